@@ -191,7 +191,7 @@ def _tendon_strain(table: TomlTable, default: float) -> float:
 
 
 def _reference(table: TomlTable) -> ReferenceSkeleton:
-    optional = ("stature", "knee_center", "ankle_center")
+    optional = ("stature", "pelvis_depth", "knee_center", "ankle_center")
     table.require_keys((*_REFERENCE_LENGTHS, "hip_center", "position_scale"), optional)
     thigh, shank, width = (table.number(key, 0.0, LIMIT, "m", open_low=True) for key in _REFERENCE_LENGTHS)
     place = "reference.position_scale"
@@ -205,14 +205,18 @@ def _reference(table: TomlTable) -> ReferenceSkeleton:
                 problem = f"{list(center)} is {math.hypot(*center):.4f} m away"
                 expected = f"a place {distance:g} m from the joint above, as the length of the segment says"
                 table.fail(key, problem, expected=expected)
-    known = "stature" in table.values
+    stature, depth = (
+        table.number(key, 0.0, LIMIT, "m", open_low=True) if key in table.values else None
+        for key in ("stature", "pelvis_depth")
+    )
     return ReferenceSkeleton(
         thigh_length=thigh,
         shank_length=shank,
         hip_width=width,
-        stature=table.number("stature", 0.0, LIMIT, "m", open_low=True) if known else None,
+        stature=stature,
         hip_center=table.vector("hip_center", LIMIT, "m"),
         position_scale={frame: factors.number(frame, 0.0, 10.0, "", open_low=True) for frame in FRAMES},
+        pelvis_depth=depth,
         **centers,
     )
 

@@ -281,6 +281,7 @@ class ReferenceSkeleton:
 
     Divided by the `position_scale` of their frame they give the skeleton to which stature, optimal fiber lengths and
     tendon slack lengths belong. stature: None where it is not known; pelvis and foot then grow with thigh and shank.
+    pelvis_depth: from between the ASIS to between the PSIS, as markers on the skin show it; None where it is not known.
     hip_center: the right hip in the pelvic frame [m]; knee_center in that of the femur and ankle_center in that of the
     tibia, None: straight below.
     """
@@ -293,6 +294,7 @@ class ReferenceSkeleton:
     position_scale: Mapping[str, float]
     knee_center: Vector | None = None
     ankle_center: Vector | None = None
+    pelvis_depth: float | None = None
 
 
 @dataclass(frozen=True)

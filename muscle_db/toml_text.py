@@ -67,7 +67,7 @@ def _strain(strain: PassiveStrain) -> str:
 
 def _reference(reference: ReferenceSkeleton) -> Iterator[str]:
     yield "[reference]"
-    for key in ("thigh_length", "shank_length", "hip_width", "stature"):
+    for key in ("thigh_length", "shank_length", "hip_width", "stature", "pelvis_depth"):
         if getattr(reference, key) is not None:
             yield f"{key} = {_number(getattr(reference, key))}"
     for key in ("hip_center", "knee_center", "ankle_center"):

@@ -25,6 +25,8 @@ MODELS = {
     "gait2392.osim": SetDescription(
         name="gait2392",
         stature=1.80,
+        # R.ASIS, L.ASIS to V.Sacral of hamner_2010.osim, whose pelvis is that of gait2392, which has no markers
+        pelvis_depth=0.1803,
         source=(
             "OpenSim model gait2392: Delp S.L., Loan J.P., Hoy M.G., Zajac F.E., Topp E.L., Rosen J.M., Thelen D.G., "
             "Anderson F.C., Seth A.; Delp et al. (1990), IEEE Trans Biomed Eng 37:757-767; knee of Yamaguchi and Zajac "
@@ -41,6 +43,7 @@ MODELS = {
         # The model file states no stature. The muscles of the 2016 model have 7089 cm^3 a leg (F0 L0 / 60 N/cm^2), 97 %
         # of what Handsfield et al. (2014) give for its 75.3 kg and 1.70 m; the rest are muscles that it leaves out.
         stature=1.70,
+        pelvis_depth=0.1654,  # RASI, LASI to RPSI, LPSI of the file
         source=(
             "OpenSim model RajagopalLaiUhlrich2023: Rajagopal A., Dembia C.L., DeMers M.S., Delp D.D., Hicks J.L., "
             "Delp S.L. (2016), IEEE Trans Biomed Eng 63:2068-2079; Lai A.K.M., Arnold A.S., Wakeling J.M. (2017), Ann "

@@ -47,11 +47,12 @@ _MILLARD = {0.4441: "millard_2013", 0.25: "millard_2013_rajagopal"}
 
 @dataclass(frozen=True)
 class SetDescription:
-    """What a model file does not say in a form that a program could use; stature None: not known."""
+    """What a model file does not say in a form that a program could use; stature, pelvis_depth [m] None: not known."""
 
     name: str
     source: str
     stature: float | None
+    pelvis_depth: float | None = None
     license: str = ""
     bodies: LegBodies = field(default_factory=LegBodies)
 
@@ -123,6 +124,7 @@ class _Writer:
                 shank_length=round(float(np.linalg.norm(ankle - knee)), DIGITS),
                 hip_width=round(2.0 * abs(float((hip - pelvis)[1])), DIGITS),
                 stature=self.about.stature,
+                pelvis_depth=self.about.pelvis_depth,
                 hip_center=_vector(hip - pelvis),
                 position_scale=dict.fromkeys(self.origin, 1.0),
                 knee_center=_vector(knee - hip),

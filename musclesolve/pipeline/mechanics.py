@@ -24,7 +24,7 @@ from musclesolve.dynamics.model.model import Model
 from musclesolve.dynamics.model.segment_inertia import PLACE, StatedSegment
 from musclesolve.dynamics.rotations import angle_between
 from musclesolve.errors import InputError
-from musclesolve.motion.anatomy.anatomy import Anatomy, anatomy
+from musclesolve.motion.anatomy.anatomy import Anatomy, Measured, anatomy
 from musclesolve.motion.ground_reaction import GroundReaction, ground_reactions
 from musclesolve.motion.motion_plausibility import (
     MotionValidity,
@@ -125,7 +125,7 @@ def mechanics_of(trial: Trial, measured: Anatomy, start: Array | None = None) ->
     The fit starts from coordinates (T, K+6), such as `fit.coordinates` of the same frames with other markers or another
     subject: they save iterations and do not change the result.
     """
-    consistency, model = trial.consistency, subject_model(trial, measured.offsets)
+    consistency, model = trial.consistency, subject_model(trial, measured)
     names = [*measured.points, *measured.directions]
     if unknown := [name for name in consistency.weights if name not in names]:
         error = unknown_name(unknown[0], "point or axis", names, " of the model that this recording shows")
@@ -141,20 +141,21 @@ def mechanics_of(trial: Trial, measured: Anatomy, start: Array | None = None) ->
 
 
 def subject_model(
-    trial: Trial, offsets: dict[str, Array], mass_factors: Mapping[str, float] | None = None
+    trial: Trial, measured: Anatomy | Measured, mass_factors: Mapping[str, float] | None = None
 ) -> Model:
     """The model of the subject of a trial, from the standing geometry that was measured.
 
-    offsets: as `standing_offsets` gives them; mass_factors: segment -> factor on its mass.
+    mass_factors: segment -> factor on its mass.
     """
     subject = trial.subject
     segments = {
         name: StatedSegment(each.mass, each.mass_factor, each.center, each.inertia)
         for name, each in subject.segments.items()
     }
-    size = subject.mass, subject.stature, subject.sex, offsets, subject.shoe_mass
+    size = subject.mass, subject.stature, subject.sex, measured.offsets, subject.shoe_mass
+    depth = measured.pelvis_depth
     try:
-        return human_model(*size, mass_factors=mass_factors, segments=segments)
+        return human_model(*size, mass_factors=mass_factors, segments=segments, pelvis_depth=depth)
     except InputError as error:
         if error.where != PLACE:
             raise

@@ -39,6 +39,7 @@ def human_model(
     lengths: dict[str, float] | None = None,
     mass_factors: Mapping[str, float] | None = None,
     segments: Mapping[str, StatedSegment] | None = None,
+    pelvis_depth: float | None = None,
 ) -> Model:
     """The 33-body, 44-degree-of-freedom inverse model of a subject.
 
@@ -52,6 +53,7 @@ def human_model(
         mass_factors: segment -> factor on the mass and the inertia that the table gives it; all segments are then
             scaled alike to the mass of the body.
         segments: segment -> what is stated of it instead of the table, shoe included (`with_stated`).
+        pelvis_depth: measured distance from between the ASIS to between the PSIS [m], by which muscles are placed.
 
     Raises:
         InputError: a mass, stature, sex, length, segment or table that cannot be, or an offset of an unknown point.
@@ -80,7 +82,7 @@ def human_model(
     factor = np.array([factors.get(body.segment, 1.0) for body in topology.bodies])
     factor *= shod.total / float((factor * shod.mass).sum())
     weighed = replace(shod, mass=factor * shod.mass, inertia=factor[:, None, None] * shod.inertia)
-    return Model(topology, standing, weighed, stature=stature)
+    return Model(topology, standing, weighed, stature=stature, pelvis_depth=pelvis_depth)
 
 
 def check_size(mass: float, stature: float) -> tuple[float, float]:
@@ -142,4 +144,5 @@ def forward_human_model(subject: Model | None = None) -> Model:
         MassProperties(masses, centers, inertias, mass.allow_impossible, bodies),
         subject.gravity,
         subject.stature,
+        subject.pelvis_depth,
     )

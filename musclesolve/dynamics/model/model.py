@@ -20,7 +20,8 @@ from musclesolve.errors import InputError
 
 @dataclass(frozen=True)
 class Model:
-    """A topology, its standing layout (N, 3), the mass properties of its bodies, the stature of a subject [m].
+    """A topology, its standing layout (N, 3), the mass properties of its bodies, the stature of a subject and the
+    depth of its pelvis [m], from between the ASIS to between the PSIS, where they are known.
 
     Raises:
         InputError: joints, bodies, constraints and masses that do not agree; says which.
@@ -31,6 +32,7 @@ class Model:
     mass: MassProperties
     gravity: np.ndarray = field(default_factory=lambda: np.array([0.0, 0.0, -STANDARD_GRAVITY]))
     stature: float | None = None
+    pelvis_depth: float | None = None
 
     def __post_init__(self) -> None:
         """Refuse a model that is not in itself consistent."""

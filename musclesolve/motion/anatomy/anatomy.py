@@ -18,7 +18,7 @@ from musclesolve.motion.anatomy.landmark_positions import (
     registered,
     standing_trial,
 )
-from musclesolve.motion.anatomy.pelvis import pelvic_landmarks, trunk_top
+from musclesolve.motion.anatomy.pelvis import pelvic_landmarks, pelvis_depth, trunk_top
 from musclesolve.motion.anatomy.proportions import (
     Unusual,
     stature_notes,
@@ -76,6 +76,7 @@ class Anatomy:
     points: Points  # model point -> (T, 3) measured position [m]
     directions: Points  # model axis -> (T, 3) measured unit vector
     offsets: Points  # model point or axis -> (3,) standing geometry of the subject, see ``standing_offsets``
+    pelvis_depth: float | None  # from between the ASIS to between the PSIS, standing [m]; None: not seen
     completed: list[str]  # sentences about parts of the body that no marker shows
     notes: list[str]  # sentences a reader of the results should see, the serious ones first
     uncertain: list[str]  # those of the notes on joints whose points do not move as a rigid body does
@@ -97,6 +98,7 @@ class Measured:
     points: Points  # as in Anatomy
     directions: Points  # as in Anatomy
     offsets: Points  # as in Anatomy
+    pelvis_depth: float | None  # as in Anatomy
     bodies: dict[str, Poses]  # the groups of markers that were followed as rigid bodies
     unusual: list[Unusual]  # proportions that are rare; nothing where it was not looked for
 
@@ -152,6 +154,7 @@ def anatomy(trial: Trial, margin: float = 0.0) -> Anatomy:
         points=body.points,
         directions=body.directions,
         offsets=body.offsets,
+        pelvis_depth=body.pelvis_depth,
         completed=completed(body.moving, body.points),
         notes=notes + firm,
         uncertain=uncertain,
@@ -243,7 +246,8 @@ def measured_body(
             *unusual_hips(recording, subject.stature, points, assumed, up, regression),
             *unusual_segments(recording, subject.stature, offsets),
         ]
-    return Measured(moving, stance, points, directions, offsets, bodies, unusual)
+    depth = pelvis_depth(stance.pelvis)
+    return Measured(moving, stance, points, directions, offsets, depth, bodies, unusual)
 
 
 def _check_axes(recording: Recording, directions: Points) -> None:

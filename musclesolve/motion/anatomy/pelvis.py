@@ -66,6 +66,14 @@ def pelvic_frame(points: Points) -> tuple[Array, Array]:
     return origin, frame(x, y)
 
 
+def pelvis_depth(standing: Points) -> float | None:
+    """Return the distance [m] from between the ASIS to between the PSIS; None where the spines are not mapped."""
+    if not shows_spines(standing):
+        return None
+    front = between(standing["asis_r"], standing["asis_l"])
+    return float(np.linalg.norm(front - back_of_pelvis(standing)))
+
+
 def neutral_axes(standing: Points) -> Array:
     """Return the axes (3, 3) of the pelvis when standing: its own left axis, and forward made horizontal about it.
 

@@ -2,9 +2,10 @@
 
 The frames of the set go over to the standing pose of the subject by scale of each segment, joint centers and foot
 direction. The femur and the tibia of a set are rotated so that their joint centers lie on those of the subject, and
-grow with the length between these (Silva 2003, 6.5); the width of the pelvis grows with the distance between the hips,
-its height and depth, and the foot, with stature, or with the length of thigh and shank together where the set has no
-stature.
+grow with the length between these (Silva 2003, 6.5). The width of the pelvis grows with the distance between the hips,
+its depth with that from between the ASIS to between the PSIS. What was not measured grows with stature: height of the
+pelvis, foot, the depth where subject or set have none; or with the length of thigh and shank together where the set has
+no stature.
 
 Where conditional via points join and leave the path: a via point stands for bone or a retinaculum that the muscle wraps
 around, so it can only lengthen the path, and it belongs to it just as long as it does. Where the path through the point
@@ -139,7 +140,10 @@ def frame_maps(model: Model, database: MuscleDatabase, side: str) -> dict[str, F
         stature = 1.0 if model.stature is None else model.stature / reference.stature
         size = {frame: stature / reference.position_scale[frame] for frame in ("pelvis", "foot")}
     mirror = np.array([1.0, -1.0 if side == "l" else 1.0, 1.0])
-    pelvis = np.array([size["pelvis"], width / reference.hip_width, size["pelvis"]])
+    depth = size["pelvis"]
+    if model.pelvis_depth is not None and reference.pelvis_depth is not None:
+        depth = model.pelvis_depth / reference.pelvis_depth / reference.position_scale["pelvis"]
+    pelvis = np.array([depth, width / reference.hip_width, size["pelvis"]])
     forward, up = model.standing[model.slot(f"shank_forward_{side}")], np.array([0.0, 0.0, 1.0])
     foot = np.column_stack([forward, np.cross(up, forward), up])
     femur, tibia = (

@@ -133,7 +133,7 @@ class RecordedReplay(Replay):
         trial, how = self.trial, self.trial.consistency
         seen = measured_body(trial, trial.subject, trial.hip_regression, walk, standing, hips, checked=False)
         factors = dict(zip(self.segments, np.exp(errors["segment_mass"]), strict=True))
-        model = subject_model(trial, seen.offsets, factors)
+        model = subject_model(trial, seen, factors)
         targets = Targets.build(model, seen.points, seen.directions, how.weights)
         _, motion = consistent_motion(model, targets, walk.time, how.method, how.derivatives, self.start)
         motion = motion.frames(self.inside)

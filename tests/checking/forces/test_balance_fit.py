@@ -116,7 +116,7 @@ def test_segment_masses_are_derivatives_of_inverse_dynamics(recorded_walk_trial:
     for name in ("shank_r", "upper_torso"):
         more, less = (
             projected_moments(
-                subject_model(case.trial, recorded.measured.offsets, {name: 1.0 + way * step}),
+                subject_model(case.trial, recorded.measured, {name: 1.0 + way * step}),
                 motion,
                 wrenches,
             )[:, -6:]
