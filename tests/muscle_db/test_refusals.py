@@ -118,6 +118,7 @@ REFUSALS = [
     ("point = 2", "point = 2.5", 50, [f"{VASTUS}, deviation 2, point", "a whole number"]),
     ('field = "active"', 'field = "passive"', 49, [f"{VASTUS}, deviation 2, field", '"passive"']),
     ("hip_width = 0.16\n", "", 4, ["reference, hip_width", 'missing key "hip_width"']),
+    ("stature = 1.8", "stature = 1.8\npelvis_depth = 0", 6, ["reference, pelvis_depth", "above 0"]),
     ("shank_length = 0.4", "shank_length = -1", 7, ["reference, shank_length", "above 0"]),
     ("tibia = 1", "tibia = 0", 13, ["reference.position_scale, tibia", "above 0"]),
     ("foot = 1", "feet = 1", 14, ["reference.position_scale, feet", "unknown key"]),

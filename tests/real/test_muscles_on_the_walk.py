@@ -12,7 +12,10 @@ from set_beside_opensim import MODELS
 import muscle_db
 import musclesolve as ms
 from musclesolve.constants import STANDARD_GRAVITY
+from musclesolve.muscles.muscle_state import muscle_state
+from musclesolve.muscles.placing.place_muscles import place_muscles
 from musclesolve.opensim.geometry import opensim_geometry
+from musclesolve.pipeline.mechanics import mechanics
 from musclesolve.recording.text.mot_file import read_mot
 
 DOFS = ("hip_flexion", "hip_adduction", "hip_internal_rotation", "knee_flexion", "ankle_dorsiflexion")
@@ -39,7 +42,7 @@ def phase(result, side):
 def test_activations_agree_with_emg(result):
     r = result.emg_correlation
     assert r.sizes["channel"] == 10
-    assert float(r.median()) >= 0.87 and float(r.mean()) >= 0.76 and float(r.min()) >= 0.25
+    assert float(r.median()) >= 0.86 and float(r.mean()) >= 0.75 and float(r.min()) >= 0.25
 
 
 def test_hamstrings_no_longer_contradict_their_emg(result, source):
@@ -129,16 +132,20 @@ def arms(request, default_walk_trial, public_model):
 
 
 def test_arms_on_the_subject_are_near_those_of_the_unscaled_model(arms):
-    """Within 5 mm rms over the stride; but for what the width of the hips does.
+    """Within 5 mm rms over the stride; but for what the width of the hips and the depth of the pelvis do.
 
-    They are 215 mm apart, 167 and 155 mm in the models: the origins of the adductors lie farther medially of the hip,
-    and the arms of gracilis and adductor longus about adduction are 18 and 23 mm longer. rajagopal_2023 is of a person
-    of 1.70 m, this one has 1.83 m: at the ankle arms are longer by a tenth, up to 5.8 mm.
+    The hips are 215 mm apart, 167 and 155 mm in the models: the origins of the adductors lie farther medially of the
+    hip, and the arms of gracilis and adductor longus about adduction are 18 and 23 mm longer. The pelvis is 208 mm
+    deep, 180 and 165 mm in the models: the ischium lies farther behind the hip, and the arms of the hamstrings about
+    flexion are 10 and 14 mm longer. rajagopal_2023 is of a person of 1.70 m, this one has 1.83 m: at the ankle arms are
+    longer by a tenth, up to 5.8 mm.
     """
     database, ours, theirs = arms
     rms = 1e3 * np.sqrt(np.mean((ours - theirs) ** 2, axis=0))
     own = database.name == "gait2392"
-    assert (rms.max(axis=1) < [5.0, 20.0 if own else 24.0, 5.0, 5.0, 5.0 if own else 6.0]).all()
+    assert (
+        rms.max(axis=1) < [10.0 if own else 14.0, 20.0 if own else 24.0, 5.0, 5.0, 5.0 if own else 6.0]
+    ).all()
     assert (np.median(rms, axis=1) < 2.5).all()
     sure = np.abs(theirs).min(axis=0) > 0.008
     assert sure.sum() > 60
@@ -148,7 +155,7 @@ def test_arms_on_the_subject_are_near_those_of_the_unscaled_model(arms):
 def test_arms_on_the_subject_are_near_those_of_a_scaled_model(default_walk_trial, recorded_walk: Path):
     """rajagopal_2023 placed here, and scaled by OpenSim with another pelvis: 5.5 mm rms at knee and ankle.
 
-    Hip angles differ, and with them the arms of gluteus maximus and adductors (8 mm, 12 mm about adduction).
+    Hip angles differ, and with them the arms of gluteus maximus and adductors (8 mm, 11 mm about adduction).
     """
     database = muscle_db.load("rajagopal_2023")
     chosen = replace(default_walk_trial.muscles, database="rajagopal_2023")
@@ -162,6 +169,24 @@ def test_arms_on_the_subject_are_near_those_of_a_scaled_model(default_walk_trial
     muscles, dofs = [f"{muscle.name}_r" for muscle in database], [f"{dof}_r" for dof in DOFS]
     ours = result.moment_arm.sel(dof=dofs, muscle=muscles).values
     rms = 1e3 * np.sqrt(np.mean((ours - theirs) ** 2, axis=0)).max(axis=1)
-    assert (rms < [8.5, 12.5, 8.5, 5.5, 5.5]).all(), rms
+    assert (rms < [8.5, 11.5, 9.0, 5.5, 5.5]).all(), rms
     sure = np.abs(theirs).min(axis=0) > 0.008
     assert (np.sign(ours) == np.sign(theirs))[:, sure].all()
+
+
+def test_the_measured_depth_of_the_pelvis_brings_arms_nearer(default_walk_trial, recorded_walk: Path):
+    """Arms of hip muscles about flexion, beside the model as scaled by its authors: 3.8 mm rms, 5.3 by stature."""
+    database, body = muscle_db.load("rajagopal_2023"), mechanics(default_walk_trial)
+    assert body.model.pelvis_depth == pytest.approx(0.208, abs=0.001)
+    with np.load(recorded_walk / "reference" / "opensim_rlu2023_right_leg.npz") as data:
+        rows = np.searchsorted(data["time"], body.motion.time - 1e-4)
+        names = [name.lower() for name in data["muscle"].tolist()]
+        columns = [names.index(f"{muscle.short_name}_r") for muscle in database]
+        theirs = data["moment_arm_m"][rows][:, 0][:, columns]
+    crossing = np.abs(theirs).max(axis=0) > 0.003
+
+    def rms(model):
+        arm = muscle_state(model, place_muscles(model, database, "r"), body.motion).moment_arm[:, 0]
+        return 1e3 * np.sqrt(np.mean((arm - theirs)[:, crossing] ** 2))
+
+    assert rms(body.model) < 4.1 and rms(replace(body.model, pelvis_depth=None)) > 5.0

@@ -67,12 +67,32 @@ def placed_paths(model: Model, database: MuscleDatabase, side: str, maps: Mappin
             carrier[p] = len(moving)
             moving.append((body[point.frame], dof[point.moving.dof], standing[p], spline))
 
+    # the points (k, 3) of muscles that wrap over an object, on its own bone
+    beside = {
+        name: [
+            point.position
+            for muscle in muscles
+            for over in muscle.wraps
+            if over.object == name
+            for point in muscle.path[(over.first or 1) - 1 : over.last]
+            if point.frame == wrap.frame
+        ]
+        for name, wrap in wraps.items()
+    }
     objects = []
-    for wrap in wraps.values():
+    for name, wrap in wraps.items():
         # how much longer the frame becomes along the axes of the object; sphere and cylinder by the mean, as in OpenSim
-        stretch = np.linalg.norm(map_of[wrap.frame].scale[:, None] * np.array(wrap.axes), axis=0)
+        on = map_of[wrap.frame]
+        stretch = np.linalg.norm(on.scale[:, None] * np.array(wrap.axes), axis=0)
         across = {"sphere": stretch.mean(), "cylinder": stretch[:2].mean(), "ellipsoid": stretch}[wrap.kind]
-        objects.append((wrap.kind, across * np.array(wrap.radii), float(stretch[2]) * wrap.length, wrap.side))
+        radii = across * np.array(wrap.radii)
+        if wrap.kind == "cylinder" and beside[name]:
+            # on a bone that does not grow alike along its axes no point comes to lie inside, where it would not wrap
+            away, axis = np.array(beside[name]) - wrap.center, np.array(wrap.axes)[:, 2]
+            own, here = (np.linalg.norm(np.cross(each, axis), axis=1) for each in (away, on.scale * away))
+            nearest = np.maximum(wrap.radii[0] / own, CLEAR)  # share of the distance that the radius may be
+            radii = np.minimum(radii, (nearest * here).min())
+        objects.append((wrap.kind, radii, float(stretch[2]) * wrap.length, wrap.side))
     names = list(wraps)
     over = [
         (n, names.index(wrap.object), wrap.first, wrap.last, wrap.method)
@@ -108,6 +128,10 @@ def placed_paths(model: Model, database: MuscleDatabase, side: str, maps: Mappin
         else MovingFrames(),
         point_frame=np.array(carrier),
     )
+
+
+CLEAR = 0.98
+"""Radius of a cylinder over the distance of a point from its axis, that is no less than in the model of the set."""
 
 
 @dataclass(frozen=True)
