@@ -52,9 +52,9 @@ class SetDescription:
     name: str
     source: str
     stature: float | None
-    pelvis_depth: float | None = None
     license: str = ""
     bodies: LegBodies = field(default_factory=LegBodies)
+    pelvis_depth: float | None = None
 
 
 def muscle_set(model: OpenSimModel, about: SetDescription) -> MuscleDatabase:

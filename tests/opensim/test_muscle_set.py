@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
+from xml.etree import ElementTree
 
 import numpy as np
 import pytest
@@ -102,10 +104,32 @@ def test_the_left_leg_is_the_mirror_image(public_model, name: str) -> None:
     np.testing.assert_allclose(lengths[0], lengths[1], atol=1e-9)
 
 
+def test_depths_of_the_pelvis_are_those_of_the_models_markers(model_folder: Path) -> None:
+    """From between the ASIS to the sacrum, or between the PSIS; Hamner's model of 2010 has the pelvis of gait2392."""
+    for name, file, behind in (
+        ("gait2392", "hamner_2010.osim", ["V.Sacral"]),
+        ("rajagopal_2023", "rajagopal_lai_uhlrich_2023.osim", ["RPSI", "LPSI"]),
+    ):
+        root = ElementTree.parse(model_folder / file)
+        place = {
+            marker.get("name"): np.array(marker.findtext("location").split(), float)
+            for marker in root.iter("Marker")
+        }
+        front = [key for key in place if key in ("R.ASIS", "L.ASIS", "RASI", "LASI")]
+        assert len(front) == 2
+        ends = [np.mean([place[key] for key in keys], axis=0) for keys in (front, behind)]
+        depth = muscle_db.load(name).reference.pelvis_depth
+        assert depth == pytest.approx(np.linalg.norm(ends[0] - ends[1]), abs=1e-4)
+        if name == "gait2392":
+            hip = muscle_db.load(name).reference.hip_center
+            np.testing.assert_allclose(place["RHJC"], [hip[0], hip[2], hip[1]], atol=1e-4)
+
+
 @pytest.mark.parametrize("name", SETS)
 def test_bundled_sets_are_what_the_models_give(public_model, name: str) -> None:
     bundled = muscle_db.load(name)
-    about = SetDescription(name, bundled.source, bundled.reference.stature, bundled.license)
+    own = bundled.reference
+    about = SetDescription(name, bundled.source, own.stature, bundled.license, pelvis_depth=own.pelvis_depth)
     made = muscle_set(public_model(SETS[name]), about)
     assert [muscle.name for muscle in made] == [muscle.name for muscle in bundled]
     assert made.muscles == bundled.muscles
