@@ -27,7 +27,10 @@ from musclesolve.pipeline.share import share
 from musclesolve.sharing.cost.cost_registry import find_cost
 from musclesolve.sharing.status import Status
 
-COSTS = ("activation_volume", "activation_power", "force_squared", "normalized_force_squared", "stress_cubed")
+COSTS = (
+    *("joint_weighted_activation", "activation_power", "activation_volume", "force_squared"),
+    *("normalized_force_squared", "stress_cubed"),
+)
 PASSIVE = ("calibrated", "table", "none")
 JOINTS = ("hip", "knee", "ankle")
 

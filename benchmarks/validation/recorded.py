@@ -12,7 +12,7 @@ import musclesolve as ms
 from benchmarks.accuracy import COLUMNS
 from benchmarks.muscle_sets import Agreement, combinations
 from benchmarks.validation.page import picture, recorded_walk, reference, table
-from musclesolve.constants import STANDARD_GRAVITY
+from musclesolve.constants import STANDARD_GRAVITY, USUAL_COST
 from musclesolve.motion.signals.emg_envelope import best_delays
 from musclesolve.pipeline.run import prepare_recording
 from musclesolve.recording.text.mot_file import read_mot
@@ -145,7 +145,7 @@ def sets() -> str:
     prepared = prepare_recording(recorded_walk(), side="both")
     found = combinations(prepared)
     channels = prepared.emg.channels if prepared.emg is not None else ()
-    kept = [key for key in found if key[2] in ("activation_volume", "stress_cubed")]
+    kept = [key for key in found if key[2] in (USUAL_COST, "activation_volume", "stress_cubed")]
     rows = [
         (f"`{key[0]}`", key[1], f"`{key[2]}`", *summary(found[key], channels))
         for key in sorted(kept, key=lambda key: -np.nanmedian(found[key].correlation))
