@@ -118,7 +118,7 @@ def test_groups_are_solved_as_the_whole_is(small: OpenSimModel) -> None:
 def test_what_one_group_cannot_do_does_not_concern_another(small: OpenSimModel) -> None:
     moments = feasible_moments(small)
     moments["hip_a_r"] = np.full(61, np.nan)
-    spoilt = model_body(small, small_motion(small), moments, ModelOptions(dofs=DOFS))
+    spoilt = model_body(small, small_motion(small), moments, ModelOptions(dofs=DOFS, passive="table"))
     result = shared(spoilt, "activation_power")
     assert not result.parts[0].solution.solved.any() and result.parts[1].solution.solved.all()
     good = shared(found(small), "activation_power")
@@ -127,7 +127,7 @@ def test_what_one_group_cannot_do_does_not_concern_another(small: OpenSimModel) 
 
 def test_files_give_the_same_problem_as_arrays(small: OpenSimModel, tmp_path: Path) -> None:
     files = save_inputs(tmp_path, small)
-    from_files = opensim_problem(small.file, *files, dofs=DOFS)
+    from_files = opensim_problem(small.file, *files, dofs=DOFS, passive="table")
     np.testing.assert_allclose(from_files.moment, of_all(found(small)).moment, atol=1e-8)
 
 

@@ -11,6 +11,7 @@ from small_model import save_model
 from small_model_motion import DOFS, feasible_moments, small_motion
 
 from musclesolve.opensim.read_model import read_osim
+from musclesolve.pipeline.opensim.model_body import Choices
 from musclesolve.results.dataset.checked import checked_result
 from musclesolve.results.dataset.leg_problem import leg_problem
 from musclesolve.results.dataset.result_quantities import identity
@@ -112,25 +113,24 @@ def test_a_coordinate_beyond_its_clamped_range_is_named(tmp_path: Path) -> None:
     greatest = float(motion["hip_a_r"].max())
     narrow = read_osim(save_model(tmp_path, clamped(-1.0, greatest - np.radians(5.0))))
     assert narrow.coordinates["hip_a_r"].clamped and not free.coordinates["hip_a_r"].clamped
-    solved = share_model(narrow, motion, moments, dofs=DOFS, cutoff_hz=None)
+    given: Choices = {"dofs": DOFS, "cutoff_hz": None, "passive": "table"}
+    solved = share_model(narrow, motion, moments, **given)
     (note,) = [str(each) for each in solved.attrs["notes"] if "clamps" in str(each)]
     share = 100.0 * np.mean(motion["hip_a_r"] > greatest - np.radians(4.0))
     assert note.startswith("hip_a_r is up to 5 degrees beyond the range")
     assert f"in {share:.0f} % of the frames" in note
     assert "reasons_r" not in solved.attrs
     np.testing.assert_array_equal(
-        solved["activation"], share_model(free, motion, moments, dofs=DOFS, cutoff_hz=None)["activation"]
+        solved["activation"], share_model(free, motion, moments, **given)["activation"]
     )
 
     impossible = moments | {"hip_a_r": 100.0 * moments["hip_a_r"]}
-    lacking = share_model(narrow, motion, impossible, dofs=DOFS, cutoff_hz=None)
+    lacking = share_model(narrow, motion, impossible, **given)
     (reason,) = [str(each) for each in lacking.attrs["reasons_r"] if "clamps" in str(each)]
     assert "may be the cause" in reason and reason in summary(lacking)
     # The other group is solved: the hip is no cause of anything there.
-    other = share_model(
-        narrow, motion, moments | {"ankle_a_r": 100.0 * moments["ankle_a_r"]}, dofs=DOFS, cutoff_hz=None
-    )
+    other = share_model(narrow, motion, moments | {"ankle_a_r": 100.0 * moments["ankle_a_r"]}, **given)
     assert not any("clamps" in str(each) for each in other.attrs["reasons_r"])
     wide = read_osim(save_model(tmp_path, clamped(-1.0, greatest - np.radians(0.5))))
-    quiet = share_model(wide, motion, impossible, dofs=DOFS, cutoff_hz=None)
+    quiet = share_model(wide, motion, impossible, **given)
     assert not any("clamps" in str(each) for each in [*quiet.attrs["notes"], *quiet.attrs["reasons_r"]])
