@@ -3,7 +3,7 @@
 The ligament, not the quadriceps tendon, pulls at the shank. It carries the moment of the quadriceps about the knee at
 its own arm h, so its tension is F_L = sum r_i F_i / h with the moment arms r_i of the muscles: virtual work, whatever
 the path of the muscles, and moments and sharing stay as they are. Between the two tensions the patella is a lever:
-F_L / F is 1.0 to 1.1 near extension and 0.6 at 90 to 100 degrees of flexion with the moment arms of the muscle sets
+F_L / F is 1.0 near extension, 0.73 at 70 and 0.56 at 100 degrees of flexion with the moment arms of gait2392
 (measured: 1.16 at 10 degrees, 0.65 at 70 degrees, Buff, Jones & Hungerford 1988, J Biomech 21:17-23; van Eijden et al.
 1986, J Biomech 19:219-229). A patella without mass is in equilibrium of muscles, ligament and femur:
 
