@@ -99,9 +99,8 @@ def contact_forces(result: xr.Dataset) -> Sheet:
             sources.append(f"{joint} {range_.words}, {range_.authors}")
         heading(row[1], f"{joint}: net reaction, muscles left out")
     legs.legend(sheet, stance=True)
-    if sources:
-        words = in_vivo()["words"][facts.movement.name]
-        sheet.add_note(f"band: peaks measured in {words}: {'; '.join(sources)}")
+    for source in sources:
+        sheet.add_note(f"band: peaks measured in {in_vivo()['words'][facts.movement.name]}: {source}")
     return sheet
 
 
