@@ -26,13 +26,14 @@ from rich.table import Table as PrintedTable
 import musclesolve as ms
 from benchmarks.timing import console
 from benchmarks.validation.page import Absent, data_folder
-from musclesolve._util.arrays import Array
+from musclesolve._util.arrays import Array, Mask
+from musclesolve.pipeline.knee_contact import compartments
 from musclesolve.pipeline.recorded_body import RecordedBody
 from musclesolve.pipeline.run import prepare_recording, recording_of
 from musclesolve.pipeline.share import share
 from musclesolve.recording.c3d.c3d_file import read_c3d, read_events
 from musclesolve.recording.data import Table
-from musclesolve.recording.text.mot_file import write_mot
+from musclesolve.recording.text.mot_file import read_mot, write_mot
 from musclesolve.results.dataset.assemble import assemble
 from musclesolve.sharing.cost import (
     ActivationPower,
@@ -48,6 +49,8 @@ SETS = ("gait2392", "rajagopal_2023")
 MODELS = {"Rajagopal2015-scaled": "scaled model", "GC5": "the same, weakened"}
 WEIGHT = 75.0 * 9.81
 """Body weight by which the forces of the competition are divided [N]."""
+SPACING = 0.046
+"""Distance of the contacts with which OpenSim's published reactions are divided [m]."""
 PUSH_OFF = (0.4, 0.6)  # of the gait cycle, in which most of the error lies
 CHANNELS = {
     **{name: f"{name}_l" for name in ("gracilis", "sartorius", "soleus")},
@@ -92,21 +95,28 @@ class Agreement:
 
     @classmethod
     def of(cls, result: xr.Dataset, walk: str) -> Agreement:
-        """Compare on the valid frames within the measured gait cycle."""
-        time, truth = result["time"].values, measured(walk)
-        inside = result["valid"].sel(side="l").values.astype(bool) & (time <= truth["time_s"][-1])
+        """Compare a result in its valid frames."""
+        reserves = int((result["status"].sel(side="l") == 1).sum())
+        valid = result["valid"].sel(side="l").values.astype(bool)
+        return cls.of_forces(result["time"].values[valid], computed(result, valid), walk, reserves)
+
+    @classmethod
+    def of_forces(cls, time: Array, forces: dict[str, Array], walk: str, reserves: int = 0) -> Agreement:
+        """Compare forces, (T,) [N] each at times (T,) [s], within the measured gait cycle."""
+        truth = measured(walk)
+        inside = time <= truth["time_s"][-1]
         phase = time[inside] / truth["time_s"][-1]
         known = {
             name: np.interp(time[inside], truth["time_s"], truth[f"{name}_N"]) / WEIGHT for name in PARTS
         }
-        error = {name: force[inside] / WEIGHT - known[name] for name, force in computed(result).items()}
+        error = {name: force[inside] / WEIGHT - known[name] for name, force in forces.items()}
         late = (phase > PUSH_OFF[0]) & (phase < PUSH_OFF[1])
         total = error["total"] + known["total"]
         return cls(
             *(rms(error["total"]), float(np.corrcoef(total, known["total"])[0, 1])),
             *(float(total.max()), float(known["total"].max()), float(error["total"][late].mean())),
             *(rms(error["medial"]), rms(error["lateral"])),
-            int((result["status"].sel(side="l") == 1).sum()),
+            reserves,
         )
 
     @property
@@ -134,12 +144,27 @@ def measured(walk: str) -> dict[str, Array]:
     return {str(name): columns[name] for name in columns.dtype.names}
 
 
-def computed(result: xr.Dataset) -> dict[str, Array]:
-    """Force in the left knee, (T,) [N] each: total, medial, lateral."""
+def computed(result: xr.Dataset, frames: Mask | slice = slice(None)) -> dict[str, Array]:
+    """Force in the left knee in some frames, (T,) [N] each: total, medial, lateral."""
     (joint,) = [name for name in result["joint"].values.astype(str) if "knee" in name and name.endswith("_l")]
     total = np.linalg.norm(result["joint_reaction"].sel(joint=joint).transpose("time", "axis").values, axis=1)
     sides = {name: result[f"knee_contact_{name}"].sel(side="l").values for name in PARTS[1:]}
-    return {"total": total, **sides}
+    return {name: force[frames] for name, force in {"total": total, **sides}.items()}
+
+
+def published(walk: str) -> tuple[Array, dict[str, Array]]:
+    """Times (T,) [s] and forces (T,) [N] of OpenSim's joint reactions of the weakened model, as they were published.
+
+    On the tibia in its own axes (forward, up, right); contacts as far apart as `SPACING`.
+    """
+    table = read_mot(folder() / f"opensim_joint_reactions_{walk}.sto")
+    force, moment = (
+        np.stack([table[f"walker_knee_l_on_tibia_l_in_tibia_l_{kind}{axis}"] for axis in "xyz"], axis=1)
+        for kind in "fm"
+    )
+    axes = np.broadcast_to([[0.0, -1.0, 0.0], [1.0, 0.0, 0.0], [0.0, 0.0, 1.0]], (len(force), 3, 3))
+    medial, lateral, _ = compartments(force, moment, axes, SPACING)
+    return table.time, {"total": np.linalg.norm(force, axis=1), "medial": medial, "lateral": lateral}
 
 
 def trial_text(walk: str, emg: Path) -> str:
@@ -175,7 +200,11 @@ def recordings(sets: tuple[str, ...] = SETS) -> Iterator[Row]:
     default = JointWeightedActivation()
     for name in sets:
         rules = [("none", "rigid", cost) for cost in COSTS]
-        rules += [("calibrated", "rigid", default), ("none", "elastic", default)]
+        rules += [
+            (passive, tendon, cost)
+            for passive, tendon in (("calibrated", "rigid"), ("none", "elastic"))
+            for cost in (default, ActivationPower())
+        ]
         bodies = {}
         for passive, tendon, cost in rules:
             results, emg = {}, {}
@@ -234,9 +263,17 @@ def table(rows: Iterator[Row]) -> PrintedTable:
     return shown
 
 
+def published_table() -> PrintedTable:
+    """How far OpenSim's published joint reactions are from what was measured."""
+    shown = PrintedTable("OpenSim, weakened model, contacts 46 mm apart", *HEAD)
+    for walk in WALKS:
+        shown.add_row(walk, *Agreement.of_forces(*published(walk), walk).cells)
+    return shown
+
+
 def main() -> None:
     console.width = 170
-    console.print(table(recordings()), table(models()))
+    console.print(table(recordings()), table(models()), published_table())
 
 
 if __name__ == "__main__":
