@@ -5,7 +5,9 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterable, Sequence
+from functools import cache
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
 import musclesolve as ms
@@ -60,13 +62,16 @@ def recorded_walk() -> Trial:
     folder = data_folder()
     if folder.resolve() == (WALK.parent / AS_WRITTEN).resolve():
         return ms.read_trial(WALK)
-    from tempfile import TemporaryDirectory
+    file = Path(written_trial().name) / WALK.name
+    text = WALK.read_text(encoding="utf-8").replace(AS_WRITTEN, folder.resolve().as_posix())
+    file.write_text(text, encoding="utf-8")
+    return ms.read_trial(file)
 
-    with TemporaryDirectory() as beside:
-        file = Path(beside) / WALK.name
-        text = WALK.read_text(encoding="utf-8").replace(AS_WRITTEN, folder.resolve().as_posix())
-        file.write_text(text, encoding="utf-8")
-        return ms.read_trial(file)
+
+@cache
+def written_trial() -> TemporaryDirectory[str]:
+    """Where the trial file of recordings elsewhere lies while this runs: a result states the hash of its files."""
+    return TemporaryDirectory()
 
 
 def reference(name: str) -> Path:

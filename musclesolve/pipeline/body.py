@@ -17,6 +17,7 @@ import numpy as np
 from musclesolve._util.arrays import Array, Indices, Mask
 from musclesolve._util.sides import ALL_SIDES, OTHER, side_of
 from musclesolve.muscles.muscle_state import MuscleState
+from musclesolve.pipeline.knee_contact import ContactSpacing
 from musclesolve.pipeline.measured_activation import MeasuredActivation
 from musclesolve.sharing.cost.cost_base import Cost
 from musclesolve.sharing.problem import Problem
@@ -232,7 +233,7 @@ class Body(Protocol):
     dofs: the M degrees of freedom of a result; angle, speed, moment (T, M) [rad, rad/s, N m; m, m/s, N of a
     translation], moment NaN where it was not measured. muscles: the names of all N muscles in the order of a result;
     joints: of the joints whose forces are known; contact_spacing: distance of the medial and the lateral contact of
-    the knees among them [m], by joint. sharing: how moments are shared unless asked otherwise. emg:
+    the knees among them, by joint. sharing: how moments are shared unless asked otherwise. emg:
     envelopes, where EMG was recorded.
     """
 
@@ -251,7 +252,7 @@ class Body(Protocol):
     @property
     def joints(self) -> tuple[str, ...]: ...  # noqa: D102
     @property
-    def contact_spacing(self) -> dict[str, float]: ...  # noqa: D102
+    def contact_spacing(self) -> dict[str, ContactSpacing]: ...  # noqa: D102
     @property
     def parts(self) -> Sequence[Part]: ...  # noqa: D102
     @property

@@ -14,6 +14,8 @@ body weight on the knee.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
 from musclesolve._util.arrays import Array, Mask
@@ -32,10 +34,35 @@ BONE = (0.8, 1.2)
 """Least and greatest spacing as shares of that of stature: what a knee is broader or narrower is not bone."""
 
 
-def spacing_of(width: float | None, stature: float) -> float:
-    """Spacing of the contacts [m] of a person by the breadth of the knee [m], where it is known, and stature [m]."""
-    usual = OF_STATURE * stature
-    return usual if width is None else min(max(OF_WIDTH * width, BONE[0] * usual), BONE[1] * usual)
+@dataclass(frozen=True)
+class ContactSpacing:
+    """Distance of the medial and the lateral contact of a knee [m], and where it comes from, in words."""
+
+    distance: float
+    origin: str
+
+    @classmethod
+    def of(
+        cls,
+        stated: float | None = None,
+        *,
+        width: float | None = None,
+        stature: float | None = None,
+        shank_length: float | None = None,
+    ) -> ContactSpacing | None:
+        """The spacing that is stated [m], else by the breadth of the knee, stature or the length of the shank [m].
+
+        By stature where the breadth is not known, and at a limit of `BONE`. None where none of them is known.
+        """
+        if stated is not None:
+            return cls(stated, "as stated")
+        if stature is not None:
+            least, most = (share * OF_STATURE * stature for share in BONE)
+            if width is not None and least <= OF_WIDTH * width <= most:
+                return cls(OF_WIDTH * width, "by the breadth of the knee")
+            at_limit = OF_STATURE * stature if width is None else least if OF_WIDTH * width < least else most
+            return cls(at_limit, "by stature")
+        return None if shank_length is None else cls(OF_SHANK * shank_length, "by the length of the shank")
 
 
 def compartments(force: Array, moment: Array, axes: Array, spacing: float) -> tuple[Array, Array, Mask]:

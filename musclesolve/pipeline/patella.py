@@ -24,8 +24,10 @@ import numpy as np
 from musclesolve._util.arrays import Array, Indices
 from musclesolve._util.bundled_toml import bundled_toml
 
-QUADRICEPS = re.compile(r"rec(t|tus)?_?fem|vas|quadriceps|quads")
-"""How the names of its heads begin, in muscle sets and in OpenSim models: recfem_r, vas_med_r, rectus_femoris_l."""
+QUADRICEPS = re.compile(
+    r"((r|l|right|left)[_. -])?(rec(t|tus)?[_. -]?fem|vas|quadriceps|quads)", re.IGNORECASE
+)
+"""How the names of its heads begin: recfem_r, vas_med_r, rectus_femoris_l, RectFem_r, R_VasLat."""
 
 
 def quadriceps(names: Sequence[str]) -> Indices:

@@ -18,7 +18,7 @@ from musclesolve.motion.motion_plausibility import MotionValidity
 from musclesolve.muscles.muscle_state import LegState, muscle_state
 from musclesolve.muscles.placing.place_muscles import LEG_DOFS
 from musclesolve.pipeline.body import JointLoads, Part, Sharing
-from musclesolve.pipeline.knee_contact import spacing_of
+from musclesolve.pipeline.knee_contact import ContactSpacing
 from musclesolve.pipeline.measured_activation import MeasuredActivation
 from musclesolve.pipeline.mechanics import JOINTS, Mechanics, leg_moments, measured_moments
 from musclesolve.pipeline.patella import Ligament, PatellarLever, quadriceps
@@ -91,14 +91,17 @@ class RecordedBody:
         return tuple(f"{joint}_{side}" for side in self.options.sides for joint in JOINTS)
 
     @property
-    def contact_spacing(self) -> dict[str, float]:
-        """Distance of the medial and the lateral contact of each knee [m]: as stated, or by its breadth and stature."""
+    def contact_spacing(self) -> dict[str, ContactSpacing]:
+        """Distance of the medial and the lateral contact of each knee: as stated, or by its breadth and stature."""
         stature, widths = self.trial.subject.stature, self.mechanics.measured.knee_width
-        return {
-            f"knee_{side}": self.trial.contact_spacing or spacing_of(widths.get(side), stature)
+        found = {
+            f"knee_{side}": ContactSpacing.of(
+                self.trial.contact_spacing, width=widths.get(side), stature=stature
+            )
             for side in SIDES
             if side in self.options.sides
         }
+        return {name: spacing for name, spacing in found.items() if spacing is not None}
 
     @property
     def sharing(self) -> Sharing:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import replace
 from pathlib import Path
 
@@ -108,7 +108,7 @@ def figure_files(
         helper: a process of the function `draw_task` that draws a part of them.
     """
     check(result)
-    figures = drawable(result, chosen(OF_MODEL if MODEL in result.attrs else FIGURES, only), NEEDS)
+    figures = drawable_of(result, OF_MODEL if MODEL in result.attrs else FIGURES, only, NEEDS)
     theirs = list(figures)[::2] if helper is not None and len(figures) > 1 else []
     if helper is None or not theirs or not helper.give((result, theirs, current_style())):
         return figures_of(result, figures, progress)
@@ -137,8 +137,8 @@ def figures_again(
     else:
         from musclesolve.plotting.study import uncertainty_figures as uncertainty
 
-        figures = chosen(uncertainty.FIGURES, only)
-        files = figures_of(result, figures, progress, uncertainty.NEEDS)
+        figures = drawable_of(result, uncertainty.FIGURES, only, uncertainty.NEEDS)
+        files = figures_of(result, figures, progress)
         all_files = UNCERTAINTY_FIGURES
     return files, in_every_format(files if only else all_files)
 
@@ -149,6 +149,29 @@ def chosen(figures: Figures, names: Collection[str]) -> Figures:
         if name not in figures:
             raise unknown_name(name, "figure", figures)
     return {name: draw for name, draw in figures.items() if not names or name in names}
+
+
+def drawable_of(
+    result: xr.Dataset, figures: Figures, names: Collection[str], needs: Mapping[str, str]
+) -> Figures:
+    """The figures of these names, or all of them without names whose variable the result has.
+
+    Raises:
+        InputError: there is no such figure, or one that is named cannot be drawn.
+    """
+    asked = chosen(figures, names)
+    drawn = drawable(result, asked, needs)
+    for name in asked if names else ():
+        if name not in drawn:
+            raise InputError(
+                f"the figure {name} is drawn from {needs[name]}, which this result does not have",
+                code="bad_result",
+                file=result.encoding.get("source"),
+                expected="a result with this variable",
+                remedy="choose another figure, or compute the result again: earlier versions lack some variables, and "
+                "so do inputs without what they follow from, such as joint moments instead of loads",
+            )
+    return drawn
 
 
 def check(result: xr.Dataset) -> None:

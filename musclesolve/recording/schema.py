@@ -15,6 +15,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from musclesolve._util.bundled_toml import bundled_toml
 from musclesolve._util.message_text import as_text
 from musclesolve._util.names import suggestion
@@ -382,6 +384,19 @@ def value_problem(value: Any, rule: Fields) -> tuple[str, str] | None:
         problem = f"the value of '{beyond[0]}' is {as_text(value[beyond[0]])}"
         return problem, f"{kind.called}, {_range(rule)}: {about}"
     return None
+
+
+def check_value(value: Any, table: str, key: str) -> None:
+    """Refuse an argument that a key of a trial file would refuse.
+
+    Raises:
+        InputError: it is not of the kind of the key, or beyond its range.
+    """
+    plain = value.item() if isinstance(value, np.generic) else value
+    if wrong := value_problem(plain, trial_keys()[table]["keys"][key]):
+        problem, expected = wrong
+        remedy = "check the value and its unit"
+        raise InputError(problem, code="bad_number", where=key, expected=expected, remedy=remedy)
 
 
 def _as_float(value: Any, rule: Fields) -> Any:

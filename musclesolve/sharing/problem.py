@@ -164,7 +164,7 @@ class Problem:
             ("upper", np.isinf, "a finite bound; a large number such as 10 sets it free"),
             ("lower", lambda x: x > self.upper, "no more than upper"),
             ("optimal_fiber_length", not_positive, "a positive number [m]"),
-            ("joints_crossed", lambda x: ~(x >= 1), "one or more"),
+            ("joints_crossed", lambda x: ~((x >= 1) & (x == np.round(x))), "a whole number, one or more"),
             ("emg", lambda x: (x < 0) | np.isinf(x), "zero or more, or NaN where not measured"),
             ("passive_force", lambda x: (x < 0) | np.isinf(x), "zero or more [N]"),
             ("reserve_weight", not_positive, "a positive number, or None for no reserves"),

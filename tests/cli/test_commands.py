@@ -169,6 +169,16 @@ def test_plot_draws_for_a_paper(call, tmp_path):
     assert "did you mean" in call("plot", tmp_path / "result.nc", "--figure", "ground").stderr
 
 
+def test_plot_says_which_variable_a_named_figure_lacks(call, tmp_path, monkeypatch):
+    monkeypatch.setattr(save, "FIGURES", {"knee_contact_forces": save.knee_contact_forces})
+    lacking = result().drop_vars(["knee_contact_medial", "knee_contact_lateral", "patellofemoral_force"])
+    write_result(lacking, tmp_path / "result.nc")
+    done = call("plot", tmp_path / "result.nc", "--figure", "knee_contact_forces")
+    assert done.exit_code == 2
+    assert "drawn from knee_contact_medial, which this result does not have" in done.stderr
+    assert "compute the result again" in done.stderr
+
+
 def test_plot_refuses_another_file(call, tmp_path):
     other = tmp_path / "other.nc"
     write_result(result().drop_vars("status"), other)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from musclesolve.pipeline.knee_contact import OF_STATURE, OF_WIDTH, compartments, spacing_of
+from musclesolve.pipeline.knee_contact import OF_STATURE, OF_WIDTH, ContactSpacing, compartments
 
 RIGHT = np.array([[0.0, 0.0, -1.0], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0]])  # down, forward, medial
 LEFT = RIGHT * [1.0, -1.0, 1.0]
@@ -52,7 +52,16 @@ def test_a_knee_that_is_pulled_apart_has_no_contact_and_an_unknown_one_is_unknow
 
 
 def test_the_spacing_is_a_share_of_the_breadth_as_far_as_that_is_bone():
-    assert spacing_of(None, 1.80) == pytest.approx(0.046)
-    assert spacing_of(0.09, 1.80) == pytest.approx(OF_WIDTH * 0.09)
-    assert spacing_of(0.15, 1.80) == pytest.approx(1.2 * OF_STATURE * 1.80)
-    assert spacing_of(0.03, 1.80) == pytest.approx(0.8 * OF_STATURE * 1.80)
+    usual = OF_STATURE * 1.80
+    assert usual == pytest.approx(0.046)
+    for width, distance, origin in (
+        (None, usual, "by stature"),
+        (0.09, OF_WIDTH * 0.09, "by the breadth of the knee"),
+        (0.15, 1.2 * usual, "by stature"),
+        (0.03, 0.8 * usual, "by stature"),
+    ):
+        found = ContactSpacing.of(width=width, stature=1.80)
+        assert (found.distance, found.origin) == (pytest.approx(distance), origin)
+    assert ContactSpacing.of(0.04, width=0.09, stature=1.80) == ContactSpacing(0.04, "as stated")
+    assert ContactSpacing.of(shank_length=0.246 * 1.80).distance == pytest.approx(usual)
+    assert ContactSpacing.of() is None

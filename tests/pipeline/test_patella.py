@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
@@ -11,8 +14,10 @@ from musclesolve.dynamics.inverse.newton_euler import joint_loads, segment_motio
 from musclesolve.dynamics.kinematics.motion_derivatives import motion_from
 from musclesolve.muscles.muscle_state import muscle_state
 from musclesolve.muscles.placing.place_muscles import place_muscles
+from musclesolve.pipeline import patella
 from musclesolve.pipeline.patella import Ligament, quadriceps
 from musclesolve.pipeline.recorded_body import leg_loads
+from musclesolve.results.dataset.knee_variables import unrecognised
 
 SETS = ["silva_2003", "gait2392", "rajagopal_2023"]
 
@@ -42,6 +47,7 @@ def test_heads_of_the_quadriceps_are_found_by_their_names():
         "rect_fem_r",
         "vastus_lateralis_r",
         "quads_r",
+        *("RectFem_r", "r_recfem", "R_vas_lat", "VASLAT_R", "left_vastus_medialis", "Rectus Femoris_l"),
     ]
     others = [
         "quad_fem_r",
@@ -49,6 +55,7 @@ def test_heads_of_the_quadriceps_are_found_by_their_names():
         "biceps_femoris_long_head_r",
         "rectus_abdominis_r",
         "sartorius_r",
+        *("R_QuadFem", "l_sartorius"),
     ]
     assert quadriceps([*others, *names]).tolist() == list(range(len(others), len(others) + len(names)))
     for name in SETS:
@@ -147,3 +154,25 @@ def test_in_a_squat_the_knee_bears_what_was_measured(model, bending, name):
     assert 2.5 < np.linalg.norm(patellofemoral) / weight < 8.0
     pressed = np.linalg.norm(patellofemoral) / tension[10].sum()
     assert 0.9 < pressed < 1.1
+
+
+@pytest.mark.parametrize("name", SETS)
+@pytest.mark.parametrize("side", ["r", "l"])
+def test_extensors_whose_names_are_not_known_are_said(model, bending, monkeypatch, name, side):
+    """Those that have the moment arm of a head, and no other muscle of the leg."""
+
+    def said():
+        state, loads = leg(model, bending, name, side)
+        shank = np.array([model.body(f"shank_{side}")])
+        forward, left, up = np.moveaxis(model.rigid_bodies.subset(shank).rotation(bending.q)[:, 0], 2, 0)
+        axes = {f"knee_{side}": np.stack([-up, forward, left if side == "r" else -left], axis=1)}
+        part = SimpleNamespace(state=state, part=SimpleNamespace(loads=loads))
+        return state.parameters.names, list(unrecognised(part, axes, list(axes)))
+
+    assert said()[1] == []
+    heads = [said()[0][k] for k in quadriceps(said()[0])]
+    monkeypatch.setattr(patella, "QUADRICEPS", re.compile("rec"))
+    names, (note,) = said()
+    unknown = [head for head in heads if not head.startswith("rec")]
+    assert len(unknown) == 3 and f"knee_{side}" in note
+    assert [each for each in names if re.search(rf"\b{each}\b", note.split(". ")[0])] == unknown

@@ -145,6 +145,7 @@ def test_optional_fields_are_broadcast_and_go_with_their_frames():
     [
         ({"fiber_velocity": np.zeros((4, 2))}, "bad_shape", ["fiber_velocity", "(4, 2)"]),
         ({"joints_crossed": [1, 0, 2]}, "bad_number", ["joints_crossed", "muscle_1"]),
+        ({"joints_crossed": [1, 2, 1.5]}, "bad_number", ["joints_crossed", "muscle_2", "whole number"]),
         ({"optimal_fiber_length": [0.1, 0.0, 0.1]}, "bad_number", ["optimal_fiber_length", "muscle_1"]),
         ({"optimal_fiber_length": [0.1, np.nan, 0.1]}, "bad_number", ["optimal_fiber_length", "muscle_1"]),
         ({"emg": [0.1, -0.2, 0.1]}, "bad_number", ["emg", "-0.2", "muscle_1", "frame 0"]),

@@ -31,7 +31,7 @@ from musclesolve.opensim.model import Joint, OpenSimModel
 from musclesolve.opensim.muscle_parameters import curve_notes, muscle_parameters
 from musclesolve.opensim.read_model import read_osim
 from musclesolve.pipeline.body import Part, Sharing
-from musclesolve.pipeline.knee_contact import OF_SHANK
+from musclesolve.pipeline.knee_contact import ContactSpacing
 from musclesolve.pipeline.measured_activation import Channels, MeasuredActivation
 from musclesolve.pipeline.opensim.coordinate_motion import (
     BeyondRange,
@@ -46,7 +46,7 @@ from musclesolve.pipeline.opensim.moments import shared_moments
 from musclesolve.pipeline.opensim.moments_and_model import moment_warnings
 from musclesolve.pipeline.opensim.shared_choice import SharedChoice, separate_groups, shared_choice
 from musclesolve.pipeline.share import motion_cost, motion_solver, sharing_problem
-from musclesolve.recording.schema import trial_keys
+from musclesolve.recording.schema import check_value, trial_keys
 from musclesolve.recording.trial.emg_channels import CHANNELS
 from musclesolve.recording.trial.model_trial import ModelTrial
 from musclesolve.sharing.cost.cost_base import Cost
@@ -103,8 +103,15 @@ class ModelOptions:
         if self.reserve_weight is not None:
             check_number(self.reserve_weight, "reserve_weight", "a number above zero, or None", above=0.0)
         if self.contact_spacing_m is not None:
-            expected = "a distance above zero [m], or None"
-            check_number(self.contact_spacing_m, "contact_spacing_m", expected, above=0.0)
+            check_value(self.contact_spacing_m, "knee", "contact_spacing_m")
+            if self.loads is None:
+                raise InputError(
+                    "without loads there are no contact forces, so that a spacing of the contacts has no effect",
+                    code="conflict",
+                    where="contact_spacing_m",
+                    expected="a spacing with loads, from which moments and contact forces are computed",
+                    remedy="give loads instead of moments, or leave it out",
+                )
 
 
 @dataclass(frozen=True, eq=False)
@@ -166,17 +173,19 @@ class ModelBody:
         )
 
     @property
-    def contact_spacing(self) -> dict[str, float]:
-        """Distance of the medial and the lateral contact of each knee [m]: as stated, or by the length of its shank.
+    def contact_spacing(self) -> dict[str, ContactSpacing]:
+        """Distance of the medial and the lateral contact of each knee: as stated, or by the length of its shank.
 
         None of a leg without an ankle.
         """
         knees = [joint for joint in knee_joints(self.model.joints) if joint.name in self.joints]
         found = {
-            joint.name: self.options.contact_spacing_m or OF_SHANK * (shank_length(self.model, joint) or 0.0)
+            joint.name: ContactSpacing.of(
+                self.options.contact_spacing_m, shank_length=shank_length(self.model, joint)
+            )
             for joint in knees
         }
-        return {name: spacing for name, spacing in found.items() if spacing}
+        return {name: spacing for name, spacing in found.items() if spacing is not None}
 
     def check(self, sharing: Sharing) -> None:
         """Refuse a cost of joint reactions where no loads are known, and one of EMG where there is none."""
@@ -233,8 +242,8 @@ def opensim_problem(
             tendon: "rigid"; "elastic" holds for `share_model` alone, which then solves the whole motion at once.
             tendon_strain: of elastic tendons at one maximum isometric force, instead of those of the model: a number,
                 or numbers by word: "all", "achilles" (soleus and gastrocnemius), a muscle with or without its side.
-            contact_spacing_m: distance of the medial and the lateral contact of a knee [m], 0.104 of the length of the
-                shank unless given (46 mm for a stature of 1.80 m).
+            contact_spacing_m: distance of the medial and the lateral contact of a knee [m], 0.01 to 0.1, with loads
+                alone; 0.104 of the length of the shank unless given (46 mm for a stature of 1.80 m).
             movement: what the subject does, such as "walking" (docs/results.md), for the comparison of contact forces
                 with measured ones; told from the motion unless given.
             loads: path of an ExternalLoads file (.xml) or of ground reactions (.mot, .sto), from which inverse
@@ -425,21 +434,22 @@ def body_of_trial(
         chosen = cost_of(stated.cost if cost is None else cost)
     with _placed(trial, "sharing", "solver", solver is None):
         method = solver_of(stated.solver if solver is None else solver)
-    options = ModelOptions(
-        muscles=trial.muscles,
-        dofs=stated.dofs,
-        side=side,
-        passive=trial.passive,
-        reserve_weight=stated.reserve_weight,
-        cutoff_hz=trial.cutoff_hz,
-        start_s=trial.start_s,
-        end_s=trial.end_s,
-        loads=trial.loads,
-        tendon=trial.tendon,
-        tendon_strain=trial.tendon_strain,
-        contact_spacing_m=trial.contact_spacing,
-        movement=trial.movement,
-    )
+    with _placed(trial, "knee", "contact_spacing_m", where="contact_spacing_m"):
+        options = ModelOptions(
+            muscles=trial.muscles,
+            dofs=stated.dofs,
+            side=side,
+            passive=trial.passive,
+            reserve_weight=stated.reserve_weight,
+            cutoff_hz=trial.cutoff_hz,
+            start_s=trial.start_s,
+            end_s=trial.end_s,
+            loads=trial.loads,
+            tendon=trial.tendon,
+            tendon_strain=trial.tendon_strain,
+            contact_spacing_m=trial.contact_spacing,
+            movement=trial.movement,
+        )
     sharing = Sharing(chosen, method, trial.tendon, stated.reserve_weight)
     model = read_osim(trial.model)
     _check_names(trial, "sharing", "dofs", "coordinate", stated.dofs, model.coordinates)

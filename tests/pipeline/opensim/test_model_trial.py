@@ -94,6 +94,12 @@ def test_emg_is_followed_and_compared(folder: Path) -> None:
     [
         ("[muscles]\npassive = 'calibrated'\n", "", "bad_value", ["line 6", "[muscles] passive"]),
         ("[sharing]\ncost = 'forc_squared'\n", "", "unknown_name", ["[sharing] cost", "force_squared"]),
+        (
+            SHARED + "[knee]\ncontact_spacing_m = 0.05\n",
+            "",
+            "conflict",
+            ["[knee] contact_spacing_m", "loads"],
+        ),
         ("[markers]\nset = 'x'\n", "", "unknown_key", ["markers"]),
         ("[muscles]\ntendon_strain = 0.05\n", "", "conflict", ["tendon_strain", "rigid"]),
         (SHARED, 'model = "leg.osim"\ncoordinates = "ik.mot"\n', "missing_key", ["neither", "loads"]),

@@ -137,7 +137,7 @@ class JointWeightedActivation(SumOfTerms):
 
     Args:
         exponent: p, at least 1.
-        multi_joint_weight: w.
+        multi_joint_weight: w, any positive number; below 1 muscles of several joints cost less than others.
     """
 
     exponent: float = 2.0
