@@ -178,6 +178,7 @@ def resampled(problem: MotionProblem, rate: float) -> MotionProblem:
         moment=CubicSpline(problem.time, problem.moment)(time),
         musculotendon_length=path(time),
         musculotendon_velocity=path(time, 1),
+        emg=None,
         lower=np.array(0.0),
         upper=np.array(1.0),
     )
@@ -197,6 +198,7 @@ def there_and_back(problem: MotionProblem, copies: int) -> MotionProblem:
         moment=problem.moment[order],
         musculotendon_length=problem.musculotendon_length[order],
         musculotendon_velocity=sign[:, None] * problem.musculotendon_velocity[order],
+        emg=None,
         lower=np.array(0.0),
         upper=np.array(1.0),
     )

@@ -11,6 +11,7 @@ import xarray as xr
 
 from benchmarks.validation.page import recorded_walk
 from musclesolve._util.arrays import Array
+from musclesolve.constants import USUAL_COST
 from musclesolve.muscles.elastic.elastic_muscles import ElasticMuscles
 from musclesolve.pipeline.body import Analysis, Part, SharedPart, Sharing
 from musclesolve.pipeline.recorded_body import RecordedBody
@@ -20,7 +21,7 @@ from musclesolve.results.dataset.assemble import assemble
 from musclesolve.trajectory.motion_problem import MotionProblem
 
 SETS = ("gait2392", "rajagopal_2023")
-COST = "activation_volume"
+COST = USUAL_COST
 COSTS = (COST, "stress_cubed", "soft_saturation", "force_squared")
 TRICEPS = ("soleus", "gastrocnemius_medial", "gastrocnemius_lateral")
 
