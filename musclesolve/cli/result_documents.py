@@ -66,6 +66,7 @@ def run_document(result: xr.Dataset, uncertainty: xr.Dataset | None = None) -> d
         if "joint_reaction" in result
         else None,
         "knee_contact_peaks_body_weights": _contact(facts.knee_peaks) or None,
+        "knee_contact_spacing": listed(result, "knee_contact_spacing") or None,
         "plausibility": _plausibility(facts),
         "consistency": moved
         and {

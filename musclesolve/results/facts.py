@@ -363,6 +363,18 @@ class Facts:
                     found[part] = peaks
         return found
 
+    @cached_property
+    def contact_spacing(self) -> str:
+        """How far the contacts of the knees are apart, and from what that follows; "" where not stated."""
+        distances: dict[str, dict[str, None]] = {}  # [mm], by origin
+        for line in listed(self.result, "knee_contact_spacing"):
+            stated, _, origin = line.partition(", ")
+            distances.setdefault(origin, {})[f"{1000.0 * float(stated.split()[1]):.0f}"] = None
+        return "; ".join(
+            ", ".join(filter(None, (f"{' and '.join(millimetres)} mm apart", origin)))
+            for origin, millimetres in distances.items()
+        )
+
     def _peaks(self, force: Mapping[str, Array]) -> list[ContactPeak]:
         """The greatest of forces (T,) [N] by joint with its side over the valid frames, of those that have one."""
         peaks = []

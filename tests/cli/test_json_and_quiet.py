@@ -31,7 +31,7 @@ from musclesolve.studies.benchmark.measure import Latency, Row, SingleFrame
 RUN_KEYS = {
     *("command", "exit_code", "version", "trial", "subject", "choices", "frames", "legs", "files"),
     *("largest_kkt_residual", "tendons", "fiber_lengths", "contact_force_peaks_body_weights", "consistency"),
-    "knee_contact_peaks_body_weights",
+    *("knee_contact_peaks_body_weights", "knee_contact_spacing"),
     *("plausibility", "pelvis_residual", "emg", "strides", "notes", "completed", "uncertainty"),
 }
 LEG_KEYS = {
@@ -91,6 +91,8 @@ def test_run_prints_what_the_result_holds(tmp_path):
     medial = found["knee_contact_medial"].sel(side="r").where(found["valid"].sel(side="r")).max()
     peak = document["knee_contact_peaks_body_weights"]["medial"]["right"]
     assert peak == pytest.approx(float(medial) / weight, rel=1e-9)
+    (spacing,) = document["knee_contact_spacing"]
+    assert spacing.startswith("knee_r 0.0") and spacing.endswith(" m, by the breadth of the knee")
     assert document["uncertainty"] is None and document["emg"] is None
 
 

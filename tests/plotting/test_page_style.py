@@ -116,3 +116,18 @@ def test_the_label_of_a_low_page_is_on_it(style):
     drawn = drawn_texts(figure)
     assert not outside(figure, drawn)
     assert not overprinted(drawn)
+
+
+@pytest.mark.parametrize("width", [85.0, 119.0, 121.0, 150.0, 210.0])
+def test_numbers_and_notes_of_the_knee_stay_at_their_panel(troubled, width):
+    """Peaks within the panel, numbers of the axes of neighbours apart; below each other on a narrow page."""
+    with page_style(PageStyle(width, 7.0 if width < 100.0 else 9.0)):
+        figure = FIGURES["knee_contact_forces"](troubled)
+    drawn = drawn_texts(figure)
+    boxes = [panel.get_window_extent() for panel in figure.axes]
+    assert len({round(box.x0) for box in boxes}) == (1 if width < 120.0 else 3)
+    peaks = [each.box for each in drawn if each.text.startswith("peak")]
+    assert len(peaks) == 3
+    for peak in peaks:
+        assert any(box.x0 - 1.0 <= peak.x0 and peak.x1 <= box.x1 + 1.0 for box in boxes), width
+    assert not overprinted(drawn, slack=0.0)

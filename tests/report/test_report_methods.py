@@ -165,3 +165,14 @@ def test_a_motion_that_was_not_made_consistent_is_described_by_its_violation_and
     assert "0.13" in text and "mm rms" not in text
     for name in ("sharing", "certificate", "no_reserves", "contact"):
         assert texts()["always"][name][:25] not in text
+
+
+def test_lever_and_sides_of_the_knee_are_described_where_the_result_has_them():
+    spacing = ["knee_r 0.0552 m, by the breadth of the knee", "knee_l 0.0460 m, by stature"]
+    data = small(knee_contact_spacing=spacing)
+    text, citations = paragraph(data)
+    assert "patellar ligament" in text
+    assert "55 mm apart, by the breadth of the knee; 46 mm apart, by stature." in text
+    assert {"van_eijden_1986", "dandridge_2022", "schipplein_1991", "lerner_2015"} <= set(citations.keys)
+    text, citations = paragraph(data.drop_vars(["patellofemoral_force", "knee_contact_medial"]))
+    assert "patellar" not in text and "apart" not in text and "lerner_2015" not in citations.keys

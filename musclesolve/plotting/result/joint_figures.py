@@ -8,8 +8,9 @@ import xarray as xr
 from musclesolve._util.sides import SIDE_NAMES, split_side
 from musclesolve.plotting.page.curves import Legs
 from musclesolve.plotting.page.norm_bands import BAND_COLOR, NormBands
+from musclesolve.plotting.page.page_style import current_style
 from musclesolve.plotting.page.panels import dof_rows, joint_rows
-from musclesolve.plotting.page.sheet import Sheet, heading, note, page, zero_line
+from musclesolve.plotting.page.sheet import Sheet, broken, heading, note, page, zero_line
 from musclesolve.results.dataset.labels import SEGMENT_OF
 from musclesolve.results.dataset.result_quantities import (
     LEG_JOINTS,
@@ -22,6 +23,8 @@ from musclesolve.results.facts import KNEE_FORCES, Facts
 from musclesolve.results.plausibility import in_vivo, measured
 
 DEGREES = 180.0 / np.pi
+BESIDE_MM = 120.0
+"""Width of a page from which three panels are beside each other with numbers that do not meet."""
 DIRECTIONS = {
     "axial": "axial (+ compression)",
     "anterior": "fore-aft (+ anterior)",
@@ -108,17 +111,20 @@ def knee_contact_forces(result: xr.Dataset) -> Sheet:
     """Forces of the parts of the knee, muscles included, in body weights."""
     legs, weight, shown = Legs.of(result), body_weight(result), Facts(result).knee_peaks
     names = {part: name for part, name in KNEE_FORCES.items() if name in result}
-    sheet, panels = page(result, "Contact forces of the knee", 1, len(names), height=0.35, sharey="row")
-    for axes, (part, name) in zip(panels[0], names.items(), strict=True):
+    below = current_style().width_mm < BESIDE_MM
+    rows, columns, height = (len(names), 1, 0.75) if below else (1, len(names), 0.35)
+    sheet, panels = page(result, "Contact forces of the knee", rows, columns, height=height, sharey=True)
+    for axes, (part, name) in zip(panels.flat, names.items(), strict=True):
         for side in legs.sides:
             legs.draw(axes, side, result[name].sel(side=side).values / weight)
         legs.mark_stance(axes)
         zero_line(axes)
-        heading(axes, f"knee: {part}")
         peaks = [f"{SIDE_NAMES[side]} {peak.body_weights:.2f}" for side, peak in shown.get(part, {}).items()]
-        note(axes, f"peak {', '.join(peaks)}" if peaks else "")
-        legs.x.apply(axes, labelled=True)
-    panels[0][0].set_ylabel("[body weights]")
+        text = f"peak {', '.join(peaks)}" if peaks else ""
+        heading(axes, f"knee: {part}", broken(text, sheet.style.note_pt, sheet.panel_width(axes)))
+        legs.x.apply(axes, labelled=axes in panels[-1])
+    for axes in panels[:, 0]:
+        axes.set_ylabel("[body weights]")
     legs.legend(sheet, stance=True)
     return sheet
 

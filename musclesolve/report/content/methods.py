@@ -59,6 +59,8 @@ def methods(trial: TrialFiles, citations: Citations) -> list[Any]:
             reserves = "no_reserves"
         sentences += [(model if trial.of_model else always)[kind], always["certificate"], always[reserves]]
         sentences += [always["contact"]] if "joint_reaction" in result else []
+        sentences += [always["patella"]] if "patellofemoral_force" in result else []
+        sentences += [always["compartments"]] if "knee_contact_medial" in result else []
     studies = {
         "emg": bool(trial.facts.correlations),
         "uncertainty": trial.uncertainty is not None,
@@ -130,6 +132,8 @@ def _values(trial: TrialFiles) -> dict[str, object]:
         values["rate"] = f"{1.0 / np.median(np.diff(time)):.0f}"
     if "constraint_violation" in result:
         values["violated"] = f"{float(result['constraint_violation'].max()):.2g}"
+    if facts.contact_spacing:
+        values["contacts"] = facts.contact_spacing
     if facts.moved is not None:
         values["moved"] = f"{1000.0 * facts.moved.overall:.1f}"
     if "reserve_moment" in result and np.isfinite(result["reserve_moment"].values).any():

@@ -151,7 +151,8 @@ def _knee_peaks(facts: Facts) -> str:
         f"{part} {', '.join(f'{peak.body_weights:.2f}' for peak in peaks.values())}"
         for part, peaks in facts.knee_peaks.items()
     ]
-    return f"of the knee: {'; '.join(parts)} body weights" if parts else ""
+    contacts = f" (contacts {facts.contact_spacing})" if facts.contact_spacing else ""
+    return f"of the knee: {'; '.join(parts)} body weights{contacts}" if parts else ""
 
 
 def _plausibility(facts: Facts) -> list[str]:

@@ -171,3 +171,19 @@ def test_strides_are_described_in_a_line_each():
         "right leg 0.200 to 1.200 s: 120.0 steps a minute, stance 60 %, double support 21 %, 1.40 m" in text
     )
     assert "left leg 0.700 to 1.700 s: 120.0 steps a minute, stance 61 %\n" in text + "\n"
+
+
+@pytest.mark.parametrize(
+    ("stated", "said"),
+    [
+        (["knee_r 0.0552 m, as stated", "knee_l 0.0552 m, as stated"], " (contacts 55 mm apart, as stated)"),
+        (["knee_r 0.0552 m, by stature", "knee_l 0.0461 m, by stature"], "55 and 46 mm apart, by stature)"),
+        (["knee_r 0.0552 m"], "body weights (contacts 55 mm apart)"),
+        ([], "body weights"),
+    ],
+)
+def test_the_spacing_of_the_contacts_stands_behind_the_peaks(stated, said):
+    """In results of earlier versions it is without its origin, or absent."""
+    text = summary(result().assign_attrs(knee_contact_spacing=stated))
+    (shown,) = [each for each in text.splitlines() if "of the knee: medial" in each]
+    assert shown.endswith(said)
