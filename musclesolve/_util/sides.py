@@ -1,4 +1,4 @@
-"""Sides of the body, as the names of muscles, coordinates and joints end."""
+"""Sides of the body, as the names of muscles, coordinates and joints end, and joints of a leg by their names."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ SIDE_NAMES = {"r": "right", "l": "left"}
 OTHER = "other"
 ALL_SIDES = (*SIDE_NAMES, OTHER)
 """Sides of muscles; `other` is that of models whose names do not end in _r or _l."""
+LEG_JOINTS = ("hip", "knee", "ankle")
 
 
 def side_of(name: str) -> str:
@@ -22,3 +23,8 @@ def split_side(name: str) -> tuple[str, str]:
 def with_side(stem: str, side: str) -> str:
     """The name of which these are the parts."""
     return stem if side == OTHER else f"{stem}_{side}"
+
+
+def joint_kind(joint: str) -> str:
+    """That of LEG_JOINTS which is in the name of a joint, as in walker_knee and knee_joint_r; else the name itself."""
+    return next((kind for kind in LEG_JOINTS if kind in joint.lower()), joint)

@@ -132,6 +132,7 @@ def _plausibility(facts: Facts) -> dict[str, Any]:
         "reason": judged.reason,
         "movement": judged.movement.name,
         "movement_is_stated": judged.movement.stated,
+        "movement_seen": judged.movement.seen or None,
         "speed_m_s": judged.movement.speed,
         "legs": {_side(side): judged.verdict_of(side) for side in judged.sides},
         "criteria": [

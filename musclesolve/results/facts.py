@@ -33,6 +33,7 @@ from musclesolve.results.dataset.result_quantities import (
     text,
 )
 from musclesolve.results.movement import Movement, ground_support, movement
+from musclesolve.sharing.analysis.reserve_check import NEGLIGIBLE, share_of_peak, worst_reserve
 
 FULL = 0.99
 """A muscle of this activation works at its limit."""
@@ -120,10 +121,11 @@ class LegFacts:
         return float(residual[frames.valid(self.result, self.side)].max())
 
     @cached_property
-    def largest_reserve(self) -> Reserve | None:
-        """Among the coordinates of the side; where these have none, all those that its muscles may be shared with."""
-        if not self.with_reserve:
-            return None
+    def _reserves(self) -> tuple[list[str], Array]:
+        """Coordinates and the sizes of their reserves (T, m) [N m], zero in frames that are solved without.
+
+        Those of the side; where these have none, all those that its muscles may be shared with.
+        """
         needed = frames.solved_with_reserve(self.result, self.side)
         every = [
             str(dof) for dof in np.atleast_1d(self.result.attrs.get("shared_dofs", self.result["dof"].values))
@@ -133,17 +135,32 @@ class LegFacts:
             size = np.where(needed[:, None] & np.isfinite(moment), np.abs(moment), 0.0)
             if size.any():
                 break
+        return dofs, size
+
+    @cached_property
+    def largest_reserve(self) -> Reserve | None:
+        """That of the most newton metres; None without any."""
+        if not self.with_reserve:
+            return None
+        dofs, size = self._reserves
         frame, dof = np.unravel_index(int(size.argmax()), size.shape)
         return Reserve(float(size[frame, dof]), dofs[dof], float(self.result["time"].values[frame]))
 
     @cached_property
     def reserve_share(self) -> tuple[float, str] | None:
-        """The largest reserve over the peak moment of its degree of freedom, and which that is; None without any."""
-        if (most := self.largest_reserve) is None:
+        """The reserve that is largest over the peak moment of its degree of freedom, and which that is.
+
+        The rule is that of `check_reserves`; None where no reserve exceeds NEGLIGIBLE.
+        """
+        if not self.with_reserve:
             return None
-        moment = self.result["joint_moment"].sel(dof=most.dof).values
-        peak = float(np.nanmax(np.abs(moment), initial=0.0))
-        return (most.moment / peak if peak else float("inf")), most.dof
+        dofs, size = self._reserves
+        moment = self.result["joint_moment"].sel(dof=dofs).transpose("time", "dof").values
+        analysed = ~frames.not_measured(self.result, self.side)
+        peak = size.max(axis=0)
+        share = share_of_peak(peak, np.nanmax(np.abs(moment[analysed]), axis=0, initial=0.0))
+        worst = worst_reserve(peak, share)
+        return (float(share[worst]), dofs[worst]) if peak[worst] > NEGLIGIBLE else None
 
     @cached_property
     def stretches(self) -> list[Stretch]:

@@ -45,7 +45,7 @@ from musclesolve.results.dataset.frame_validity import STANCE_THRESHOLD
 from musclesolve.results.dataset.leg_kinetics import joint_dofs
 from musclesolve.results.dataset.result_quantities import body_weight, number, text
 
-UNKNOWN = "unknown"
+UNKNOWN, OTHER = "unknown", "other"
 WALKING, RUNNING, JUMP = "walking", "running", "jump"
 STAIRS_UP, STAIRS_DOWN = "stairs_up", "stairs_down"
 STANDING, ONE_LEG, SQUAT, CHAIR = "standing", "standing_on_one_leg", "squat", "chair"
@@ -88,18 +88,21 @@ class Movement:
     name: str  # one of RECOGNISED, UNKNOWN, or what is stated
     stated: bool = False
     speed: float = float("nan")  # mean over the ground or the belt [m/s]; NaN where not known
+    seen: str = ""  # the one that motion and forces show, where they show another one than is stated
 
 
 def movement(result: xr.Dataset) -> Movement:
-    """The movement of a result: as stated, else as told from its motion and ground reactions."""
+    """The movement of a result: as stated, else as told from its motion and ground reactions.
+
+    What is stated is compared with what these tell, except `other`, which is compared with no range.
+    """
     seen, stated = _Seen(result), text(result, STATED)
     if seen.time.size < FEWEST:
         return Movement(stated or UNKNOWN, bool(stated))
-    if stated:
-        return Movement(stated, True, seen.speed)
-    if not seen.legs or not number(result, "subject_mass_kg"):
-        return Movement(UNKNOWN, speed=seen.speed)
-    return Movement(_recognised(seen), speed=seen.speed)
+    told = _recognised(seen) if seen.legs and number(result, "subject_mass_kg") else UNKNOWN
+    if not stated:
+        return Movement(told, speed=seen.speed)
+    return Movement(stated, True, seen.speed, "" if told in (UNKNOWN, stated) or stated == OTHER else told)
 
 
 @dataclass(frozen=True, eq=False)

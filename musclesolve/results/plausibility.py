@@ -5,7 +5,7 @@ true, for the optimum is that of a model. Here it is judged against measurement 
 and bodies can do; limits and reasons are in plausibility.toml, contact forces measured inside the body in in_vivo.toml,
 the rule for the movement in movement.py. A result is plausible where contact forces could be compared and nothing
 speaks against it; it is not plausible where a criterion fails; where none fails and no contact force could be compared,
-it is not known.
+it is not known. A movement that is stated, but is clearly another one, is compared with no range.
 """
 
 from __future__ import annotations
@@ -14,14 +14,16 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import numpy as np
 import xarray as xr
 
 from musclesolve._util.arrays import true_runs
 from musclesolve._util.bundled_toml import bundled_toml
-from musclesolve._util.sides import SIDE_NAMES, split_side
+from musclesolve._util.sides import SIDE_NAMES, joint_kind, split_side
 from musclesolve.results.dataset import frame_validity as frames
+from musclesolve.results.dataset.result_quantities import leg_joint
 from musclesolve.results.facts import ContactPeak, Facts
 from musclesolve.results.movement import CHAIR, ONE_LEG, SQUAT, STANDING, UNKNOWN, Movement
 
@@ -42,18 +44,13 @@ def criteria() -> dict[str, Any]:
     return bundled_toml(__package__, "plausibility.toml")["criteria"]
 
 
-def joint_kind(joint: str) -> str:
-    """Of a joint without side: hip, knee or ankle, also of a model's walker_knee; of others their own name."""
-    return next((kind for kind in ("hip", "knee", "ankle") if joint.rpartition("_")[2] == kind), joint)
-
-
 @dataclass(frozen=True)
 class Measured:
     """Peaks of the contact force of a joint that implants measured in a movement [body weights]."""
 
     lowest: float  # minus infinity where it is not known
     highest: float
-    movement: str  # in words: level walking
+    movement: str  # in words: level walking; that the speed is not known, where ranges depend on it
     about: str  # what was measured of whom
     sources: tuple[str, ...]  # keys of citations.toml
 
@@ -74,18 +71,23 @@ class Measured:
 
 
 def measured(joint: str, movement: Movement) -> Measured | None:
-    """What implants measured of a joint without side; None where nothing was, or not at this speed."""
+    """What implants measured of a joint without side.
+
+    Where the speed is not known, the entry of the slowest movement holds, and `Measured.movement` says so. None where
+    nothing was measured, or not at this speed, or where the movement is another one than is stated.
+    """
+    if movement.seen:
+        return None
     entries: Sequence[Mapping[str, Any]] = in_vivo().get(movement.name, {}).get(joint_kind(joint), ())
     speed = movement.speed if np.isfinite(movement.speed) else -np.inf
     for entry in entries:
-        if speed <= entry.get("up_to_m_s", np.inf):
-            return Measured(
-                entry.get("lowest", -np.inf),
-                entry["highest"],
-                in_vivo()["words"][movement.name],
-                entry["about"],
-                tuple(entry["sources"]),
-            )
+        fastest = entry.get("up_to_m_s", np.inf)
+        if speed <= fastest:
+            words = in_vivo()["words"][movement.name]
+            if not np.isfinite(speed) and np.isfinite(fastest):
+                words += f" (speed not known: at up to {fastest:g} m/s)"
+            lowest = entry.get("lowest", -np.inf)
+            return Measured(lowest, entry["highest"], words, entry["about"], tuple(entry["sources"]))
     return None
 
 
@@ -126,7 +128,10 @@ class Plausibility:
     @property
     def movement_words(self) -> str:
         """Such as: level walking (stated)."""
-        return in_vivo()["words"][self.movement.name] + (" (stated)" if self.movement.stated else "")
+        words = in_vivo()["words"]
+        if self.movement.seen:
+            return f"stated: {words[self.movement.name]}; {_seen(self.movement)}"
+        return words[self.movement.name] + (" (stated)" if self.movement.stated else "")
 
     @cached_property
     def against(self) -> list[str]:
@@ -141,6 +146,8 @@ class Plausibility:
             return ""
         if not contact:
             return "no contact forces are known"
+        if self.movement.seen:
+            return f"{_seen(self.movement)}, not of the stated movement: no contact forces to compare with"
         if self.movement.name == UNKNOWN:
             return "the movement was not recognised: no contact forces to compare with"
         fast = f" at {self.movement.speed:.1f} m/s" if np.isfinite(self.movement.speed) else ""
@@ -163,8 +170,17 @@ def _verdict(findings: Sequence[Finding]) -> str:
     return PLAUSIBLE if any(each.criterion == "contact" and each.passed for each in findings) else NOT_KNOWN
 
 
+_JUDGED: WeakKeyDictionary[Facts, Plausibility] = WeakKeyDictionary()
+
+
 def plausibility(facts: Facts) -> Plausibility:
-    """Judge what a result says; a criterion whose quantity it does not hold is left out."""
+    """Judge what a result says, once; a criterion whose quantity it does not hold is left out."""
+    if facts not in _JUDGED:
+        _JUDGED[facts] = _judge(facts)
+    return _JUDGED[facts]
+
+
+def _judge(facts: Facts) -> Plausibility:
     asked = criteria()
     findings = [
         finding
@@ -200,7 +216,7 @@ def _contact(facts: Facts) -> Iterator[Finding]:
         return
     margin = in_vivo()["margin"]
     for peak in facts.contact_peaks:
-        if joint_kind(peak.stem) not in ("hip", "knee", "ankle"):
+        if peak.joint != leg_joint(facts.result, joint_kind(peak.stem), peak.side):
             continue
         range_, value = measured(peak.stem, facts.movement), peak.body_weights
         what = f"{SIDE_NAMES.get(peak.side, '')} {joint_kind(peak.stem)} {value:.1f} BW".strip()
@@ -223,18 +239,23 @@ def _sided(name: str) -> str:
     return f"{SIDE_NAMES.get(side, '')} {stem.replace('_', ' ')}".strip()
 
 
+def _seen(movement: Movement) -> str:
+    """What motion and forces show where another movement is stated."""
+    return f"the motion and forces are those of {in_vivo()['words'][movement.seen]}"
+
+
 def _not_measured(peak: ContactPeak, movement: Movement) -> str:
     never = in_vivo()["not_measured"].get(joint_kind(peak.stem))
     if never is not None:
         return str(never["words"])
+    if movement.seen:
+        return f"stated: {in_vivo()['words'][movement.name]}; {_seen(movement)}"
+    if movement.name == UNKNOWN:
+        return "the movement was not recognised"
     fast = (
         f" at {movement.speed:.1f} m/s" if in_vivo().get(movement.name, {}).get(joint_kind(peak.stem)) else ""
     )
-    return (
-        "the movement was not recognised"
-        if movement.name == UNKNOWN
-        else (f"no peaks were measured in {in_vivo()['words'][movement.name]}{fast}")
-    )
+    return f"no peaks were measured in {in_vivo()['words'][movement.name]}{fast}"
 
 
 def bears_the_body(facts: Facts, side: str) -> bool:

@@ -95,7 +95,10 @@ def test_one_leg_tells_no_more_than_walking():
 
 def test_what_the_file_states_holds():
     stated = motion(FEET, FEET).assign_attrs(movement="other")
-    assert (movement(stated).name, movement(stated).stated) == ("other", True)
+    assert (movement(stated).name, movement(stated).stated, movement(stated).seen) == ("other", True, "")
+    assert movement(stated.assign_attrs(movement="standing")).seen == ""
+    assert movement(stated.assign_attrs(movement="squat")).seen == "standing"
+    assert movement(stated.assign_attrs(movement="squat").isel(time=[0])).seen == ""
 
 
 @pytest.mark.parametrize("lost", ["ground_reaction_force", "skeleton_position"])

@@ -12,6 +12,7 @@ from seen_motion import motion as seen
 from synthetic_result import as_before, result, set_status
 
 import musclesolve as ms
+from musclesolve.checking.finding import Finding, Report
 from musclesolve.cli.result_documents import run_document
 from musclesolve.data.bundled import reference_stride
 from musclesolve.report.content import headline as top
@@ -89,8 +90,20 @@ def test_halved_forces_are_below_what_was_measured_where_a_whole_stance_is_valid
 def test_the_reason_stands_beside_whatever_the_frames_are(stride):
     doubled = stride.assign(joint_reaction=2.0 * stride["joint_reaction"]).copy(deep=True)
     set_status(doubled, Status.SOLVED_WITH_RESERVE, 5, 0)
-    verdict, why = top.usability(Facts(doubled))
-    assert verdict == top.WITH_CARE and why.endswith("not plausible:")
+    page = top.headline(Facts(doubled))
+    assert page.label == "Not plausible" and page.why.endswith("not plausible:")
+
+
+def test_the_result_of_a_faulty_recording_is_not_usable(stride):
+    fault = Finding("no_forces", "error", "the forces are zero", "look at the amplifier")
+    assert top.usability(Facts(stride), Report(Path("trial.toml"), (fault,)))[0] == top.NOT
+
+
+@pytest.mark.parametrize("name", ["knee_joint", "walker_knee", "Knee"])
+def test_a_knee_of_a_model_is_judged_whatever_its_name(stride, name):
+    joints = [str(joint).replace("knee", name) for joint in stride["joint"].values]
+    kinds = [each.sentence.split()[1] for each in judged(stride.assign_coords(joint=joints)).findings[:6]]
+    assert sorted(kinds) == ["ankle", "ankle", "hip", "hip", "knee", "knee"]
 
 
 def test_an_unknown_movement_is_compared_with_no_range(stride):
@@ -103,9 +116,29 @@ def test_an_unknown_movement_is_compared_with_no_range(stride):
 
 
 def test_a_movement_without_measurement_is_compared_with_no_range(stride):
-    jump = stride.assign_attrs(movement="jump")
-    assert judged(jump).verdict == NOT_KNOWN
-    assert judged(jump).why_not_known == "no contact forces were measured in a jump or landing at 1.3 m/s"
+    other = stride.assign_attrs(movement="other")
+    assert judged(other).verdict == NOT_KNOWN
+    assert judged(other).why_not_known == "no contact forces were measured in another movement at 1.3 m/s"
+
+
+@pytest.mark.parametrize("stated", ["squat", "running", "standing_on_one_leg", "jump"])
+def test_a_stated_movement_that_is_clearly_another_one_is_never_plausible(stride, stated):
+    """Also a statement that makes the ranges wider: of a knee in a squat nothing below 4.3 speaks against it."""
+    data = stride.assign_attrs(movement=stated)
+    one = judged(data)
+    assert (one.movement.name, one.movement.seen) == (stated, "walking")
+    assert one.verdict != PLAUSIBLE
+    words = f"stated: {in_vivo()['words'][stated]}; the motion and forces are those of level walking"
+    assert {each.passed for each in one.findings if each.criterion == "contact"} == {None}
+    assert any(each.sentence.endswith(words) for each in one.findings if each.criterion == "contact")
+    assert words in summary(data)
+    assert run_document(data)["plausibility"]["movement_seen"] == "walking"
+    assert "those of level walking" in top.usability(Facts(data))[1]
+
+
+def test_a_stated_movement_that_is_seen_is_compared(stride):
+    data = stride.assign_attrs(movement="walking")
+    assert judged(data).verdict == PLAUSIBLE and judged(data).movement_words == "level walking (stated)"
 
 
 def test_one_criterion_is_enough(stride):
@@ -133,6 +166,12 @@ def test_reserves_and_emg():
     assert failed(data) == set()
     data["reserve_moment"][20:26, 3] = -7.0
     assert failed(data) == {"reserves"}
+    # the largest share of a peak moment, not the most newton metres; at most 1 N m speaks against nothing
+    data["reserve_moment"][20:26, 3] = -5.0
+    data["joint_moment"][:, 1] *= 0.1
+    for reserve, found in ((0.9, set()), (1.1, {"reserves"})):
+        data["reserve_moment"][22, 1] = reserve
+        assert failed(data) == found
     data = result().assign_coords(channel=["a", "b", "c"])
     data["emg_correlation"] = ("channel", [0.2, 0.45, 0.9])
     assert failed(data) == {"emg"}
@@ -153,7 +192,10 @@ def test_the_mass_is_that_of_the_ground_force_also_while_the_body_rises(carried)
 def test_a_speed_that_nobody_was_measured_at():
     assert measured("hip", Movement("walking", speed=1.3)).words == "2.2 to 4.8"
     assert measured("hip", Movement("walking", speed=1.9)).words == "2.2 to 5.5"
-    assert measured("hip", Movement("walking")).words == "2.2 to 4.8"
+    unknown = measured("hip", Movement("walking"))
+    assert unknown.words == "2.2 to 4.8"
+    assert unknown.movement == "level walking (speed not known: at up to 1.4 m/s)"
+    assert measured("hip", Movement("chair")).movement == in_vivo()["words"]["chair"]
     assert measured("walker_knee", Movement("walking", speed=1.3)).words == "2.0 to 3.4"
     assert measured("knee", Movement("walking", speed=1.9)) is None
     assert measured("knee", Movement("running", speed=2.0)).words == "3.1 to 5.3"
@@ -222,6 +264,11 @@ def test_the_variable_is_in_the_file(stride, tmp_path):
     assert "right hip" in stored.attrs["reason"]
     assert stored.attrs["flag_meanings"].split()[int(stored[0])] == "PLAUSIBLE"
     assert "mass body passed: the ground bears" in stored.attrs["criteria"]
+
+
+def test_a_result_is_judged_once(stride):
+    facts = Facts(stride)
+    assert plausibility(facts) is plausibility(facts)
 
 
 def test_no_valid_frame_is_no_verdict():

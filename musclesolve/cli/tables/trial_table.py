@@ -9,9 +9,10 @@ from pathlib import Path
 from rich import box
 from rich.table import Table
 
+from musclesolve._util.sides import LEG_JOINTS
 from musclesolve.results.plausibility import NOT_KNOWN, NOT_PLAUSIBLE, PLAUSIBLE
 from musclesolve.results.tables.lines import decimal, line, names, numbers, words
-from musclesolve.studies.many_trials.trial_record import CSV, JOINTS, Outcome, TrialRecord
+from musclesolve.studies.many_trials.trial_record import CSV, Outcome, TrialRecord
 
 PLAUSIBLE_CELLS = {PLAUSIBLE: "yes", NOT_PLAUSIBLE: "NO", NOT_KNOWN: "?"}
 LOST = {Outcome.REFUSED: "REFUSED", Outcome.FAILED: "FAILED"}
@@ -22,7 +23,7 @@ def table(records: Sequence[TrialRecord]) -> Table:
     rows = Table(
         *words("trial\n"),
         *numbers("\nsolved", "with\nreserve", "\nfailed", "not\nmeas.", "resid.\n[% BW]", whole=True),
-        *numbers(*(f"{joint}\n[BW]" for joint in JOINTS), whole=True),
+        *numbers(*(f"{joint}\n[BW]" for joint in LEG_JOINTS), whole=True),
         *names("plau-\nsible"),
         *numbers("\n[s]", whole=True),
         *names("\nstatus"),
@@ -39,10 +40,10 @@ def table(records: Sequence[TrialRecord]) -> Table:
 def _cells(record: TrialRecord) -> list[str]:
     found = record.measures
     if found is None:
-        return ["-"] * (7 + len(JOINTS))
+        return ["-"] * (7 + len(LEG_JOINTS))
     frames = (found.solved, found.with_reserve, found.without_solution, found.not_measured)
     counts = [str(count) for count in frames]
-    contact = [decimal(found.contact[joint], 1) for joint in JOINTS]
+    contact = [decimal(found.contact[joint], 1) for joint in LEG_JOINTS]
     return [
         *counts,
         decimal(found.residual_percent, 1),

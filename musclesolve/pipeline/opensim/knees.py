@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from musclesolve._util.sides import OTHER, side_of
+from musclesolve._util.sides import OTHER, joint_kind, side_of
 from musclesolve.opensim.model import Joint, OpenSimModel
 
 
@@ -15,7 +15,7 @@ def knee_joints(joints: Iterable[Joint]) -> list[Joint]:
     knees: dict[str, Joint] = {}
     for joint in joints:
         rotates = any(axis.coordinates for axis in joint.rotations) and not joint.is_reversed
-        if "knee" in joint.name.lower() and side_of(joint.name) != OTHER and rotates:
+        if joint_kind(joint.name) == "knee" and side_of(joint.name) != OTHER and rotates:
             knees.setdefault(side_of(joint.name), joint)
     return list(knees.values())
 

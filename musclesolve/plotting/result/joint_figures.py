@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import xarray as xr
 
-from musclesolve._util.sides import SIDE_NAMES, split_side
+from musclesolve._util.sides import LEG_JOINTS, SIDE_NAMES, split_side
 from musclesolve.plotting.page.curves import Legs
 from musclesolve.plotting.page.norm_bands import BAND_COLOR, NormBands
 from musclesolve.plotting.page.page_style import current_style
@@ -13,14 +13,13 @@ from musclesolve.plotting.page.panels import dof_rows, joint_rows
 from musclesolve.plotting.page.sheet import Sheet, broken, heading, note, page, zero_line
 from musclesolve.results.dataset.labels import SEGMENT_OF
 from musclesolve.results.dataset.result_quantities import (
-    LEG_JOINTS,
     OPPOSITE,
     body_weight,
     leg_joint,
     magnitude,
 )
 from musclesolve.results.facts import KNEE_FORCES, Facts
-from musclesolve.results.plausibility import in_vivo, measured
+from musclesolve.results.plausibility import measured
 
 DEGREES = 180.0 / np.pi
 BESIDE_MM = 120.0
@@ -99,11 +98,11 @@ def contact_forces(result: xr.Dataset) -> Sheet:
         if (range_ := measured(joint, facts.movement)) is not None:
             lowest = range_.lowest if np.isfinite(range_.lowest) else 0.0
             row[0].axhspan(lowest, range_.highest, color=BAND_COLOR, linewidth=0.0, zorder=0.3)
-            sources.append(f"{joint} {range_.words}, {range_.authors}")
+            sources.append(f"{range_.movement}: {joint} {range_.words}, {range_.authors}")
         heading(row[1], f"{joint}: net reaction, muscles left out")
     legs.legend(sheet, stance=True)
     for source in sources:
-        sheet.add_note(f"band: peaks measured in {in_vivo()['words'][facts.movement.name]}: {source}")
+        sheet.add_note(f"band: peaks measured in {source}")
     return sheet
 
 

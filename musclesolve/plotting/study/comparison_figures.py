@@ -11,7 +11,7 @@ from matplotlib.axes import Axes
 
 from musclesolve._util.arrays import Array
 from musclesolve._util.progress import Progress
-from musclesolve._util.sides import ALL_SIDES, side_of, split_side, with_side
+from musclesolve._util.sides import ALL_SIDES, LEG_JOINTS, side_of, split_side, with_side
 from musclesolve.errors import InputError
 from musclesolve.plotting.page.curves import Legs, Validity, cross, line, with_neighbors
 from musclesolve.plotting.page.figure_files import figures_of, named
@@ -20,7 +20,7 @@ from musclesolve.plotting.page.panels import Grid, muscles_by_group, small_multi
 from musclesolve.plotting.page.sheet import Sheet
 from musclesolve.plotting.result.muscle_figures import ACTIVATION, FORCE
 from musclesolve.results.dataset import frame_validity as frames
-from musclesolve.results.dataset.result_quantities import LEG_JOINTS, body_weight, leg_joint, magnitude
+from musclesolve.results.dataset.result_quantities import body_weight, leg_joint, magnitude
 
 # Okabe & Ito (2008) without black and yellow, the darkest first; what comes first is drawn widest.
 COST_COLORS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#D55E00", "#56B4E9")

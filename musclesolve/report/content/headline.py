@@ -1,7 +1,7 @@
 """The result in plain words: the two verdicts, contact forces, agreement with EMG, what to be careful about.
 
-It is usable, in green, where every frame is certified and what it says is plausible; a certified result that is not
-plausible, or of which nothing could be compared, is amber, with the reason beside it.
+It is usable, in green, where every frame is certified and what it says is plausible; a result that is not plausible, or
+of which nothing could be compared, is amber, with the reason beside it; one of a faulty recording is not usable.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from musclesolve.checking.finding import SEVERITIES, Report
 from musclesolve.report.content.pieces import DAMAGE, Number, joined, muscle_names, plain, sentence
 from musclesolve.results.dataset.result_quantities import listed, text
 from musclesolve.results.facts import Facts
-from musclesolve.results.plausibility import NOT_KNOWN, NOT_PLAUSIBLE, Plausibility, plausibility
+from musclesolve.results.plausibility import NOT_KNOWN, NOT_PLAUSIBLE, plausibility
 from musclesolve.version import __version__
 
 USABLE, WITH_CARE, IN_PART, NOT = "usable", "with care", "in part", "not usable"
@@ -27,11 +27,12 @@ DOUBTFUL = "doubtful"
 LABELS = {
     USABLE: "Usable: certified and plausible",
     DOUBTFUL: "Certified, not plausible",
+    NOT_PLAUSIBLE: "Not plausible",
     WITH_CARE: "Usable with care",
     IN_PART: "Usable in part",
     NOT: "Not usable",
 }
-MARKS = {USABLE: "✓", DOUBTFUL: "!", WITH_CARE: "!", IN_PART: "◐", NOT: "✕"}
+MARKS = {USABLE: "✓", DOUBTFUL: "!", NOT_PLAUSIBLE: "!", WITH_CARE: "!", IN_PART: "◐", NOT: "✕"}
 LARGE_RESIDUAL = 30.0
 """Per cent of body weight; a run calls frames beyond about this residual invalid, on an OpenSim model none is."""
 MOST = 0.5
@@ -69,7 +70,7 @@ class Headline:
 def headline(facts: Facts, checked: Report | str | None = None) -> Headline:
     """The headline of one trial."""
     judged = plausibility(facts)
-    verdict, why = usability(facts, checked, judged)
+    verdict, why = usability(facts, checked)
     known = bool(np.isfinite(facts.body_weight))
     rows: dict[str, list[tuple[str, Number]]] = {}  # by joint, with the peaks of both legs
     for peak in facts.contact_peaks:
@@ -100,16 +101,19 @@ def no_headline(why: str) -> Headline:
     return Headline(NOT, sentence("This file is damaged: {}.", why), "", [], [], Markup("not known"), [])
 
 
-def usability(
-    facts: Facts, checked: Report | str | None = None, judged: Plausibility | None = None
-) -> tuple[str, Markup]:
-    """Whether the result may be used, and why: the verdict on its frames, then whether it is plausible."""
-    judged = judged or plausibility(facts)
-    verdict, text = certified(facts, checked)
-    if verdict == NOT:
-        return verdict, text
+def usability(facts: Facts, checked: Report | str | None = None) -> tuple[str, Markup]:
+    """Whether the result may be used, and why: the verdict on its frames, then whether it is plausible.
+
+    A recording that `check` finds an error in is not usable, whatever came of it; of any other result that is not
+    plausible this is the verdict.
+    """
+    judged = plausibility(facts)
+    verdict, text = certified(facts)
+    if isinstance(checked, Report) and not checked.ok:
+        verdict, text = NOT, text + Markup(" <code>check</code> calls the recording faulty.")
     if judged.verdict == NOT_PLAUSIBLE:
-        return DOUBTFUL if verdict == USABLE else verdict, text + Markup(" It is not plausible:")
+        text += Markup(" It is not plausible:")
+        return {USABLE: DOUBTFUL, NOT: NOT}.get(verdict, NOT_PLAUSIBLE), text
     if verdict != USABLE:
         return verdict, text
     if judged.verdict == NOT_KNOWN:
@@ -119,8 +123,8 @@ def usability(
     )
 
 
-def certified(facts: Facts, checked: Report | str | None = None) -> tuple[str, Markup]:
-    """The verdict on the frames: solved, certified, of a recording without fault; and why."""
+def certified(facts: Facts) -> tuple[str, Markup]:
+    """The verdict on the frames: solved and certified; and why."""
     counts, residual = facts.counts, facts.largest_kkt_residual
     valid, analysed, helped = (
         Number(name, getattr(counts, name), 0) for name in ("valid", "analysed", "with_reserve")
@@ -149,8 +153,6 @@ def certified(facts: Facts, checked: Report | str | None = None) -> tuple[str, M
     text = sentence("All {} analysed {} are solved without a reserve.", analysed, legs) + proved
     if not proof:
         return WITH_CARE, text
-    if isinstance(checked, Report) and not checked.ok:
-        return WITH_CARE, text + Markup(" <code>check</code> calls the recording faulty.")
     if (facts.root_residual_percent or 0.0) > LARGE_RESIDUAL:
         return WITH_CARE, text + Markup(" The loads do not carry the motion in every frame.")
     return USABLE, text

@@ -8,12 +8,12 @@ from collections.abc import Sequence
 import numpy as np
 import xarray as xr
 
-from musclesolve._util.sides import SIDE_NAMES
+from musclesolve._util.sides import LEG_JOINTS, SIDE_NAMES, joint_kind
 from musclesolve.report.content.headline import Headline
 from musclesolve.report.content.pieces import DAMAGE, DASH, PageTable, cell, digest, from_rich
 from musclesolve.report.inputs import KIND_NAMES, Inputs
 from musclesolve.results.cycles.gait_cycles import METHODS
-from musclesolve.results.dataset.result_quantities import LEG_JOINTS, listed, number, text
+from musclesolve.results.dataset.result_quantities import listed, number, text
 from musclesolve.results.facts import Facts
 from musclesolve.results.tables import average_table
 from musclesolve.version import __version__
@@ -43,7 +43,10 @@ def _numbers(facts: Facts) -> list[str]:
     speeds = facts.result["walking_speed"].values if "walking_speed" in facts.result else np.empty(0)
     speed = cell(float(np.nanmean(speeds)), 2) if np.isfinite(speeds).any() else DASH
     peaks = [
-        " / ".join(cell(peak.body_weights, 2) for peak in facts.contact_peaks if peak.stem == joint) or DASH
+        " / ".join(
+            cell(peak.body_weights, 2) for peak in facts.contact_peaks if joint_kind(peak.stem) == joint
+        )
+        or DASH
         for joint in LEG_JOINTS
     ]
     both = facts.median_and_mean_correlation

@@ -14,7 +14,7 @@ import numpy as np
 import xarray as xr
 
 from musclesolve._util.arrays import Array
-from musclesolve._util.sides import ALL_SIDES, SIDE_NAMES, split_side, with_side
+from musclesolve._util.sides import ALL_SIDES, SIDE_NAMES, joint_kind, split_side, with_side
 from musclesolve.report.content.headline import why_no_emg
 from musclesolve.report.content.pieces import (
     DASH,
@@ -42,7 +42,7 @@ from musclesolve.results.dataset.result_quantities import (
 )
 from musclesolve.results.facts import FULL, Facts, UncertainPeak, UncertaintyFacts, verdict_words
 from musclesolve.results.movement import Movement
-from musclesolve.results.plausibility import criteria, in_vivo, joint_kind, measured, plausibility
+from musclesolve.results.plausibility import criteria, in_vivo, measured, plausibility
 from musclesolve.results.tables import comparison_tables
 from musclesolve.results.tables.run_summary import consistency_sentences
 
@@ -320,7 +320,7 @@ def contact_sources(facts: Facts) -> list[str]:
 def measured_words(joint: str, movement: Movement) -> str:
     """What implants measured of a joint: the range, and of whom; a dash where nothing is known."""
     if (found := measured(joint, movement)) is not None:
-        return f"{found.words}: {found.about}"
+        return f"{found.words} in {found.movement}: {found.about}"
     never = in_vivo()["not_measured"].get(joint_kind(joint))
     return DASH if never is None else str(never["words"])
 

@@ -9,8 +9,8 @@ import xarray as xr
 
 from musclesolve._util.arrays import Array
 from musclesolve._util.bundled_toml import bundled_toml
+from musclesolve._util.sides import LEG_JOINTS
 from musclesolve.results.dataset import frame_validity as frames
-from musclesolve.results.dataset.result_quantities import LEG_JOINTS
 
 
 def joint_dofs(result: xr.Dataset, joint: str, side: str, *, sagittal: bool = False) -> list[str]:

@@ -80,9 +80,8 @@ def reserve_reasons(part: SharedPart, options: Options | None = None) -> list[st
             remedy = ": --passive none" if why.passive_cause(k) is not None and why.without_passive(k) else ""
         sentences.append(why.sentence(k, time, names) + remedy)
     check = check_reserves(part.problem, solution, moment)
-    worst = int(check.share.argmax())
-    if check.verdict[worst] is not Verdict.NONE:
-        sentences.append(check.sentence(check.dof[worst]))
+    if check.verdict[check.worst] is not Verdict.NONE:
+        sentences.append(check.sentence(check.dof[check.worst]))
     return sentences
 
 
@@ -171,9 +170,8 @@ def elastic_reasons(
         why = [at_limit(names.pop(_FULL)), *(limit.format(shown(own)) for limit, own in names.items() if own)]
         sentences.append("; ".join(part for part in (f"{missing} at {time[frame]:.3f} s", *why) if part))
     check = check_reserves(problem, solution, moment)
-    largest = int(check.share.argmax())
-    if check.verdict[largest] is not Verdict.NONE:
-        sentences.append(check.sentence(check.dof[largest]))
+    if check.verdict[check.worst] is not Verdict.NONE:
+        sentences.append(check.sentence(check.dof[check.worst]))
     return sentences
 
 

@@ -8,7 +8,7 @@ import numpy as np
 import xarray as xr
 
 from musclesolve._util.arrays import Array
-from musclesolve._util.sides import side_of
+from musclesolve._util.sides import joint_kind, side_of, with_side
 from musclesolve.constants import STANDARD_GRAVITY
 
 
@@ -79,15 +79,17 @@ OPPOSITE = {
     "ankle_adduction": "abduction",
 }
 """The negative direction of each degree of freedom, without side."""
-LEG_JOINTS = ("hip", "knee", "ankle")
 
 
 def leg_joint(result: xr.Dataset, kind: str, side: str) -> str | None:
-    """The joint of a leg that is its hip, knee or ankle, as knee_r or, in a model, walker_knee_r; None without one."""
+    """The joint of a leg that is its hip, knee or ankle, as knee_r or, in a model, walker_knee_r; None without one.
+
+    Of several that have the name in them, first that which is called so, then one that ends so.
+    """
     names = [str(name) for name in result["joint"].values] if "joint" in result.coords else []
-    of_side = [name for name in names if side_of(name) == side]
-    exact = [name for name in of_side if name == f"{kind}_{side}"]
-    return next(iter([*exact, *(name for name in of_side if kind in name.lower())]), None)
+    of_side = [name for name in names if side_of(name) == side and joint_kind(name) == kind]
+    called = with_side(kind, side)
+    return min(of_side, key=lambda name: (name != called, not name.lower().endswith(called)), default=None)
 
 
 CONSISTENCY_METHODS = {

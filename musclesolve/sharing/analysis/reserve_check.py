@@ -3,6 +3,9 @@
 A reserve is a moment that no muscle produces. Its largest size is compared with the peak of the joint's moment over the
 motion. The usual limit is a tenth of the peak, the checklist of OpenSim; the strict one is half of that. On such limits
 see Hicks et al. 2015, J Biomech Eng 137:020905. Both can be set.
+
+A reserve of at most 1 N m is small whatever it is compared with: moments of toes may have peaks of less, and no joint
+moment is known so well (a center of pressure 2 mm aside is 1 N m under 500 N).
 """
 
 from __future__ import annotations
@@ -23,6 +26,8 @@ from musclesolve.sharing.problem import Problem
 from musclesolve.sharing.solution import Solution
 
 STRICT, USUAL = 0.05, 0.10
+NEGLIGIBLE = 1.0
+"""A reserve up to this [N m] speaks against nothing."""
 MOST = 3
 """Stretches of frames that `worst_frames` picks."""
 
@@ -47,7 +52,7 @@ class ReserveCheck:
         share: peak / moment_peak; infinite for a reserve where there is no moment.
         rms_share: the same of the root mean squares.
         weight: largest weight of the reserve where it was needed [cost per (N m)^2]; NaN where it never was.
-        verdict: NONE; SMALL up to the strict limit; TOLERABLE up to the usual one; LARGE beyond.
+        verdict: NONE; SMALL up to the strict limit or up to NEGLIGIBLE; TOLERABLE up to the usual one; LARGE beyond.
         limits: strict and usual.
     """
 
@@ -60,12 +65,21 @@ class ReserveCheck:
     verdict: tuple[Verdict, ...]
     limits: tuple[float, float]
 
+    @property
+    def worst(self) -> int:
+        """Number of the degree of freedom that the verdict on the motion is about; see `worst_reserve`."""
+        return worst_reserve(self.peak, self.share)
+
     def sentence(self, dof: str) -> str:
         """The verdict on one degree of freedom as a sentence."""
         k = self.dof.index(dof)
         verdict, limit = self.verdict[k], self.limits[int(self.verdict[k] is not Verdict.SMALL)]
         if verdict is Verdict.NONE:
             return f"{dof} needs no reserve"
+        if self.peak[k] <= NEGLIGIBLE:
+            return (
+                f"the reserve of {dof} reaches {self.peak[k]:.2g} N m, at most {NEGLIGIBLE:g} N m: {verdict}"
+            )
         if not np.isfinite(self.share[k]):
             return f"the reserve of {dof} has no joint moment to compare with"
         percent = 100.0 * self.share[k]
@@ -117,16 +131,17 @@ def check_reserves(
     reserve, size = np.where(used, np.abs(reserve), 0.0), np.abs(compared[problem.valid])
     peak, top = (x.max(axis=0, initial=0.0) for x in (reserve, size))
     rms, rms_moment = (np.sqrt((x**2).sum(axis=0) / max(len(x), 1)) for x in (reserve, size))
-    share = _share(peak, top)
+    share = share_of_peak(peak, top)
     largest = np.where(used, weight, 0.0).max(axis=0, initial=0.0)
     # a share is the first of these that it does not exceed
-    verdict = [tuple(Verdict)[k] for k in np.searchsorted([0.0, strict, usual], share)]
+    number = np.searchsorted([0.0, strict, usual], share)
+    verdict = [tuple(Verdict)[k] for k in np.where(peak > NEGLIGIBLE, number, np.minimum(number, 1))]
     return ReserveCheck(
         dof=problem.dof or (),
         peak=peak,
         moment_peak=top,
         share=share,
-        rms_share=_share(rms, rms_moment),
+        rms_share=share_of_peak(rms, rms_moment),
         weight=np.where(used.any(axis=0), largest, np.nan),
         verdict=tuple(verdict),
         limits=(strict, usual),
@@ -145,5 +160,17 @@ def worst_frames(helped: Mask, reserve: Array) -> NDArray[np.int64]:
     return np.sort(np.array(sorted(frames, key=lambda k: -size[k])[:MOST], dtype=np.int64))
 
 
-def _share(part: Array, whole: Array) -> Array:
+def worst_reserve(peak: Array, share: Array) -> int:
+    """Number of the largest share among the reserves beyond NEGLIGIBLE; where none is, of the largest reserve.
+
+    Args:
+        peak: (m,) [N m] largest size of each reserve.
+        share: (m,) the same over the peak moment.
+    """
+    counts = peak > NEGLIGIBLE
+    return int(np.where(counts, share, -1.0).argmax() if counts.any() else peak.argmax())
+
+
+def share_of_peak(part: Array, whole: Array) -> Array:
+    """Reserves over moments (m,); infinite for a reserve where there is no moment."""
     return np.divide(part, whole, out=np.where(part > 0, np.inf, 0.0), where=whole > 0)

@@ -11,13 +11,12 @@ from pathlib import Path
 import xarray as xr
 
 from muscle_db.regular_file import RECORDING, open_regular
+from musclesolve._util.sides import LEG_JOINTS, joint_kind
 from musclesolve.errors import InputError
 from musclesolve.results.facts import Facts
 from musclesolve.results.files.result_netcdf import storable
 from musclesolve.results.plausibility import plausibility
 from musclesolve.results.tables.lines import csv_text
-
-JOINTS = ("hip", "knee", "ankle")
 
 
 class Outcome(StrEnum):
@@ -64,9 +63,11 @@ class Measures:
             not_measured=sum(leg.not_analysed for leg in legs),
             residual_percent=(facts.root_residual_percent or 0.0) if size is None else size.peak_percent,
             contact={
-                # a model may call its knee walker_knee
-                joint: max((peak.body_weights for peak in peaks if joint in peak.stem), default=float("nan"))
-                for joint in JOINTS
+                joint: max(
+                    (peak.body_weights for peak in peaks if joint_kind(peak.stem) == joint),
+                    default=float("nan"),
+                )
+                for joint in LEG_JOINTS
             },
             movement=judged.movement.name,
             plausibility=judged.verdict,
@@ -117,13 +118,13 @@ LAST = ("seconds", "trial", "folder", "message")
 def csv_bytes(records: Sequence[TrialRecord]) -> bytes:
     """The table of all trials with all digits, the files and the messages."""
     rows: list[list[object]] = [
-        [*FIRST, *(f"peak_{joint}_contact_force_body_weights" for joint in JOINTS), *JUDGED, *LAST]
+        [*FIRST, *(f"peak_{joint}_contact_force_body_weights" for joint in LEG_JOINTS), *JUDGED, *LAST]
     ]
     for record in records:
         found = record.measures
-        numbers: list[object] = [""] * (5 + len(JOINTS) + len(JUDGED))
+        numbers: list[object] = [""] * (5 + len(LEG_JOINTS) + len(JUDGED))
         if found is not None:
-            forces = [f"{found.contact[joint]:.6g}" for joint in JOINTS]
+            forces = [f"{found.contact[joint]:.6g}" for joint in LEG_JOINTS]
             counts = [found.solved, found.with_reserve, found.without_solution, found.not_measured]
             judged = [found.movement, found.plausibility, found.reason]
             numbers = [*counts, f"{found.residual_percent:.6g}", *forces, *judged]

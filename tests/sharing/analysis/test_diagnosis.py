@@ -10,7 +10,7 @@ from refusals import refused
 from scipy.optimize import linprog
 
 from musclesolve.sharing.analysis.diagnosis import diagnose
-from musclesolve.sharing.analysis.reserve_check import Verdict, check_reserves
+from musclesolve.sharing.analysis.reserve_check import Verdict, check_reserves, worst_reserve
 from musclesolve.sharing.certificate import farkas_ratio
 from musclesolve.sharing.problem import Problem
 from musclesolve.sharing.solving import solve
@@ -208,6 +208,17 @@ def test_verdict_on_reserves(missing, verdict):
     text = check.sentence("elbow_flexion")
     assert ("needs no reserve" in text) == (missing == 0)
     assert ("beyond the limit of 10 %" in text) == (verdict is Verdict.LARGE)
+
+
+def test_the_worst_reserve_is_the_largest_share_beyond_a_newton_metre():
+    assert worst_reserve(np.array([0.5, 8.0, 3.0]), np.array([24.0, 0.1, 0.3])) == 2
+    assert worst_reserve(np.array([0.5, 0.8]), np.array([24.0, 0.1])) == 1
+    answer = solve(elbow(68.5), "force_squared", on_infeasible="reserve")
+    check = check_reserves(elbow(68.5), answer, moment=[0.02])
+    assert check.verdict == (Verdict.SMALL,)
+    assert check.sentence("elbow_flexion") == (
+        "the reserve of elbow_flexion reaches 0.5 N m, at most 1 N m: small"
+    )
 
 
 @pytest.mark.parametrize("value", [np.nan, np.inf])
