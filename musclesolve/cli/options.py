@@ -84,7 +84,9 @@ TendonStrain = Annotated[
 ]
 ContactSpacing = Annotated[
     float | None,
-    typer.Option(help="Distance of the medial and lateral contact of a knee \\[m]; default: by the shank."),
+    typer.Option(
+        help="With loads: distance of medial and lateral contact of a knee \\[m]; default: by the shank."
+    ),
 ]
 Coordinate = Annotated[
     list[str] | None,

@@ -168,8 +168,8 @@ def drawable_of(
                 code="bad_result",
                 file=result.encoding.get("source"),
                 expected="a result with this variable",
-                remedy="choose another figure, or compute the result again: earlier versions lack some variables, and "
-                "so do inputs without what they follow from, such as joint moments instead of loads",
+                remedy="choose another figure, or compute the result with this version and with what the variable "
+                "follows from, such as loads for contact forces, elastic tendons for their strain",
             )
     return drawn
 

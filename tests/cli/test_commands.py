@@ -176,7 +176,7 @@ def test_plot_says_which_variable_a_named_figure_lacks(call, tmp_path, monkeypat
     done = call("plot", tmp_path / "result.nc", "--figure", "knee_contact_forces")
     assert done.exit_code == 2
     assert "drawn from knee_contact_medial, which this result does not have" in done.stderr
-    assert "compute the result again" in done.stderr
+    assert "compute the result with" in done.stderr
 
 
 def test_plot_refuses_another_file(call, tmp_path):
