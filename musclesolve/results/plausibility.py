@@ -274,7 +274,9 @@ def _of(criterion: str, side: str, passed: bool, value: float, **words: object) 
     entry = criteria()[criterion]
 
     def shown(number: float) -> str:
-        return f"{100.0 * number:.3g} %" if entry.get("percent") else f"{number:.2f}"
+        if not entry.get("percent"):
+            return f"{number:.2f}"
+        return f"{100.0 * number:{'.0f' if number >= 1.0 else '.3g'}} %"
 
     limits = {key: shown(entry[key]) for key in ("limit", "lowest", "highest") if key in entry}
     return Finding(

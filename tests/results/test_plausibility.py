@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import numpy as np
@@ -172,6 +173,8 @@ def test_reserves_and_emg():
     for reserve, found in ((0.9, set()), (1.1, {"reserves"})):
         data["reserve_moment"][22, 1] = reserve
         assert failed(data) == found
+    data["joint_moment"][:, 1] *= 0.001
+    assert re.search(r" is \d{4,} % of its peak moment; at most 10 %", judged(data).reason)
     data = result().assign_coords(channel=["a", "b", "c"])
     data["emg_correlation"] = ("channel", [0.2, 0.45, 0.9])
     assert failed(data) == {"emg"}
