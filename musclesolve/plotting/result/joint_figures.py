@@ -98,11 +98,11 @@ def contact_forces(result: xr.Dataset) -> Sheet:
         if (range_ := measured(joint, facts.movement)) is not None:
             lowest = range_.lowest if np.isfinite(range_.lowest) else 0.0
             row[0].axhspan(lowest, range_.highest, color=BAND_COLOR, linewidth=0.0, zorder=0.3)
-            sources.append(f"{range_.movement}: {joint} {range_.words}, {range_.authors}")
+            sources.append(f"{joint} measured in {range_.movement} {range_.words}, {range_.authors}")
         heading(row[1], f"{joint}: net reaction, muscles left out")
     legs.legend(sheet, stance=True)
     for source in sources:
-        sheet.add_note(f"band: peaks measured in {source}")
+        sheet.add_note(f"band: {source}")
     return sheet
 
 
