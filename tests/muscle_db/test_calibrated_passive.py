@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from refusals import refused
+from whole_legs import WHOLE_LEGS
 
 import muscle_db
 from muscle_db import MuscleDatabaseError
@@ -42,7 +43,7 @@ def test_a_set_without_the_table_has_none(tmp_path):
 
 
 def test_the_bundled_sets_say_how_they_were_calibrated():
-    for name in muscle_db.available():
+    for name in WHOLE_LEGS:
         found = muscle_db.load(name).calibrated_passive
         assert "Silder et al. 2007" in found.found and found.strains
 

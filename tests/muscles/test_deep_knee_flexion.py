@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from whole_legs import WHOLE_LEGS
 
 import muscle_db
 from musclesolve.dynamics.model.human_model import human_model
@@ -40,7 +41,7 @@ def test_gastrocnemii_of_silva_2003_turn_into_extensors():
     assert found[0].max() > 0.0 and found[-1].max() < -5.0
 
 
-@pytest.mark.parametrize("name", muscle_db.available())
+@pytest.mark.parametrize("name", WHOLE_LEGS)
 def test_calibrated_quadriceps_extend_a_bent_knee_as_much_as_was_measured(model, name):
     """From 80 to 120 degrees, by 4.5 N m more at most."""
     muscles = place_muscles(model, muscle_db.load(name), "r", passive="calibrated")

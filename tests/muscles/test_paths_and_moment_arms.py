@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from whole_legs import WHOLE_LEGS
 
 import muscle_db
 from musclesolve.dynamics.kinematics.motion_derivatives import motion_from
@@ -14,7 +15,7 @@ from musclesolve.muscles.placing.place_muscles import place_muscles
 WIDE_HIPS = {"hip_r": np.array([0.0, -0.1075, 0.0]), "hip_l": np.array([0.0, 0.1075, 0.0])}
 
 
-@pytest.fixture(scope="module", params=muscle_db.available())
+@pytest.fixture(scope="module", params=WHOLE_LEGS)
 def database(request):
     return muscle_db.load(request.param)
 

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from refusals import refused
+from whole_legs import WHOLE_LEGS
 
 import muscle_db
 import musclesolve as ms
@@ -10,7 +11,7 @@ import musclesolve as ms
 KNEE_DEG = np.arange(0.0, 71.0, 10.0)
 
 
-@pytest.fixture(scope="module", params=muscle_db.available())
+@pytest.fixture(scope="module", params=WHOLE_LEGS)
 def database(request):
     return muscle_db.load(request.param)
 

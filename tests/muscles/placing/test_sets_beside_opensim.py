@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from set_beside_opensim import DOFS, MODELS, crosses_the_ankle, sampled_geometry
+from whole_legs import WHOLE_LEGS
 
 import muscle_db
 from muscle_db import MuscleDatabase
@@ -80,7 +81,7 @@ TWO_JOINTS = {
 }
 
 
-@pytest.mark.parametrize("name", muscle_db.available())
+@pytest.mark.parametrize("name", WHOLE_LEGS)
 def test_muscles_of_two_joints(name: str) -> None:
     """The nine of a leg that cross two of hip, knee and ankle, in every set and on either leg."""
     for side in "rl":
