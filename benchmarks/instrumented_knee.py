@@ -17,7 +17,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
-from tempfile import TemporaryDirectory
 
 import numpy as np
 import xarray as xr
@@ -25,7 +24,7 @@ from rich.table import Table as PrintedTable
 
 import musclesolve as ms
 from benchmarks.timing import console
-from benchmarks.validation.page import Absent, data_folder
+from benchmarks.validation.page import Absent, data_folder, written_trials
 from musclesolve._util.arrays import Array, Mask
 from musclesolve.pipeline.knee_contact import compartments
 from musclesolve.pipeline.recorded_body import RecordedBody
@@ -226,12 +225,6 @@ def prepared(walk: str, muscles: str) -> RecordedBody:
     file = Path(written_trials().name) / f"{walk}.toml"
     file.write_text(trial_text(walk, file.with_suffix(".sto")) + "\n" + muscles, encoding="utf-8")
     return prepare_recording(recording_of(file, "this comparison"), side="l")
-
-
-@cache
-def written_trials() -> TemporaryDirectory[str]:
-    """Where trial files and EMG lie while this runs."""
-    return TemporaryDirectory()
 
 
 def models() -> Iterator[Row]:

@@ -62,15 +62,15 @@ def recorded_walk() -> Trial:
     folder = data_folder()
     if folder.resolve() == (WALK.parent / AS_WRITTEN).resolve():
         return ms.read_trial(WALK)
-    file = Path(written_trial().name) / WALK.name
+    file = Path(written_trials().name) / WALK.name
     text = WALK.read_text(encoding="utf-8").replace(AS_WRITTEN, folder.resolve().as_posix())
     file.write_text(text, encoding="utf-8")
     return ms.read_trial(file)
 
 
 @cache
-def written_trial() -> TemporaryDirectory[str]:
-    """Where the trial file of recordings elsewhere lies while this runs: a result states the hash of its files."""
+def written_trials() -> TemporaryDirectory[str]:
+    """Where written trial files lie while this runs: a result states the hash of its files."""
     return TemporaryDirectory()
 
 

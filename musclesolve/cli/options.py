@@ -111,7 +111,7 @@ Movement = Annotated[
     str | None,
     typer.Option(
         help="What the subject does, such as walking or squat: contact forces are compared with those measured in it; "
-        "default: told from the motion."
+        "default: recognised by the motion."
     ),
 ]
 Figures = Annotated[bool, typer.Option("--figures/--no-figures", help="Draw the figures.")]

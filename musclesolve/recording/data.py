@@ -305,6 +305,8 @@ class Gap:
 class HingeMovement:
     """A recording in which a knee or an ankle bends and straightens, and the bodies that it joins."""
 
+    joint: str  # "knee" or "ankle"
+    side: Side
     markers: Markers  # in the global frame
     proximal: str  # the cluster of the segment above, which carries the axis into the motion
     distal: tuple[str, ...]  # the markers of the body below
@@ -354,8 +356,8 @@ class Recording:
     def axis_ends(self) -> dict[str, str]:
         """Landmark at an end of an axis that is found by motion -> the cluster that carries it."""
         return {
-            f"{joint[:-2]}_{end}_{joint[-1]}": movement.proximal
-            for joint, movement in self.hinges.items()
+            f"{movement.joint}_{end}_{movement.side}": movement.proximal
+            for movement in self.hinges.values()
             for end in ("lateral", "medial")
         }
 

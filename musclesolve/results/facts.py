@@ -14,7 +14,7 @@ from functools import cached_property
 import numpy as np
 import xarray as xr
 
-from musclesolve._util.arrays import Array, true_runs
+from musclesolve._util.arrays import Array, Mask, true_runs
 from musclesolve._util.bundled_toml import bundled_toml
 from musclesolve._util.sides import SIDE_NAMES, side_of, split_side
 from musclesolve.constants import STANDARD_GRAVITY
@@ -32,7 +32,7 @@ from musclesolve.results.dataset.result_quantities import (
     pelvis_residual,
     text,
 )
-from musclesolve.results.movement import Movement, ground_support, movement
+from musclesolve.results.movement import Movement, SeenMotion, ground_support, movement
 from musclesolve.sharing.analysis.reserve_check import NEGLIGIBLE, share_of_peak, worst_reserve
 
 FULL = 0.99
@@ -329,6 +329,11 @@ class Facts:
         }
 
     @cached_property
+    def valid(self) -> dict[str, Mask]:
+        """The frames (T,) of every side that may be used."""
+        return {side: frames.valid(self.result, side) for side in map(str, self.result["side"].values)}
+
+    @cached_property
     def any_failed(self) -> bool:
         """Whether an analysed frame has no valid solution."""
         return any(leg.without_solution for leg in self.legs.values())
@@ -399,7 +404,7 @@ class Facts:
             side = side_of(joint)
             if side not in self.result["side"].values:
                 continue
-            values = np.where(frames.valid(self.result, side), values, np.nan)
+            values = np.where(self.valid[side], values, np.nan)
             if np.isfinite(values).any():
                 frame = int(np.nanargmax(values))
                 peak, time = float(values[frame]), float(self.result["time"].values[frame])
@@ -454,7 +459,12 @@ class Facts:
     @cached_property
     def movement(self) -> Movement:
         """Which movement the result is of."""
-        return movement(self.result)
+        return movement(self._seen)
+
+    @cached_property
+    def _seen(self) -> SeenMotion:
+        """What the result shows of the movement."""
+        return SeenMotion(self.result)
 
     @cached_property
     def mass_carried(self) -> float | None:
@@ -463,7 +473,7 @@ class Facts:
         m = mean vertical ground force / (g + change of the vertical velocity over the time), with the pelvis for the
         center of mass.
         """
-        support = ground_support(self.result)
+        support = ground_support(self._seen)
         if support is None:
             return None
         masses, times = [], []
@@ -483,9 +493,8 @@ class Facts:
         result, sides = self.result, frames.muscle_sides(self.result)
         length: Array = result["fiber_length"].transpose("time", "muscle").values
         length = length / result["optimal_fiber_length"].values
-        valid = {side: frames.valid(result, side) for side in self.legs}
         active = np.nan_to_num(result["activation"].transpose("time", "muscle").values) >= least
-        active &= np.isfinite(length) & np.stack([valid[side] for side in sides.values()], axis=1)
+        active &= np.isfinite(length) & np.stack([self.valid[side] for side in sides.values()], axis=1)
         return [
             FiberEnd(name, float(end(length[active[:, k], k])))
             for k, name in enumerate(sides)
@@ -512,12 +521,11 @@ class Facts:
         if "activation" not in self.result:
             return []
         activation: Array = self.result["activation"].transpose("time", "muscle").values
-        valid = {side: frames.valid(self.result, side) for side in self.legs}
         full = []
         for column, (name, side) in enumerate(frames.muscle_sides(self.result).items()):
-            count = int((valid[side] & (np.nan_to_num(activation[:, column]) >= FULL)).sum())
+            count = int((self.valid[side] & (np.nan_to_num(activation[:, column]) >= FULL)).sum())
             if count:
-                full.append(AtLimit(name, count, count / int(valid[side].sum())))
+                full.append(AtLimit(name, count, count / int(self.valid[side].sum())))
         return sorted(full, key=lambda each: (-each.count, each.muscle))
 
     @cached_property

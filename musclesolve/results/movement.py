@@ -1,4 +1,4 @@
-"""Which movement a result is of, told from its ground reactions and its motion, or stated in the trial file.
+"""Which movement a result is of, recognised by its ground reactions and its motion, or stated in the trial file.
 
 The rule is conservative: what fits no movement clearly is unknown, and is then compared with no measured range. A foot
 is on the ground where its vertical force exceeds 20 N, so that every frame whose forces are known is one of double
@@ -25,8 +25,8 @@ chair
     double support throughout; the knees go from above 60 degrees to below 40 or the other way, and at the deepest the
     feet carry less than 0.7 of the body weight, since a seat carries the rest.
 
-Where the forces of one leg alone are known, walking is told from a stance of 0.4 s or more with at most 1.5 body
-weights while the pelvis moves on at 0.4 to 2.2 m/s, its rise as above; nothing else is told. Throughout means in 95 %
+Where the forces of one leg alone are known, walking is recognised by a stance of 0.4 s or more with at most 1.5 body
+weights while the pelvis moves on at 0.4 to 2.2 m/s, its rise as above; nothing else is. Throughout means in 95 %
 of the frames; knee flexion is the angle between thigh and shank.
 """
 
@@ -91,18 +91,18 @@ class Movement:
     seen: str = ""  # the one that motion and forces show, where they show another one than is stated
 
 
-def movement(result: xr.Dataset) -> Movement:
-    """The movement of a result: as stated, else as told from its motion and ground reactions.
+def movement(seen: SeenMotion) -> Movement:
+    """The movement of a result: as stated, else as its motion and ground reactions show it.
 
-    What is stated is compared with what these tell, except `other`, which is compared with no range.
+    What is stated is compared with what these show, except `other`, which is compared with no range.
     """
-    seen, stated = _Seen(result), text(result, STATED)
+    stated = text(seen.result, STATED)
     if seen.time.size < FEWEST:
         return Movement(stated or UNKNOWN, bool(stated))
-    told = _recognised(seen) if seen.legs and number(result, "subject_mass_kg") else UNKNOWN
+    shown = _recognised(seen) if seen.legs and number(seen.result, "subject_mass_kg") else UNKNOWN
     if not stated:
-        return Movement(told, speed=seen.speed)
-    return Movement(stated, True, seen.speed, "" if told in (UNKNOWN, stated) or stated == OTHER else told)
+        return Movement(shown, speed=seen.speed)
+    return Movement(stated, True, seen.speed, "" if shown in (UNKNOWN, stated) or stated == OTHER else shown)
 
 
 @dataclass(frozen=True, eq=False)
@@ -119,9 +119,8 @@ class GroundSupport:
     known: list[tuple[int, int]]
 
 
-def ground_support(result: xr.Dataset) -> GroundSupport | None:
+def ground_support(seen: SeenMotion) -> GroundSupport | None:
     """The ground reaction of both feet; None where that of one of them is not in the result."""
-    seen = _Seen(result)
     if seen.time.size < FEWEST or len(seen.legs) < 2:
         return None
     known = np.zeros(seen.time.size, dtype=bool)
@@ -132,7 +131,7 @@ def ground_support(result: xr.Dataset) -> GroundSupport | None:
     return GroundSupport(seen.time, vertical, np.gradient(seen.hips[:, 2], seen.time), true_runs(known))
 
 
-def _recognised(seen: _Seen) -> str:
+def _recognised(seen: SeenMotion) -> str:
     if len(seen.legs) == 1:
         return _of_one_leg(seen)
     phases = [name for name, _, _ in seen.phases]
@@ -161,7 +160,7 @@ def _recognised(seen: _Seen) -> str:
     return _on_both_feet(seen) if share[BOTH] > THROUGHOUT else UNKNOWN
 
 
-def _on_both_feet(seen: _Seen) -> str:
+def _on_both_feet(seen: SeenMotion) -> str:
     """Standing, squat or chair, from the mean flexion of both knees and the weight on the feet."""
     knee, load = 0.5 * (seen.knee("r") + seen.knee("l")), np.nansum(list(seen.force.values()), axis=0)
     if not np.isfinite(knee).all():
@@ -176,7 +175,7 @@ def _on_both_feet(seen: _Seen) -> str:
     return SQUAT if and_back and carried > ON_FEET and seen.spot < ON_THE_SPOT else UNKNOWN
 
 
-def _of_one_leg(seen: _Seen) -> str:
+def _of_one_leg(seen: SeenMotion) -> str:
     (side,) = seen.legs
     stances = [stop - first for first, stop in true_runs(np.nan_to_num(seen.force[side]) > seen.threshold)]
     low, high = ALONE_SPEED
@@ -186,7 +185,7 @@ def _of_one_leg(seen: _Seen) -> str:
     return _on_slope(seen)
 
 
-def _on_slope(seen: _Seen) -> str:
+def _on_slope(seen: SeenMotion) -> str:
     slope = seen.slope
     if abs(slope) < LEVEL:
         return WALKING
@@ -195,7 +194,7 @@ def _on_slope(seen: _Seen) -> str:
     return UNKNOWN
 
 
-class _Seen:
+class SeenMotion:
     """What a result shows of the movement, over its T frames."""
 
     def __init__(self, result: xr.Dataset) -> None:
@@ -204,10 +203,12 @@ class _Seen:
 
     @property
     def duration(self) -> float:
+        """Time from the first frame to the last one [s]."""
         return float(self.time[-1] - self.time[0])
 
     @property
     def period(self) -> float:
+        """Time between frames, their median [s]."""
         return float(np.median(np.diff(self.time)))
 
     @property

@@ -263,7 +263,7 @@ def bears_the_body(facts: Facts, side: str) -> bool:
     result = facts.result
     if "ground_reaction_force" not in result or side not in result["side"].values:
         return False
-    valid, on = frames.valid(result, side), frames.stance(result, side)
+    valid, on = facts.valid[side], frames.stance(result, side)
     if facts.movement.name in ON_THE_SPOT:
         return bool(valid.mean() >= 0.95)
     return any(0 < first and stop < on.size and valid[first:stop].all() for first, stop in true_runs(on))
@@ -319,9 +319,9 @@ def _fibers(facts: Facts) -> Iterator[Finding]:
     """The muscle of each leg whose fibers are active farthest beyond the range, or nearest to an end of it."""
     entry, sides = criteria()["fibers"], frames.muscle_sides(facts.result)
     lowest, highest = entry["lowest"], entry["highest"]
+    every = facts.active_fibers(entry["active"])
     for side in facts.legs:
-        ends = [each for each in facts.active_fibers(entry["active"]) if sides[each.muscle] == side]
-        if ends:
+        if ends := [each for each in every if sides[each.muscle] == side]:
             worst = max(
                 ends, key=lambda each: max(lowest / each.normalized_length, each.normalized_length / highest)
             )

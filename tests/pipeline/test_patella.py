@@ -7,6 +7,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from whole_legs import WHOLE_LEGS
 
 import muscle_db
 from musclesolve.constants import STANDARD_GRAVITY
@@ -18,8 +19,6 @@ from musclesolve.pipeline import patella
 from musclesolve.pipeline.patella import Ligament, quadriceps
 from musclesolve.pipeline.recorded_body import leg_loads
 from musclesolve.results.dataset.knee_variables import unrecognised
-
-SETS = ["silva_2003", "gait2392", "rajagopal_2023"]
 
 
 @pytest.fixture(scope="module")
@@ -58,11 +57,11 @@ def test_heads_of_the_quadriceps_are_found_by_their_names():
         *("R_QuadFem", "l_sartorius"),
     ]
     assert quadriceps([*others, *names]).tolist() == list(range(len(others), len(others) + len(names)))
-    for name in SETS:
+    for name in WHOLE_LEGS:
         assert len(quadriceps([muscle.name for muscle in muscle_db.load(name)])) == 4
 
 
-@pytest.mark.parametrize("name", SETS)
+@pytest.mark.parametrize("name", WHOLE_LEGS)
 @pytest.mark.parametrize("side", ["r", "l"])
 def test_shank_patella_and_thigh_obey_newton(model, motion, wrenches, name, side):
     """With the pulls of all muscles at their nodes, in a fast motion with forces on the feet."""
@@ -110,7 +109,7 @@ def test_shank_patella_and_thigh_obey_newton(model, motion, wrenches, name, side
     np.testing.assert_allclose(np.einsum("tx,tx->t", ligament, axis), 0.0, atol=1e-8 * np.abs(pull).max())
 
 
-@pytest.mark.parametrize("name", SETS)
+@pytest.mark.parametrize("name", WHOLE_LEGS)
 def test_the_ligament_leans_forward_at_a_straight_knee_and_back_at_a_bent_one(model, bending, name):
     """van Eijden et al. 1985: 20.6 degrees straight, -9.7 degrees at 100 degrees of flexion."""
     state, loads = leg(model, bending, name)
@@ -134,7 +133,7 @@ def test_the_ratio_of_the_tensions_is_near_measured_ones(model, bending):
     assert (np.diff(ratio[2:]) < 0.0).all()
 
 
-@pytest.mark.parametrize("name", SETS)
+@pytest.mark.parametrize("name", WHOLE_LEGS)
 def test_in_a_squat_the_knee_bears_what_was_measured(model, bending, name):
     """1.3 N m/kg at 100 degrees by the quadriceps alone, half of the weight on the foot.
 
@@ -156,7 +155,7 @@ def test_in_a_squat_the_knee_bears_what_was_measured(model, bending, name):
     assert 0.9 < pressed < 1.1
 
 
-@pytest.mark.parametrize("name", SETS)
+@pytest.mark.parametrize("name", WHOLE_LEGS)
 @pytest.mark.parametrize("side", ["r", "l"])
 def test_extensors_whose_names_are_not_known_are_said(model, bending, monkeypatch, name, side):
     """Those that have the moment arm of a head, and no other muscle of the leg."""

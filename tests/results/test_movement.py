@@ -1,4 +1,4 @@
-"""The movement is told from ground reactions and motion, and is unknown where these are of none."""
+"""The movement is recognised by ground reactions and motion, and is unknown where these are of none."""
 
 from __future__ import annotations
 
@@ -11,7 +11,8 @@ from seen_motion import motion, stances
 import musclesolve as ms
 from musclesolve.pipeline.opensim.model_body import ModelOptions
 from musclesolve.recording.schema import trial_keys
-from musclesolve.results.movement import RECOGNISED, movement
+from musclesolve.results.movement import RECOGNISED, SeenMotion
+from musclesolve.results.movement import movement as movement_of
 from musclesolve.results.plausibility import in_vivo
 from musclesolve.synthetic.synthetic_recording import synthetic_recording
 
@@ -22,6 +23,10 @@ ON = np.linspace(0.0, 2.2, COUNT)  # on the way, 1.2 m/s
 BEND = 10.0 + 80.0 * np.sin(np.pi * np.linspace(0.0, 1.0, COUNT)) ** 2
 """Knees that bend to 90 degrees and straighten again."""
 FEET = np.full(COUNT, 0.5)
+
+
+def movement(result):
+    return movement_of(SeenMotion(result))
 
 
 def name(*args, **kwargs):

@@ -60,8 +60,8 @@ def with_functional_axes(trial: Trial, standing: Points) -> tuple[Points, list[s
         InputError: a trial that does not show its axis: too little motion, or no hinge, with the numbers.
     """
     points, notes = dict(standing), list[str]()
-    for key, movement in trial.hinges.items():
-        joint, side = key[:-2], trial_side(key)
+    for movement in trial.hinges.values():
+        joint, side = movement.joint, movement.side
         axis, unsure = _axis(trial, joint, side, movement, points)
         landmarks = standing_landmarks(trial, points)
         left = foot_left(landmarks, side)
@@ -71,18 +71,13 @@ def with_functional_axes(trial: Trial, standing: Points) -> tuple[Points, list[s
             problem = f"the axis of the {SIDE_NAMES[side]} {joint} points {askew:.0f} degrees off the left of the foot"
             expected = f"{ASKEW_DEG:g} degrees or less, as an axis of flexion"
             raise _refusal(trial, joint, side, problem, expected)
-        along, rule = _center(trial, joint, side, points, axis.proximal, direction)
+        along, rule = _center(trial, movement, points, landmarks, axis.proximal, direction)
         center = axis.proximal + along * direction
         half, outward = _half_width(trial, joint), direction if side == "l" else -direction
         for end, place in zip(ENDS, (center + half * outward, center - half * outward), strict=True):
             points[axis_end(f"{joint}_{end}_{side}")] = place
         notes.append(_note(trial, joint, side, axis, unsure, rule))
     return points, notes
-
-
-def trial_side(key: str) -> Side:
-    """Return the side of a joint such as "knee_r"."""
-    return "r" if key.endswith("_r") else "l"
 
 
 def _axis(
@@ -143,15 +138,11 @@ def _half_width(trial: Trial, joint: str) -> float:
 
 
 def _center(
-    trial: Trial, joint: str, side: Side, standing: Points, point: Array, left: Array
+    trial: Trial, movement: HingeMovement, standing: Points, landmarks: Points, point: Array, left: Array
 ) -> tuple[float, str]:
     """Return where the center lies along an axis, from a point (3,) of it to the left [m], and by which rule."""
-    mapped = [end for end in ENDS if f"{joint}_{end}_{side}" in trial.mapping]
-    shown = {
-        end: np.sum([w * standing[m] for m, w in trial.mapping[f"{joint}_{end}_{side}"].items()], axis=0)
-        for end in mapped
-    }
-    landmarks = standing_landmarks(trial, standing)
+    joint, side = movement.joint, movement.side
+    shown = {end: landmarks[name] for end in ENDS if (name := f"{joint}_{end}_{side}") in landmarks}
     if len(shown) == 2:
         middle = between(shown["lateral"], shown["medial"])
         return float((middle - point) @ left), "nearest to the midpoint of its two markers"

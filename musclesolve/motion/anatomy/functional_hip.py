@@ -10,6 +10,7 @@ from musclesolve.motion.anatomy.pelvis import pelvic_landmarks
 from musclesolve.motion.anatomy.proportions import FAR_HIP
 from musclesolve.motion.anatomy.score_rotation_center import rotation_center
 from musclesolve.recording.data import SIDE_NAMES, Recording
+from musclesolve.recording.trial.functional_trials import file_key
 
 # Less motion than this about the second axis does not show the center; with 20 degrees errors of 1 mm of the markers
 # leave it uncertain by about as much (Ehrig et al. 2006).
@@ -40,7 +41,7 @@ def functional_hips(
     points: Points = {}
     notes = []
     for side, markers in recording.functional.items():
-        leg, key = SIDE_NAMES[side], f"functional_{side}"
+        leg, key = SIDE_NAMES[side], file_key("hip", side)
         # Pelvis and thigh as they stand, and in the motion.
         thigh, cluster = recording.clusters[f"thigh_{side}"], recording.clusters.get("pelvis")
         if cluster is not None:

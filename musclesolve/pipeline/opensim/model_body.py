@@ -245,7 +245,7 @@ def opensim_problem(
             contact_spacing_m: distance of the medial and the lateral contact of a knee [m], 0.01 to 0.1, with loads
                 alone; 0.104 of the length of the shank unless given (46 mm for a stature of 1.80 m).
             movement: what the subject does, such as "walking" (docs/results.md), for the comparison of contact forces
-                with measured ones; told from the motion unless given.
+                with measured ones; recognised by the motion unless given.
             loads: path of an ExternalLoads file (.xml) or of ground reactions (.mot, .sto), from which inverse
                 dynamics computes the moments; see `read_external_loads`.
 

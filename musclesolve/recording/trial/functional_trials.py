@@ -108,7 +108,9 @@ def read_functional(
             if joint == "hip":
                 hips[side] = recording
             else:
-                hinges[f"{joint}_{side}"] = HingeMovement(recording, f"{above}_{side}", bodies[below])
+                hinges[f"{joint}_{side}"] = HingeMovement(
+                    joint, side, recording, f"{above}_{side}", bodies[below]
+                )
     return FunctionalTrials(hips, hinges)
 
 

@@ -131,9 +131,9 @@ class JointWeightedActivation(SumOfTerms):
     Assumes that the effort of a muscle counts at every joint that it loads. A muscle of two joints presses both
     together, and its moment at the one where it is not wanted has to be balanced by muscles that work against it; the
     square of its activation alone says nothing of either. Uhlrich et al. (2022, Sci Rep 12:9842) weighted gastrocnemii
-    and hamstrings to lower the force in the knee; here all muscles of two joints are weighted alike. The default is in
-    the middle of the range from 2 to 4 over which the knee forces of two walks agree with those measured inside the
-    joint, and EMG does not change (docs/validation.md).
+    and hamstrings to lower the force in the knee; here all muscles of two joints are weighted alike. Over a range
+    about the default (2 to 4 with gait2392, 3 to 5 with rajagopal_2023) the knee forces of two walks are near those
+    measured inside the joint, and EMG hardly changes (docs/validation.md).
 
     Args:
         exponent: p, at least 1.
