@@ -169,13 +169,16 @@ def analyse(
 
     given = {key: value for key, value in options.items() if value is not None}
     with progress() as report:
-        further = []
-        if samples is not None:
+        found = None
+        if samples is None:
+            result, paths = compute(trial, output, given, figures, report)
+        else:
             from musclesolve.studies.uncertainty.monte_carlo import UncertaintyFiles
 
-            further.append(UncertaintyFiles(samples, seed, figures, given, report))
-        result, paths = compute(trial, output, given, figures, report, *further)
-    finish_result(command, result, paths, further[0].found if further else None)
+            further = UncertaintyFiles(samples, seed, figures, given, report)
+            result, paths = compute(trial, output, given, figures, report, further)
+            found = further.found
+    finish_result(command, result, paths, found)
 
 
 def finish_result(

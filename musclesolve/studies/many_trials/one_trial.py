@@ -6,7 +6,7 @@ import contextlib
 import time
 import traceback
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -30,6 +30,7 @@ from musclesolve.results.files.result_netcdf import (
     check_folder,
     check_inputs,
     netcdf_bytes,
+    read_result,
     result_attribute,
     storable,
 )
@@ -46,6 +47,8 @@ MEASURES = "measures"
 DRAWING = ("musclesolve.plotting.figure_sets", "draw_task")
 """Module and function of a process that draws beside this one; it is ready by the time that there is a result."""
 RESULT, ERROR, EARLIER = "result.nc", "error.txt", "earlier_result.nc"
+Further = Callable[[xr.Dataset, Path], bytes]
+"""Makes the content of a file beside result.nc, from the result and the path of that file; of a module."""
 
 
 @dataclass(frozen=True)
@@ -59,6 +62,8 @@ class Job:
     figures: bool = True  # whether they are drawn
     again: bool = False  # also where the result that is there is of the same input, options and version
     style: PageStyle = A4_PAGE  # of the figures
+    # files beside the result by name; None: not wanted, and removed where it is of an earlier result
+    further: Mapping[str, Further | None] = field(default_factory=dict)
 
     def record(self, outcome: Outcome, message: str = "", details: str = "") -> TrialRecord:
         """The record of a trial without a result."""
@@ -72,11 +77,12 @@ def analyse(
     figures: bool,
     progress: Progress,
     more: Callable[[Trial | ModelTrial], dict[str, bytes]] = lambda trial: {},
+    further: Mapping[str, Further | None] | None = None,
 ) -> tuple[xr.Dataset, list[Path]]:
     """Read, compute, draw and write one trial; all files are written, or none. Returns the result and the files.
 
     Figures and messages of an earlier result in the folder are removed. Options are keyword arguments of `run`; `more`
-    makes further files of the trial, by name.
+    makes further files of the trial, by name, and `further` those of its result.
     """
     with reserved(folder):
         check_folder(folder, RESULT, trial)
@@ -84,14 +90,16 @@ def analyse(
         hashes = input_hashes(loaded)
         with helper(*DRAWING, wanted=figures) as beside:
             result = run(loaded, progress=progress, **options)  # type: ignore[arg-type]
-            further = more(loaded)
+            of_trial = more(loaded)
             drawn = _figures(result, progress, beside) if figures else {}
         result.attrs[ATTRIBUTE] = recipe(hashes, options, [RESULT, *drawn])
         result.attrs[MEASURES] = Measures.of(result).as_json()
         progress("writing", 1.0)
-        files = {RESULT: netcdf_bytes(result), **drawn, **further}
+        beside_it = further or {}
+        made = {name: make(result, folder / name) for name, make in beside_it.items() if make is not None}
+        files = {RESULT: netcdf_bytes(result), **drawn, **of_trial, **made}
         figure_names = (*RESULT_FIGURES, *MODEL_FIGURES, *UNCERTAINTY_FIGURES)
-        replaced = [*in_every_format(figure_names), UNCERTAINTY, ERROR, EARLIER]
+        replaced = [*in_every_format(figure_names), UNCERTAINTY, ERROR, EARLIER, *beside_it]
         return result, write_files(folder, files, replaced)
 
 
@@ -145,8 +153,14 @@ def attempt(job: Job, progress: Progress = no_progress) -> TrialRecord:
             check_folder(job.folder, RESULT, job.trial)
             measures, outcome = None if job.again else _current(job), Outcome.UNCHANGED
             if measures is None:
-                result, _ = analyse(job.trial, job.folder, job.options, job.figures, progress)
+                files = job.trial, job.folder, job.options, job.figures, progress
+                result, _ = analyse(*files, further=job.further)
                 measures, outcome = Measures.of(result), Outcome.COMPUTED
+            elif missing := _missing(job):
+                result = read_result(job.folder / RESULT)
+                write_files(
+                    job.folder, {name: make(result, job.folder / name) for name, make in missing.items()}
+                )
     except BusyError as error:
         return job.record(Outcome.STOPPED, str(error))
     except (MuscleSolveError, MuscleDatabaseError) as error:
@@ -167,10 +181,19 @@ def _current(job: Job) -> Measures | None:
     return Measures.from_json(result_attribute(path, MEASURES) or "")
 
 
+def _missing(job: Job) -> dict[str, Further]:
+    """What makes the wanted files beside a result that are not there."""
+    return {
+        name: make
+        for name, make in job.further.items()
+        if make is not None and not (job.folder / name).is_file()
+    }
+
+
 def is_done(job: Job) -> bool:
     """Whether its result is there, as far as that can be known."""
     with contextlib.suppress(MuscleSolveError, OSError):
-        return not job.again and _current(job) is not None
+        return not job.again and _current(job) is not None and not _missing(job)
     return False
 
 

@@ -9,10 +9,10 @@ import re
 import tomllib
 import unicodedata
 from collections import Counter
-from collections.abc import Callable, Generator, Iterable, Sequence
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from contextlib import closing
 from pathlib import Path
-from typing import TypedDict, Unpack
+from typing import Any, TypedDict, Unpack
 
 from muscle_db.regular_file import SETTINGS, read_regular
 from musclesolve._util.checks import check_integer
@@ -88,23 +88,9 @@ def run_many(
         InputError: no trials, an unknown cost, solver or side, no scheduler, or an output that cannot be written.
         KeyboardInterrupt: after Ctrl-C, when the running trials have ended; its text has the number of those done.
     """
-    from musclesolve.pipeline.run_options import check_choices
-
     jobs, scheduler, again, figures, progress = _options(**how)
-    # refused before anything is computed is what would fail for every trial
-    check_choices(cost, solver, side)
-    if jobs is not None:
-        check_integer(jobs, "the number of trials at a time", 1, where="--jobs")
     options = {"cost": cost, "solver": solver, "side": side}
-    try:
-        pickle.dumps(options)
-    except (pickle.PicklingError, AttributeError, TypeError, NotImplementedError) as error:
-        raise InputError(
-            f"the cost or solver cannot be sent to another process: {error}",
-            code="bad_type",
-            expected="a name, or an object of a class defined in a module",
-            remedy="compute the trials one by one with ms.run",
-        ) from error
+    check_for_all(options, jobs)
     paths = find_trials([trials] if isinstance(trials, str | Path) else trials)
     output = Path(os.path.realpath(output))
     stated = {name: option for name, option in options.items() if option is not None}
@@ -112,19 +98,71 @@ def run_many(
         Job(name, path, output / name, stated, figures, again, current_style())
         for name, path in zip(folder_names(paths), paths, strict=True)
     ]
-    report = TrialsProgress(len(todo), progress or no_progress)
     with reserved(output):
         check_table(output / CSV)
-        if scheduler is not None:
-            from musclesolve.studies.many_trials.cluster import compute_on_cluster
+        return compute(todo, lambda records: write_table(records, output), jobs, scheduler, progress)
 
-            return _collected(todo, output, lambda: compute_on_cluster(todo, scheduler, report), report)
-        workers = min(jobs or cores(), len(todo))
-        return _collected(todo, output, lambda: _compute_here(todo, workers, report), report)
+
+def write_table(records: Sequence[TrialRecord], output: Path) -> None:
+    """Write the table of all trials into a folder."""
+    write_files(output, {CSV: csv_bytes(records)})
+
+
+def check_for_all(options: Mapping[str, Any], jobs: int | None) -> None:
+    """Refuse before anything is computed what would fail for every trial.
+
+    Raises:
+        InputError: an unknown cost, solver or side, an object that cannot be sent to another process, a number of jobs
+            below one.
+    """
+    from musclesolve.pipeline.run_options import check_choices
+
+    check_choices(options.get("cost"), options.get("solver"), options.get("side", "both"))
+    if jobs is not None:
+        check_integer(jobs, "the number of trials at a time", 1, where="--jobs")
+    try:
+        pickle.dumps(dict(options))
+    except (pickle.PicklingError, AttributeError, TypeError, NotImplementedError) as error:
+        raise InputError(
+            f"the cost or solver cannot be sent to another process: {error}",
+            code="bad_type",
+            expected="a name, or an object of a class defined in a module",
+            remedy="compute the trials one by one with ms.run",
+        ) from error
+
+
+def compute(
+    todo: Sequence[Job],
+    write: Callable[[Sequence[TrialRecord]], None],
+    jobs: int | None,
+    scheduler: str | None,
+    progress: Progress | None,
+) -> list[TrialRecord]:
+    """Compute trials side by side, and return their records in the same order.
+
+    Args:
+        todo: the trials, of different names.
+        write: called with the records at the end, also when it was stopped, unless nothing was done.
+        jobs, scheduler, progress: see `ManyOptions`.
+
+    Raises:
+        InputError: no scheduler, or a folder that cannot be written.
+        KeyboardInterrupt: after Ctrl-C, when the running trials have ended.
+    """
+    report = TrialsProgress(len(todo), progress or no_progress)
+    if scheduler is not None:
+        from musclesolve.studies.many_trials.cluster import compute_on_cluster
+
+        return _collected(todo, write, lambda: compute_on_cluster(todo, scheduler, report), report)
+    workers = min(jobs or cores(), len(todo))
+    return _collected(todo, write, lambda: _compute_here(todo, workers, report), report)
 
 
 def _collected(
-    todo: Sequence[Job], output: Path, start: Callable[[], Generator[TrialRecord]], report: TrialsProgress
+    todo: Sequence[Job],
+    write: Callable[[Sequence[TrialRecord]], None],
+    start: Callable[[], Generator[TrialRecord]],
+    report: TrialsProgress,
 ) -> list[TrialRecord]:
     """Take the records as they come, and write the table of all trials whatever happens."""
     records = {job.name: job.record(Outcome.STOPPED) for job in todo}
@@ -138,7 +176,7 @@ def _collected(
                         leave_message(record)
         finally:
             if report.done:
-                write_files(output, {CSV: csv_bytes(list(records.values()))})
+                write(list(records.values()))
     except KeyboardInterrupt:
         # A trial can have been completed just before its process was ended.
         stopped = [job for job in todo if records[job.name].outcome is Outcome.STOPPED]

@@ -27,6 +27,7 @@ class Outcome(StrEnum):
     REFUSED = "refused"  # the input is at fault
     FAILED = "failed"  # the program is at fault, or the process was killed
     STOPPED = "not done"  # stopped by Ctrl-C, or another run computes it
+    EXCLUDED = "excluded"  # by the study file
 
     @property
     def has_result(self) -> bool:
@@ -115,12 +116,14 @@ JUDGED = ("movement", "plausibility", "plausibility_reason")
 LAST = ("seconds", "trial", "folder", "message")
 
 
-def csv_bytes(records: Sequence[TrialRecord]) -> bytes:
-    """The table of all trials with all digits, the files and the messages."""
-    rows: list[list[object]] = [
-        [*FIRST, *(f"peak_{joint}_contact_force_body_weights" for joint in LEG_JOINTS), *JUDGED, *LAST]
-    ]
-    for record in records:
+def csv_bytes(
+    records: Sequence[TrialRecord], header: Sequence[str] = (), further: Sequence[Sequence[str]] = ()
+) -> bytes:
+    """The table of all trials with all digits, the files and the messages; further columns stand behind the status."""
+    forces_of = (f"peak_{joint}_contact_force_body_weights" for joint in LEG_JOINTS)
+    rows: list[list[object]] = [[*FIRST[:2], *header, *FIRST[2:], *forces_of, *JUDGED, *LAST]]
+    more = further or [()] * len(records)
+    for record, own in zip(records, more, strict=True):
         found = record.measures
         numbers: list[object] = [""] * (5 + len(LEG_JOINTS) + len(JUDGED))
         if found is not None:
@@ -129,7 +132,7 @@ def csv_bytes(records: Sequence[TrialRecord]) -> bytes:
             judged = [found.movement, found.plausibility, found.reason]
             numbers = [*counts, f"{found.residual_percent:.6g}", *forces, *judged]
         ends = [f"{record.seconds:.3f}", str(record.trial), str(record.folder), record.message]
-        rows.append([record.name, record.outcome.value, *numbers, *ends])
+        rows.append([record.name, record.outcome.value, *own, *numbers, *ends])
     return str(storable(csv_text(rows))).encode()
 
 

@@ -1,0 +1,128 @@
+"""The trial file of each trial of a study: its own, with what the study says once for all.
+
+It is written beside the result, so that each trial can be computed, checked and looked at by itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from musclesolve.drafting.draft_folder import name_from
+from musclesolve.drafting.draft_text import key_text, value_text
+from musclesolve.recording.markers.marker_set import marker_sets
+from musclesolve.recording.schema import described_keys, trial_document, trial_keys
+from musclesolve.recording.trial.model_trial import SHARED_TABLES, is_model_trial
+from musclesolve.recording.trial.settings import is_own_set
+from musclesolve.studies.study.study_file import SUBJECT, TIME, Study, StudyTrial
+
+NAME = "trial.toml"
+HEAD = (
+    "# Written by `musclesolve study`: what the study says of this trial; changes belong in the study file.\n"
+)
+Tables = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class TrialFile:
+    """The text of a trial file, and what the study says differently from the trial's own file."""
+
+    text: str
+    notes: tuple[str, ...] = ()
+
+
+def trial_file(study: Study, trial: StudyTrial, source: Mapping[str, str | Path], path: Path) -> TrialFile:
+    """Return the trial file of a trial of a study.
+
+    Settings and subject of the study file replace those of the trial's own file; where the two differ, a note says so.
+
+    Args:
+        study, trial: of the study file.
+        source: the keys of `StudyTrial.source`, but for b3d the files that it was unpacked to.
+        path: where the trial file is to be.
+
+    Raises:
+        InputError: the trial's own file does not exist or cannot be read.
+    """
+    here = study.path.parent
+    if "file" in source:
+        own = here / source["file"]
+        if not own.is_file():
+            problem = f"there is no file {str(source['file'])!r}"
+            expected = "a trial file, from the folder of the study file"
+            raise study.document.error(problem, "trials", trial.name, 0, expected, code="missing_file")
+        document = trial_document(own)
+        content = _with_paths(document.content, own.parent, path)
+        of_model = is_model_trial(document)
+        if "files" not in content:
+            raise document.error(
+                "this is no trial file", "files", expected="a table [files]", code="bad_format"
+            )
+    else:
+        content = _with_paths({"files": dict(source)}, here, path)
+        of_model = True
+    known = trial_keys()
+    if of_model:
+        known = described_keys("model_keys.toml") | {name: known[name] for name in SHARED_TABLES}
+    stated = {name: table for name, table in _with_paths(study.settings, here, path).items() if name in known}
+    for name, table in stated.items():
+        if not known[name].get("free") and not known[name].get("list"):
+            stated[name] = {key: value for key, value in table.items() if key in known[name]["keys"]}
+    if not of_model:
+        said = study.subjects.get(trial.subject, {})
+        of_subject = {key: value for key, value in said.items() if key in known[SUBJECT]["keys"]}
+        stated[SUBJECT] = {"name": trial.subject} | of_subject
+    stated[TIME] = dict(trial.time)
+    merged, notes = dict(content), list[str]()
+    for name, table in stated.items():
+        before = merged.get(name, {})
+        if isinstance(table, Mapping) and isinstance(before, Mapping):
+            notes += [
+                f"{name} {key} is {value_text(table[key])} by the study and {value_text(before[key])} by its own file"
+                for key in table
+                if key in before and before[key] != table[key] and key != "name"
+            ]
+            merged[name] = {**before, **table}
+        else:
+            merged[name] = table
+    return TrialFile(
+        HEAD + "\n" + toml_text({name: each for name, each in merged.items() if each}), tuple(notes)
+    )
+
+
+def _with_paths(content: Mapping[str, Any], folder: Path, path: Path) -> Tables:
+    """The tables of a trial file in a folder, with files named from the folder of another trial file."""
+
+    def moved(name: Any) -> Any:
+        return name_from(folder / name, path) if isinstance(name, str | Path) else name
+
+    tables = {name: dict(table) if isinstance(table, Mapping) else table for name, table in content.items()}
+    if isinstance(tables.get("files"), dict):
+        tables["files"] = {role: moved(name) for role, name in tables["files"].items()}
+    for table, key in (("emg", "file"), ("markers", "set"), ("muscles", "database")):
+        values = tables.get(table)
+        name = values.get(key) if isinstance(values, dict) else None
+        if not isinstance(name, str):
+            continue
+        bundled = (key == "set" and name in marker_sets()) or (key == "database" and not is_own_set(name))
+        if not bundled:
+            tables[table][key] = moved(name)
+    return tables
+
+
+def toml_text(content: Mapping[str, Any]) -> str:
+    """TOML of tables of values, and of lists of tables."""
+    blocks = list[str]()
+    for name, table in content.items():
+        listed = isinstance(table, list)
+        for part in table if listed else [table]:
+            if not isinstance(
+                part, Mapping
+            ):  # what is no table stays so: the reader of trial files refuses it
+                blocks.insert(0, f"{key_text(name)} = {value_text(table)}")
+                break
+            header = f"[[{key_text(name)}]]" if listed else f"[{key_text(name)}]"
+            blocks.append("\n".join([header, *(f"{key_text(k)} = {value_text(v)}" for k, v in part.items())]))
+    return "\n\n".join(blocks) + "\n"
