@@ -180,7 +180,9 @@ def _subjects(
     document: Document, lines: Mapping[str, Any], own: Mapping[str, Any]
 ) -> Iterator[tuple[str, dict[str, Any]]]:
     """Name and keys of every subject: those of [subject], the group and further numbers."""
-    rules = {**own} | {key: {**rule, "required": False} for key, rule in trial_keys()[SUBJECT]["keys"].items()}
+    rules = {**own} | {
+        key: {**rule, "required": False} for key, rule in trial_keys()[SUBJECT]["keys"].items()
+    }
     for name, values in lines.items():
         line = _line(document, "subjects", name, values, rules)
         stated = {key: line[key] for key in values if key != NUMBERS}
