@@ -1,3 +1,5 @@
+from .b3d import B3DSubject as B3DSubject
+from .b3d import read_b3d as read_b3d
 from .external_loads import ExternalLoad as ExternalLoad
 from .external_loads import read_external_loads as read_external_loads
 from .geometry import OpenSimGeometry as OpenSimGeometry
@@ -17,3 +19,6 @@ from .muscle_set import SetDescription as SetDescription
 from .muscle_set import muscle_set as muscle_set
 from .neutral_leg import LegBodies as LegBodies
 from .read_model import read_osim as read_osim
+from .service_folders import ServiceTrial as ServiceTrial
+from .service_folders import service_trials as service_trials
+from .unpack_b3d import unpack_b3d as unpack_b3d

@@ -1,0 +1,337 @@
+"""B3D files of AddBiomechanics: the model of a subject, and its trials, frame by frame.
+
+The format is that of nimblephysics (keenon/nimblephysics: dart/proto/SubjectOnDisk.proto and
+dart/biomechanics/SubjectOnDisk.cpp). The package itself would read it, at the price of 80 MB and of torch; what is
+needed of the format is little: the length n of the header (8 bytes, little-endian), n bytes of the header, and for
+every frame of every trial a block of the sensors and one for each processing pass of the trial. Header and blocks are
+messages of protocol buffers (protobuf.dev/programming-guides/encoding): a key (8 bytes of field number and wire type in
+a variable-length integer), then a number or a length and its bytes. All blocks of a kind are equally long and hold
+their fields at the same places, so that the frames of a trial are one array of bytes, and a field a slice of it.
+
+What the blocks mean, as the source of nimblephysics and real files have it, where the documentation says otherwise:
+`wrench` is about the origin of the ground and in its axes, not those of the body; `moment`, `point`, `torque` and
+`force` of the first and the last frame are not computed, and zero; older files hold none of the last three at all.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from musclesolve._util.arrays import Array, Mask
+from musclesolve.errors import InputError
+from musclesolve.recording.place_errors import error_at
+from musclesolve.recording.text.text_file import file_path, open_input, opening
+
+SUFFIX = ".b3d"
+NEWEST = 4
+"""Newest version of the format that is read; the numbers of its fields are those of all versions before."""
+MISSING_FORCES = (
+    "measured",
+    "no force while the body accelerates",
+    "an external force that no plate measured",
+    "moments that contradict the motion",
+    "forces that contradict the motion",
+    "a foot beside the plates",
+    "an impact that is missing",
+    "a blip that is missing",
+    "forces shifted in time",
+    "forces interpolated where they were clipped",
+    "marked by hand",
+)
+"""Why the ground forces of a frame are missing, by the number of the reason; the first: they are not."""
+PASSES = ("kinematics", "dynamics", "low-pass filter", "acceleration minimizing filter")
+_LENGTH = 8
+_LONGEST_HEADER = 1 << 30
+_FILE = "a B3D file of AddBiomechanics"
+_AGAIN = "download the file again"
+_PASS = {
+    "position": 1,
+    "velocity": 2,
+    "acceleration": 3,
+    "moment": 4,
+    "wrench": 5,
+    "point": 6,
+    "torque": 7,
+    "force": 8,
+}
+"""Fields of the block of a processing pass."""
+_PLATES = {"plate_point": 7, "plate_moment": 8, "plate_force": 9}
+"""Fields of the block of the sensors."""
+
+
+@dataclass(frozen=True, eq=False)
+class B3DPass:
+    """What one processing pass states of the T frames of a trial, n coordinates and B contact bodies.
+
+    kind: of `PASSES`; number: of the pass, whose model is `B3DSubject.models[number]`. position, velocity,
+    acceleration (T, n) [rad or m, s]; moment (T, n) [N m or N]: of inverse dynamics, residuals at the root included.
+    wrench (T, B, 6): moment about the origin of the ground [N m] and force [N] on each body, in the axes of the ground.
+    point, torque, force (T, B, 3) [m, N m, N]: the same at the center of pressure.
+    """
+
+    kind: str
+    number: int
+    position: Array
+    velocity: Array
+    acceleration: Array
+    moment: Array
+    wrench: Array
+    point: Array
+    torque: Array
+    force: Array
+
+    @property
+    def stated(self) -> Mask:
+        """Frames (T,) whose moments were computed."""
+        return np.asarray(self.moment.any(axis=1))
+
+
+@dataclass(frozen=True, eq=False)
+class B3DTrial:
+    """A trial: its name, that of the recording it is a part of, and its frames at `time` (T,) [s], from zero.
+
+    missing (T,): number of the reason why the ground forces are missing (`MISSING_FORCES`), 0 where they are not.
+    plate_point, plate_moment, plate_force (T, P, 3) [m, N m, N]: of the P plates; NaN where there is none.
+    """
+
+    name: str
+    original_name: str
+    time: Array
+    missing: NDArray[np.int64]
+    passes: tuple[B3DPass, ...]
+    plate_point: Array
+    plate_moment: Array
+    plate_force: Array
+
+
+@dataclass(frozen=True, eq=False)
+class B3DSubject:
+    """What a B3D file holds of one subject; None where nothing is stated.
+
+    models: text of the .osim file of every processing pass; coordinate_count: of each model; contact_bodies: that the
+    ground acts on.
+    """
+
+    path: Path
+    version: int
+    mass_kg: float | None
+    stature_m: float | None
+    sex: str | None
+    age_years: float | None
+    tags: tuple[str, ...]
+    link: str
+    notes: str
+    coordinate_count: int
+    contact_bodies: tuple[str, ...]
+    models: tuple[str, ...]
+    trials: tuple[B3DTrial, ...]
+
+
+def read_b3d(path: str | Path) -> B3DSubject:
+    """Read a B3D file.
+
+    Raises:
+        InputError: the file is none, ends early, or is of another version.
+    """
+    file = file_path(path)
+    with open_input(file) as stream, opening(file):
+        raw = stream.read()
+    stated = int.from_bytes(raw[:_LENGTH], "little", signed=True)
+    start = _LENGTH + stated
+    if len(raw) < _LENGTH or not 0 < stated < _LONGEST_HEADER:
+        raise error_at(file, None, "the file does not begin with the length of its header", _FILE, _AGAIN)
+    if start > len(raw):
+        raise _cut(file, f"the header has {stated} bytes, the file {len(raw)}")
+    header = _Message(raw[_LENGTH:start], file)
+    version = header.whole(10)
+    if not 1 <= version <= NEWEST:
+        remedy = "process the subject again with the service of today, or read the file with nimblephysics"
+        problem, expected = f"the file is of version {version}", f"a version from 1 to {NEWEST}"
+        raise error_at(file, "header", problem, expected, remedy, code="unsupported")
+    sensors, block, count = header.whole(3), header.whole(4), header.whole(1)
+    bodies = header.texts(6)
+    trials, position = [], start
+    for trial in header.messages(9):
+        found, position = _trial(trial, raw, position, (sensors, block), (count, len(bodies)), file)
+        trials.append(found)
+    if position != len(raw):
+        problem = f"{len(raw) - position} bytes follow the last frame"
+        raise error_at(file, f"byte {position}", problem, "the frames that the header states", _AGAIN)
+    sex, age = header.text(13).casefold(), header.whole(16)
+    return B3DSubject(
+        path=file,
+        version=version,
+        mass_kg=header.real(15) or None,
+        stature_m=header.real(14) or None,
+        sex=sex if sex in ("female", "male") else None,
+        age_years=float(age) if 0 < age <= 120 else None,
+        tags=header.texts(23),
+        link=header.text(11),
+        notes=header.text(12),
+        coordinate_count=count,
+        contact_bodies=bodies,
+        models=tuple(each.text(2) for each in header.messages(5)),
+        trials=tuple(trials),
+    )
+
+
+def _trial(
+    header: _Message, raw: bytes, start: int, sizes: tuple[int, int], counts: tuple[int, int], file: Path
+) -> tuple[B3DTrial, int]:
+    """A trial and the byte behind its frames; sizes: bytes of the two blocks; counts: of coordinates and bodies."""
+    name, frames, step = header.text(1), header.whole(3), header.real(4)
+    passes = header.messages(5)
+    if not name or frames < 0 or not (step > 0.0 and np.isfinite(step)) or min(sizes) < 0:
+        problem = (
+            f"trial {name!r} has {frames} frames of {step:g} s in blocks of {sizes[0]} and {sizes[1]} bytes"
+        )
+        raise error_at(file, "header", problem, "a name, frames and a time step", _AGAIN)
+    length = sizes[0] + len(passes) * sizes[1]
+    end = start + frames * length
+    if end > len(raw):
+        whole = max(len(raw) - start, 0) // max(length, 1)
+        raise _cut(file, f"trial {name} has {frames} frames, {whole} of which are there")
+    table = np.frombuffer(raw, np.uint8, frames * length, start).reshape(frames, length)
+    plates = _columns(table[:, : sizes[0]], _PLATES, file, name)
+    found = []
+    for number, each in enumerate(passes):
+        first = sizes[0] + number * sizes[1]
+        columns = _columns(table[:, first : first + sizes[1]], _PASS, file, name)
+        widths = {field: counts[0] for field in ("position", "velocity", "acceleration", "moment")}
+        widths |= {"wrench": 6 * counts[1]} | {field: 3 * counts[1] for field in ("point", "torque", "force")}
+        for field, width in widths.items():
+            if frames and columns[field].shape[1] != width:
+                problem = f"{field} has {columns[field].shape[1]} numbers a frame"
+                raise error_at(file, f"trial {name}", problem, f"{width}", _AGAIN)
+        by_body = {field: columns[field].reshape(frames, counts[1], -1) for field in tuple(widths)[4:]}
+        kind = each.whole(1)
+        called = PASSES[kind] if 0 <= kind < len(PASSES) else f"pass of kind {kind}"
+        found.append(B3DPass(called, number, **columns | by_body))
+    missing = np.array(header.wholes(2), np.int64)
+    if len(missing) != frames:
+        problem = f"it is stated of {len(missing)} of {frames} frames whether their forces are missing"
+        raise error_at(file, f"trial {name}", problem, "every frame", _AGAIN)
+    by_plate = {field: column.reshape(frames, -1, 3) for field, column in plates.items()} if frames else {}
+    by_plate = by_plate or {field: np.zeros((0, 0, 3)) for field in _PLATES}
+    time = np.arange(frames, dtype=float) * step
+    return B3DTrial(name, header.text(10) or name, time, missing, tuple(found), **by_plate), end
+
+
+def _columns(blocks: NDArray[np.uint8], fields: dict[str, int], file: Path, trial: str) -> dict[str, Array]:
+    """Fields of all frames (T, k), of blocks of bytes (T, size) that hold them at the places of the first one."""
+    columns = {name: np.zeros((len(blocks), 0)) for name in fields}
+    if not len(blocks):
+        return columns
+    numbers, keys = {number: name for name, number in fields.items()}, np.ones(blocks.shape[1], bool)
+    for number, wire, first, last in _fields(blocks[0].tobytes(), file):
+        if wire == _BYTES and (last - first) % 8 == 0:
+            keys[first:last] = False
+            if number in numbers:
+                part = np.ascontiguousarray(blocks[:, first:last])
+                columns[numbers[number]] = part.view("<f8").astype(float)
+    if (blocks[:, keys] != blocks[0, keys]).any():
+        problem, expected = "frames are laid out differently", "every frame like the first"
+        raise error_at(file, f"trial {trial}", problem, expected, _AGAIN)
+    return columns
+
+
+_VARINT, _EIGHT, _BYTES, _FOUR = 0, 1, 2, 5
+"""Wire types: a variable-length integer, 8 bytes, a length and so many bytes, 4 bytes."""
+
+
+class _Message:
+    """A message of protocol buffers, its fields by their numbers."""
+
+    def __init__(self, raw: bytes, file: Path) -> None:
+        self.file, self.values = file, dict[int, list[Any]]()
+        for number, wire, first, last in _fields(raw, file):
+            value = _varint(raw, first, file)[0] if wire == _VARINT else raw[first:last]
+            self.values.setdefault(number, []).append(value)
+
+    def _last(self, number: int, kind: type, default: Any) -> Any:
+        value = self.values.get(number, [default])[-1]
+        if not isinstance(value, kind):
+            raise error_at(self.file, "header", f"field {number} is of another kind", _FILE, _AGAIN)
+        return value
+
+    def whole(self, number: int) -> int:
+        """An integer, zero where the field is absent; the greatest are negative ones."""
+        value = int(self._last(number, int, 0))
+        return value - (1 << 64) if value >= 1 << 63 else value
+
+    def real(self, number: int) -> float:
+        """A double, zero where the field is absent."""
+        value = self._last(number, bytes, bytes(8))
+        return float(np.frombuffer(value, "<f8")[0]) if len(value) == _LENGTH else 0.0
+
+    def text(self, number: int) -> str:
+        """A text, empty where the field is absent."""
+        return str(self._last(number, bytes, b"").decode("utf-8", errors="replace"))
+
+    def texts(self, number: int) -> tuple[str, ...]:
+        """The texts of a repeated field."""
+        return tuple(bytes(value).decode("utf-8", errors="replace") for value in self.values.get(number, ()))
+
+    def messages(self, number: int) -> list[_Message]:
+        """The messages of a repeated field."""
+        return [_Message(bytes(value), self.file) for value in self.values.get(number, ())]
+
+    def wholes(self, number: int) -> list[int]:
+        """The integers of a repeated field, one by one or packed."""
+        found: list[int] = []
+        for value in self.values.get(number, ()):
+            if isinstance(value, int):
+                found.append(value)
+                continue
+            place = 0
+            while place < len(value):
+                each, place = _varint(value, place, self.file)
+                found.append(each)
+        return found
+
+
+def _fields(raw: bytes, file: Path) -> Iterator[tuple[int, int, int, int]]:
+    """Number and wire type of every field of a message, first byte of its content and the one behind its last."""
+    place = 0
+    while place < len(raw):
+        key, place = _varint(raw, place, file)
+        number, wire = key >> 3, key & 7
+        if wire == _VARINT:
+            end = _varint(raw, place, file)[1]
+        elif wire == _BYTES:
+            size, place = _varint(raw, place, file)
+            end = place + size
+        elif wire in (_EIGHT, _FOUR):
+            end = place + (8 if wire == _EIGHT else 4)
+        else:
+            end = len(raw) + 1
+        if not number or end > len(raw):
+            raise error_at(
+                file, None, "a field of a message is not as protocol buffers write it", _FILE, _AGAIN
+            )
+        yield number, wire, place, end
+        place = end
+
+
+def _varint(raw: bytes, place: int, file: Path) -> tuple[int, int]:
+    """A variable-length integer, seven bits a byte, the lowest first, and the place behind it."""
+    value = 0
+    for shift in range(0, 70, 7):
+        if place >= len(raw):
+            break
+        byte = raw[place]
+        place += 1
+        value |= (byte & 0x7F) << shift
+        if byte < 0x80:
+            return value, place
+    raise error_at(file, None, "a number of a message does not end", _FILE, _AGAIN)
+
+
+def _cut(file: Path, problem: str) -> InputError:
+    return error_at(file, None, problem, "a file that is whole", _AGAIN, code="truncated_file")

@@ -1,0 +1,221 @@
+"""Folders as AddBiomechanics and OpenCap give them: trials with model, coordinates, moments or loads, and subject.
+
+AddBiomechanics (keenon/AddBiomechanics, server/engine): `Models/`, `IK/NAME_ik.mot`, `ID/NAME_id.sto`,
+`ID/NAME_grf.mot`, `ID/NAME_external_forces.xml`, and `_subject.json` where what was uploaded is kept with it.
+
+OpenCap (stanfordnmbl/opencap-processing): `sessionMetadata.yaml`, `OpenSimData/Model/NAME_scaled.osim`,
+`OpenSimData/Kinematics/NAME.mot`; cameras measure no ground forces. Its scripts leave what was added to it in
+`MeasuredForces/NAME/` and `OpenSimData/InverseDynamics/NAME/NAME.sto` (Examples/ForcePlateIntegration), and the data
+of its validation have `ForceData/`.
+
+Which trials can be shared is said here; what is wrong with a file is found when it is read.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from musclesolve.recording.text.text_file import read_lines
+
+NO_FORCES = "no ground forces: muscle forces need them, or joint moments"
+NO_MODEL = "no model (.osim) belongs to it"
+ADDBIOMECHANICS, OPENCAP = "AddBiomechanics", "OpenCap"
+METADATA = "sessionMetadata.yaml"
+SUBJECT = "_subject.json"
+_MODELS = (
+    "match_markers_and_physics",
+    "final",
+    "optimized_scale_and_markers",
+    "match_markers_but_ignore_physics",
+)
+"""Models of AddBiomechanics, the one of the last processing pass first: names of today and before."""
+_COORDINATES, _LOADS, _MOMENTS = "_ik.mot", ("_external_forces.xml", "_grf.mot"), "_id.sto"
+_STANDING = ("neutral", "static", "calibration")
+"""How OpenCap calls the trial of a subject who stands."""
+_SEXES = {
+    "m": "male",
+    "male": "male",
+    "f": "female",
+    "female": "female",
+    "w": "female",
+    "woman": "female",
+    "man": "male",
+}
+_LINE = re.compile(r"^(?P<key>\w+)\s*:\s*(?P<value>[^#]*)")
+
+
+@dataclass(frozen=True)
+class ServiceTrial:
+    """A trial that a service computed; reason: why no muscle forces follow from it, "" where they do.
+
+    subject: what is stated of the subject, by the keys of trial files; notes: for those who use the trial.
+    """
+
+    name: str
+    coordinates: Path
+    model: Path | None = None
+    moments: Path | None = None
+    loads: Path | None = None
+    subject: Mapping[str, Any] = field(default_factory=dict)
+    reason: str = ""
+    notes: tuple[str, ...] = ()
+
+    @property
+    def source(self) -> dict[str, Path]:
+        """Its files by the keys of [files] of a trial file."""
+        keys = ("model", "coordinates", "moments", "loads")
+        return {key: path for key in keys if (path := getattr(self, key)) is not None}
+
+
+def service_of(folder: Path) -> str:
+    """The service that a folder is of; "" where it is of none."""
+    if (folder / "IK").is_dir() and (folder / "Models").is_dir():
+        return ADDBIOMECHANICS
+    if (folder / METADATA).is_file() or (folder / "OpenSimData" / "Kinematics").is_dir():
+        return OPENCAP
+    return ""
+
+
+def service_trials(folder: Path) -> list[ServiceTrial]:
+    """The trials of a folder of one of the services, in the order of their names; none of another folder."""
+    kinds = {ADDBIOMECHANICS: _addbiomechanics, OPENCAP: _opencap}
+    service = service_of(folder)
+    return kinds[service](folder) if service else []
+
+
+def _addbiomechanics(folder: Path) -> list[ServiceTrial]:
+    models = {path.stem: path for path in _files(folder / "Models", (".osim",))}
+    model = next((models[name] for name in _MODELS if name in models), next(iter(models.values()), None))
+    places = (folder, folder.parent)  # beside the results, or in the folder that they were unpacked into
+    subject = next((stated_subject(place / SUBJECT) for place in places if (place / SUBJECT).is_file()), {})
+    trials = []
+    for coordinates in _files(folder / "IK", (_COORDINATES,)):
+        name = coordinates.name.removesuffix(_COORDINATES)
+        loads = next((path for end in _LOADS if _is_complete(path := folder / "ID" / f"{name}{end}")), None)
+        moments = folder / "ID" / f"{name}{_MOMENTS}"
+        trials.append(
+            _trial(name, coordinates, model, moments if moments.is_file() else None, loads, subject)
+        )
+    return trials
+
+
+def _opencap(folder: Path) -> list[ServiceTrial]:
+    data = folder / "OpenSimData"
+    models = _files(data / "Model", (".osim",))
+    scaled = [path for path in models if path.stem.endswith("_scaled")] or models
+    subject = _metadata(folder / METADATA) if (folder / METADATA).is_file() else {}
+    measured = [
+        *_files(folder / "ForceData", (".mot", ".sto")),
+        *_below(folder / "MeasuredForces", (".mot", ".sto")),
+    ]
+    described = [*_files(folder / "ForceData", (".xml",)), *_below(data / "InverseDynamics", (".xml",))]
+    computed = [
+        *_below(data / "InverseDynamics", (".sto", ".mot")),
+        *_files(data / "ID", (".sto", ".mot")),
+    ]
+    trials = []
+    for coordinates in _files(data / "Kinematics", (".mot",)):
+        name = coordinates.stem
+        if name.casefold().startswith(_STANDING):
+            continue
+        xml = [
+            path
+            for path in described
+            if _is_of(path, name, ("setup_externalloads", "external")) and _is_complete(path)
+        ]
+        grf = [path for path in measured if _is_of(path, name, ("forces", "grf"))]
+        # of several, the one that was brought to the clock of the cameras
+        grf.sort(key=lambda path: "sync" not in path.stem.casefold())
+        moments = next((path for path in computed if _is_of(path, name, ("id",))), None)
+        loads = next(iter([*xml, *grf]), None)
+        trials.append(_trial(name, coordinates, next(iter(scaled), None), moments, loads, subject))
+    return trials
+
+
+def _trial(
+    name: str,
+    coordinates: Path,
+    model: Path | None,
+    moments: Path | None,
+    loads: Path | None,
+    subject: Mapping[str, Any],
+) -> ServiceTrial:
+    """A trial with its loads, from which contact forces follow too, else with its moments."""
+    reason = NO_MODEL if model is None else NO_FORCES if loads is None and moments is None else ""
+    return ServiceTrial(name, coordinates, model, None if loads else moments, loads, subject, reason)
+
+
+def stated_subject(path: Path) -> dict[str, Any]:
+    """What `_subject.json` of AddBiomechanics states; what is no number or is zero is not stated."""
+    try:
+        content = json.loads("\n".join(read_lines(path)))
+    except (ValueError, RecursionError):
+        return {}
+    content = content if isinstance(content, dict) else {}
+    keys = {"massKg": "mass_kg", "heightM": "stature_m", "ageYears": "age_years"}
+    return _subject({ours: content.get(theirs) for theirs, ours in keys.items()}, content.get("sex"))
+
+
+def _metadata(path: Path) -> dict[str, Any]:
+    """What `sessionMetadata.yaml` of OpenCap states, of which the lines `key: value` at the margin are read."""
+    found = (match for line in read_lines(path) if (match := _LINE.match(line)))
+    content = {match["key"]: match["value"].strip().strip("'\"") for match in found}
+    numbers = {
+        "mass_kg": content.get("mass_kg"),
+        "stature_m": content.get("height_m"),
+        "age_years": content.get("age"),
+    }
+    name = content.get("subjectID", "")
+    sex = next((content[key] for key in ("gender_mf", "sex", "gender") if content.get(key)), None)
+    return ({"name": name} if name else {}) | _subject(numbers, sex)
+
+
+def _subject(numbers: Mapping[str, Any], sex: Any) -> dict[str, Any]:
+    stated: dict[str, Any] = {}
+    for key, value in numbers.items():
+        try:
+            number = float(value)
+        except (TypeError, ValueError):
+            continue
+        if 0.0 < number < 1e4:
+            stated[key] = number
+    if (known := _SEXES.get(str(sex).strip().casefold())) is not None:
+        stated["sex"] = known
+    return stated
+
+
+def _is_of(path: Path, trial: str, words: Iterable[str]) -> bool:
+    """Whether a file is of a trial: in a folder of its name, or called like it, perhaps with some word behind."""
+    stem, name = path.stem.casefold(), trial.casefold()
+    if path.parent.name.casefold() == name:
+        return path.suffix != ".xml" or stem.startswith(tuple(words))
+    return stem == name or (stem.startswith(f"{name}_") and any(word in stem[len(name) :] for word in words))
+
+
+def _is_complete(path: Path) -> bool:
+    """Whether a file is there, and the data file that it describes."""
+    if not path.is_file() or path.suffix.casefold() != ".xml":
+        return path.is_file()
+    match = re.search(r"<datafile>\s*([^<]*?)\s*</datafile>", "\n".join(read_lines(path)))
+    return match is not None and bool(match[1]) and (path.parent / match[1].replace("\\", "/")).is_file()
+
+
+def _files(folder: Path, ends: tuple[str, ...]) -> list[Path]:
+    """Files of a folder whose names end in one of some texts; none where there is no such folder."""
+    inside = sorted(folder.iterdir()) if folder.is_dir() else []
+    return [
+        path
+        for path in inside
+        if path.is_file() and path.name[0] != "." and path.name.casefold().endswith(ends)
+    ]
+
+
+def _below(folder: Path, ends: tuple[str, ...]) -> list[Path]:
+    """The same of a folder and the folders in it."""
+    inside = sorted(path for path in folder.iterdir() if path.is_dir()) if folder.is_dir() else []
+    return [path for each in (folder, *inside) for path in _files(each, ends)]
