@@ -29,7 +29,7 @@ def main(folder: Path) -> None:
     weight = 9.80665 * result.attrs["subject_mass_kg"]
     print(f"knee contact force: at most {float(knee.max()) / weight:.1f} body weights")
 
-    result.to_netcdf(folder / "walk.nc", engine="h5netcdf")
+    result.to_netcdf(folder / "walk.nc")
     ms.export(result, folder / "walk.csv", variables=["muscle_force"])  # also .sto, .mot, .mat, .parquet
 
 

@@ -11,7 +11,7 @@ from many_trials import write_stride
 
 from musclesolve.muscles.paths.kernel.entry import MESSAGE, PATHS
 
-HEAVY = ("casadi", "dask", "h5py", "matplotlib", "numba", "pandas", "pydantic", "scipy", "xarray")
+HEAVY = ("casadi", "dask", "matplotlib", "netCDF4", "numba", "pandas", "pydantic", "scipy", "xarray")
 UNUSED_IN_A_RUN = ("casadi", "dask.array", "matplotlib", "PIL", "scipy.signal", "scipy.stats")
 """What costs most: matplotlib and dask half of the imports, scipy.signal a third of a second with scipy.stats."""
 

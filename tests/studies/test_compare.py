@@ -236,7 +236,7 @@ def test_the_command_writes_everything_and_prints_the_tables(tmp_path, pytestcon
         "compare", pytestconfig.rootpath / REFERENCE, *options, "-o", tmp_path, "--side", "r", "--full"
     )
     assert "triceps_surae_r" in full.output and len(full.output) > 2 * len(done.output)
-    with xr.open_dataset(tmp_path / "comparison.nc", engine="h5netcdf") as kept:
+    with xr.open_dataset(tmp_path / "comparison.nc", engine="netcdf4") as kept:
         assert list(kept["cost"].values) == COSTS
 
 

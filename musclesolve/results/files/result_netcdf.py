@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import io
 import os
 import re
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, TypeVar
 
-import h5netcdf
+import netCDF4
 import numpy as np
 import xarray as xr
-from xarray.backends import H5NetCDFStore
+from xarray.backends import NetCDF4DataStore
 
 from muscle_db.regular_file import RESULT, check_regular
 from musclesolve.errors import InputError
@@ -53,15 +52,22 @@ EXPECTED = "a result.nc of `musclesolve run`"
 REMEDY = "name the result.nc in the folder that was given to `musclesolve run` with -o"
 
 
+SIZE = 1 << 20
+"""Bytes that a file in memory begins with; it grows as needed."""
+
+
 def netcdf_bytes(result: xr.Dataset) -> bytes:
     """A result as the content of a NetCDF 4 file.
 
     Made in memory: on a full disk, or stopped half-way, the HDF5 library leaves broken files and may end the program.
     """
-    memory = io.BytesIO()
-    with h5netcdf.File(memory, "w") as file:
-        with_storable_texts(result).dump_to_store(H5NetCDFStore(file))
-    return memory.getvalue()
+    file = netCDF4.Dataset("memory", "w", memory=SIZE)
+    try:
+        with_storable_texts(result).dump_to_store(NetCDF4DataStore(file))
+    except BaseException:
+        file.close()
+        raise
+    return bytes(file.close())
 
 
 def write_result(result: xr.Dataset, path: str | Path) -> None:
@@ -86,7 +92,7 @@ def read_result(path: str | Path) -> xr.Dataset:
         raise InputError(problem, code="missing_file", file=path, expected=EXPECTED, remedy=REMEDY)
     check_input(path, RESULT)
     try:
-        with xr.open_dataset(path, engine="h5netcdf") as result:
+        with xr.open_dataset(path, engine="netcdf4") as result:
             return updated(result.load())
     except (OSError, ValueError, KeyError) as error:
         problem = "this is no NetCDF 4 file, or a damaged one"
@@ -97,8 +103,8 @@ def result_attribute(path: Path, name: str) -> str | None:
     """One attribute of a result, without reading the numbers; None where there is no such file or attribute."""
     try:
         check_regular(os.stat(path), RESULT)
-        with h5netcdf.File(path, "r") as file:
-            value = file.attrs.get(name)
+        with netCDF4.Dataset(path) as file:
+            value = getattr(file, name, None)
     except (OSError, ValueError, KeyError):
         return None
     return None if value is None else str(value)
