@@ -114,7 +114,8 @@ def value_text(value: Any) -> str:
     if isinstance(value, list | tuple):
         return "[" + ", ".join(map(value_text, value)) + "]"
     if isinstance(value, Mapping):
-        return "{ " + ", ".join(f"{key_text(k)} = {value_text(v)}" for k, v in value.items()) + " }"
+        inside = ", ".join(f"{key_text(k)} = {value_text(v)}" for k, v in value.items())
+        return f"{{ {inside} }}" if inside else "{}"
     return str(value)
 
 

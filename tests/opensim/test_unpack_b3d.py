@@ -18,6 +18,7 @@ from musclesolve.opensim.b3d import B3DSubject, B3DTrial, read_b3d
 from musclesolve.opensim.external_loads import ExternalLoad, load_wrench, read_external_loads
 from musclesolve.opensim.inverse_dynamics import inverse_dynamics, model_motion
 from musclesolve.opensim.kinematics import body_motion, coordinate_values
+from musclesolve.opensim.model import BodyMass
 from musclesolve.opensim.read_model import read_osim
 from musclesolve.opensim.service_folders import NO_FORCES, service_trials
 from musclesolve.opensim.unpack_b3d import coordinate_order, unpack_b3d
@@ -167,27 +168,31 @@ LEGS = [
 def test_moments_of_the_real_file_follow_under_its_gravity(
     number: int, real: B3DSubject, tmp_path: Path
 ) -> None:
-    """With the accelerations of the file and gravity along -z its moments follow within 1 N m; up is y in its model.
+    """With the accelerations of the file, gravity along -z and no patella its moments follow; up is y in its model.
 
-    What is left is the patella, which the service leaves out, and at the hip what hangs on it. With the gravity of the
-    model the adduction moments of the hips differ by more than 40 N m: they are those of a body that lies on its side.
+    With the gravity of the model the adduction moments of the hips differ by more than 40 N m: the file states those of
+    a body that lies on its side.
     """
     unpacked = unpack_b3d(real, tmp_path)
     assert all("138 % of the weight" in trial.notes[0] for trial in unpacked.trials)
     model = read_osim(unpacked.trials[number].model)
     assert model.gravity[1] < -9.8
     trial = real.trials[number]
-    sideways = _moments(replace(model, gravity=np.array([0.0, 0.0, -9.81])), real, trial)
-    upright = _moments(model, real, trial)
+    none = BodyMass(0.0, np.zeros(3), np.zeros((3, 3)))
+    masses = {body: none if body.startswith("patella") else mass for body, mass in model.masses.items()}
+    lying = replace(model, gravity=np.array([0.0, 0.0, -9.81]))
+    of_service, with_patella, upright = (
+        _moments(each, real, trial) for each in (replace(lying, masses=masses), lying, model)
+    )
     stated = trial.passes[0].stated
-    stated[:6] = stated[-6:] = False
-    rms = {
-        name: [float(np.sqrt(np.mean((moments[name] - own)[stated] ** 2))) for moments in (sideways, upright)]
-        for name, own in zip(coordinate_order(model, real), trial.passes[0].moment.T, strict=True)
-    }
-    assert max(rms[name][0] for name in LEGS) < 1.0
-    assert max(rms[name][0] for name in LEGS if not name.startswith("hip")) < 0.05
-    assert min(rms[f"hip_adduction_{side}"][1] for side in "rl") > 40.0
+    for name, own in zip(coordinate_order(model, real), trial.passes[0].moment.T, strict=True):
+
+        def rms(moments: dict[str, Array], name: str = name, own: Array = own) -> float:
+            return float(np.sqrt(np.mean((moments[name] - own)[stated] ** 2)))
+
+        assert rms(of_service) < (0.05 if name in LEGS else 0.12), name
+        assert name not in LEGS or rms(with_patella) < 1.0, name
+        assert not name.startswith("hip_adduction") or rms(upright) > 40.0, name
 
 
 def _moments(model: ms.opensim.OpenSimModel, subject: B3DSubject, trial: B3DTrial) -> dict[str, Array]:

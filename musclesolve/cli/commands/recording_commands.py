@@ -22,23 +22,44 @@ from musclesolve.cli.printing import (
 
 if TYPE_CHECKING:
     from musclesolve.drafting.draft_folder import FolderDraft
+    from musclesolve.drafting.study.draft_study import StudyDraft
 
 
 def init(
     folder: Annotated[
-        Path, typer.Argument(metavar="FOLDER", help="The folder with the recordings of one subject.")
+        Path,
+        typer.Argument(
+            metavar="FOLDER",
+            help="The folder with the recordings of one subject; with --study: of all subjects.",
+        ),
     ],
     output: Annotated[
-        Path | None, typer.Option("-o", "--output", help="The trial file; default: trial.toml in the folder.")
+        Path | None,
+        typer.Option(
+            "-o",
+            "--output",
+            help="The file to write; default: trial.toml, with --study study.toml, in the folder.",
+        ),
     ] = None,
-    force: Annotated[bool, typer.Option("--force", help="Replace a trial file that is there.")] = False,
+    force: Annotated[bool, typer.Option("--force", help="Replace a file that is there.")] = False,
+    study: Annotated[
+        bool, typer.Option("--study", help="Draft a study file from all trials in the folder and below it.")
+    ] = False,
     mass_kg: Annotated[
         float | None, typer.Option(help="Body mass with shoes \\[kg], if you know it.")
     ] = None,
     stature_m: Annotated[float | None, typer.Option(help="Stature \\[m], if you know it.")] = None,
     sex: Annotated[str | None, typer.Option(help="female or male.")] = None,
 ) -> None:
-    """Draft a trial file from the recordings in a folder: all that they show is filled in, the rest marked TODO."""
+    """Draft a trial file from the recordings in a folder: all that they show is filled in, the rest marked TODO.
+
+    With --study: a study file from trial files, results of AddBiomechanics (folders, .b3d), sessions of OpenCap and
+    OpenSim models in the folder and below it; subjects, groups and conditions by the names of folders and files.
+    """
+    if study:
+        stated = {"--mass-kg": mass_kg, "--stature-m": stature_m, "--sex": sex}
+        _init_study(folder, output, force, [name for name, value in stated.items() if value is not None])
+        return
     from musclesolve.drafting.draft_folder import draft_folder, write_drafts
     from musclesolve.drafting.subject_size import GivenSubject
 
@@ -47,6 +68,31 @@ def init(
     _print_draft(draft)
     print_files(paths)
     _print_next(paths, draft)
+
+
+def _init_study(folder: Path, output: Path | None, force: bool, stated: list[str]) -> None:
+    from musclesolve.drafting.study.draft_study import draft_study, write_study
+
+    if stated:
+        raise typer.BadParameter(
+            f"{stated[0]} is of one subject; a study has several: enter it in [subjects]"
+        )
+    draft = draft_study(folder, output)
+    paths = write_study(draft, force)
+    _print_study(draft)
+    print_files(paths)
+
+
+def _print_study(draft: StudyDraft) -> None:
+    """Print what was recognised of a study, what cannot be read, what is open, and the next command."""
+    from musclesolve.results.tables.lines import line, lines
+
+    for subject, statement in draft.recognised:
+        print_summary(line(subject, statement))
+    for text in (*lines("not read", draft.unread), *lines("left open", draft.todos or ("nothing",))):
+        print_summary(text)
+    edit = f"search for TODO in {draft.path}, then " if draft.todos else ""
+    print_summary(line("next", f"{edit}musclesolve study {draft.path} -o results"))
 
 
 def _print_draft(draft: FolderDraft) -> None:

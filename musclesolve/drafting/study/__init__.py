@@ -1,0 +1,1 @@
+"""A study file drafted from the folders of its trials."""

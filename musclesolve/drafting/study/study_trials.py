@@ -1,0 +1,278 @@
+"""The trials below a folder: trial files, folders of services, B3D files, OpenSim models with coordinates and loads."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from musclesolve.errors import InputError
+from musclesolve.opensim.b3d import SUFFIX, read_b3d
+from musclesolve.opensim.service_folders import NO_FORCES, NO_MODEL, ServiceTrial, service_of, service_trials
+from musclesolve.opensim.unpack_b3d import left_out, subject_data
+from musclesolve.opensim.xml_tree import read_xml
+from musclesolve.pipeline.opensim.coordinate_motion import plain_name
+from musclesolve.recording.schema import Document, examined
+from musclesolve.recording.text.text_file import open_input, opening, read_lines, split_cells
+
+RESULTS = frozenset({"result.nc", "trials.csv", "study.nc", "comparison.nc", "average.nc"})
+"""Files of results: the folders that hold them, and what is below, are no inputs."""
+RAW = (".c3d", ".trc")
+_SUBJECT_KEYS = ("mass_kg", "stature_m", "sex", "age_years")
+_ROLE_WORDS = frozenset(
+    "ik id grf kinematics kinetics inverse dynamics coordinates loads force forces external setup moments".split()
+)
+"""Words of file names that say what the file holds, not which trial it is of."""
+_MODEL_FOLDERS = ("model", "models", "osim", "scaledmodel", "scale")
+_HEADER_BYTES = 1 << 16
+_ANGLE = re.compile(r"pelvis|hip|knee|ankle|subtalar|mtp|lumbar|arm|elbow|pro_sup|wrist")
+"""What coordinates are called, where no model says it."""
+_SESSION_ID = re.compile(r"^OpenCapData|[0-9a-f]{8}-[0-9a-f]{4}-", re.IGNORECASE)
+"""Names of folders that OpenCap makes up."""
+_COORDINATE = re.compile(r'<Coordinate name="([^"]+)"')
+_MOST_OTHERS = 0.6
+"""Largest share of columns of other names in a file of coordinates: those of a fuller model are among them."""
+
+
+@dataclass(frozen=True)
+class FoundTrial:
+    """A trial below the folder of a study.
+
+    levels: folders from that of the study, and the name of the trial last. source: keys of a line of [trials] that name
+    files. subject: what is stated of the subject. of_service: folder or file of one subject of a service, "" otherwise.
+    exclude: why it cannot be computed; notes: doubts.
+    """
+
+    levels: tuple[str, ...]
+    source: Mapping[str, Path | str]
+    subject: Mapping[str, Any] = field(default_factory=dict)
+    kind: str = "trial file"
+    of_service: str = ""
+    exclude: str = ""
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class FoundStudy:
+    """The trials below a folder, folders of recordings without a trial file, and what cannot be read."""
+
+    trials: tuple[FoundTrial, ...]
+    raw: tuple[Path, ...] = ()
+    unread: tuple[str, ...] = ()
+
+
+def study_trials(folder: Path) -> FoundStudy:
+    """Look at a folder and all below it but results and hidden folders.
+
+    Raises:
+        InputError: there is no such folder, or it cannot be read.
+    """
+    expected, remedy = "a folder with the trials of a study, in it or below it", "name that folder"
+    if not folder.is_dir():
+        problem = "this is a file, not a folder" if folder.exists() else "there is no such folder"
+        raise InputError(problem, code="missing_file", file=folder, expected=expected, remedy=remedy)
+    trials, raw, unread = list[FoundTrial](), list[Path](), list[str]()
+    loose: dict[Path, list[Path]] = {}
+    try:
+        for place in _folders(folder):
+            levels: tuple[str, ...] = place.relative_to(folder).parts
+            if service_of(place):
+                named = levels or (place.name,)
+                trials += [_of_service(each, named, place) for each in service_trials(place)]
+                continue
+            files = sorted(path for path in place.iterdir() if path.is_file() and path.name[0] != ".")
+            written = [
+                found for path in files if path.suffix == ".toml" and (found := _of_file(path, levels))
+            ]
+            trials += written
+            for path in (each for each in files if each.suffix.casefold() == SUFFIX):
+                try:
+                    trials += _of_b3d(path, levels)
+                except InputError as error:
+                    unread.append(f"{'/'.join((*levels, path.name))}: {error.problem}")
+            opensim = [path for path in files if path.suffix.casefold() in (".osim", ".mot", ".sto", ".xml")]
+            if written:
+                continue
+            if opensim:
+                loose[place] = opensim
+            if any(path.suffix.casefold() in RAW for path in files):
+                raw.append(place)
+    except OSError as reason:
+        problem = f"the folder cannot be read ({reason.strerror or reason})"
+        raise InputError(
+            problem, code="unreadable_file", file=folder, expected=expected, remedy=remedy
+        ) from reason
+    modelled, misread = _of_models(folder, loose)
+    known = {path.resolve() for each in trials if "file" in each.source for path in _named_files(each)}
+    modelled = [each for each in modelled if Path(each.source["coordinates"]).resolve() not in known]
+    known |= {path.resolve() for each in modelled for path in each.source.values() if isinstance(path, Path)}
+    used = {path.parent for path in known}
+    raw = [place for place in raw if place.resolve() not in used]
+    return FoundStudy(tuple(trials + modelled), tuple(raw), tuple(unread + misread))
+
+
+def _folders(folder: Path) -> Iterator[Path]:
+    """A folder and those below it, but results, hidden folders, and what is inside the folder of a service."""
+    if any((folder / name).is_file() for name in RESULTS):
+        return
+    yield folder
+    if not service_of(folder):
+        for inside in sorted(path for path in folder.iterdir() if path.is_dir() and path.name[0] != "."):
+            yield from _folders(inside)
+
+
+def _of_service(trial: ServiceTrial, levels: tuple[str, ...], place: Path) -> FoundTrial:
+    stated = {key: value for key, value in trial.subject.items() if key in _SUBJECT_KEYS}
+    called = str(trial.subject.get("name") or "/".join(levels))
+    kept = levels[:-1] if _SESSION_ID.search(levels[-1]) else levels
+    kind = f"folder of {service_of(place)}"
+    return FoundTrial((*kept, trial.name), trial.source, stated, kind, called, trial.reason, trial.notes)
+
+
+def _of_b3d(path: Path, levels: tuple[str, ...]) -> list[FoundTrial]:
+    subject = read_b3d(path)
+    stated, named = subject_data(subject), (*levels, path.stem)
+    return [
+        FoundTrial(
+            (*named, trial.name),
+            {"b3d": path, "trial": trial.name},
+            stated,
+            "B3D file",
+            "/".join(named),
+            left_out(subject, trial),
+        )
+        for trial in subject.trials
+    ]
+
+
+def _of_file(path: Path, levels: tuple[str, ...]) -> FoundTrial | None:
+    """The trial of a trial file; None of other files in TOML."""
+    try:
+        content = tomllib.loads("\n".join(read_lines(path)))
+    except (InputError, ValueError, RecursionError):
+        return None
+    if not isinstance(content.get("files"), dict) or "camera" in content:
+        return None
+    subject = content.get("subject")
+    subject = subject if isinstance(subject, dict) else {}
+    stated = {key: subject[key] for key in _SUBJECT_KEYS if key in subject}
+    notes = []
+    document = Document(path)
+    if "markers" in content["files"] and (errors := examined(document)[1]):
+        notes.append(f"{path.name} is not complete: {errors[0].problem} (musclesolve check {path.name})")
+    return FoundTrial((*levels, path.stem), {"file": path}, stated, notes=tuple(notes))
+
+
+def _of_models(root: Path, places: Mapping[Path, list[Path]]) -> tuple[list[FoundTrial], list[str]]:
+    """Trials of the OpenSim models of folders: coordinates with loads or moments of the same name."""
+    models = {
+        place: [path for path in files if path.suffix.casefold() == ".osim"]
+        for place, files in places.items()
+    }
+    models = {place: found for place, found in models.items() if found}
+    parts: dict[tuple[Path, ...], dict[str, dict[str, Path]]] = {}
+    unread: list[str] = []
+    for place, files in places.items():
+        for path in files:
+            of = _models_of(place, root, models)
+            try:
+                role = _role(path, _coordinates(of[0]) if of else frozenset())
+            except InputError as error:
+                unread.append(f"{path.relative_to(root).as_posix()}: {error.problem}")
+                continue
+            if role and of:
+                named = parts.setdefault(tuple(of), {}).setdefault(_trial_name(path, of[0].parent), {})
+                named.setdefault(role, path)
+            elif role in ("coordinates", "moments"):
+                unread.append(f"{path.relative_to(root).as_posix()}: {NO_MODEL}, in its folder or above")
+    trials = []
+    for owned, by_name in parts.items():
+        of = list(owned)
+        home = of[0].parent.parent if of[0].parent.name.casefold() in _MODEL_FOLDERS else of[0].parent
+        home = home if root in (home, *home.parents) else of[0].parent
+        levels = home.relative_to(root).parts
+        for name, roles in sorted(by_name.items()):
+            if "coordinates" not in roles:
+                continue
+            source = {"model": of[0], "coordinates": roles["coordinates"]}
+            with_loads = next((key for key in ("described", "loads", "moments") if key in roles), None)
+            if with_loads is not None:
+                source["moments" if with_loads == "moments" else "loads"] = roles[with_loads]
+            notes = (
+                (f"several models: {', '.join(path.name for path in of)}; the first is taken",)
+                if len(of) > 1
+                else ()
+            )
+            exclude = NO_FORCES if with_loads is None else ""
+            trials.append(FoundTrial((*levels, name), source, {}, "OpenSim model", "", exclude, notes))
+    return trials, unread
+
+
+def _models_of(place: Path, root: Path, models: Mapping[Path, list[Path]]) -> list[Path]:
+    """The models of a folder: its own, else of a folder beside it that is called so, else of the nearest one above."""
+    for above in (place, *place.parents):
+        if above in models:
+            return models[above]
+        beside = [each for each in models if each.parent == above and each.name.casefold() in _MODEL_FOLDERS]
+        if beside:
+            return models[beside[0]]
+        if above == root:
+            return []
+    return []
+
+
+@cache
+def _coordinates(model: Path) -> frozenset[str]:
+    """Names of the coordinates of a model; the model itself is read when a trial is computed."""
+    with open_input(model) as stream, opening(model):
+        return frozenset(_COORDINATE.findall(stream.read().decode("utf-8", errors="replace")))
+
+
+def _role(path: Path, coordinates: frozenset[str]) -> str:
+    """What a file of OpenSim holds: "coordinates", "loads", "moments", "described" (loads in XML); "" for others."""
+    suffix = path.suffix.casefold()
+    if suffix == ".xml":
+        tree = read_xml(path, "a file of OpenSim (.xml)")
+        return "described" if any(each.tag == "ExternalLoads" for each in tree.descendants()) else ""
+    if suffix not in (".mot", ".sto"):
+        return ""
+    names = column_names(path)[1:]
+    if any(name.endswith("vx") for name in names):
+        return "loads"
+    if sum(name.endswith("_moment") for name in names) > 1:
+        return "moments"
+    known = sum(
+        plain_name(name) in coordinates if coordinates else _ANGLE.search(name) is not None for name in names
+    )
+    return "coordinates" if names and known >= (1.0 - _MOST_OTHERS) * len(names) else ""
+
+
+def column_names(path: Path) -> list[str]:
+    """Names of the columns of a MOT or STO file, of which only the beginning is read; none where there are none."""
+    with open_input(path) as stream, opening(path):
+        start = stream.read(_HEADER_BYTES)
+    lines = iter(start.decode("latin-1").splitlines())
+    if not any(line.strip().casefold() == "endheader" for line in lines):
+        return []
+    return [cell for cell in split_cells(next((line for line in lines if line.strip()), "")) if cell]
+
+
+def _trial_name(path: Path, home: Path) -> str:
+    """The name of the trial that a file is of: that of the file without what says which file of the trial it is."""
+    parts = [part for part in re.split(r"[_\-\s]+", path.stem) if part.casefold() not in _ROLE_WORDS]
+    name = "_".join(parts)
+    if name:
+        return name
+    inside = path.parent.name
+    return inside if path.parent != home else path.stem
+
+
+def _named_files(trial: FoundTrial) -> list[Path]:
+    """The files that a trial file names."""
+    path = Path(trial.source["file"])
+    files = tomllib.loads("\n".join(read_lines(path)))["files"]
+    return [path.parent / name for name in files.values() if isinstance(name, str)]

@@ -1,0 +1,210 @@
+"""musclesolve init FOLDER --study: what it recognises is a study file that `musclesolve study` reads."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from pathlib import Path
+
+import numpy as np
+import pytest
+from b3d_files import MODEL, TrialOnDisk, walker, write_b3d
+from drafted_folders import recordings
+from refusals import refused
+from typer.testing import CliRunner
+
+from musclesolve.cli.app import app
+from musclesolve.drafting.study.draft_study import draft_study, write_study
+from musclesolve.opensim.service_folders import NO_FORCES
+from musclesolve.recording.data import Table
+from musclesolve.recording.text.mot_file import write_mot
+from musclesolve.studies.study.study_file import Study, read_study
+
+
+def call(*arguments: object) -> tuple[int, str]:
+    done = CliRunner().invoke(app, ["init", *map(str, arguments)])
+    return done.exit_code, done.output
+
+
+def study_of(folder: Path, output: Path | None = None) -> Study:
+    (path,) = write_study(draft_study(folder, output), force=True)
+    return read_study(path)
+
+
+def trial_file(path: Path, **subject: object) -> Path:
+    """A trial file of a model with loads."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    stated = "".join(f"{key} = {value!r}\n" for key, value in subject.items()).replace("'", '"')
+    files = '[files]\nmodel = "m.osim"\ncoordinates = "q.mot"\nloads = "f.mot"\n'
+    path.write_text(f"{files}[subject]\n{stated}" if stated else files, encoding="utf-8")
+    return path
+
+
+def columns(path: Path, *names: str) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    time = 0.01 * np.arange(5)
+    write_mot(path, Table(time, names, np.zeros((5, len(names))), False, path))
+
+
+def angles(path: Path) -> None:
+    columns(path, "hip_flexion_r", "knee_angle_r", "ankle_angle_r")
+
+
+def test_trial_files_in_folders(tmp_path: Path) -> None:
+    names = (
+        "control/P01/slow/walk_1",
+        "control/P01/fast/walk_1",
+        "patient/P02/slow/walk_1",
+        "patient/P02/slow/walk_2",
+    )
+    for name in names:
+        age = 30 if "P01" in name else 55
+        trial_file(tmp_path / f"{name}.toml", mass_kg=70.5, sex="female", age_years=age)
+    study = study_of(tmp_path)
+    assert study.title == tmp_path.name
+    assert study.design["groups"] == ["control", "patient"] and study.design["conditions"] == ["slow", "fast"]
+    assert dict(study.subjects) == {
+        "P01": {"group": "control", "mass_kg": 70.5, "sex": "female", "age_years": 30},
+        "P02": {"group": "patient", "mass_kg": 70.5, "sex": "female", "age_years": 55},
+    }
+    assert [(each.name, each.subject, each.condition) for each in study.trials] == [
+        ("P01_fast_1", "P01", "fast"), ("P01_slow_1", "P01", "slow"),
+        ("P02_slow_1", "P02", "slow"), ("P02_slow_2", "P02", "slow"),
+    ]  # fmt: skip
+    assert study.trials[3].source == {"file": "patient/P02/slow/walk_2.toml"}
+
+
+def test_a_subject_of_whom_files_disagree_is_left_to_decide(tmp_path: Path) -> None:
+    for number, mass in ((1, 70.0), (2, 70.0), (3, 72.0)):
+        trial_file(tmp_path / "S1" / f"walk{number}.toml", mass_kg=mass, stature_m=1.7, sex="male")
+    draft = draft_study(tmp_path)
+    assert any(
+        "mass_kg of S1" in todo and "70.0 in 2" in todo and "72.0 in 1" in todo for todo in draft.todos
+    )
+    assert study_of(tmp_path).subjects == {"S1": {"stature_m": 1.7, "sex": "male"}}
+
+
+def test_folders_of_opensim_models(tmp_path: Path) -> None:
+    for subject in ("S01", "S02"):
+        home = tmp_path / subject
+        (home / "Model").mkdir(parents=True)
+        (home / "Model" / "scaled.osim").write_text(MODEL, encoding="utf-8")
+        for condition in ("slow", "fast"):
+            angles(home / "IK" / f"{condition}_1_ik.mot")
+        columns(
+            home / "ID" / "slow_1_grf.mot", *(f"ground_force_r_{part}" for part in ("vx", "vy", "vz", "px"))
+        )
+        if subject == "S01":
+            columns(
+                home / "ID" / "inverse_dynamics_fast_1.sto", "hip_flexion_r_moment", "knee_angle_r_moment"
+            )
+    study = study_of(tmp_path)
+    trials = {each.name: each for each in study.trials}
+    assert trials["S01_slow_1"].source == {
+        "model": "S01/Model/scaled.osim", "coordinates": "S01/IK/slow_1_ik.mot", "loads": "S01/ID/slow_1_grf.mot"
+    }  # fmt: skip
+    assert trials["S01_fast_1"].source["moments"] == "S01/ID/inverse_dynamics_fast_1.sto"
+    assert trials["S02_fast_1"].exclude == NO_FORCES and len(study.included) == 3
+
+
+def test_sessions_of_opencap_have_the_subject_of_their_metadata(tmp_path: Path) -> None:
+    for number, subject in enumerate(("anna", "bob", "anna")):
+        home = tmp_path / f"OpenCapData_0a1b2c3d-0000-4000-8000-00000000000{number}"
+        angles(home / "OpenSimData" / "Kinematics" / f"squat{number}.mot")
+        (home / "OpenSimData" / "Model").mkdir()
+        (home / "OpenSimData" / "Model" / "m_scaled.osim").write_text(MODEL, encoding="utf-8")
+        (home / "sessionMetadata.yaml").write_text(f"mass_kg: 60.5\nheight_m: 1.7\nsubjectID: {subject}\n")
+    study = study_of(tmp_path)
+    assert {name: each["mass_kg"] for name, each in study.subjects.items()} == {"anna": 60.5, "bob": 60.5}
+    assert [(each.name, each.exclude) for each in study.trials] == [
+        ("anna_1", NO_FORCES), ("anna_2", NO_FORCES), ("bob_1", NO_FORCES)
+    ]  # fmt: skip
+
+
+def test_b3d_files(tmp_path: Path) -> None:
+    _, only = walker(tmp_path)
+    (tmp_path / "walker.osim").unlink()
+    still = type(only)(1, only.fields | {5: 0.0 * only.fields[5]})
+    passes = (("walk_1", only), ("run_1", only), ("walk_2", still))
+    trials = [TrialOnDisk(name, [each], [0] * 80) for name, each in passes]
+    for name in ("P1", "P2"):
+        write_b3d(tmp_path / f"{name}.b3d", trials, [MODEL], 12, mass=61.0, stature=1.7, sex="male", age=20)
+    (tmp_path / "broken.b3d").write_bytes(b"no")
+    draft = draft_study(tmp_path)
+    assert len(draft.unread) == 1 and draft.unread[0].startswith("broken.b3d")
+    study = study_of(tmp_path)
+    assert study.subjects["P2"] == {"mass_kg": 61.0, "stature_m": 1.7, "sex": "male", "age_years": 20.0}
+    assert [(each.name, each.source["trial"], each.exclude) for each in study.trials[:3]] == [
+        ("P1_run_1", "run_1", ""), ("P1_walk_1", "walk_1", ""), ("P1_walk_2", "walk_2", NO_FORCES)
+    ]  # fmt: skip
+
+
+def test_recordings_without_trial_files_name_the_command(tmp_path: Path) -> None:
+    recordings(tmp_path / "S02")
+    with refused("missing_file", "S02", "musclesolve init"):
+        draft_study(tmp_path)
+    trial_file(tmp_path / "S01" / "walk1.toml")
+    draft = draft_study(tmp_path)
+    assert any(f"musclesolve init {tmp_path / 'S02'}" in todo for todo in draft.todos)
+    assert len(study_of(tmp_path).trials) == 1
+    # with the drafted trial file the folder is one of the study; what is incomplete in it is said
+    assert call(tmp_path / "S02")[0] == 0
+    assert len(study_of(tmp_path).trials) == 2
+    assert any("musclesolve check" in todo for todo in draft_study(tmp_path).todos)
+
+
+def test_results_and_hidden_folders_are_no_trials(tmp_path: Path) -> None:
+    trial_file(tmp_path / "walk1.toml")
+    trial_file(tmp_path / "results" / "trials" / "walk1" / "trial.toml")
+    (tmp_path / "results" / "trials.csv").write_text("")
+    trial_file(tmp_path / ".old" / "walk1.toml")
+    (tmp_path / "settings.toml").write_text("[plot]\nwidth = 3\n")
+    assert [each.source["file"] for each in study_of(tmp_path).trials] == ["walk1.toml"]
+
+
+def test_files_that_a_trial_file_names_are_not_found_again(tmp_path: Path) -> None:
+    (tmp_path / "m.osim").write_text(MODEL, encoding="utf-8")
+    angles(tmp_path / "S1" / "q.mot")
+    trial_file(tmp_path / "trials" / "S1_walk.toml").write_text(
+        '[files]\nmodel = "../m.osim"\ncoordinates = "../S1/q.mot"\nmoments = "../S1/id.sto"\n',
+        encoding="utf-8",
+    )
+    assert [each.source for each in study_of(tmp_path).trials] == [{"file": "trials/S1_walk.toml"}]
+
+
+def test_the_command(tmp_path: Path) -> None:
+    for subject in ("S1", "S2"):
+        trial_file(tmp_path / "data" / subject / "walk.toml", mass_kg=70.0, stature_m=1.7, sex="male")
+    code, said = call(tmp_path / "data", "--study")
+    assert code == 0 and "musclesolve study" in said and "S1, S2" in said and "nothing" in said
+    code, said = call(tmp_path / "data", "--study")
+    assert code == 2 and "--force" in said and "Traceback" not in said
+    code, said = call(tmp_path / "data", "--study", "-o", tmp_path / "elsewhere.toml")
+    assert code == 0 and read_study(tmp_path / "elsewhere.toml").trials[0].source == {
+        "file": "data/S1/walk.toml"
+    }
+    assert call(tmp_path / "data", "--study", "--mass-kg", 70)[0] == 2
+    for place in (tmp_path / "none", tmp_path / "data" / "S1" / "walk.toml"):
+        code, said = call(place, "--study")
+        assert code == 2 and str(place) in said.replace("\n", "")
+
+
+@pytest.mark.parametrize("name", ['a "b" \\ é', "S1.", "w..alk", "con"])
+def test_names_with_any_signs_are_read_again(name: str, tmp_path: Path) -> None:
+    trial_file(tmp_path / f"x{name}" / "walk1.toml")
+    trial_file(tmp_path / "S2" / f"{name}fast.toml")
+    assert len(study_of(tmp_path).trials) == 2
+
+
+def test_the_folders_of_a_real_service(tmp_path: Path) -> None:
+    root = Path(os.environ.get("MUSCLESOLVE_DATA", Path(__file__).parents[3] / ".." / "shared" / "data"))
+    if not (root / "addbiomechanics").is_dir():
+        pytest.skip(f"no results of AddBiomechanics in {root}")
+    shutil.copytree(root / "addbiomechanics" / "opencap_subject", tmp_path / "one")
+    shutil.copy(root / "addbiomechanics" / "results.b3d", tmp_path / "two.b3d")
+    study = study_of(tmp_path)
+    assert [(each.name, each.condition) for each in study.trials] == [
+        ("one_DJ_1", "DJ"), ("one_walking_1", "walking"), ("one_walking_2", "walking"),
+        ("two_walking_1", "walking"), ("two_walking_2", "walking"),
+    ]  # fmt: skip
+    assert study.subjects["two"]["mass_kg"] == 68.0 and len(study.included) == 5

@@ -1,0 +1,118 @@
+"""Subjects, groups, sessions and conditions by the words of paths."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from musclesolve.drafting.study.path_words import Role, in_order, roles, words_of
+
+
+def found(*lines: str, sources: list[str] | None = None) -> None:
+    """Each line: a path, and what it should mean as subject/group/session/condition."""
+    pairs = [line.split(" -> ") for line in lines]
+    named = roles([tuple(path.split("/")) for path, _ in pairs], sources or [])
+    for role, (path, meaning) in zip(named, pairs, strict=True):
+        assert role == Role(*meaning.split("/")), path
+
+
+def test_folders_of_subjects_and_conditions() -> None:
+    found(
+        "S01/slow/walk1 -> S01///slow",
+        "S01/slow/walk2 -> S01///slow",
+        "S01/fast/walk1 -> S01///fast",
+        "S02/slow/walk1 -> S02///slow",
+    )
+    found("slow/S01/w1 -> S01///slow", "slow/S02/w1 -> S02///slow", "fast/S01/w1 -> S01///fast")
+
+
+def test_groups_part_the_subjects() -> None:
+    found(
+        "control/P03/walk_01 -> control_P03/control//",
+        "control/P04/walk_01 -> P04/control//",
+        "patient/P03/walk_01 -> patient_P03/patient//",
+        "patient/P05/walk_02 -> P05/patient//",
+    )
+    found(
+        "healthy/anna/w1 -> anna/healthy//",
+        "healthy/bob/w1 -> bob/healthy//",
+        "stroke/carl/w1 -> carl/stroke//",
+    )
+    found(
+        "controls/slow/S1_1 -> S1/controls//slow",
+        "controls/fast/S1_1 -> S1/controls//fast",
+        "patients/slow/S2_1 -> S2/patients//slow",
+        "patients/fast/S2_1 -> S2/patients//fast",
+    )
+
+
+def test_everything_in_the_name() -> None:
+    found(
+        "subject01_walk_fast_02 -> subject01///fast",
+        "subject01_walk_slow_01 -> subject01///slow",
+        "subject02_walk_fast_01 -> subject02///fast",
+    )
+    found("S01_pre_walk1 -> S01///pre", "S01_post_walk1 -> S01///post", "S02_pre_walk1 -> S02///pre")
+    found("S01/walk -> S01///walk", "S01/walk_fast -> S01///fast", "S02/walk -> S02///walk")
+
+
+def test_sessions_have_a_number() -> None:
+    found(
+        "sub-01/ses-1/walk_run-1 -> sub-01//ses1/",
+        "sub-01/ses-2/walk_run-1 -> sub-01//ses2/",
+        "sub-02/ses-1/walk_run-1 -> sub-02//ses1/",
+    )
+
+
+def test_numbers_that_do_not_count_are_conditions() -> None:
+    found(
+        "subject01/run200 -> subject01///run200",
+        "subject01/run300 -> subject01///run300",
+        "subject02/run200 -> subject02///run200",
+    )
+    found("S1/walk_1.25_1 -> S1///walk1.25", "S1/walk_0.75_1 -> S1///walk0.75")
+
+
+def test_names_of_people_and_of_services() -> None:
+    found("anna/slow1 -> anna///slow", "anna/fast1 -> anna///fast", "bob/slow1 -> bob///slow")
+    found(
+        "a/opencap/DJ1 -> a///DJ",
+        "a/opencap/walking2 -> a///walking",
+        "b/opencap/walking1_segment_0 -> b///walking",
+        sources=["a/opencap", "a/opencap", "b/opencap"],
+    )
+    found("anna/T1/slow -> anna///slow", "anna/T2/fast -> anna///fast", "bob/T1/slow -> bob///slow")
+    found("AB1/walk -> AB1///", "AB2/walk -> AB2///", "AB3/walk2 -> AB3///")
+    found("walk1 -> S1///walk", "walk2 -> S1///walk", "run1 -> S1///run")
+
+
+def test_one_trial_and_none() -> None:
+    assert roles([]) == []
+    found("walk -> S1///")
+
+
+def test_order_begins_with_what_others_are_compared_with() -> None:
+    assert in_order({"patients", "controls"}) == ["controls", "patients"]
+    assert in_order({"fast", "slow", "normal"}) == ["slow", "normal", "fast"]
+    assert in_order({"run400", "run50", "run200"}) == ["run50", "run200", "run400"]
+    assert in_order({"post", "pre"}) == ["pre", "post"]
+
+
+@pytest.mark.parametrize(
+    ("level", "words"),
+    [
+        ("walk_02", ["walk02"]), ("slowWalk3", ["slow", "Walk3"]), ("P03", ["P03"]), ("02", ["02"]), ("__", []),
+        ("sub-01_ses-2", ["sub01", "ses2"]), ("walk 1.25 m", ["walk1.25", "m"]),
+    ],
+)  # fmt: skip
+def test_words(level: str, words: list[str]) -> None:
+    assert [word.text for word in words_of(level)] == words
+
+
+LEVELS = st.lists(st.text("abS01_- .Ä/", min_size=1, max_size=8), min_size=1, max_size=4).map(tuple)
+
+
+@given(st.lists(LEVELS, max_size=6))
+def test_any_names_have_a_subject(paths: list[tuple[str, ...]]) -> None:
+    assert all(role.subject for role in roles(paths))
