@@ -132,7 +132,7 @@ def _subjects(trials: Sequence[FoundTrial], named: Sequence[Role]) -> Iterator[L
     for name in dict.fromkeys(role.subject for role in named):
         own = [k for k, role in enumerate(named) if role.subject == name]
         values: dict[str, Any] = {"group": named[own[0]].group} if named[own[0]].group else {}
-        todos = []
+        todos = [named[own[0]].doubt] if named[own[0]].doubt else []
         for key in dict.fromkeys(key for k in own for key in trials[k].subject):
             stated = Counter(value_text(trials[k].subject[key]) for k in own if key in trials[k].subject)
             if len(stated) == 1:

@@ -53,12 +53,13 @@ _CONDITION_WORDS = frozenset(word for words in ORDERED[1:] for word in words)
 
 @dataclass(frozen=True)
 class Role:
-    """What the path of a trial says of it; "" where it says nothing."""
+    """What the path of a trial says of it, "" where it says nothing; doubt: what may be meant otherwise."""
 
     subject: str
     group: str = ""
     session: str = ""
     condition: str = ""
+    doubt: str = ""
 
 
 @dataclass(frozen=True)
@@ -115,15 +116,17 @@ def roles(paths: Sequence[tuple[str, ...]], own_source: Sequence[str] = ()) -> l
         f"{group}_{found.name}" if len(owners[found.name]) > 1 else found.name
         for found, group in zip(subjects, groups, strict=True)
     ]
+    doubts = [
+        f"{found.name} stands in {' and '.join(sorted(owners[found.name]))}: taken for two persons"
+        if len(owners[found.name]) > 1
+        else ""
+        for found in subjects
+    ]
     rest = [_rest(words, found, level) for words, found in zip(parsed, subjects, strict=True)]
     sessions = ["_".join(word.text for word in each if _is_session(word)) for each in rest]
     left = [[word for word in each if not _is_session(word)] for each in rest]
-    return [
-        Role(name, group, session, condition)
-        for name, group, session, condition in zip(
-            names, groups, sessions, _conditions(left, names), strict=True
-        )
-    ]
+    conditions = _conditions(left, names)
+    return [Role(*each) for each in zip(names, groups, sessions, conditions, doubts, strict=True)]
 
 
 @dataclass(frozen=True)
@@ -171,11 +174,11 @@ def _subjects(
         ]
     named = _source_names({source for source in own_source if source})
     others = [path for path, source in zip(paths, own_source, strict=True) if not source]
-    level = _varying_level(others)
+    folder = _varying_level(others)
     return [
         _of_source(path, source, named[source])
         if source
-        else (_Subject("S1", -1) if level is None else _Subject(path[level], level))
+        else (_Subject("S1", -1) if folder is None else _Subject(path[folder], folder))
         for path, source in zip(paths, own_source, strict=True)
     ]
 
