@@ -9,6 +9,7 @@ from pathlib import Path
 import matplotlib
 import numpy as np
 import pytest
+from b3d_files import MODEL, TrialOnDisk, walker, write_b3d
 from document_pages import DOCS, PAGES, blocks, commands
 from typer.main import get_command
 from typer.testing import CliRunner
@@ -75,11 +76,14 @@ def test_running(tmp_path):
 
 
 def test_many_trials(tmp_path):
-    """On one trial, in one process."""
+    """On one trial, in one process; the subject of the service is a small one."""
+    _, motion = walker(tmp_path)
+    write_b3d(tmp_path / "S03.b3d", [TrialOnDisk("walk", [motion], [0] * 80)], [MODEL], 12)
     page = (DOCS / "many_trials.md").read_text(encoding="utf-8")
     assert '["trials", "extra/walk.toml"]' in page and "jobs=4" in page
     given = {'["trials", "extra/walk.toml"]': f"[{reference_stride().as_posix()!r}]", "jobs=4": "jobs=1"}
     left = names_left_by("many_trials.md", tmp_path, given)
+    assert left["trial"].reason == "" and (tmp_path / left["trial"].loads).is_file()
     assert [record.outcome for record in left["records"]] == ["computed"]
     assert left["records"][0].measures.contact["knee"] == pytest.approx(3.7, abs=0.1)
 
