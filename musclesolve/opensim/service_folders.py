@@ -5,8 +5,9 @@ AddBiomechanics (keenon/AddBiomechanics, server/engine): `Models/`, `IK/NAME_ik.
 
 OpenCap (stanfordnmbl/opencap-processing): `sessionMetadata.yaml`, `OpenSimData/Model/NAME_scaled.osim`,
 `OpenSimData/Kinematics/NAME.mot`; cameras measure no ground forces. Its scripts leave what was added to it in
-`MeasuredForces/NAME/` and `OpenSimData/InverseDynamics/NAME/NAME.sto` (Examples/ForcePlateIntegration), and the data
-of its validation have `ForceData/`.
+`MeasuredForces/NAME/` and `OpenSimData/InverseDynamics/NAME/NAME.sto` (Examples/ForcePlateIntegration). The data of its
+validation (simtk.org, opencap) have `ForceData/NAME_forces.mot` and `Model/`, `IK/` and `ID/` in `OpenSimData/Mocap/`
+for the markers, in folders of `OpenSimData/Video/` for the cameras.
 
 Which trials can be shared is said here; what is wrong with a file is found when it is read.
 """
@@ -16,7 +17,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -37,6 +38,8 @@ _MODELS = (
 _COORDINATES, _LOADS, _MOMENTS = "_ik.mot", ("_external_forces.xml", "_grf.mot"), "_id.sto"
 _STANDING = ("neutral", "static", "calibration")
 """How OpenCap calls the trial of a subject who stands."""
+_KINEMATICS, _DYNAMICS = ("Kinematics", "IK"), ("InverseDynamics", "ID")
+_SYNCHRONISED = "sync"
 _SEXES = {
     "m": "male",
     "male": "male",
@@ -76,7 +79,7 @@ def service_of(folder: Path) -> str:
     """The service that a folder is of; "" where it is of none."""
     if (folder / "IK").is_dir() and (folder / "Models").is_dir():
         return ADDBIOMECHANICS
-    if (folder / METADATA).is_file() or (folder / "OpenSimData" / "Kinematics").is_dir():
+    if _kinematics(folder):
         return OPENCAP
     return ""
 
@@ -105,36 +108,50 @@ def _addbiomechanics(folder: Path) -> list[ServiceTrial]:
 
 
 def _opencap(folder: Path) -> list[ServiceTrial]:
-    data = folder / "OpenSimData"
-    models = _files(data / "Model", (".osim",))
-    scaled = [path for path in models if path.stem.endswith("_scaled")] or models
     subject = _metadata(folder / METADATA) if (folder / METADATA).is_file() else {}
     measured = [
         *_files(folder / "ForceData", (".mot", ".sto")),
         *_below(folder / "MeasuredForces", (".mot", ".sto")),
     ]
-    described = [*_files(folder / "ForceData", (".xml",)), *_below(data / "InverseDynamics", (".xml",))]
-    computed = [
-        *_below(data / "InverseDynamics", (".sto", ".mot")),
-        *_files(data / "ID", (".sto", ".mot")),
-    ]
-    trials = []
-    for coordinates in _files(data / "Kinematics", (".mot",)):
-        name = coordinates.stem
-        if name.casefold().startswith(_STANDING):
-            continue
-        xml = [
-            path
-            for path in described
-            if _is_of(path, name, ("setup_externalloads", "external")) and _is_complete(path)
-        ]
-        grf = [path for path in measured if _is_of(path, name, ("forces", "grf"))]
-        # of several, the one that was brought to the clock of the cameras
-        grf.sort(key=lambda path: "sync" not in path.stem.casefold())
-        moments = next((path for path in computed if _is_of(path, name, ("id",))), None)
-        loads = next(iter([*xml, *grf]), None)
-        trials.append(_trial(name, coordinates, next(iter(scaled), None), moments, loads, subject))
+    # of several, the one that was brought to the clock of the cameras
+    measured.sort(key=lambda path: _SYNCHRONISED not in path.stem.casefold())
+    described = _files(folder / "ForceData", (".xml",))
+    trials, homes = [], _kinematics(folder)
+    for place in homes:
+        home = place.parent
+        models = _below(home / "Model", (".osim",))
+        model = next((path for path in models if path.stem.endswith("_scaled")), next(iter(models), None))
+        computed = [path for name in _DYNAMICS for path in _below(home / name, (".sto", ".mot"))]
+        external = [*described, *(path for name in _DYNAMICS for path in _below(home / name, (".xml",)))]
+        for coordinates in _below(place, (".mot",)):
+            name = coordinates.stem
+            if name.casefold().startswith(_STANDING):
+                continue
+            xml = (path for path in external if _is_of(path, name, ("setup_externalloads", "external")))
+            grf = (path for path in measured if _is_of(path, name, ("forces", "grf")))
+            loads = next((path for path in (*xml, *grf) if _is_complete(path)), None)
+            moments = next((path for path in computed if _is_of(path, name, ("id",))), None)
+            called = (
+                name if len(homes) == 1 else "_".join((name, *home.relative_to(folder / "OpenSimData").parts))
+            )
+            trial = _trial(called, coordinates, model, moments, loads, subject)
+            if (
+                loads is not None
+                and "mocap" not in str(home).casefold()
+                and _SYNCHRONISED not in loads.stem.casefold()
+            ):
+                trial = replace(trial, notes=(f"check that {loads.name} is on the clock of the cameras",))
+            trials.append(trial)
     return trials
+
+
+def _kinematics(folder: Path) -> list[Path]:
+    """The folders of coordinates of a session of OpenCap: of the cameras, and of the markers of its validation."""
+    data = folder / "OpenSimData"
+    found = (
+        [path for name in _KINEMATICS for path in data.rglob(name) if path.is_dir()] if data.is_dir() else []
+    )
+    return sorted(path for path in found if (path.parent / "Model").is_dir() or path.parent == data)
 
 
 def _trial(

@@ -85,6 +85,30 @@ def test_a_session_of_opencap(tmp_path: Path) -> None:
     assert trials["walk"].subject == {"name": "runner 7", "mass_kg": 58.5, "stature_m": 1.65, "sex": "female"}
 
 
+def test_the_validation_of_opencap_has_markers_and_cameras(tmp_path: Path) -> None:
+    homes = ("OpenSimData/Mocap", "OpenSimData/Video/HRNet/2-cameras")
+    folder = files(
+        tmp_path,
+        *("sessionMetadata.yaml", "ForceData/walking1_forces.mot", "MarkerData/Mocap/walking1.trc"),
+        *(
+            f"{home}/{name}"
+            for home in homes
+            for name in ("Model/m_scaled.osim", "IK/walking1.mot", "IK/squats1.mot")
+        ),
+        *("OpenSimData/Mocap/ID/squats1.sto", "OpenSimData/Mocap/JointReaction/squats1.sto"),
+        sessionMetadata=METADATA,
+    )
+    trials = {trial.name: trial for trial in service_trials(folder)}
+    assert set(trials) == {
+        f"{name}_{home}" for name in ("walking1", "squats1") for home in ("Mocap", "Video_HRNet_2-cameras")
+    }
+    assert trials["walking1_Mocap"].loads.name == "walking1_forces.mot" and not trials["walking1_Mocap"].notes
+    assert trials["squats1_Mocap"].moments == folder / "OpenSimData" / "Mocap" / "ID" / "squats1.sto"
+    assert trials["squats1_Video_HRNet_2-cameras"].reason == NO_FORCES
+    assert "clock" in trials["walking1_Video_HRNet_2-cameras"].notes[0]
+    assert trials["walking1_Video_HRNet_2-cameras"].model.is_relative_to(folder / homes[1])
+
+
 @pytest.mark.parametrize("model", [True, False])
 def test_what_cameras_see_is_no_force(model: bool, tmp_path: Path) -> None:
     models = ["OpenSimData/Model/a.osim"] * model
