@@ -221,3 +221,7 @@ def test_what_is_shared_of_the_real_file_is_its_inverse_dynamics(real: B3DSubjec
         # the accelerations of the file are second differences of what is filtered at 6 Hz here
         assert np.sqrt(np.nanmean(difference**2)) < 6.0, name
     assert float(result["valid"].mean()) > 0.9
+    # and the same by a trial file
+    lines = [f"{key} = {path.relative_to(tmp_path).as_posix()!r}" for key, path in trial.source.items()]
+    (tmp_path / "trial.toml").write_text("\n".join(["[files]", *lines]), encoding="utf-8")
+    np.testing.assert_array_equal(ms.run(tmp_path / "trial.toml")["joint_moment"], result["joint_moment"])

@@ -54,12 +54,16 @@ def draft_study(folder: str | Path, output: Path | None = None) -> StudyDraft:
         raise _no_trial(folder, found)
     target = folder / NAME if output is None else output
     target = target / NAME if target.is_dir() else target
-    named = roles([trial.levels for trial in found.trials], [trial.of_service for trial in found.trials])
-    names = _trial_names(named)
+    in_folders = sorted(found.trials, key=lambda trial: _natural("/".join(trial.levels)))
+    by_path = roles([trial.levels for trial in in_folders], [trial.of_service for trial in in_folders])
+    numbered = zip(_trial_names(by_path), in_folders, by_path, strict=True)
     # in the order of subjects, conditions and repetitions, as they are looked for
-    order = sorted(range(len(named)), key=lambda k: _natural(names[k]))
-    trials, named = [found.trials[k] for k in order], [named[k] for k in order]
-    names = [names[k] for k in order]
+    listed = sorted(numbered, key=lambda each: _natural(each[0]))
+    names, trials, named = (
+        [name for name, _, _ in listed],
+        [trial for _, trial, _ in listed],
+        [role for *_, role in listed],
+    )
     raw = [
         Line("", todo=f"draft the trial files of these recordings and add them: musclesolve init {place}")
         for place in found.raw

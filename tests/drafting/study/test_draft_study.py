@@ -208,3 +208,5 @@ def test_the_folders_of_a_real_service(tmp_path: Path) -> None:
         ("two_walking_1", "walking"), ("two_walking_2", "walking"),
     ]  # fmt: skip
     assert study.subjects["two"]["mass_kg"] == 68.0 and len(study.included) == 5
+    recordings_of_two = [each.source["trial"] for each in study.trials[3:]]
+    assert recordings_of_two == ["walking1_segment_0", "walking2_segment_0"]  # numbered as the recordings are
