@@ -1,0 +1,120 @@
+"""The tests of a study as tables: all of them as comma-separated values, those with a difference on a terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+import xarray as xr
+from rich.table import Table
+
+from musclesolve.results.cycles.curve_names import shown
+from musclesolve.results.dataset.result_quantities import listed
+from musclesolve.results.tables.lines import csv_text, decimal, line, numbers, words
+
+HEADINGS = (
+    *("variable", "name", "effect", "test", "subjects", "df_numerator", "df_denominator", "level_of_test"),
+    *("statistic", "threshold", "largest", "largest_at_percent", "p_of_largest"),
+    *("cluster", "start_percent", "end_percent", "p", "mean_difference", "unit", "difference_of"),
+    *("percent_of_reference", "fwhm_percent", "resels", "percentages_tested", "note"),
+)
+"""Columns of comparisons.csv; p is that of a curve, to be compared with level_of_test."""
+
+
+NOT_EVERYWHERE = "percentages not tested"
+"""How the note ends that counts them."""
+
+
+def comparisons_csv(comparisons: xr.Dataset) -> str:
+    """What ``compare_curves`` returned as comma-separated values, a row for each cluster, one for a test without any.
+
+    Cells are empty where there is no number. `mean_difference` is in `unit` (angles in degrees);
+    `percent_of_reference` is that of the largest magnitude of the reference's mean curve.
+    """
+    return csv_text([HEADINGS, *_rows(comparisons)])
+
+
+def _rows(comparisons: xr.Dataset) -> Iterator[list[object]]:
+    of_cluster = comparisons["cluster_test"].values
+    for row in range(comparisons.sizes["test"]):
+        test = comparisons.isel(test=row)
+        factor, unit = shown(str(test["units"].values))
+        tested = bool(np.isfinite(test["threshold"]))
+        first = [str(test[key].values) for key in ("variable", "name", "effect", "kind")]
+        degrees = [_cell(value) for value in test["df"].values]
+        if test["is_t"]:
+            degrees[0] = ""
+        level = comparisons.attrs["level_of_each"] if tested else ""
+        statistic = ("t" if test["is_t"] else "F") if tested else ""
+        main = [_cell(test[key]) for key in ("threshold", "largest", "largest_at", "p_largest")]
+        last = [_cell(test["fwhm"]), _cell(test["resels"].values[1]), int(test["tested_percent"])]
+        last.append(str(test["note"].values))
+        start = [*first, int(test["subjects"]), *degrees, level, statistic, *main]
+        members = np.flatnonzero(of_cluster == row)
+        for number, place in enumerate(members, start=1):
+            found = comparisons.isel(cluster=place)
+            where = [_cell(found[key]) for key in ("start", "end", "p")]
+            amount = [_cell(factor * found["mean_difference"]), unit, str(found["difference_of"].values)]
+            yield [*start, number, *where, *amount, _cell(found["mean_difference_percent"]), *last]
+        if not members.size:
+            yield [*start, "", "", "", "", "", unit, "", "", *last]
+
+
+def _cell(value: object) -> object:
+    number = float(np.asarray(value))
+    return float(f"{number:.6g}") if np.isfinite(number) else ""
+
+
+def table(comparisons: xr.Dataset, most: int | None = None) -> Table:
+    """The clusters, with the smallest p first; `most` of them if given."""
+    columns = (
+        *words("curve", "effect"),
+        *numbers("from-to [%]", "p", "difference", "of ref. [%]", whole=True),
+    )
+    result = Table(*columns, *words("of"), title="differences between curves", title_justify="left")
+    order = np.argsort(comparisons["p"].values, kind="stable")
+    for place in order[:most]:
+        found = comparisons.isel(cluster=place)
+        test = comparisons.isel(test=int(found["cluster_test"]))
+        factor, unit = shown(str(test["units"].values))
+        variable, name = str(test["variable"].values), str(test["name"].values)
+        share, amount = float(found["mean_difference_percent"]), factor * float(found["mean_difference"])
+        result.add_row(
+            " ".join(dict.fromkeys((variable.replace("_", " "), name.replace("_", " ")))),
+            str(test["effect"].values),
+            f"{float(found['start']):.0f}-{float(found['end']):.0f}",
+            p_text(float(found["p"])),
+            f"{amount:.3g} {unit}" if np.isfinite(amount) else "-",
+            decimal(share, 0),
+            str(found["difference_of"].values),
+        )
+    return result
+
+
+def remarks(comparisons: xr.Dataset) -> list[str]:
+    """Lines on what was tested and how, on curves without difference, and on those that could not be tested."""
+    with_cluster = np.unique(comparisons["cluster_test"].values).size
+    made = int(comparisons.attrs["tests"])
+    text = [line("" if k else "tested", said) for k, said in enumerate(listed(comparisons, "said"))]
+    if made:
+        text.append(line("difference", f"{with_cluster} of {made} tests; none in {made - with_cluster}"))
+    partly = comparisons["tested_percent"].values
+    if short := int(((partly > 0) & (partly < comparisons.sizes["percent"])).sum()):
+        text.append(
+            line("partly tested", f"{short} of {made} tests: elsewhere a value lacks, or nothing varies")
+        )
+    notes: dict[str, list[str]] = {}
+    for name, note in zip(comparisons["name"].values, comparisons["note"].values, strict=True):
+        for part in filter(None, str(note).split("; ")):
+            if not part.endswith(NOT_EVERYWHERE):
+                notes.setdefault(part, []).append(str(name))
+    for note, of in notes.items():
+        curves = list(dict.fromkeys(of))
+        which = ", ".join(curves[:3]) + (f" and {len(curves) - 3} more" if len(curves) > 3 else "")
+        text.append(line("note", f"{note} ({which})"))
+    return text
+
+
+def p_text(p: float) -> str:
+    """A probability as papers print it: 0.032, <0.001."""
+    return "<0.001" if p < 0.0005 else f"{p:.3f}"

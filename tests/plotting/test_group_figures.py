@@ -1,0 +1,91 @@
+"""Figures of groups: the curves and bands are the means', bars lie where the clusters are, text fits at any width."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from refusals import refused
+from synthetic_study import bump, cycles, smooth
+
+from musclesolve.plotting import PageStyle, page_style
+from musclesolve.plotting.study.group_figures import group_curves, group_files
+from musclesolve.results.cycles.curve_names import shown
+from musclesolve.studies.study.statistics import compare_curves, group_means, subject_means
+
+DOFS = ["hip_flexion", "knee_flexion", "ankle_dorsiflexion"]
+
+
+def study(groups=None, conditions=("slow", "fast")):
+    """Joint angles [rad] whose first curve differs between the conditions around 40 %."""
+    curves = smooth(np.random.default_rng(3), 12, len(conditions), 3)
+    curves[:, -1, 0] += 6.0 * bump(40) * (len(conditions) > 1)
+    data = cycles(curves, groups=groups, conditions=list(conditions), units="rad").rename(
+        joint_moment="joint_angle"
+    )
+    means = subject_means(data.assign_coords(dof=DOFS))
+    return group_means(means), compare_curves(means)
+
+
+def panel(figure, title):
+    return next(axes for axes in figure.axes if axes.get_title(loc="left").startswith(title))
+
+
+def test_curves_bands_and_bars_are_those_of_the_numbers():
+    means, found = study()
+    axes = panel(group_curves(means, "joint_angle", found), "hip flexion")
+    factor = shown("rad")[0]
+    for line, condition in zip(axes.lines, ("slow", "fast"), strict=False):
+        expected = factor * means["joint_angle"].sel(condition=condition, dof="hip_flexion").values[0]
+        np.testing.assert_allclose(line.get_ydata(), expected)
+    high = means["joint_angle_high"].sel(condition="slow", dof="hip_flexion").values
+    assert axes.collections[0].get_paths()[0].vertices[:, 1].max() == pytest.approx(factor * high.max())
+    (cluster,) = np.flatnonzero(found["cluster_test"].values == 0)
+    ends = [0.01 * float(found[key].values[cluster]) for key in ("start", "end")]
+    assert any(list(line.get_xdata()) == pytest.approx(ends) for line in axes.lines)
+    assert [text.get_text() for text in axes.texts if text.get_text().startswith("p")] == ["p<0.001"]
+    (strip,) = axes.child_axes
+    np.testing.assert_allclose(strip.lines[0].get_ydata(), found["statistic"].values[0])
+    assert strip.get_yticks() == pytest.approx([found["threshold"].values[0]])
+
+
+def test_without_comparisons_there_are_curves_alone():
+    means, _ = study()
+    sheet = group_curves(means, "joint_angle", names=["knee_flexion"], band="sd")
+    (axes,) = (axes for axes in sheet.axes if axes.get_visible())
+    assert not axes.child_axes
+
+
+@pytest.mark.parametrize("width", [85.0, 210.0])
+@pytest.mark.parametrize("groups", [None, ["control"] * 6 + ["patient"] * 6])
+def test_all_text_lies_within_the_page(width, groups):
+    means, found = study(groups)
+    with page_style(PageStyle(width_mm=width, font_pt=7)):
+        sheet = group_curves(means, "joint_angle", found)
+    sheet.canvas.draw()
+    pixels = sheet.get_window_extent()
+    texts = [text for axes in sheet.axes for text in axes.texts] + sheet.texts + sheet.legends[0].get_texts()
+    for text in texts:
+        box = text.get_window_extent()
+        assert box.x0 >= 0.0 and box.x1 <= pixels.x1, text.get_text()
+
+
+def test_several_effects_are_drawn_over_their_thresholds():
+    means, found = study(["control"] * 6 + ["patient"] * 6)
+    axes = panel(group_curves(means, "joint_angle", found), "hip flexion")
+    ratio = found["statistic"].values[1] / found["threshold"].values[1]
+    assert any(
+        np.allclose(line.get_ydata(), ratio) for line in axes.child_axes[0].lines if len(line.get_ydata()) > 2
+    )
+
+
+def test_files_have_the_names_of_the_variables():
+    means, found = study()
+    assert list(group_files(means, found)) == ["group_joint_angle.png"]
+
+
+def test_what_is_not_there_is_refused():
+    means, found = study()
+    with refused("unknown_name", "joint_power", "joint_angle"):
+        group_curves(means, "joint_power", found)
+    with refused("unknown_name", "elbow"):
+        group_curves(means, "joint_angle", found, names=["elbow"])

@@ -1,0 +1,393 @@
+"""Means of subjects and groups, and tests of curves: against scipy and spm1d, by symmetry, by random null studies."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+import pytest
+import spm1d
+import xarray as xr
+from refusals import refused
+from scipy import stats
+from synthetic_study import PERCENT, bump, cycles, smooth
+
+from benchmarks import study_statistics
+from musclesolve.studies.study import statistics as module
+from musclesolve.studies.study.statistics import Design, compare_curves, group_means, subject_means
+
+ALONE = {"correction": "none"}
+
+
+def means_of(curves, **names):
+    return subject_means(cycles(curves, **names))
+
+
+def compared(curves, design=ALONE, **names):
+    return compare_curves(means_of(curves, **names), design)
+
+
+@pytest.fixture
+def rng():
+    return np.random.default_rng(7)
+
+
+def test_a_subject_counts_once_however_many_cycles_it_has(rng):
+    data = cycles(smooth(rng, 4, 2, 1), conditions=["slow", "fast"], noise=0.3)
+    more = xr.concat([data, *[data.isel(cycle=[0])] * 5], "cycle")
+    means = subject_means(more)
+    first = more.where((more.subject == "S01") & (more.condition == "slow"), drop=True)["joint_moment"]
+    np.testing.assert_allclose(means["joint_moment"].values[0, 0], first.mean("cycle"))
+    np.testing.assert_allclose(means["joint_moment_std"].values[0, 0], first.std("cycle", ddof=1))
+    assert means["cycles"].values.tolist() == [[7, 2], [2, 2], [2, 2], [2, 2]]
+    group = group_means(means)
+    np.testing.assert_allclose(group["joint_moment"].values[0], means["joint_moment"].mean("subject"))
+    assert group["subjects"].values.tolist() == [[4, 4]]
+
+
+def test_function_groups_of_muscles_are_no_groups_of_subjects(rng):
+    data = cycles(smooth(rng, 3, 1, 2)).rename(dof="muscle", joint_moment="muscle_force")
+    means = subject_means(data.assign_coords(group=("muscle", ["triceps_surae", "hamstrings"])))
+    assert means.attrs["groups"] == [""] and means["group"].dims == ("subject",)
+    assert means["function_group"].values.tolist() == ["triceps_surae", "hamstrings"]
+
+
+def test_sides_apart_and_outliers_left_out(rng):
+    data = cycles(smooth(rng, 3, 1, 1), noise=0.3).assign_coords(outlier=("cycle", [True] + [False] * 5))
+    apart = subject_means(data, by_side=True)
+    assert apart["joint_moment"].dims == ("subject", "condition", "side", "percent", "dof")
+    np.testing.assert_allclose(apart["joint_moment"].values[1, 0, 1], data["joint_moment"].values[2])
+    assert subject_means(data)["cycles"].values[0, 0] == 2
+    kept = subject_means(data, outliers=False)
+    np.testing.assert_allclose(kept["joint_moment"].values[0, 0], data["joint_moment"].values[1])
+
+
+def test_the_pointwise_band_is_that_of_student(rng):
+    curves = smooth(rng, 9, 1, 1)
+    band = group_means(means_of(curves))
+    low, high = stats.t.interval(0.95, 8, curves.mean(0), stats.sem(curves, axis=0))
+    np.testing.assert_allclose(band["joint_moment_low"].values[0, 0, :, 0], low[0, 0])
+    np.testing.assert_allclose(band["joint_moment_high"].values[0, 0, :, 0], high[0, 0])
+
+
+def test_the_simultaneous_band_is_that_of_spm1d(rng):
+    curves = smooth(rng, 9, 1, 1)
+    band = group_means(means_of(curves), band="simultaneous")
+    expected = spm1d.stats.ci_onesample(curves[:, 0, 0], 0.05).ci
+    np.testing.assert_allclose(band["joint_moment_low"].values[0, 0, :, 0], expected[0])
+    np.testing.assert_allclose(band["joint_moment_high"].values[0, 0, :, 0], expected[1])
+    assert "random field" in band.attrs["band"]
+
+
+def test_errors_common_to_all_subjects_are_not_averaged_out(rng):
+    data = cycles(smooth(rng, 9, 1, 1))
+    data["joint_moment_uncertainty_sd"] = xr.full_like(data["joint_moment"], 0.5)
+    means = subject_means(data)
+    np.testing.assert_allclose(means["joint_moment_uncertainty_sd"], 0.5)
+    apart, common = group_means(means), group_means(means, common_errors=True)
+    factor = stats.t.isf(0.025, 8)
+    half = [(each["joint_moment_high"] - each["joint_moment"]) / factor for each in (apart, common)]
+    np.testing.assert_allclose(half[1] ** 2 - half[0] ** 2, 0.25)
+
+
+def test_a_paired_test_is_that_of_scipy_and_of_spm1d(rng):
+    curves = smooth(rng, 8, 2, 3)
+    curves[:, 1] += 4.0 * bump(40)
+    found = compared(curves, conditions=["slow", "fast"])
+    for k in range(3):
+        slow, fast = curves[:, 0, k], curves[:, 1, k]
+        np.testing.assert_allclose(found["statistic"].values[k], stats.ttest_rel(fast, slow).statistic)
+        expected = spm1d.stats.ttest_paired(fast, slow).inference(0.05)
+        assert found["threshold"].values[k] == pytest.approx(expected.zstar)
+        assert found["fwhm"].values[k] == pytest.approx(expected.fwhm)
+        own = found.isel(cluster=found["cluster_test"].values == k)
+        assert own["p"].values == pytest.approx(expected.p)
+        ends = np.array([cluster.endpoints for cluster in expected.clusters]).reshape(-1, 2)
+        np.testing.assert_allclose(np.stack([own["start"], own["end"]], axis=1), ends)
+    assert found.sizes["cluster"] >= 2
+    inside = (PERCENT >= found["start"].values[0]) & (PERCENT <= found["end"].values[0])
+    difference = (curves[:, 1, 0] - curves[:, 0, 0]).mean(axis=0)
+    assert found["mean_difference"].values[0] == pytest.approx(difference[inside].mean())
+    share = 100.0 * difference[inside].mean() / np.abs(curves[:, 0, 0].mean(axis=0)).max()
+    assert found["mean_difference_percent"].values[0] == pytest.approx(share)
+    assert found["difference_of"].values[0] == "fast - slow"
+
+
+def test_two_groups_are_compared_without_pooled_variance(rng):
+    curves = smooth(rng, 17, 1, 1)
+    curves[:6] *= 3.0
+    found = compared(curves, groups=["control"] * 6 + ["patient"] * 11)
+    expected = stats.ttest_ind(curves[6:, 0, 0], curves[:6, 0, 0], equal_var=False)
+    np.testing.assert_allclose(found["statistic"].values[0], expected.statistic)
+    low, high = expected.df.min(), expected.df.max()
+    assert low < found["df"].values[0, 1] < high
+
+
+def test_groups_of_equal_size_have_the_statistic_of_spm1d(rng):
+    curves = smooth(rng, 16, 1, 1)
+    found = compared(curves, groups=["a"] * 8 + ["b"] * 8)
+    expected = spm1d.stats.ttest2(curves[8:, 0, 0], curves[:8, 0, 0])
+    np.testing.assert_allclose(found["statistic"].values[0], expected.z)
+    assert found["df"].values[0, 1] == pytest.approx(expected.df[1], rel=0.02)
+    assert found["fwhm"].values[0] == pytest.approx(expected.fwhm)
+
+
+def test_several_groups_have_the_f_of_scipy(rng):
+    curves, names = smooth(rng, 15, 1, 2), np.repeat(["a", "b", "c"], 5)
+    found = compared(curves, groups=names)
+    parts = np.split(curves[:, 0], 3)
+    np.testing.assert_allclose(found["statistic"].values, stats.f_oneway(*parts).statistic)
+    expected = spm1d.stats.anova1([part[:, 0] for part in parts], equal_var=True)
+    assert found["fwhm"].values[0] == pytest.approx(expected.fwhm)
+    np.testing.assert_allclose(found["df"].values[0], expected.df, rtol=0.1)
+
+
+def test_groups_of_unequal_size_have_the_f_of_brown_and_forsythe(rng):
+    curves, sizes = smooth(rng, 15, 1, 1), np.array([4, 5, 6])
+    curves[:4] *= 3.0
+    found = compared(curves, groups=np.repeat(["a", "b", "c"], sizes))
+    parts = np.split(curves[:, 0, 0], [4, 9])
+    grand = curves[:, 0, 0].mean(axis=0)
+    above = sum(n * (part.mean(axis=0) - grand) ** 2 for n, part in zip(sizes, parts, strict=True))
+    below = sum((1 - n / 15) * part.var(axis=0, ddof=1) for n, part in zip(sizes, parts, strict=True))
+    np.testing.assert_allclose(found["statistic"].values[0], above / below)
+    variances = np.array([9.0, 1.0, 1.0])
+    terms = (1 - sizes / 15) * variances
+    mehrotra = terms.sum() ** 2 / (
+        (sizes * variances / 15).sum() ** 2 + (variances**2 * (1 - 2 * sizes / 15)).sum()
+    )
+    constants = module._variance_ratio(
+        [np.sqrt(v) * exact_spread(n)[:, None, None] for n, v in zip(sizes, variances, strict=True)], True
+    )
+    satterthwaite = terms.sum() ** 2 / (terms**2 / (sizes - 1)).sum()
+    assert constants.df == pytest.approx((mehrotra, satterthwaite))
+
+
+def exact_spread(count):
+    """Numbers whose sample standard deviation is exactly 1."""
+    numbers = np.arange(count, dtype=float)
+    return numbers / numbers.std(ddof=1)
+
+
+def test_repeated_measures_have_the_f_of_spm1d(rng):
+    curves = smooth(rng, 8, 3, 1)
+    curves[:, 1] += 3.0 * bump(40)
+    found = compared(curves, conditions=["a", "b", "c"])
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # its own: residuals of single observations are approximate
+        expected = spm1d.stats.anova1rm(
+            curves[:, :, 0].reshape(24, -1), np.tile([0, 1, 2], 8), np.repeat(np.arange(8), 3)
+        )
+    np.testing.assert_allclose(found["statistic"].values[0], expected.z, rtol=1e-8)
+    epsilon = found["df"].values[0, 0] / 2.0
+    assert 0.5 < epsilon <= 1.0
+    assert found["df"].values[0, 1] == pytest.approx(14.0 * epsilon)
+    assert {"b - a", "c - b"} & set(found["difference_of"].values.tolist())
+
+
+def test_two_conditions_give_f_that_is_t_squared(rng):
+    """The two ways that a difference of two conditions can be tested, and so for groups."""
+    pairs = smooth(rng, 9, 2, 1)[:, :, 0]
+    t, f = (
+        module._contrast([pairs[:, 1] - pairs[:, 0]], [1.0]),
+        module._variance_ratio(profiles([pairs]), False),
+    )
+    np.testing.assert_allclose(t.statistic**2, f.statistic)
+    assert f.df == pytest.approx(t.df)
+    parts = [2.0 * pairs[:4], pairs[4:]]
+    changes = [part[:, 1] - part[:, 0] for part in parts]
+    for weights, between in (([-1.0, 1.0], True), ([0.5, 0.5], False)):
+        t, f = module._contrast(changes, weights), module._variance_ratio(profiles(parts), between)
+        np.testing.assert_allclose(t.statistic**2, f.statistic)
+        assert f.df[0] == pytest.approx(1.0, abs=0.05) and f.df[1] == pytest.approx(t.df[1], rel=0.1)
+
+
+def profiles(samples):
+    return [each - each.mean(axis=1, keepdims=True) for each in samples]
+
+
+def test_a_mixed_design_has_the_interaction_of_spm1d(rng):
+    curves = smooth(rng, 12, 3, 1) + smooth(rng, 12, 1, 1)
+    found = compared(curves, groups=["a"] * 6 + ["b"] * 6, conditions=["x", "y", "z"])
+    assert found["effect"].values.tolist() == ["group", "condition", "group x condition"]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        expected = spm1d.stats.anova2onerm(
+            curves[:, :, 0].reshape(36, -1),
+            np.repeat([0] * 6 + [1] * 6, 3),
+            np.tile([0, 1, 2], 12),
+            np.repeat(np.arange(12), 3),
+        )
+    for row in (1, 2):
+        np.testing.assert_allclose(found["statistic"].values[row], expected[row].z, rtol=1e-8)
+    averages = curves[:, :, 0].mean(axis=1)
+    welch = stats.ttest_ind(averages[6:], averages[:6], equal_var=False)
+    np.testing.assert_allclose(found["statistic"].values[0], welch.statistic)
+
+
+def test_regression_on_a_number_of_the_subjects(rng):
+    age = rng.uniform(20.0, 80.0, 12)
+    curves = smooth(rng, 12, 1, 1) + (age[:, None, None, None] - 50.0) * 0.1 * bump(60)
+    data = cycles(curves, repeats=1).assign_coords(age_years=("cycle", age))
+    found = compare_curves(subject_means(data), Design(covariate="age_years", correction="none"))
+    expected = spm1d.stats.regress(curves[:, 0, 0], age)
+    np.testing.assert_allclose(found["statistic"].values[0], expected.z)
+    assert found["threshold"].values[0] == pytest.approx(expected.inference(0.05).zstar)
+    slope = [stats.linregress(age, column).slope for column in curves[:, 0, 0].T]
+    np.testing.assert_allclose(found["difference"].values[0], slope)
+    with refused("unknown_name", "weight", "age_years"):
+        compare_curves(subject_means(data), {"covariate": "weight"})
+
+
+def test_regression_within_groups_ignores_what_differs_between_them(rng):
+    age = np.r_[rng.uniform(20.0, 40.0, 7), rng.uniform(60.0, 80.0, 7)]
+    curves, names = smooth(rng, 14, 1, 1), ["a"] * 7 + ["b"] * 7
+    shifted = curves + np.repeat([0.0, 5.0], 7)[:, None, None, None]
+    both = []
+    for each in (curves, shifted):
+        data = cycles(each, groups=names, repeats=1).assign_coords(age=("cycle", age))
+        found = compare_curves(subject_means(data), {"covariate": "age"})
+        both.append(found["statistic"].values[found["effect"].values == "age"])
+    np.testing.assert_allclose(both[0], both[1])
+
+
+def test_symmetry_and_invariance(rng):
+    curves = smooth(rng, 8, 2, 1)
+    curves[:, 1] += 4.0 * bump(40)
+    names = {"conditions": ["slow", "fast"]}
+    found, flipped = compared(curves, **names), compared(-curves, **names)
+    np.testing.assert_allclose(flipped["statistic"], -found["statistic"])
+    exchanged = compare_curves(
+        means_of(curves, **names), {"conditions": ["fast", "slow"], "correction": "none"}
+    )
+    np.testing.assert_allclose(exchanged["statistic"], -found["statistic"])
+    moved = compared(curves + 7.0 + 3.0 * np.sin(PERCENT), **names)
+    np.testing.assert_allclose(moved["statistic"], found["statistic"], rtol=1e-7)
+    scaled = compared(1e-3 * curves, **names)
+    for key in ("statistic", "threshold", "p", "start", "end", "mean_difference_percent"):
+        for other in (flipped, scaled):
+            sign = -1.0 if other is flipped and key == "statistic" else 1.0
+            if not (other is flipped and key == "mean_difference_percent"):
+                np.testing.assert_allclose(sign * other[key], found[key], rtol=1e-7)
+
+
+def test_the_level_is_divided_over_all_tests(rng):
+    curves = smooth(rng, 8, 2, 5)
+    names = {"conditions": ["slow", "fast"]}
+    together, alone = compared(curves, {}, **names), compared(curves, {"level": 0.01, **ALONE}, **names)
+    assert together.attrs["level_of_each"] == pytest.approx(0.01)
+    np.testing.assert_allclose(together["threshold"], alone["threshold"])
+    assert any("Bonferroni" in said for said in together.attrs["said"])
+
+
+def test_percentages_that_a_subject_lacks_are_not_tested(rng):
+    curves = smooth(rng, 8, 2, 1)
+    curves[2, 0, 0, 30:45] = np.nan
+    found = compared(curves, conditions=["slow", "fast"])
+    assert np.isnan(found["statistic"].values[0, 30:45]).all()
+    assert int(found["tested_percent"].values[0]) == 86
+    assert found["resels"].values[0, 0] == 2
+    assert "15 of 101" in str(found["note"].values[0])
+    there = np.r_[0:30, 45:101]
+    expected = stats.ttest_rel(curves[:, 1, 0], curves[:, 0, 0]).statistic[there]
+    np.testing.assert_allclose(found["statistic"].values[0, there], expected)
+
+
+def test_who_lacks_a_condition_is_left_out_by_name(rng):
+    data = cycles(smooth(rng, 8, 2, 1), conditions=["slow", "fast"])
+    one = data.sel(cycle=~((data.subject == "S03") & (data.condition == "fast")))
+    found = compare_curves(subject_means(one), ALONE)
+    assert "S03 (fast)" in str(found["note"].values[0])
+    without = compare_curves(subject_means(data.sel(cycle=data.subject != "S03")), ALONE)
+    np.testing.assert_allclose(found["statistic"], without["statistic"])
+    assert int(found["subjects"].values[0]) == 7
+
+
+@pytest.mark.parametrize("what", ["constant", "few", "unpaired"])
+def test_what_cannot_be_tested_is_said_and_not_tested(rng, what):
+    curves = smooth(rng, 6, 2, 2)
+    if what == "constant":
+        curves[:, :, 0] = 3.0
+    data = cycles(curves, conditions=["slow", "fast"])
+    if what == "few":
+        data = data.sel(cycle=data.subject.isin(["S01", "S02"]))
+    if what == "unpaired":
+        data = data.sel(cycle=(data.condition == "slow") == data.subject.isin(["S01", "S02", "S03"]))
+    found = compare_curves(subject_means(data))
+    assert "not tested" in str(found["note"].values[0])
+    assert np.isnan(found["threshold"].values[0])
+    assert found.attrs["tests"] == (1 if what == "constant" else 0)
+
+
+def test_where_nothing_varies_the_rest_is_tested(rng):
+    curves = smooth(rng, 6, 2, 1)
+    curves[..., :20] = 0.0
+    found = compared(curves, conditions=["slow", "fast"])
+    assert np.isnan(found["statistic"].values[0, :20]).all()
+    assert int(found["tested_percent"].values[0]) == 81
+
+
+def test_one_group_and_one_condition_compare_nothing(rng):
+    found = compare_curves(means_of(smooth(rng, 6, 1, 1)))
+    assert found.sizes["test"] == 0
+    assert "Nothing is compared" in found.attrs["said"][0]
+
+
+def test_axes_and_sides_are_curves_of_their_own(rng):
+    curves = smooth(rng, 6, 2, 3)
+    data = cycles(curves, conditions=["slow", "fast"], noise=0.1).rename(dof="axis")
+    data = data.assign_coords(axis=list("xyz"))
+    found = compare_curves(subject_means(data, by_side=True), {"quantities": ["joint_moment"]})
+    assert found["name"].values.tolist()[:2] == ["l x", "l y"]
+    assert found.sizes["test"] == 6
+
+
+def test_it_is_stored_and_read_again(rng, tmp_path):
+    found = compared(smooth(rng, 6, 2, 2), conditions=["slow", "fast"])
+    found.to_netcdf(tmp_path / "comparisons.nc")
+    with xr.open_dataset(tmp_path / "comparisons.nc") as again:
+        np.testing.assert_array_equal(again["statistic"], found["statistic"])
+
+
+def test_bad_input_is_refused(rng, monkeypatch):
+    means = means_of(smooth(rng, 6, 2, 1), conditions=["slow", "fast"])
+    with refused("unknown_name", "knee_angle", "joint_moment"):
+        compare_curves(means, {"quantities": ["knee_angle"]})
+    with refused("bad_number", "level"):
+        Design(level=5.0)
+    with refused("unknown_name", "holm"):
+        Design(correction="holm")
+    with refused("bad_result", "subject"):
+        subject_means(means)
+    with refused("bad_type", "subject_means"):
+        compare_curves(cycles(smooth(rng, 3, 1, 1)))
+    twice = cycles(smooth(rng, 3, 2, 1)).assign_coords(group=("cycle", ["a", "b"] * 6))
+    with refused("conflict", "S01"):
+        subject_means(twice)
+    with refused("not_comparable"):
+        subject_means(twice, groups=["c"])
+    monkeypatch.setitem(__import__("sys").modules, "spm1d", None)
+    with refused("missing_package", "musclesolve[study]"):
+        compare_curves(means)
+
+
+@pytest.mark.parametrize("design", ["paired", "Welch", "repeated"])
+def test_differences_are_found_where_there_are_none_as_often_as_the_level_says(design):
+    """300 null studies; limits of 99.9 %. Welch: the smaller group is three times as variable."""
+    many, rng = 300, np.random.default_rng(11)
+    subjects, conditions = {"paired": (10, 2), "Welch": (24, 1), "repeated": (10, 3)}[design]
+    curves, groups = study_statistics.smooth(rng, subjects, conditions, many), None
+    if design == "Welch":
+        curves[:6] *= 3.0
+        groups = ["a"] * 6 + ["b"] * 18
+    (rate,) = study_statistics.rates(study_statistics.study(curves, groups)).values()
+    low, high = stats.binom.interval(0.999, many, 0.05)
+    assert low <= many * rate <= high
+
+
+def test_a_difference_is_found_where_it_was_put(rng):
+    curves = study_statistics.smooth(rng, 12, 2, 40)
+    curves[:, 1] += 4.0 * bump(40)
+    found = compare_curves(study_statistics.study(curves), ALONE)
+    over = (found["start"].values < 40) & (found["end"].values > 40)
+    assert np.unique(found["cluster_test"].values[over]).size >= 38
