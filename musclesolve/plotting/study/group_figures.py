@@ -247,7 +247,7 @@ def _bars(
             wide = text_width(text, style.note_pt) / max(_panel_width(axes), 0.1)
             left = end + 0.02 if end + 0.02 + wide < 1.1 else start - 0.02 - wide
             if left > taken and not _covers(comparisons, members, number, left, wide, first, last):
-                axes.text(left, middle, text, transform=place, fontsize=style.note_pt, color=color,
+                axes.text(left, middle, text, transform=place, fontsize=style.note_pt, color=BAR_COLOR,
                           va="center_baseline", ha="left", clip_on=False)  # fmt: skip
                 taken = left + wide
 

@@ -141,14 +141,14 @@ def subject_means(
         problem = f"the subject {name} is in several groups: {', '.join(several)}"
         remedy = "give what changes within a subject as `condition`"
         raise InputError(problem, code="conflict", expected="one group for each subject", remedy=remedy)
-    keys: list[tuple[str, ...]] = list(zip(subject, condition, *[side] * by_side, strict=True))
     axes = [subjects, condition_order, *[sorted(set(side[used]))] * by_side]
-    cells = {
-        place: np.flatnonzero(used & np.array([key == wanted for key in keys]))
-        for place, wanted in zip(
-            itertools.product(*(range(len(axis)) for axis in axes)), itertools.product(*axes), strict=True
+    places = [{name: place for place, name in enumerate(axis)} for axis in axes]
+    cells: dict[tuple[int, ...], list[int]] = {}
+    for cycle in np.flatnonzero(used).tolist():
+        key = (subject[cycle], condition[cycle], *[side[cycle]] * by_side)
+        cells.setdefault(tuple(place[name] for place, name in zip(places, key, strict=True)), []).append(
+            cycle
         )
-    }
     shape, dims = tuple(map(len, axes)), ("subject", "condition", *["side"] * by_side)
     numeric = [
         str(name)
@@ -160,7 +160,7 @@ def subject_means(
         raise InputError(problem, code="unknown_name", expected=f"some of {', '.join(numeric)}")
     counts = np.zeros(shape, np.int32)
     for place, members in cells.items():
-        counts[place] = members.size
+        counts[place] = len(members)
     found: dict[str, xr.Variable] = {
         "cycles": xr.Variable(dims, counts, {"units": "1", "long_name": "cycles that count"})
     }
@@ -171,7 +171,7 @@ def subject_means(
         for place, members in cells.items():
             if name.endswith(UNCERTAINTY):
                 mean[place] = np.sqrt(_mean_and_sd(values[members] ** 2)[0])
-            elif members.size:
+            else:
                 mean[place], spread[place] = _mean_and_sd(values[members])
         over = (*dims, *map(str, each.dims[1:]))
         found[name] = xr.Variable(over, mean, each.attrs)
