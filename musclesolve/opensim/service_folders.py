@@ -77,7 +77,7 @@ class ServiceTrial:
 
 def service_of(folder: Path) -> str:
     """The service that a folder is of; "" where it is of none."""
-    if (folder / "IK").is_dir() and (folder / "Models").is_dir():
+    if (folder / "Models").is_dir() and _files(folder / "IK", (_COORDINATES,)):
         return ADDBIOMECHANICS
     if _kinematics(folder):
         return OPENCAP

@@ -31,7 +31,7 @@ _GROUP_WORDS = frozenset(
     "control controls ctrl healthy hc patient patients case cases group young old elderly stroke cp oa pd acl".split()
 )
 _IDLE = frozenset(
-    "trial trials data results segment seg ik id grf kinematics recordings c3d opensim toml study".split()
+    "trial trials data results segment seg ik id grf kinematics recordings c3d osim opensim opencap toml study".split()
 )
 """Words that name no condition, even where they vary."""
 _COUNTS_TO = 20

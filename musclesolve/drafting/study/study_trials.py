@@ -10,6 +10,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from musclesolve.drafting.study.path_words import words_of
 from musclesolve.errors import InputError
 from musclesolve.opensim.b3d import SUFFIX, read_b3d
 from musclesolve.opensim.service_folders import NO_FORCES, NO_MODEL, ServiceTrial, service_of, service_trials
@@ -24,9 +25,9 @@ RESULTS = frozenset({"result.nc", "trials.csv", "study.nc", "comparison.nc", "av
 RAW = (".c3d", ".trc")
 _SUBJECT_KEYS = ("mass_kg", "stature_m", "sex", "age_years")
 _ROLE_WORDS = frozenset(
-    "ik id grf kinematics kinetics inverse dynamics coordinates loads force forces external setup moments".split()
+    "ik id grf kinematics kinetics inverse dynamics coordinates loads force forces external setup moments data".split()
 )
-"""Words of file names that say what the file holds, not which trial it is of."""
+"""Words of files and folders that say what they hold, not which trial it is of."""
 _MODEL_FOLDERS = ("model", "models", "osim", "scaledmodel", "scale")
 _HEADER_BYTES = 1 << 16
 _ANGLE = re.compile(r"pelvis|hip|knee|ankle|subtalar|mtp|lumbar|arm|elbow|pro_sup|wrist")
@@ -121,8 +122,10 @@ def _folders(folder: Path) -> Iterator[Path]:
         return
     yield folder
     if not service_of(folder):
-        for inside in sorted(path for path in folder.iterdir() if path.is_dir() and path.name[0] != "."):
-            yield from _folders(inside)
+        # a link to a folder may lead back
+        inside = (path for path in folder.iterdir() if path.is_dir() and not path.is_symlink())
+        for each in sorted(path for path in inside if path.name[0] != "."):
+            yield from _folders(each)
 
 
 def _of_service(trial: ServiceTrial, levels: tuple[str, ...], place: Path) -> FoundTrial:
@@ -174,42 +177,53 @@ def _of_models(root: Path, places: Mapping[Path, list[Path]]) -> tuple[list[Foun
         for place, files in places.items()
     }
     models = {place: found for place, found in models.items() if found}
-    parts: dict[tuple[Path, ...], dict[str, dict[str, Path]]] = {}
+    found: dict[tuple[str, ...], dict[str, list[Path]]] = {}
     unread: list[str] = []
     for place, files in places.items():
+        of = _models_of(place, root, models)
         for path in files:
-            of = _models_of(place, root, models)
             try:
                 role = _role(path, _coordinates(of[0]) if of else frozenset())
             except InputError as error:
                 unread.append(f"{path.relative_to(root).as_posix()}: {error.problem}")
                 continue
             if role and of:
-                named = parts.setdefault(tuple(of), {}).setdefault(_trial_name(path, of[0].parent), {})
-                named.setdefault(role, path)
+                found.setdefault(_levels(path, root), {}).setdefault(role, []).append(path)
             elif role in ("coordinates", "moments"):
                 unread.append(f"{path.relative_to(root).as_posix()}: {NO_MODEL}, in its folder or above")
     trials = []
-    for owned, by_name in parts.items():
-        of = list(owned)
-        home = of[0].parent.parent if of[0].parent.name.casefold() in _MODEL_FOLDERS else of[0].parent
-        home = home if root in (home, *home.parents) else of[0].parent
-        levels = home.relative_to(root).parts
-        for name, roles in sorted(by_name.items()):
-            if "coordinates" not in roles:
-                continue
-            source = {"model": of[0], "coordinates": roles["coordinates"]}
-            with_loads = next((key for key in ("described", "loads", "moments") if key in roles), None)
-            if with_loads is not None:
-                source["moments" if with_loads == "moments" else "loads"] = roles[with_loads]
-            notes = (
-                (f"several models: {', '.join(path.name for path in of)}; the first is taken",)
-                if len(of) > 1
-                else ()
-            )
-            exclude = NO_FORCES if with_loads is None else ""
-            trials.append(FoundTrial((*levels, name), source, {}, "OpenSim model", "", exclude, notes))
+    for levels, roles in found.items():
+        if "coordinates" not in roles:
+            continue
+        coordinates, *_ = roles["coordinates"]
+        of = _models_of(coordinates.parent, root, models)
+        source = {"model": of[0], "coordinates": coordinates}
+        notes = [f"several models: {_names(of)}; the first is taken"] if len(of) > 1 else []
+        due = next((key for key in ("described", "loads", "moments") if key in roles), None)
+        if due is not None:
+            source["moments" if due == "moments" else "loads"] = roles[due][0]
+        for role in ("coordinates", *([due] if due else [])):
+            if len(roles[role]) > 1:
+                notes.append(f"several files may be its {role}: {_names(roles[role])}; the first is taken")
+        exclude = NO_FORCES if due is None else ""
+        trials.append(FoundTrial(levels, source, {}, "OpenSim model", "", exclude, tuple(notes)))
     return trials, unread
+
+
+def _names(paths: list[Path]) -> str:
+    return ", ".join(path.name for path in paths)
+
+
+def _levels(path: Path, root: Path) -> tuple[str, ...]:
+    """Folders and name of the trial that a file is of: without what says which file of the trial it is."""
+    folders = [
+        part
+        for part in path.parent.relative_to(root).parts
+        if not {word.letters.casefold() for word in words_of(part)} <= _ROLE_WORDS
+    ]
+    parts = [part for part in re.split(r"[_\-\s]+", path.stem) if part.casefold() not in _ROLE_WORDS]
+    name = "_".join(parts)
+    return (*folders, name) if name else tuple(folders) or (path.stem,)
 
 
 def _models_of(place: Path, root: Path, models: Mapping[Path, list[Path]]) -> list[Path]:
@@ -259,16 +273,6 @@ def column_names(path: Path) -> list[str]:
     if not any(line.strip().casefold() == "endheader" for line in lines):
         return []
     return [cell for cell in split_cells(next((line for line in lines if line.strip()), "")) if cell]
-
-
-def _trial_name(path: Path, home: Path) -> str:
-    """The name of the trial that a file is of: that of the file without what says which file of the trial it is."""
-    parts = [part for part in re.split(r"[_\-\s]+", path.stem) if part.casefold() not in _ROLE_WORDS]
-    name = "_".join(parts)
-    if name:
-        return name
-    inside = path.parent.name
-    return inside if path.parent != home else path.stem
 
 
 def _named_files(trial: FoundTrial) -> list[Path]:

@@ -107,6 +107,35 @@ def test_folders_of_opensim_models(tmp_path: Path) -> None:
     assert trials["S02_fast_1"].exclude == NO_FORCES and len(study.included) == 3
 
 
+def test_the_same_name_on_two_days_is_two_trials(tmp_path: Path) -> None:
+    (tmp_path / "S1" / "Models").mkdir(parents=True)
+    (tmp_path / "S1" / "Models" / "scaled.osim").write_text(MODEL, encoding="utf-8")
+    for day in ("day1", "day2"):
+        angles(tmp_path / "S1" / day / "IK" / "walk1.mot")
+        columns(
+            tmp_path / "S1" / day / "InverseDynamics" / "walk1.sto",
+            "hip_flexion_r_moment",
+            "knee_angle_r_moment",
+        )
+    angles(tmp_path / "S1" / "walk2" / "ik.mot")
+    (tmp_path / "S1" / "walk2" / "loop").symlink_to(tmp_path)
+    study = study_of(tmp_path)
+    assert [(each.session, each.source.get("moments"), bool(each.exclude)) for each in study.trials] == [
+        ("", None, True),
+        ("day1", "S1/day1/InverseDynamics/walk1.sto", False), ("day2", "S1/day2/InverseDynamics/walk1.sto", False),
+    ]  # fmt: skip
+
+
+def test_what_may_be_meant_otherwise_is_said(tmp_path: Path) -> None:
+    (tmp_path / "S1").mkdir()
+    for name in ("a", "b"):
+        (tmp_path / "S1" / f"{name}.osim").write_text(MODEL, encoding="utf-8")
+    angles(tmp_path / "S1" / "walk_ik.mot")
+    angles(tmp_path / "S1" / "walk_kinematics.mot")
+    todos = " ".join(draft_study(tmp_path).todos)
+    assert "several models: a.osim, b.osim" in todos and "walk_ik.mot, walk_kinematics.mot" in todos
+
+
 def test_sessions_of_opencap_have_the_subject_of_their_metadata(tmp_path: Path) -> None:
     for number, subject in enumerate(("anna", "bob", "anna")):
         home = tmp_path / f"OpenCapData_0a1b2c3d-0000-4000-8000-00000000000{number}"
