@@ -31,6 +31,8 @@ from .recording.text.mot_file import write_mot as write_mot
 from .recording.text.trc_file import read_trc as read_trc
 from .recording.text.trc_file import write_trc as write_trc
 from .recording.trial.trial_file import read_trial as read_trial
+from .report.picture.inline_picture import MovingPicture as MovingPicture
+from .report.picture.inline_picture import moving_picture as moving_picture
 from .report.picture.save_picture import save_picture as save_picture
 from .results.cycles.cycle_averages import average_cycles as average_cycles
 from .results.cycles.gait_cycles import gait_cycles as gait_cycles

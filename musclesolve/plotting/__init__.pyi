@@ -10,6 +10,7 @@ from .result.joint_figures import contact_force_components as contact_force_comp
 from .result.joint_figures import contact_forces as contact_forces
 from .result.joint_figures import coordinates_and_moments as coordinates_and_moments
 from .result.joint_figures import joint_angles_and_moments as joint_angles_and_moments
+from .result.joint_figures import joint_moments as joint_moments
 from .result.joint_figures import knee_contact_forces as knee_contact_forces
 from .result.muscle_figures import activations as activations
 from .result.muscle_figures import fibers_and_tendons as fibers_and_tendons

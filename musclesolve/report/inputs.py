@@ -119,14 +119,8 @@ def _kind(data: xr.Dataset, path: Path) -> str:
                 expected="names that occur once",
                 remedy="compute it again: musclesolve run TRIAL.toml -o FOLDER",
             )
-    names = set(map(str, data.variables))
-    if "percent" in data.dims and "cycles" in names:
-        return AVERAGE
-    if {"status", "muscle", "time", "side"} <= names and data.sizes.get("time", 0) > 0:
-        check_status(data)
-        if data.sizes.get("cost"):
-            return COMPARISON
-        return UNCERTAINTY if "quantile_samples" in data.attrs else RESULT
+    if kind := kind_of(data):
+        return kind
     raise InputError(
         "this file holds nothing that a report can show",
         code="bad_result",
@@ -134,6 +128,23 @@ def _kind(data: xr.Dataset, path: Path) -> str:
         expected="result.nc of `run` or `share`, uncertainty.nc, comparison.nc of `compare`, average.nc of `average`",
         remedy="name the files that these commands wrote",
     )
+
+
+def kind_of(data: xr.Dataset) -> str:
+    """What a dataset is by its variables, one of KIND_NAMES; empty for what is nothing of musclesolve.
+
+    Raises:
+        InputError: its status is damaged.
+    """
+    names = set(map(str, data.variables))
+    if "percent" in data.dims and "cycles" in names:
+        return AVERAGE
+    if "status" in names and {"time", "muscle", "side"} <= set(data.dims) and data.sizes["time"] > 0:
+        check_status(data)
+        if data.sizes.get("cost"):
+            return COMPARISON
+        return UNCERTAINTY if "quantile_samples" in data.attrs else RESULT
+    return ""
 
 
 def _trials(sources: Sequence[ReportFile]) -> list[TrialFiles]:

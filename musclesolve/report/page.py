@@ -6,7 +6,6 @@ import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date
-from importlib import resources
 from pathlib import Path
 
 import xarray as xr
@@ -29,6 +28,7 @@ from musclesolve.report.content.trial_sections import contact_sources
 from musclesolve.report.drawing import CHECK, FIGURE, DrawingTask, Made, make
 from musclesolve.report.figures.figure_choice import caption, figures_of
 from musclesolve.report.inputs import AVERAGE, Inputs, TrialFiles, read_inputs
+from musclesolve.report.rendering import rendered, template
 from musclesolve.report.sections import Picture, Section, jobs_of, sections_of
 from musclesolve.results.dataset.result_quantities import text, trial_name
 from musclesolve.results.files.atomic_writing import reserved, write_files
@@ -107,8 +107,6 @@ def report_page(inputs: Inputs, progress: Progress | None = None, workers: int =
         progress: called with the name of each stage and the share of the work that is done.
         workers: how many processes draw figures side by side.
     """
-    from jinja2 import Environment, FunctionLoader, StrictUndefined
-
     report = progress or no_progress
     report("drawing", 0.0)
     # everything that takes time, and the datasets that it is made of, three for each trial and one of each average
@@ -165,14 +163,8 @@ def report_page(inputs: Inputs, progress: Progress | None = None, workers: int =
     names, count = subjects(inputs), len(trials)
     who = names[0] if len(names) == 1 else f"{len(names)} subjects" if names else "a subject without name"
     what = titles[0] if count == 1 else f"{count} trials" if count else "average"
-    page = Environment(  # in which whatever is not Markup is escaped
-        loader=FunctionLoader(_template),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    return page.get_template("page.html").render(
+    return rendered(
+        "page.html",
         title=f"{who}, {what}",
         trials=trials,
         overview=overview(inputs, [each.headline for each in trials], titles),
@@ -186,7 +178,7 @@ def report_page(inputs: Inputs, progress: Progress | None = None, workers: int =
         unreadable=inputs.unreadable,
         versions=versions(),
         made=date.today().isoformat(),
-        **{name: Markup(_template(file)) for name, file in PARTS.items()},
+        **{name: Markup(template(file)) for name, file in PARTS.items()},
     )
 
 
@@ -202,7 +194,3 @@ def _titles(trials: Sequence[TrialFiles]) -> list[str]:
     if len(set(longer)) == len(longer):
         return longer
     return [f"{number}: {name}" for number, name in enumerate(longer, start=1)]
-
-
-def _template(name: str) -> str:
-    return resources.files(__package__).joinpath("templates", *name.split("/")).read_text(encoding="utf-8")

@@ -21,7 +21,7 @@ OWN = EXAMPLES / "own_recording"
 # What a run must print or write: patterns of the output, and names of files.
 EXPECTED = {
     "share_frames": ([r"865 of 1000 frames solved", r"elbow_flexion lacks 0\.031 N m"], []),
-    "full_trial": ([r"66 of 66 frames", r"soleus_r: at most \d{4} N"], ["walk.nc", "walk.csv"]),
+    "full_trial": ([r"66 of 66 frames", r"soleus_r: at most \d{4} N"], ["walk.nc", "walk.csv", "walk.html"]),
     "compare_costs": ([r"force_squared: 66 frames", r"differ most in soleus_r"], []),
     "benchmark_solvers": ([r"batch .*5 solved", r"slsqp .*5 solved", r"linprog .*unfit_solver"], []),
     "plot_activations": ([], ["contact_forces.png", "five_muscles.png"]),

@@ -18,11 +18,13 @@ from facades import FACADES, facade_page
 from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.structure.files import File, Files
 from mkdocs.structure.pages import Page
+from notebooks import notebook_markdown
 from places import ROOT, defined_at, link_of
 
 BESIDE = {"CONTRIBUTING.md": "contributing.md", "CHANGELOG.md": "changelog.md"}
 STUBS = {f"{facade.package.replace('.', '/')}/__init__.pyi": facade.page for facade in FACADES}
 LANGUAGES = {".py": "python", ".toml": "toml", ".csv": "text"}
+NOTEBOOK = ".ipynb"
 LINK = re.compile(r"\[((?:[^\[\]]|\[[^\]]*\])*)\]\(([^()\s]+)\)")
 CODE = re.compile(r"^(`{3,})[^\n]*\n.*?^\1\s*$", flags=re.DOTALL | re.MULTILINE)
 
@@ -55,7 +57,7 @@ def linked(docs: Path) -> set[str]:
     found = set()
     for page in docs.glob("*.md"):
         for _text, target in LINK.findall(page.read_text(encoding="utf-8")):
-            if target.startswith("../") and Path(target).suffix in LANGUAGES:
+            if target.startswith("../") and Path(target).suffix in (*LANGUAGES, NOTEBOOK):
                 found.add(posixpath.normpath(target.removeprefix("../")))
     return found
 
@@ -78,8 +80,10 @@ def site_link(match: re.Match[str]) -> str:
 
 
 def source_page(path: str) -> str:
-    """A file as a page that the search leaves out."""
-    code = (ROOT / path).read_text(encoding="utf-8").rstrip("\n")
+    """A file as a page that the search leaves out, a notebook with its outputs."""
     front = "---\nsearch:\n  exclude: true\nhide: [toc, navigation]\n---\n"
+    if path.endswith(NOTEBOOK):
+        return front + notebook_markdown(ROOT / path)
+    code = (ROOT / path).read_text(encoding="utf-8").rstrip("\n")
     fence = "~" * 8
     return f'{front}# {path}\n\n{fence} {{ .{LANGUAGES[Path(path).suffix]} linenums="1" }}\n{code}\n{fence}\n'

@@ -22,6 +22,7 @@ from musclesolve.results.facts import KNEE_FORCES, Facts
 from musclesolve.results.plausibility import measured
 
 DEGREES = 180.0 / np.pi
+MOMENT_COLUMNS = 3
 BESIDE_MM = 120.0
 """Width of a page from which three panels are beside each other with numbers that do not meet."""
 DIRECTIONS = {
@@ -65,6 +66,27 @@ def coordinates_and_moments(result: xr.Dataset) -> Sheet:
             heading(axes, f"{stem.replace('_', ' ')}{what}")
             axes.set_ylabel(unit)
     legs.legend(sheet, measured=True, events=True)
+    return sheet
+
+
+def joint_moments(result: xr.Dataset) -> Sheet:
+    """Internal moment of each degree of freedom that the muscles share [N m], both legs in one panel."""
+    legs = Legs.of(result)
+    shared = [str(dof) for dof in np.atleast_1d(result.attrs.get("shared_dofs", result["dof"].values))]
+    stems = list(dict.fromkeys(split_side(dof)[0] for dof in shared if dof in result["dof"].values))
+    columns = min(MOMENT_COLUMNS, len(stems))
+    rows = -(-len(stems) // columns)
+    sheet, panels = page(result, "Internal joint moments", rows, columns, height=min(1.0, 0.14 + 0.2 * rows))
+    for number, axes in enumerate(panels.flat):
+        axes.set_visible(number < len(stems))
+    for number, (axes, stem) in enumerate(zip(panels.flat, stems, strict=False)):
+        legs.draw_both(axes, stem, result["joint_moment"])
+        legs.mark_stance(axes)
+        zero_line(axes)
+        legs.x.apply(axes, labelled=number + columns >= len(stems), with_label=False)
+        heading(axes, stem.replace("_", " "))
+    sheet.label_axes(legs.x.label, "moment [N m]  (each panel has its own scale)")
+    legs.legend(sheet, stance=True)
     return sheet
 
 

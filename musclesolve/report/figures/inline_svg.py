@@ -28,17 +28,18 @@ _GROUP = re.compile(r"<g( [^>]*)?>|</g>")
 _BLANKS = re.compile(r"\s*\n\s*")
 
 
-def inline_svg(draw: Callable[[], Figure], key: str, label: str) -> str:
+def inline_svg(draw: Callable[[], Figure], key: str, label: str, style: PageStyle = PAGE) -> str:
     """Draw a figure for a page.
 
     Args:
         draw: makes the figure.
         key: prefix of the ids, its own for each figure of a page.
         label: what the figure shows, for those who do not see it.
+        style: width and text of the figure.
     """
     settings: Any = {"svg.fonttype": "none", "svg.hashsalt": key, "path.simplify": True}
     memory = io.StringIO()
-    with mpl.rc_context(settings), page_style(PAGE), warnings.catch_warnings():
+    with mpl.rc_context(settings), page_style(style), warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="Glyph .* missing from", category=UserWarning)
         draw().savefig(memory, format="svg", metadata={"Date": None})
     return compact(memory.getvalue(), key, label)

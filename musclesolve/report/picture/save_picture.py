@@ -60,7 +60,7 @@ def save_picture(
             remedy=f"for instance {path.with_suffix('.html').name or 'walk.html'}",
         )
     check_number(speed, "speed", "a positive share of the true speed", above=0.0)
-    loaded = _dataset(shown, muscles, title)
+    loaded = picture_dataset(shown, muscles, title)
     report("reading", 0.0)
     content = picture_page(loaded).encode() if kind in PAGES else film(loaded, kind, speed, report)
     report("writing", 1.0)
@@ -68,7 +68,7 @@ def save_picture(
     return picture_data(loaded).missing
 
 
-def _dataset(
+def picture_dataset(
     shown: xr.Dataset | str | Path | Simulation | ContactSimulation,
     muscles: MuscleForces | Sequence[MuscleForces],
     title: str,

@@ -16,6 +16,7 @@ import xarray as xr
 from musclesolve._util.arrays import Array
 from musclesolve.errors import InputError
 from musclesolve.results.cycles.gait_cycles import METHODS, RESERVES, SUBJECT, cycle_names, short_path
+from musclesolve.results.dataset.result_dataset import ResultDataset
 from musclesolve.results.dataset.result_quantities import listed
 
 STATISTICS = ("std", "median", "count")
@@ -108,7 +109,7 @@ def average_cycles(cycles: xr.Dataset | Sequence[xr.Dataset]) -> xr.Dataset:
     averaged["cycles_with_reserve"] = helped
     coords = {name: coord for name, coord in together.coords.items() if "cycle" not in coord.dims}
     alike = {"unlike": differences(used), "persons": persons(used), "cycles": cycle_names(together)}
-    return xr.Dataset(averaged, coords, {**common(used), **sentences, **alike})
+    return ResultDataset(averaged, coords, {**common(used), **sentences, **alike})
 
 
 def check_once(cycles: Sequence[xr.Dataset]) -> None:

@@ -17,6 +17,7 @@ from musclesolve.results.dataset.model_labels import model_labels
 from musclesolve.results.dataset.muscle_variables import emg_labels, fiber_range, tendon_variables
 from musclesolve.results.dataset.picture import Variable
 from musclesolve.results.dataset.recording_labels import recording_labels
+from musclesolve.results.dataset.result_dataset import ResultDataset
 from musclesolve.results.files.result_netcdf import storable
 from musclesolve.sharing.status import Status
 from musclesolve.version import __version__
@@ -83,7 +84,8 @@ def assemble(analysis: Analysis) -> xr.Dataset:
         **knees.attributes,
         "notes": [*labels.notes, *knees.notes],
     }
-    result = xr.Dataset(variables, coordinates, {key: storable(value) for key, value in attributes.items()})
+    attributes = {key: storable(value) for key, value in attributes.items()}
+    result = ResultDataset(variables, coordinates, attributes)
     result["status"].attrs |= {
         "flag_values": np.array([int(status) for status in Status], dtype=np.int8),
         "flag_meanings": " ".join(status.name for status in Status),

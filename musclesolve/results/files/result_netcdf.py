@@ -16,6 +16,7 @@ from xarray.backends import NetCDF4DataStore
 from muscle_db.regular_file import RESULT, check_regular
 from musclesolve.errors import InputError
 from musclesolve.recording.text.text_file import check_input, is_file, no_file
+from musclesolve.results.dataset.result_dataset import ResultDataset
 from musclesolve.results.files.atomic_writing import write_files
 from musclesolve.results.files.earlier_versions import updated
 
@@ -93,7 +94,7 @@ def read_result(path: str | Path) -> xr.Dataset:
     check_input(path, RESULT)
     try:
         with xr.open_dataset(path, engine="netcdf4") as result:
-            return updated(result.load())
+            return ResultDataset.of(updated(result.load()))
     except (OSError, ValueError, KeyError) as error:
         problem = "this is no NetCDF 4 file, or a damaged one"
         raise InputError(problem, code="bad_format", file=path, expected=EXPECTED) from error

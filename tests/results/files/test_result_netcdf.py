@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import pytest
-import xarray as xr
 from refusals import refused
 from synthetic_result import result, with_troubles
 
@@ -18,7 +17,7 @@ def test_round_trip(tmp_path):
     path = tmp_path / "new folder" / "result.nc"
     write_result(data, path)
     again = read_result(path)
-    xr.testing.assert_equal(again, data)
+    assert again.equals(data) and again.attrs.keys() == data.attrs.keys()
     assert summary(again) == summary(data)
     assert [each.name for each in path.parent.iterdir()] == ["result.nc"]
 

@@ -1,0 +1,169 @@
+"""What a notebook shows of a result: what it says in short, its main curves and numbers, and the table of xarray."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import xarray as xr
+from markupsafe import Markup
+from matplotlib.figure import Figure
+
+from musclesolve._util.sides import SIDE_NAMES, split_side
+from musclesolve.errors import InputError
+from musclesolve.plotting.page.page_style import PageStyle
+from musclesolve.plotting.result.joint_figures import joint_moments
+from musclesolve.plotting.study.average_figures import average_angles_and_moments
+from musclesolve.plotting.study.comparison_figures import compare_group_forces
+from musclesolve.report.content.headline import Headline, headline
+from musclesolve.report.content.pieces import DAMAGE, DASH, PageTable, cell, from_rich, plain, reason
+from musclesolve.report.content.trial_sections import uncertainty
+from musclesolve.report.figures.figure_choice import caption, figures_of
+from musclesolve.report.figures.inline_svg import inline_svg
+from musclesolve.report.inputs import (
+    AVERAGE,
+    COMPARISON,
+    KIND_NAMES,
+    RESULT,
+    UNCERTAINTY,
+    TrialFiles,
+    kind_of,
+)
+from musclesolve.report.rendering import rendered, template
+from musclesolve.results.dataset import frame_validity as frames
+from musclesolve.results.dataset.result_quantities import identity
+from musclesolve.results.facts import Facts
+from musclesolve.results.plausibility import measured, plausibility
+from musclesolve.results.tables import average_table, comparison_tables
+
+STYLE = PageStyle(width_mm=100.0, font_pt=7.0, titled=False)
+"""Of a figure: two beside each other in a cell of a wide window, one on a telephone."""
+KEY = "ms-figure"
+WANTED = {
+    RESULT: ("function_groups", "joint_moments"),
+    UNCERTAINTY: ("uncertainty_contact_forces", "joint_moments"),
+}
+"""Figures of a result, of those that it can have."""
+Draw = Callable[[], Figure]
+
+
+@dataclass(frozen=True)
+class View:
+    """What is shown."""
+
+    title: str
+    headline: Headline | None
+    figures: Sequence[tuple[str, Draw]]  # caption and what draws it
+    tables: Callable[[], list[PageTable]]
+
+
+def result_view(result: xr.Dataset, table: str) -> str | None:
+    """The view of a result, an uncertainty, a comparison or an average as HTML; None of any other dataset.
+
+    Args:
+        result: a Dataset, whatever was done to it.
+        table: what xarray shows of it, HTML.
+    """
+    try:
+        kind = kind_of(result)
+    except InputError:
+        return None
+    if not kind or not all(index.is_unique for index in result.indexes.values()):
+        return None
+    make = {AVERAGE: _average, COMPARISON: _comparison}.get(kind, partial(_result, kind=kind))
+    try:
+        view = make(result)
+    except DAMAGE:  # variables or names are gone that every view begins with: a part of a result
+        return None
+    absent, figures, tables = list[str](), list[tuple[str, Markup]](), list[PageTable]()
+    for label, draw in view.figures:
+        try:
+            figures.append((label, Markup(_svg(draw, label))))
+        except DAMAGE as error:
+            absent.append(f"{label} {reason(error)}")
+    try:
+        tables = view.tables()
+    except DAMAGE as error:
+        absent.append(reason(error))
+    return rendered(
+        "notebook.html",
+        kind=KIND_NAMES[kind],
+        title=view.title,
+        headline=view.headline,
+        figures=figures,
+        tables=tables,
+        absent=absent,
+        count=len(result.data_vars),
+        xarray=Markup(table),
+        style=Markup(template("notebook.css")),
+    )
+
+
+def _result(result: xr.Dataset, kind: str) -> View:
+    """The two verdicts, forces of the function groups or their uncertainty, moments, peaks of the contact forces."""
+    if "cost" in result.coords:  # one cost of a comparison
+        result = result.assign_attrs(cost=str(result["cost"].values))
+    trial = TrialFiles(result, kind, Path(), uncertainty=result if kind == UNCERTAINTY else None)
+    top, known = headline(trial.facts), figures_of(result, kind) | {"joint_moments": joint_moments}
+    wanted = [name for name in WANTED[kind] if name in known] if result.sizes["time"] > 1 else []
+    figures = [(caption(name, known[name]), partial(known[name], result)) for name in wanted]
+    if kind == UNCERTAINTY:
+        return View(identity(result), top, figures, lambda: _uncertainty(trial))
+    return View(identity(result), top, figures, lambda: _contact(trial.facts))
+
+
+def _uncertainty(trial: TrialFiles) -> list[PageTable]:
+    """The table of the contact forces; those of muscles and sources folded."""
+    tables: Any = uncertainty(trial)["tables"]
+    return [tables[0], *(replace(each, compact=True) for each in tables[1:])]
+
+
+def _contact(facts: Facts) -> list[PageTable]:
+    """A row for each joint, with the peaks of both legs and what implants measured; no table without peaks."""
+    known, unit = (True, "body weights") if np.isfinite(facts.body_weight) else (False, "N")
+    rows = []
+    for stem, peaks in facts.contact_by_joint.items():
+        shown = (
+            f"{cell(peak.body_weights, 2)} ({cell(peak.newton, 0)} N)" if known else cell(peak.newton, 0)
+            for peak in (peaks.get(side) for side in facts.legs)
+            if peak is not None
+        )
+        range_ = measured(stem, facts.movement)
+        if peaks:
+            rows.append((plain(stem), *shown, DASH if range_ is None else range_.words))
+    columns = ("joint", *(SIDE_NAMES.get(side, "peak") for side in facts.legs), "measured in implants")
+    title = f"Peak contact forces [{unit}], {plausibility(facts).movement_words}"
+    return [PageTable(title, columns, rows)] if rows else []
+
+
+def _comparison(result: xr.Dataset) -> View:
+    """Forces of the function groups under every cost, and the tables of frames and joints."""
+    figures = [
+        (caption("", draw), partial(draw, result))
+        for draw in (partial(compare_group_forces, side=side) for side in frames.sides(result))
+    ]
+    tables = comparison_tables.tables
+    return View(identity(result), None, figures, lambda: [from_rich(each) for each in tables(result)[:2]])
+
+
+def _average(result: xr.Dataset) -> View:
+    """Mean angles and moments of the legs, and the measures of the strides."""
+    if "side" not in result.dims:  # cycles of one leg
+        side = str(result.attrs["side"])
+        dims = [dim for dim in ("dof", "muscle", "joint") if dim in result.dims]
+        stems = {dim: [split_side(str(name))[0] for name in result[dim].values] for dim in dims}
+        result = result.assign_coords(stems).expand_dims(side=[side])
+    draw = average_angles_and_moments
+    figures = [(caption("", draw), partial(draw, result))]
+    return View(identity(result), None, figures, lambda: [from_rich(average_table.table(result))])
+
+
+def _svg(draw: Draw, label: str) -> str:
+    """A figure whose ids are those of its content: alike figures of a notebook may have the same, others never do."""
+    svg = inline_svg(draw, KEY, label, STYLE)
+    return svg.replace(KEY, f"ms{hashlib.sha256(svg.encode()).hexdigest()[:10]}")

@@ -1,0 +1,69 @@
+"""The moving picture in a cell of a notebook."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from html import escape
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import xarray as xr
+
+from musclesolve._util.checks import check_number
+from musclesolve.report.picture.moving_picture import picture_page
+from musclesolve.report.picture.save_picture import picture_dataset
+
+if TYPE_CHECKING:
+    from musclesolve.dynamics.forward.contact_simulation import ContactSimulation
+    from musclesolve.dynamics.forward.simulate import Simulation
+    from musclesolve.muscles.driving.muscle_forces import MuscleForces
+
+HEIGHT = 640.0
+"""Of a cell [px]: the picture, its time slider and its controls, without scrolling."""
+LEAST = 360.0
+NARROW = 828.0
+"""In a window narrower than 900 px controls need more lines: the frame is 92 % of what it lacks higher [px]."""
+
+
+@dataclass(frozen=True)
+class MovingPicture:
+    """A page with a moving picture, which a notebook shows in a frame of its own; nothing is fetched."""
+
+    page: str = field(repr=False)  # HTML that stands alone
+    height: float = HEIGHT  # of the frame [px]
+
+    def _repr_html_(self) -> str:
+        """The page in a frame as wide as the cell."""
+        height = f"max({self.height:.0f}px, {self.height + NARROW:.0f}px - 92vw)"
+        style = f"width: 100%; height: {height}; border: 1px solid #d5dae0; border-radius: 6px"
+        return (
+            f'<iframe srcdoc="{escape(self.page)}" title="Moving picture" loading="lazy" allowfullscreen '
+            f'style="{style}"></iframe>'
+        )
+
+
+def moving_picture(
+    shown: xr.Dataset | str | Path | Simulation | ContactSimulation,
+    height: float = HEIGHT,
+    *,
+    muscles: MuscleForces | Sequence[MuscleForces] = (),
+    title: str = "",
+) -> MovingPicture:
+    """The moving picture of a result or a simulation, for a cell of a notebook.
+
+    It lies in the notebook with all that it needs, about a megabyte; `save_picture` writes it to a file instead.
+
+    Args:
+        shown: a result or the path of its file, or what `simulate`, `simulate_contact` and `ForwardProblem.simulate`
+            return.
+        height: of the frame [px], 360 or more.
+        muscles: of a simulation: those that drove it (`problem.muscles`), drawn and colored by their activation.
+        title: of a simulation's picture; else the names of the models.
+
+    Raises:
+        InputError: no result and no simulation, muscles of another model, a height that is too small, or a program
+            that is missing.
+    """
+    check_number(height, "height", f"a height in px, {LEAST:g} or more", least=LEAST)
+    return MovingPicture(picture_page(picture_dataset(shown, muscles, title)), float(height))

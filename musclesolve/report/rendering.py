@@ -1,0 +1,24 @@
+"""The templates of the report and of what a notebook shows, filled."""
+
+from __future__ import annotations
+
+from importlib import resources
+
+
+def rendered(name: str, /, **values: object) -> str:
+    """A template with its values; whatever is not Markup is escaped."""
+    from jinja2 import Environment, FunctionLoader, StrictUndefined
+
+    filled = Environment(
+        loader=FunctionLoader(template),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    return filled.get_template(name).render(**values)
+
+
+def template(name: str) -> str:
+    """The text of a template, a style or a script."""
+    return resources.files(__package__).joinpath("templates", *name.split("/")).read_text(encoding="utf-8")

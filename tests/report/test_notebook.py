@@ -1,0 +1,233 @@
+"""What a notebook shows of a result, whatever was done to the Dataset before; the moving picture in a cell."""
+
+from __future__ import annotations
+
+import copy
+import pickle
+import re
+from html import unescape
+
+import numpy as np
+import pytest
+import xarray as xr
+from browser import DESKTOP, PHONE, chromium, needs_chromium, opened
+from refusals import refused
+from report_inputs import Parsed, compared, small, uncertain
+from synthetic_result import with_troubles
+
+import musclesolve as ms
+from musclesolve.data.bundled import reference_stride
+from musclesolve.report import notebook
+from musclesolve.results.dataset.result_dataset import ResultDataset
+from musclesolve.results.facts import Facts
+from musclesolve.results.files.result_netcdf import write_result
+
+RANDOM = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
+
+
+@pytest.fixture(scope="module")
+def stride() -> xr.Dataset:
+    return ms.run(reference_stride())
+
+
+def shown(data: xr.Dataset) -> str:
+    """The HTML of a cell; marimo takes plain texts alone."""
+    html = data._repr_html_()
+    assert type(html) is str
+    return html
+
+
+def is_view(data: xr.Dataset) -> bool:
+    return "ms-result" in shown(data)
+
+
+def plain(data: xr.Dataset) -> str:
+    """What xarray shows, without its random ids."""
+    return RANDOM.sub("", xr.Dataset._repr_html_(data))
+
+
+def test_a_result_shows_verdict_curves_contact_forces_and_the_table_of_xarray(stride):
+    page, facts = Parsed(shown(stride)), Facts(stride)
+    text = re.sub(r"<[^>]+>", "", page.text)
+    for words in (
+        "Usable: certified and plausible",
+        "All 132 analysed leg-frames",
+        "joint_weighted_activation",
+    ):
+        assert words in text
+    assert stride.attrs["subject"] in text
+    for name in ("triceps surae", "knee flexion", "gait cycle of each leg"):  # of the figures
+        assert name in text
+    assert len(facts.contact_peaks) == 6
+    for peak in facts.contact_peaks:
+        assert f"{peak.body_weights:.2f} ({peak.newton:.0f} N)" in text
+    assert page.tags.count("script") == 0 and page.tags.count("figure") == 2
+    assert plain(stride) in RANDOM.sub("", page.text)
+    assert page.text.index("<details><summary>All") < page.text.index("xr-wrap")
+
+
+KEEP = {
+    "copy": lambda data: data.copy(deep=True),
+    "copy.copy": copy.copy,
+    "deepcopy": copy.deepcopy,
+    "pickle": lambda data: pickle.loads(pickle.dumps(data)),
+    "assign": lambda data: data.assign(twice=2.0 * data["muscle_force"]),
+    "assign_attrs": lambda data: data.assign_attrs(note="mine"),
+    "drop_vars": lambda data: data.drop_vars("joint_angle"),
+    "sel": lambda data: data.sel(time=slice(0.5, 1.0)),
+    "isel": lambda data: data.isel(muscle=slice(0, 43)),
+    "concat": lambda data: xr.concat(
+        [data.isel(time=slice(0, 40)), data.isel(time=slice(40, None))], "time", data_vars="minimal"
+    ),
+}
+"""What returns a result again."""
+
+
+@pytest.mark.parametrize("name", KEEP)
+def test_what_is_done_to_a_result_keeps_its_view(stride, name):
+    given = KEEP[name](stride)
+    assert isinstance(given, ResultDataset) and is_view(given)
+    if "copy" in name or name == "pickle":
+        assert given.identical(stride) and shown(given).count("figure") == shown(stride).count("figure")
+
+
+LOSE = {
+    "variables": lambda data: data[["muscle_force"]],
+    "status": lambda data: data.drop_vars("status"),
+    "time": lambda data: data.isel(time=3),
+    "mean": lambda data: data.mean("time"),
+    "side": lambda data: data.sel(side="r"),
+    "nothing left": lambda data: data.isel(time=slice(0, 0)),
+    "names twice": lambda data: xr.concat([data, data], "time", data_vars="minimal"),
+    "not a status": lambda data: data.assign(status=data["status"] + 100),
+}
+
+
+@pytest.mark.parametrize("name", LOSE)
+def test_what_is_no_result_any_more_is_shown_by_xarray(stride, name):
+    given = LOSE[name](stride)
+    assert RANDOM.sub("", shown(given)) == plain(given)
+
+
+def test_a_damaged_part_is_named_in_its_place(stride):
+    given = stride.drop_vars("joint_moment")
+    text = shown(given)
+    assert "ms-absent" in text and "joint_moment" in text.split("ms-absent")[-1].split("</p>")[0]
+    assert "triceps surae" in text
+
+
+def test_showing_a_result_never_fails(stride, monkeypatch):
+    def broken(*_: object) -> str:
+        raise RuntimeError("<b>a fault</b>\nof the program")
+
+    monkeypatch.setattr(notebook, "result_view", broken)
+    assert RANDOM.sub("", shown(stride)) == (
+        "<p>The view of this result is missing: RuntimeError: &lt;b&gt;a fault&lt;/b&gt;</p>" + plain(stride)
+    )
+
+
+def test_a_display_style_of_text_is_respected(stride):
+    with xr.set_options(display_style="text"):
+        assert shown(stride).startswith("<pre>")
+
+
+def test_a_file_keeps_what_is_shown(stride, tmp_path):
+    write_result(stride, tmp_path / "result.nc")
+    again = ms.read_result(tmp_path / "result.nc")
+    assert isinstance(again, ResultDataset) and again.equals(stride)
+    assert again.encoding["source"] == str(tmp_path / "result.nc")
+    assert Parsed(shown(again)).numbers == Parsed(shown(stride)).numbers
+    stride.to_netcdf(tmp_path / "plain.nc")
+    assert ms.read_result(tmp_path / "plain.nc").equals(stride)
+
+
+def test_studies_are_shown_as_what_they_are(stride):
+    data = small()
+    comparison, found = ResultDataset.of(compared(data)), ResultDataset.of(uncertain(data))
+    assert "<b>Comparison of costs</b>" in shown(comparison) and "force_squared" in shown(comparison)
+    assert "<b>Uncertainty of a trial</b>" in shown(found) and "Sources of error" in shown(found)
+    for without_side in (False, True):
+        cycles = ms.gait_cycles(stride, "r", partial=True, without_side=without_side)
+        text = shown(ms.average_cycles(cycles))
+        assert (
+            "<b>Average of gait cycles</b>" in text
+            and "cadence [steps/min]" in text
+            and "<svg viewBox" in text
+        )
+    assert isinstance(
+        ms.compare(reference_stride(), ["stress_cubed", "force_squared"], side="r"), ResultDataset
+    )
+
+
+def test_frames_without_a_solution_are_in_the_headline():
+    text = shown(ResultDataset.of(with_troubles(small())))
+    assert "Usable in part" in text or "Not plausible" in text
+
+
+def test_ids_of_one_notebook_never_meet(stride):
+    def ids(data: xr.Dataset) -> set[str]:
+        return {name for name in Parsed(shown(data)).ids if name.startswith("ms")}
+
+    other = stride.assign(
+        muscle_force=1.01 * stride["muscle_force"], joint_moment=1.01 * stride["joint_moment"]
+    )
+    assert ids(stride) == ids(stride) and ids(stride) and not ids(stride) & ids(other)
+
+
+def test_texts_of_a_file_are_escaped(stride):
+    text = shown(stride.assign_attrs(subject="<script>alert(1)</script>"))
+    assert "<script" not in text
+
+
+def test_a_result_costs_no_more_than_a_dataset(stride):
+    """The class has no attributes of its own, and is made without a copy of the arrays."""
+    assert ResultDataset.__slots__ == ()
+    made = ResultDataset.of(xr.Dataset(stride.data_vars, stride.coords, stride.attrs))
+    assert np.shares_memory(made["muscle_force"].values, stride["muscle_force"].values)
+
+
+def test_the_moving_picture_is_a_frame_with_a_page_of_its_own(stride):
+    picture = ms.moving_picture(stride, 500)
+    html = picture._repr_html_()
+    assert (
+        type(html) is str and html.startswith("<iframe ") and "max(500px" in html and len(repr(picture)) < 80
+    )
+    inside = unescape(re.search(r'srcdoc="([^"]*)"', html)[1])
+    assert inside == picture.page and "<!DOCTYPE html>" in inside
+    with refused("bad_number", "height"):
+        ms.moving_picture(stride, 100)
+    with refused("bad_result"):
+        ms.moving_picture(stride[["muscle_force"]])
+
+
+@pytest.fixture(scope="module")
+def cells(stride, tmp_path_factory):
+    """A page with the cells of a notebook."""
+    file = tmp_path_factory.mktemp("cells") / "cells.html"
+    parts = (shown(stride), ms.moving_picture(stride)._repr_html_())
+    head = '<!DOCTYPE html><meta charset="utf-8"><meta name="viewport" content="width=device-width">'
+    file.write_text(head + "".join(f"<div>{part}</div>" for part in parts), encoding="utf-8")
+    return file
+
+
+@needs_chromium
+def test_cells_in_a_browser(cells):
+    """No error, no request, nothing to scroll sideways; the whole picture with its controls within its frame."""
+    with chromium() as browser:
+        for size in (DESKTOP, PHONE):
+            with opened(cells, size, browser) as found:
+                page = found.page
+                page.evaluate("document.querySelector('iframe').scrollIntoView()")
+                frame = page.frames[1]
+                frame.wait_for_function("() => document.querySelector('.ms-picture')?.picture !== undefined")
+                assert found.errors == [] and found.requests == []
+                assert page.evaluate("document.documentElement.scrollWidth") <= size[0]
+                across, down = frame.evaluate(
+                    "() => { const of = document.documentElement;"
+                    " return [of.scrollWidth - of.clientWidth, of.scrollHeight - of.clientHeight] }"
+                )
+                assert across <= 0 and down <= 0
+                widths = page.evaluate(
+                    "[...document.querySelectorAll('figure svg')].map(each => each.clientWidth)"
+                )
+                assert len(widths) == 2 and min(widths) > 0.75 * min(size[0], 550)
