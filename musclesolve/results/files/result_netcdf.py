@@ -77,6 +77,15 @@ def write_result(result: xr.Dataset, path: str | Path) -> None:
     write_files(path.parent, {path.name: netcdf_bytes(result)})
 
 
+def _opened(path: Path) -> netCDF4.Dataset:
+    """A file of which the library may not know the name: it knows texts alone, and a name may be any bytes."""
+    try:
+        str(path).encode()
+    except UnicodeEncodeError:
+        return netCDF4.Dataset("memory", memory=path.read_bytes())
+    return netCDF4.Dataset(path)
+
+
 def read_result(path: str | Path) -> xr.Dataset:
     """Read a result into memory; one of an earlier version as this one would have written it.
 
@@ -93,8 +102,10 @@ def read_result(path: str | Path) -> xr.Dataset:
         raise InputError(problem, code="missing_file", file=path, expected=EXPECTED, remedy=REMEDY)
     check_input(path, RESULT)
     try:
-        with xr.open_dataset(path, engine="netcdf4") as result:
-            return ResultDataset.of(updated(result.load()))
+        with _opened(path) as file:
+            result = xr.open_dataset(NetCDF4DataStore(file)).load()
+        result.encoding["source"] = str(path)
+        return ResultDataset.of(updated(result))
     except (OSError, ValueError, KeyError) as error:
         problem = "this is no NetCDF 4 file, or a damaged one"
         raise InputError(problem, code="bad_format", file=path, expected=EXPECTED) from error
@@ -104,7 +115,7 @@ def result_attribute(path: Path, name: str) -> str | None:
     """One attribute of a result, without reading the numbers; None where there is no such file or attribute."""
     try:
         check_regular(os.stat(path), RESULT)
-        with netCDF4.Dataset(path) as file:
+        with _opened(path) as file:
             value = getattr(file, name, None)
     except (OSError, ValueError, KeyError):
         return None
