@@ -113,7 +113,19 @@ def study_trials(folder: Path) -> FoundStudy:
     known |= {path.resolve() for each in modelled for path in each.source.values() if isinstance(path, Path)}
     used = {path.parent for path in known}
     raw = [place for place in raw if place.resolve() not in used]
-    return FoundStudy(tuple(trials + modelled), tuple(raw), tuple(unread + misread))
+    named = [each for each in trials + modelled if all(_is_text(str(path)) for path in each.source.values())]
+    odd = {
+        str(path) for each in trials + modelled for path in each.source.values() if not _is_text(str(path))
+    }
+    misread += [f"{ascii(path)}: the name has bytes that are no text; rename it" for path in sorted(odd)]
+    return FoundStudy(
+        tuple(named), tuple(place for place in raw if _is_text(str(place))), tuple(unread + misread)
+    )
+
+
+def _is_text(name: str) -> bool:
+    """Whether a file of text can hold a name; those of files may have any bytes."""
+    return name.isascii() or name.encode("utf-8", errors="replace").decode() == name
 
 
 def _folders(folder: Path) -> Iterator[Path]:

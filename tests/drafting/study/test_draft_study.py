@@ -225,6 +225,16 @@ def test_names_with_any_signs_are_read_again(name: str, tmp_path: Path) -> None:
     assert len(study_of(tmp_path).trials) == 2
 
 
+def test_a_name_that_is_no_text_is_said(tmp_path: Path) -> None:
+    trial_file(tmp_path / "S1" / "walk1.toml")
+    try:
+        trial_file(tmp_path / "S1" / os.fsdecode(b"w\xff.toml"))
+    except OSError:
+        pytest.skip("names of files are text here")
+    draft = draft_study(tmp_path)
+    assert len(draft.unread) == 1 and "udcff" in draft.unread[0] and len(study_of(tmp_path).trials) == 1
+
+
 def test_the_folders_of_a_real_service(tmp_path: Path) -> None:
     root = Path(os.environ.get("MUSCLESOLVE_DATA", Path(__file__).parents[3] / ".." / "shared" / "data"))
     if not (root / "addbiomechanics").is_dir():
