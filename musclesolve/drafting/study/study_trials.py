@@ -117,7 +117,7 @@ def study_trials(folder: Path) -> FoundStudy:
     odd = {
         str(path) for each in trials + modelled for path in each.source.values() if not _is_text(str(path))
     }
-    misread += [f"{ascii(path)}: the name has bytes that are no text; rename it" for path in sorted(odd)]
+    misread += [f"{path!a}: the name has bytes that are no text; rename it" for path in sorted(odd)]
     return FoundStudy(
         tuple(named), tuple(place for place in raw if _is_text(str(place))), tuple(unread + misread)
     )
