@@ -113,14 +113,11 @@ def study_trials(folder: Path) -> FoundStudy:
     known |= {path.resolve() for each in modelled for path in each.source.values() if isinstance(path, Path)}
     used = {path.parent for path in known}
     raw = [place for place in raw if place.resolve() not in used]
-    named = [each for each in trials + modelled if all(_is_text(str(path)) for path in each.source.values())]
-    odd = {
-        str(path) for each in trials + modelled for path in each.source.values() if not _is_text(str(path))
-    }
+    every = trials + modelled
+    odd = {str(path) for each in every for path in each.source.values() if not _is_text(str(path))}
     misread += [f"{path!a}: the name has bytes that are no text; rename it" for path in sorted(odd)]
-    return FoundStudy(
-        tuple(named), tuple(place for place in raw if _is_text(str(place))), tuple(unread + misread)
-    )
+    kept = tuple(each for each in every if not odd.intersection(map(str, each.source.values())))
+    return FoundStudy(kept, tuple(place for place in raw if _is_text(str(place))), tuple(unread + misread))
 
 
 def _is_text(name: str) -> bool:
