@@ -35,7 +35,12 @@ from .report.picture.inline_picture import MovingPicture as MovingPicture
 from .report.picture.inline_picture import moving_picture as moving_picture
 from .report.picture.save_picture import save_picture as save_picture
 from .results.cycles.cycle_averages import average_cycles as average_cycles
+from .results.cycles.discrete_values import discrete_values as discrete_values
+from .results.cycles.discrete_values import write_values as write_values
+from .results.cycles.gait_cycles import cycles as cycles
 from .results.cycles.gait_cycles import gait_cycles as gait_cycles
+from .results.cycles.normalisation import normalised as normalised
+from .results.cycles.outliers import with_outliers as with_outliers
 from .results.dataset.leg_problem import leg_problem as leg_problem
 from .results.export.export import export as export
 from .results.files.result_netcdf import read_result as read_result

@@ -412,6 +412,7 @@ class Trial(Recording):
         notes: sentences a reader of the results should see.
         analysed: sentences on what of the recording is analysed and why, where the trial file gives no range.
         movement: what the trial file says that the subject does; None where it does not say it.
+        cycles: beginning and end of each cycle of the movement [s], where the trial file gives them.
     """
 
     subject: Subject
@@ -427,6 +428,7 @@ class Trial(Recording):
     notes: tuple[str, ...] = ()
     analysed: tuple[str, ...] = ()
     movement: str | None = None
+    cycles: tuple[tuple[float, float], ...] = ()
 
     def __repr__(self) -> str:
         """What it is, in a line, without the numbers."""

@@ -58,6 +58,12 @@ def _is_name_list(value: Any) -> bool:
     return isinstance(value, list) and bool(value) and all(isinstance(part, str) and part for part in value)
 
 
+def _is_range(value: Any) -> bool:
+    if not (isinstance(value, list) and len(value) == 2 and all(map(is_number, value))):
+        return False
+    return bool(-math.inf < value[0] < value[1] < math.inf)
+
+
 def _is_text_or_names(value: Any) -> bool:
     return _is_text(value) or _is_name_list(value)
 
@@ -87,6 +93,11 @@ KINDS = {
         "a list of three numbers",
         "[0.01, 0.01, 0.002]",
         lambda value: isinstance(value, list) and len(value) == 3 and all(map(is_number, value)),
+    ),
+    "ranges": ValueKind(
+        "a list of ranges, each of two numbers, the smaller first",
+        "[[0.4, 1.5], [1.5, 2.6]]",
+        lambda value: isinstance(value, list) and bool(value) and all(map(_is_range, value)),
     ),
     "weights": ValueKind("names with a number each", "{ heel_r = 2.0 }", _is_weights, is_number),
     "number_or_weights": ValueKind(

@@ -257,6 +257,20 @@ class SeenMotion:
         points = self.result["skeleton_position"].sel(skeleton_point=best).transpose("time", "axis")
         return np.asarray(points.values, dtype=float)
 
+    def ahead(self, side: str) -> Array | None:
+        """How far the ankle is in front of the hips (T,) [m], at right angles to the line of the hips, its mean.
+
+        None where nothing says it.
+        """
+        ankle, right, left = self._point("ankle", side), self._point("hip", "r"), self._point("hip", "l")
+        if ankle is None or right is None or left is None:
+            return None
+        across = np.mean(left - right, axis=0)
+        if not (width := np.hypot(across[0], across[1])) > 0.0:
+            return None
+        forward = np.array([across[1], -across[0]]) / width
+        return np.asarray((ankle - 0.5 * (right + left))[:, :2] @ forward)
+
     def knee(self, side: str) -> Array:
         """Knee flexion (T,) [rad], between thigh and shank where their ends are known; NaN where nothing says it."""
         hip, knee, ankle = (self._point(kind, side) for kind in ("hip", "knee", "ankle"))

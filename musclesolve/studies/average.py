@@ -1,9 +1,9 @@
-"""Results of several trials averaged over gait cycles, each leg for itself, side by side."""
+"""Results of several trials averaged over the cycles of their movement, each leg for itself, side by side."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import xarray as xr
@@ -17,7 +17,8 @@ from musclesolve.results.cycles.cycle_averages import (
     differences,
     persons,
 )
-from musclesolve.results.cycles.gait_cycles import gait_cycles
+from musclesolve.results.cycles.gait_cycles import cycles
+from musclesolve.results.cycles.normalisation import chosen_units, normalised
 from musclesolve.results.dataset.checked import checked_result
 from musclesolve.results.dataset.frame_validity import sides
 from musclesolve.results.files.result_netcdf import read_result
@@ -26,12 +27,17 @@ NEEDED = ("activation", "muscle_force", "joint_angle", "joint_moment", "group")
 """What the figures of an average draw."""
 
 
-def average_results(paths: Sequence[str | Path], *, partial: bool = False) -> xr.Dataset:
-    """Average the gait cycles of results that are kept in files.
+def average_results(
+    paths: Sequence[str | Path], *, partial: bool = False, units: Mapping[str, str] | None = None
+) -> xr.Dataset:
+    """Average the cycles of results that are kept in files.
 
     Args:
         paths: one or more ``result.nc``.
         partial: whether cycles count of which the frames cover less than 95 %.
+        units: kind -> unit, as `normalised` takes them. Unless given, the results of one person stay in the units they
+            have, those of several persons are averaged in units that these share: N m/kg, body weights, % of maximum
+            isometric force.
 
     Returns:
         What ``average_cycles`` gives for each leg, over the dimension side, names without side. A leg of which no
@@ -57,19 +63,19 @@ def average_results(paths: Sequence[str | Path], *, partial: bool = False) -> xr
         result = checked_result(read_result(path), NEEDED)
         for side in SIDES:
             if side in sides(result):
-                of_legs[side].append(gait_cycles(result, side, partial=partial, without_side=True))
-    every = [each for cycles in of_legs.values() for each in cycles]
+                of_legs[side].append(cycles(result, side, partial=partial, without_side=True))
+    if units or len(persons([each for leg in of_legs.values() for each in leg if each.sizes["cycle"]])) > 1:
+        of_legs = {side: [normalised(each, units) for each in leg] for side, leg in of_legs.items()}
+    every = [each for leg in of_legs.values() for each in leg]
     used = [each for each in every if each.sizes["cycle"]]
     if not used:
         return average_cycles(every)  # refuses, with the reason
     check_alike(used)
     legs = {
-        side: average_cycles(cycles)
-        for side, cycles in of_legs.items()
-        if any(each.sizes["cycle"] for each in cycles)
+        side: average_cycles(leg) for side, leg in of_legs.items() if any(each.sizes["cycle"] for each in leg)
     }
     together = xr.concat(
-        list(legs.values()), xr.Variable("side", list(legs)), combine_attrs="drop", join="outer"
+        list(legs.values()), xr.Variable("side", list(legs)), combine_attrs="override", join="outer"
     )
     # what both legs have in common, and the sentences on either of them
     attributes, subjects = common(used), persons(used)
@@ -79,4 +85,27 @@ def average_results(paths: Sequence[str | Path], *, partial: bool = False) -> xr
     for key in ("cycles", "invalid", "reserves"):
         attributes[key] = [sentence for leg in legs.values() for sentence in leg.attrs[key]]
     attributes["left_out"] = [sentence for each in every for sentence in each.attrs["left_out"]]
+    together.attrs = {}
     return together.assign_attrs(attributes | {"unlike": differences(used), "persons": subjects})
+
+
+def stated_units(texts: Sequence[str]) -> dict[str, str] | None:
+    """Units by kind from texts such as "moment=N m/kg"; None of none.
+
+    Raises:
+        InputError: a text without =, an unknown kind or unit.
+    """
+    units = {}
+    for text in texts:
+        kind, equals, unit = (part.strip() for part in text.partition("="))
+        if not equals:
+            raise InputError(
+                f"the unit {text!r} names no kind of quantity",
+                code="bad_usage",
+                where="--unit",
+                expected="KIND=UNIT",
+                remedy="--unit moment='N m/kg'",
+            )
+        units[kind] = unit
+    chosen_units(units)
+    return units or None

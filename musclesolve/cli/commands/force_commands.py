@@ -282,16 +282,25 @@ def average(
     partial: Annotated[
         bool, typer.Option("--partial", help="Include gait cycles of which the frames cover less than 95 %.")
     ] = False,
+    unit: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--unit",
+            metavar="KIND=UNIT",
+            help="Unit of a kind of quantity, such as moment='N m/(kg m)', force=N/kg, muscle_force=BW; "
+            "of several persons N m/kg, BW, % and W/kg unless given.",
+        ),
+    ] = None,
 ) -> None:
-    """Average the gait cycles of results, each leg by itself: average.nc, a table of the strides, figures."""
+    """Average the cycles of results, each leg by itself: average.nc, a table of the strides, figures."""
     from musclesolve.plotting.study.average_figures import average_files
     from musclesolve.results.files.atomic_writing import reserved, write_files
     from musclesolve.results.files.result_netcdf import netcdf_bytes
     from musclesolve.results.tables.average_table import remarks, table
-    from musclesolve.studies.average import average_results
+    from musclesolve.studies.average import average_results, stated_units
 
     with progress() as report, reserved(output):
-        averaged = average_results(result, partial=partial)
+        averaged = average_results(result, partial=partial, units=stated_units(unit or ()))
         files = {"average.nc": netcdf_bytes(averaged), **average_files(averaged, report)}
         report("writing", 1.0)
         paths = write_files(output, files)

@@ -74,6 +74,7 @@ class Choices(TypedDict, total=False):
     tendon_strain: TendonStrain | None
     contact_spacing_m: float | None
     movement: str | None
+    cycles_s: Sequence[tuple[float, float]]
 
 
 @dataclass(frozen=True)
@@ -93,11 +94,14 @@ class ModelOptions:
     tendon_strain: TendonStrain | None = None
     contact_spacing_m: float | None = None
     movement: str | None = None
+    cycles_s: Sequence[tuple[float, float]] = ()
 
     def __post_init__(self) -> None:
         """Refuse what no model can be asked for."""
         if self.movement is not None:
             check_choice(self.movement, "movement", trial_keys()["time"]["keys"]["movement"]["choices"])
+        if len(self.cycles_s):
+            check_value(np.asarray(self.cycles_s, dtype=object).tolist(), "time", "cycles_s")
         check_choice(self.passive, "passive", PASSIVE)
         check_tendon(self.tendon, self.tendon_strain)
         if self.reserve_weight is not None:
@@ -246,6 +250,8 @@ def opensim_problem(
                 alone; 0.104 of the length of the shank unless given (46 mm for a stature of 1.80 m).
             movement: what the subject does, such as "walking" (docs/results.md), for the comparison of contact forces
                 with measured ones; recognised by the motion unless given.
+            cycles_s: beginning and end of each cycle of the movement [s], as `cycles` cuts the result; by heel strikes
+                or the motion unless given.
             loads: path of an ExternalLoads file (.xml) or of ground reactions (.mot, .sto), from which inverse
                 dynamics computes the moments; see `read_external_loads`.
 
@@ -449,6 +455,7 @@ def body_of_trial(
             tendon_strain=trial.tendon_strain,
             contact_spacing_m=trial.contact_spacing,
             movement=trial.movement,
+            cycles_s=trial.cycles,
         )
     sharing = Sharing(chosen, method, trial.tendon, stated.reserve_weight)
     model = read_osim(trial.model)

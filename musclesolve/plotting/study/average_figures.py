@@ -31,14 +31,20 @@ def average_files(average: xr.Dataset, progress: Progress | None = None) -> dict
 
 
 def average_angles_and_moments(average: xr.Dataset) -> Sheet:
-    """Angle [deg] and internal moment of the degrees of freedom of the legs; per body mass if of a single subject."""
+    """Angle [deg] and internal moment of the degrees of freedom of the legs; per body mass, or in a chosen unit."""
     shared = [dof for dof in listed(average, "shared_dofs") if dof not in OPPOSITE]  # names of a model's own
     dofs = [dof for dof in (*OPPOSITE, *shared) if dof in average["dof"].values]
-    mass = average.attrs.get("subject_mass_kg")
-    factor, unit = (1.0, "[N m]") if mass is None else (1.0 / float(mass), "[N m/kg]")
+    mass, unit = average.attrs.get("subject_mass_kg"), average["joint_moment"].attrs.get("units", "N m")
+    factor, unit = (1.0 / float(mass), "N m/kg") if unit == "N m" and mass is not None else (1.0, unit)
     sheet, panels = page(average, "Mean joint angles and internal joint moments", len(dofs), 2, labels=True)
-    for row, dof in dof_rows(panels, cycle_axis(), dofs, unit):
-        _draw(row[0], average, "joint_angle", {"dof": dof}, factor=180.0 / np.pi)
+    for row, dof in dof_rows(panels, cycle_axis(), dofs, f"[{unit}]"):
+        _draw(
+            row[0],
+            average,
+            "joint_angle",
+            {"dof": dof},
+            factor=1.0 if average["joint_angle"].attrs.get("units") == "deg" else 180.0 / np.pi,
+        )
         _draw(row[1], average, "joint_moment", {"dof": dof}, factor=factor)
     sheet.add_legend(_entries(average, ("joint_angle", "joint_moment")))
     return sheet
@@ -51,8 +57,16 @@ def average_activations(average: xr.Dataset) -> Sheet:
 
 
 def average_muscle_forces(average: xr.Dataset) -> Sheet:
-    """Force of each muscle in newton, every panel with its own scale."""
-    return _every_muscle(average, "muscle_force", ("Mean muscle force", FORCE), (0.0, np.inf), OWN_SCALES)
+    """Force of each muscle in newton or the unit of the average, every panel with its own scale."""
+    unit = average["muscle_force"].attrs.get("units", "N")
+    label = (
+        FORCE
+        if unit == "N"
+        else f"force [{unit} of maximum isometric force]"
+        if unit == "%"
+        else f"force [{unit}]"
+    )
+    return _every_muscle(average, "muscle_force", ("Mean muscle force", label), (0.0, np.inf), OWN_SCALES)
 
 
 FIGURES = named(average_angles_and_moments, average_activations, average_muscle_forces)

@@ -11,7 +11,7 @@ from musclesolve.errors import InputError
 from musclesolve.recording.data import Emg, SharingOptions
 from musclesolve.recording.schema import Document, described_keys, trial_document, trial_keys, validated
 from musclesolve.recording.trial.emg_channels import read_emg
-from musclesolve.recording.trial.settings import check_strain, errors_of, sharing_of
+from musclesolve.recording.trial.settings import check_strain, errors_of, sharing_of, stated_cycles
 
 MODEL_FILES = frozenset({"model", "coordinates", "moments", "loads"})
 """Files that only the trial of a model has."""
@@ -37,6 +37,7 @@ class ModelTrial:
         files: role -> path, for provenance.
         notes: sentences a reader of the results should see.
         movement: what the file says that the subject does; None where it does not say it.
+        cycles: beginning and end of each cycle of the movement [s], where the file gives them.
     """
 
     document: Document
@@ -58,6 +59,7 @@ class ModelTrial:
     files: Mapping[str, Path] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
     movement: str | None = None
+    cycles: tuple[tuple[float, float], ...] = ()
 
     @property
     def path(self) -> Path:
@@ -135,4 +137,5 @@ def read_model_trial(path: Path) -> ModelTrial:
         files={"trial": document.path, **files},
         notes=tuple(notes),
         movement=time["movement"],
+        cycles=stated_cycles(time),
     )

@@ -28,6 +28,11 @@ OF_SPLINES = "cross_validation"
 Values = Mapping[str, Any]
 
 
+def stated_cycles(table: Values) -> tuple[tuple[float, float], ...]:
+    """Return beginning and end of each cycle that [time] gives [s]."""
+    return tuple((float(start), float(end)) for start, end in table["cycles_s"] or ())
+
+
 def subject_of(document: Document, table: Values) -> Subject:
     """Return the subject of [subject], with what is stated of single segments: prostheses, children, casts.
 

@@ -37,6 +37,7 @@ from musclesolve.recording.trial.settings import (
     is_own_set,
     muscles_of,
     sharing_of,
+    stated_cycles,
     subject_notes,
     subject_of,
 )
@@ -186,6 +187,7 @@ def assembled(
         events=stated_events(files),
         files=files,
         movement=content["time"]["movement"],
+        cycles=stated_cycles(content["time"]),
         notes=(*subject_notes(subject), *marker_mapping.notes, *_notes(content, forces)),
     )
 

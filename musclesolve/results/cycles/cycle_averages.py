@@ -140,10 +140,19 @@ def check_once(cycles: Sequence[xr.Dataset]) -> None:
 
 
 def check_alike(cycles: Sequence[xr.Dataset]) -> None:
-    """Refuse muscle forces of different optimisation problems: their mean is the solution of none.
+    """Refuse cycles of different movements, and muscle forces of different problems.
+
+    Their mean is the solution of none of these.
 
     Other choices, of the filter or of the hip joints, change the errors of the same forces; ``differences`` lists them.
     """
+    if len(kinds := {about for each in cycles if (about := each["percent"].attrs.get("long_name"))}) > 1:
+        raise InputError(
+            f"these are cycles of different movements: {' and '.join(sorted(kinds))}",
+            code="not_comparable",
+            expected="cycles of one movement, so that each percentage means the same in all",
+            remedy="average the results of each movement for itself; movement and cycles_s of [time] state it",
+        )
     for key in PROBLEM:
         # A database is a name, or a file wherever it lies.
         given = [each.attrs.get(key, UNSTATED.get(key)) for each in cycles]

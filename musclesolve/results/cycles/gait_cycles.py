@@ -1,4 +1,4 @@
-"""Gait cycles of a result, from heel strike to heel strike, over 0 to 100 %."""
+"""Cycles of a result over 0 to 100 %: from heel strike to heel strike, or of another movement."""
 
 from __future__ import annotations
 
@@ -14,11 +14,23 @@ from musclesolve._util.checks import check_integer
 from musclesolve._util.message_text import as_text
 from musclesolve._util.sides import OTHER, SIDE_NAMES, side_of
 from musclesolve.errors import InputError
+from musclesolve.results import movement as movements
+from musclesolve.results.cycles.cycle_coverage import CoveredCycle, covered_cycles
+from musclesolve.results.cycles.movement_landmarks import Intervals, intervals, strides
 from musclesolve.results.dataset import frame_validity as frames
 from musclesolve.results.dataset.checked import checked_result
 from musclesolve.results.dataset.result_quantities import BALANCE_ERROR, OF_TENDONS, along_heading
 
 POINTS = 101
+STRENGTH = "max_isometric_force"
+LANDING = "landing"
+COVERAGE = {
+    "coverage": "share of the cycle with frames",
+    "coverage_moment": "share of the cycle with moments: ground forces are known and the motion is plausible",
+    "coverage_muscle": "share of the cycle with muscle forces",
+    "coverage_stance": "share of the stance with moments; NaN where the toe-off is not known",
+}
+"""Coordinates over cycle."""
 LABELS = ("dof", "muscle", "joint")
 """Dimensions whose names end in the side they belong to."""
 OF_SHARING = {
@@ -44,11 +56,55 @@ METHODS = (
 """Attributes that say how the numbers were made, as far as it is one choice for many recordings."""
 RESERVES = "with_reserve"
 """Where a value comes from a frame that needed a reserve."""
-NEARLY = 0.95
-"""Share of a cycle that the frames have to cover: the measurement may end just before a strike beside the plates."""
 ROUND_OFF = 1e-6
 LEFT_OUT = {"center_of_pressure", "cost", "kkt_residual", BALANCE_ERROR}
 """Places in the laboratory, which differ from cycle to cycle, and figures of the solution."""
+
+
+def cycles(
+    result: xr.Dataset,
+    side: Literal["r", "l"],
+    *,
+    points: int = POINTS,
+    partial: bool = False,
+    without_side: bool = False,
+) -> xr.Dataset:
+    """Every cycle of the movement of a result, of one leg, at the same percentages.
+
+    What a cycle is depends on the movement, which the trial file states (``movement``, ``cycles_s`` of [time]) or
+    motion and forces show: a stride from heel strike to heel strike, the contact of a jump, the rise from a seat, a
+    squat (module ``movement_landmarks``). Between the frames the curves are interpolated by `sampled`, but not next to
+    a frame without a valid value. An end up to 1 % of the cycle, or less than a frame, beyond the first or last frame
+    counts as reached.
+
+    A cycle counts if 95 % of it or more lie between frames, forces or not: what was not measured, and what has no
+    valid solution, is NaN, so that a stance on the only plate of a laboratory counts as stance, and its swing for the
+    angles alone.
+
+    Args:
+        result: what ``musclesolve.run`` returns or ``result.nc`` holds.
+        side: "r" or "l".
+        points: number of percentages from 0 to 100.
+        partial: whether cycles count of which the frames cover less than 95 %, too.
+        without_side: name degrees of freedom, muscles and joints without their side, so that the legs can be compared
+            or put together. What belongs to no side is left out; of forces x points along the walking direction and
+            y from either leg to the median plane.
+
+    Returns:
+        Dataset over cycle, percent, dof, muscle, joint and axis with every quantity of this leg over time, except
+        places in the laboratory; over cycle the measures of the stride, and landmarks as ``deepest_percent``.
+        with_reserve says where a reserve was needed: muscle forces are a lower bound there. Coordinates over cycle:
+        cycle_start, cycle_end [s], cycle_trial, cycle_side, cycle_movement; coverage, coverage_moment,
+        coverage_muscle: share of the cycle with frames, with moments, with muscle forces, 0 to 1; coverage_stance:
+        of the stance with moments, NaN where its end is not known; missing: what is missing in words; over cycle and
+        muscle max_isometric_force [N]. The attributes left_out, invalid and reserves list cycles that are left out,
+        that have frames without a valid solution, or reserves.
+
+    Raises:
+        InputError: no result (``checked.checked_result``), no such leg in it, or fewer than two points.
+    """
+    _check(result, side, points)
+    return _cut(result, side, intervals(result, side), points, partial, without_side)
 
 
 def gait_cycles(
@@ -59,29 +115,22 @@ def gait_cycles(
     partial: bool = False,
     without_side: bool = False,
 ) -> xr.Dataset:
-    """Every gait cycle of one leg at the same percentages of the cycle.
-
-    Between the frames the curves are interpolated by `sampled`, but not next to a frame without a valid
-    value. A strike up to 1 % of the cycle, or less than a frame, beyond the first or last frame counts as reached.
+    """Every gait cycle of one leg, from heel strike to heel strike, whatever the movement; otherwise as `cycles`.
 
     Args:
-        result: what ``musclesolve.run`` returns or ``result.nc`` holds.
-        side: "r" or "l".
-        points: number of percentages from 0 to 100.
-        partial: whether cycles count of which the frames cover less than 95 %; what they do not cover is NaN.
-        without_side: name degrees of freedom, muscles and joints without their side, so that the legs can be compared
-            or put together. What belongs to no side is left out; of forces x points along the walking direction and
-            y from either leg to the median plane.
+        result, side, points, partial, without_side: see `cycles`.
 
     Returns:
-        Dataset over cycle, percent, dof, muscle, joint and axis with every quantity of this leg over time, except
-        places in the laboratory; over cycle the measures of the stride. with_reserve says where a reserve was needed:
-        muscle forces are a lower bound there. cycle_start and cycle_end are its times [s]. The attributes left_out,
-        invalid and reserves list cycles that are left out, that have frames without a valid solution, or reserves.
+        What `cycles` returns.
 
     Raises:
-        InputError: no result (``checked.checked_result``), no such leg in it, or fewer than two points.
+        InputError: see `cycles`.
     """
+    _check(result, side, points)
+    return _cut(result, side, strides(result, side), points, partial, without_side)
+
+
+def _check(result: xr.Dataset, side: str, points: int) -> None:
     if side not in (sides := frames.sides(checked_result(result))):
         raise InputError(
             f"the leg {as_text(side)} is not in this result",
@@ -91,26 +140,39 @@ def gait_cycles(
             remedy='compute both legs: musclesolve run --side both, or ms.run(..., side="both")',
         )
     check_integer(points, "points", 2)
+
+
+def _cut(
+    result: xr.Dataset, side: str, found: Intervals, points: int, partial: bool, without_side: bool
+) -> xr.Dataset:
     percent = np.linspace(0.0, 100.0, points)
-    every = frames.cycles(result, side)
-    used = [cycle for cycle in every if partial or cycle.complete or cycle.share >= NEARLY]
+    every = covered_cycles(result, side, found.cycles)
+    used = [cycle for cycle in every if partial or cycle.counts]
     own = _own(result, side, without_side)
     coords = {str(name): coord.variable for name, coord in own.coords.items() if "time" not in coord.dims}
-    coords["percent"] = xr.Variable("percent", percent, {"units": "%", "long_name": "gait cycle"})
+    walks = found.movement not in (movements.JUMP, movements.CHAIR, movements.SQUAT, LANDING)
+    about = {"units": "%", "long_name": "gait cycle" if walks else f"{found.movement} cycle"}
+    coords["percent"] = xr.Variable("percent", percent, about)
     source = str(result.attrs.get("trial_file", result.encoding.get("source", "")))
+    for name, text in {"side": side, "trial": source, "movement": found.movement}.items():
+        coords[f"cycle_{name}"] = xr.Variable("cycle", np.array([text] * len(used), np.str_))
     for name in ("start", "end"):
         times = np.array([getattr(cycle, name) for cycle in used], float)
         coords[f"cycle_{name}"] = xr.Variable("cycle", times, {"units": "s"})
-    coords["cycle_side"] = xr.Variable("cycle", np.array([side] * len(used), np.str_))
-    coords["cycle_trial"] = xr.Variable("cycle", np.array([source] * len(used), np.str_))
-    variables = _curves(result, side, own, used, percent) | _measures(result, side, used)
-    cycles = xr.Dataset(variables, coords, _attributes(result, side, every, used))
-    cycles.encoding["source"] = result.encoding.get("source")
-    return cycles
+    for name, meaning in COVERAGE.items():
+        shares = np.array([getattr(cycle, name) for cycle in used], float)
+        coords[name] = xr.Variable("cycle", shares, {"units": "1", "long_name": meaning})
+    coords["missing"] = xr.Variable("cycle", np.array([cycle.missing for cycle in used], np.str_))
+    if (strength := coords.pop(STRENGTH, None)) is not None:
+        coords[STRENGTH] = strength.set_dims({"cycle": len(used), "muscle": strength.size})
+    variables = _curves(result, side, own, used, percent) | _measures(result, side, used, walks)
+    data = xr.Dataset(variables, coords, _attributes(result, side, found, every, used))
+    data.encoding["source"] = result.encoding.get("source")
+    return data
 
 
 def _curves(
-    result: xr.Dataset, side: str, own: xr.Dataset, used: list[frames.Cycle], percent: Array
+    result: xr.Dataset, side: str, own: xr.Dataset, used: list[CoveredCycle], percent: Array
 ) -> dict[str, xr.Variable]:
     """The quantities of a leg, and where they come from frames with a reserve, over cycle and percent."""
     time = np.asarray(result["time"].values, dtype=float)
@@ -149,7 +211,9 @@ def _own(result: xr.Dataset, side: str, without_side: bool) -> xr.Dataset:
         and np.issubdtype(variable.dtype, np.floating)
         and name not in LEFT_OUT
     ]
-    own = result[names].drop_vars(frames.MUSCLE_SIDE, errors="ignore").transpose("time", ...)
+    kept_too = [STRENGTH] if STRENGTH in result else []
+    own = result[[*names, *kept_too]].set_coords(kept_too)
+    own = own.drop_vars(frames.MUSCLE_SIDE, errors="ignore").transpose("time", ...)
     for label in LABELS:
         if label in own.dims:
             # names of this side and, unless the side is dropped, those that have none
@@ -189,33 +253,47 @@ def _cycle_name(leg: str, start: float, end: float) -> str:
     return f"{leg}, {start:.3f} to {end:.3f} s"
 
 
-def _measures(result: xr.Dataset, side: str, used: list[frames.Cycle]) -> dict[str, xr.Variable]:
-    """Cadence, stance and the like of the strides that are these cycles; NaN where a strike was not recorded.
+def _measures(result: xr.Dataset, side: str, used: list[CoveredCycle], walks: bool) -> dict[str, xr.Variable]:
+    """Cadence, stance and the like of the strides that are these cycles, and landmarks of other movements.
 
-    Of an OpenSim model only the times of its heel strikes are known.
+    NaN where a strike was not recorded. Without strides, as of an OpenSim model, the times of the cycles are known, and
+    of strides their stance by the ground force.
     """
+    meaning = bundled_toml("musclesolve.results.dataset", "variables.toml")
+    measures = dict[str, xr.Variable]()
+    for name in dict.fromkeys(name for cycle in used for name in cycle.landmarks):
+        values = np.array([cycle.landmarks.get(name, np.nan) for cycle in used])
+        measures[name] = xr.Variable("cycle", values, meaning[name])
+    if not walks:
+        return measures | {"cycle_time": _times(used, meaning["cycle_time"])}
     if "stride" not in result.dims:
-        times = np.array([cycle.end - cycle.start for cycle in used])
-        meaning = bundled_toml("musclesolve.results.dataset", "variables.toml")
-        return {
-            name: xr.Variable("cycle", values, meaning[name])
-            for name, values in (("stride_time", times), ("cadence", 120.0 / times))
+        times = _times(used, meaning["stride_time"])
+        measures |= {
+            "stride_time": times,
+            "cadence": xr.Variable("cycle", 120.0 / times.values, meaning["cadence"]),
         }
+        stances = np.array([cycle.stance for cycle in used])
+        if np.isfinite(stances).any():
+            measures["stance_percent"] = xr.Variable("cycle", stances, meaning["stance_percent"])
+        return measures
     own = np.flatnonzero(result["stride_side"].values == side)
     starts = result["stride_start"].values[own]
-    measures = {}
-    for name, variable in result.data_vars.items():
+    for measure, variable in result.data_vars.items():
         if variable.dims == ("stride",):
             values = np.full(len(used), np.nan)
             for place, cycle in enumerate(used):
                 same = own[np.abs(starts - cycle.start) < 1e-6]
                 values[place] = variable.values[same[0]] if same.size else np.nan
-            measures[str(name)] = xr.Variable("cycle", values, variable.attrs)
+            measures[str(measure)] = xr.Variable("cycle", values, variable.attrs)
     return measures
 
 
+def _times(used: list[CoveredCycle], attrs: dict[str, str]) -> xr.Variable:
+    return xr.Variable("cycle", np.array([cycle.end - cycle.start for cycle in used], float), attrs)
+
+
 def _attributes(
-    result: xr.Dataset, side: str, every: list[frames.Cycle], used: list[frames.Cycle]
+    result: xr.Dataset, side: str, found: Intervals, every: list[CoveredCycle], used: list[CoveredCycle]
 ) -> dict[str, object]:
     kept = {key: result.attrs[key] for key in (*SUBJECT, *METHODS, "inputs") if key in result.attrs}
     if "shared_dofs" in kept:
@@ -223,14 +301,12 @@ def _attributes(
         kept["shared_dofs"] = [dof[:-2] for dof in dofs if dof.endswith(f"_{side}")]
     leg = f"{short_path(str(result.attrs.get('trial_file', 'result')))}, {SIDE_NAMES[side]} leg"
     unused = [
-        (cycle, f"the frames cover {100.0 * cycle.share:.0f} % of it") for cycle in every if cycle not in used
+        (cycle.start, cycle.end, f"the frames cover {100.0 * cycle.coverage:.0f} % of it")
+        for cycle in every
+        if cycle not in used
     ]
-    why = "much longer than the other cycles, as if a heel strike in it were missing"
-    unused += [(cycle, why) for cycle in frames.overlong(result, side)]
-    left_out = [
-        f"{_cycle_name(leg, cycle.start, cycle.end)}: {why}"
-        for cycle, why in sorted(unused, key=lambda pair: pair[0].start)
-    ]
+    unused = sorted([*unused, *found.left_out])
+    left_out = [f"{_cycle_name(leg, start, end)}: {why}" for start, end, why in unused]
 
     def counted(mask: Mask, what: str) -> list[str]:
         """A sentence for every cycle with frames of the mask."""
@@ -245,7 +321,7 @@ def _attributes(
         **kept,
         "side": side,
         "normalisation": "piecewise cubic Hermite interpolation (Fritsch and Butland 1984), not across invalid frames",
-        "left_out": left_out or ([] if every else [f"{leg}: no two heel strikes with frames between them"]),
+        "left_out": left_out or ([] if every else [f"{leg}: {found.why_none}"]),
         "invalid": counted(frames.unsolved(result, side), "without a valid solution"),
         "reserves": counted(frames.solved_with_reserve(result, side), "with a reserve"),
     }

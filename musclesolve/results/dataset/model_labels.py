@@ -147,6 +147,8 @@ def _provenance(body: ModelBody) -> dict[str, object]:
         attributes |= emg_attributes(body.trial.emg)
     if options.movement is not None:
         attributes["movement"] = options.movement
+    if len(options.cycles_s):
+        attributes["cycles_s"] = np.ravel(options.cycles_s).astype(float)
     if motion.cutoff_hz is not None:
         attributes |= {"filter_method": "butterworth", "filter_order": ORDER, "cutoff_hz": motion.cutoff_hz}
     return attributes

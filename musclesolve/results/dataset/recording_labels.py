@@ -169,6 +169,7 @@ def _provenance(body: RecordedBody) -> dict[str, object]:
         "completed": mechanics.measured.completed,
         "analysed": list(trial.analysed),
         **({} if trial.movement is None else {"movement": trial.movement}),
+        **({"cycles_s": np.ravel(trial.cycles).astype(float)} if trial.cycles else {}),
     }
 
 

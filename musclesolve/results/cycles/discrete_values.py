@@ -1,0 +1,265 @@
+"""Single numbers of the curves of cycles, one row each, as statistics programmes want them (long format).
+
+With duration T of a phase and the curve x over it:
+
+    mean = integral of x over the phase / T          impulse = integral of x dt = mean * T
+    positive_work = integral of max(x, 0) dt          negative_work = integral of min(x, 0) dt        of a power x
+
+so that positive and negative work add up to the integral of the power. Integrals by the trapezoidal rule over the
+percentages. A phase counts from 95 % of it on that have values; integrals are then those of the mean over these.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import xarray as xr
+
+from musclesolve._util.arrays import AnyArray, Array, Mask
+from musclesolve._util.message_text import as_text
+from musclesolve._util.names import suggestion
+from musclesolve.errors import InputError
+from musclesolve.results.cycles.normalisation import quantity_kinds
+from musclesolve.results.files.atomic_writing import write_files
+
+OF_CYCLE = (
+    *("subject", "group", "condition", "session", "cycle_trial", "cycle_side", "cycle_start", "cycle_end"),
+    *("cycle_movement", "coverage", "missing", "outlier"),
+)
+"""Coordinates over cycle that stand in each of its rows, as far as the cycles have them."""
+USUAL = (
+    *("joint_angle", "joint_moment", "joint_power", "muscle_force", "activation", "ground_reaction_force"),
+    *(
+        "joint_reaction",
+        "contact_force_component",
+        "knee_contact_medial",
+        "knee_contact_lateral",
+        "patellofemoral_force",
+    ),
+)
+"""Variables of which values are taken unless others are named."""
+ENOUGH = 0.95
+"""Share of a phase that has values."""
+AT_ONCE = 1000
+"""Cycles whose curves are in memory at the same time."""
+CYCLE, STANCE = "cycle", "stance"
+
+
+def discrete_values(cycles: xr.Dataset, variables: Sequence[str] | None = None) -> pd.DataFrame:
+    """Peaks, means, impulses and work of cycles, and the measures of their strides, in a table in long format.
+
+    Args:
+        cycles: what ``cycles`` or ``gait_cycles`` returned, or those of a study along ``cycle``; in the units that the
+            values are to have (``normalised``).
+        variables: curves, of `quantities.toml`; unless given angles, moments, powers, muscle, contact and ground
+            forces, as far as they are there.
+
+    Returns:
+        A row for each cycle, variable, name, phase and measure. Columns: ``cycle`` (its number), the coordinates of
+        the cycle (subject, condition, cycle_trial, cycle_side, ...), ``variable``, ``name`` ("knee_flexion"; of
+        vectors "hip z", and "hip resultant", their magnitude),
+        ``phase`` ("cycle", or "stance" where its end is known), ``measure`` (max, min, range, mean, impulse,
+        positive_work, negative_work; "value" of a measure of the stride), ``value``, ``percent`` of the cycle where a
+        peak is, else NaN, and ``unit``. The value is NaN where less than 95 % of the phase have one.
+
+    Raises:
+        InputError: a variable is not in these cycles, or no curve of a known kind.
+    """
+    kinds = {name: (kind, rules) for kind, rules in quantity_kinds().items() for name in rules["variables"]}
+    there = [name for name in kinds if name in cycles.data_vars and "percent" in cycles[name].dims]
+    for name in variables or ():
+        if name not in there:
+            raise InputError(
+                f"there are no curves of {as_text(name)} in these cycles",
+                code="unknown_name",
+                where="variables",
+                expected=f"some of {', '.join(there)}",
+                remedy=suggestion(str(name), there) or f"use {', '.join(there[:2])}",
+            )
+    chosen = [name for name in USUAL if name in there] if variables is None else list(variables)
+    parts = [part for name in chosen for part in _of_curves(cycles, name, kinds[name][1]["measures"])] + list(
+        _of_strides(cycles)
+    )
+    columns: dict[str, Any] = {}
+    if parts:
+        number = np.concatenate([part["cycle"] for part in parts])
+        columns["cycle"] = number
+        for name in OF_CYCLE:
+            if name in cycles.coords and cycles[name].dims == ("cycle",):
+                values = cycles[name].values
+                if values.dtype.kind in "UO":
+                    texts, codes = np.unique(values.astype(str), return_inverse=True)
+                    columns[name] = pd.Categorical.from_codes(codes[number], texts)
+                else:
+                    columns[name] = values[number]
+        for name in ("variable", "name", "phase", "measure", "unit"):
+            columns[name] = _categories(parts, name)
+        for name in ("value", "percent"):
+            columns[name] = np.concatenate([part[name] for part in parts])
+        order = ["value", "percent", "unit"]
+        columns = {name: columns[name] for name in [*(each for each in columns if each not in order), *order]}
+    table = pd.DataFrame(columns)
+    return table.sort_values("cycle", kind="stable", ignore_index=True) if parts else table
+
+
+def write_values(table: pd.DataFrame, path: str | Path) -> Path:
+    """Write a table of `discrete_values`, as CSV or Parquet by the suffix of the file.
+
+    Returns:
+        The path.
+
+    Raises:
+        InputError: another suffix, the file cannot be written, or pyarrow, which Parquet needs, is not installed.
+    """
+    path = Path(path)
+    if path.suffix.lower() == ".parquet":
+        try:
+            import pyarrow  # noqa: F401
+        except ImportError as error:
+            raise InputError(
+                "Parquet files need the package pyarrow, which is not installed",
+                code="missing_package",
+                remedy='pip install "musclesolve[parquet]", or name a file that ends in .csv',
+            ) from error
+        content = table.to_parquet(index=False, engine="pyarrow")
+    elif path.suffix.lower() == ".csv":
+        content = table.to_csv(index=False, float_format="%.8g", lineterminator="\n").encode()
+    else:
+        raise InputError(
+            f"values cannot be written as {path.suffix or 'a file without suffix'}",
+            code="bad_format",
+            file=path,
+            expected="a file that ends in .csv or .parquet",
+            remedy=f"name it {path.stem}.csv",
+        )
+    write_files(path.parent, {path.name: content})
+    return path
+
+
+def _of_curves(cycles: xr.Dataset, name: str, measures: Sequence[str]) -> Iterator[dict[str, AnyArray | str]]:
+    """The rows of one variable, some cycles at a time: for each phase and measure those of all names and cycles."""
+    cube = cycles[name].transpose("cycle", "percent", ...)
+    dims = [str(dim) for dim in cube.dims if dim not in ("cycle", "percent")]
+    shape = [cube.sizes[dim] for dim in dims]
+    names = np.array(
+        [
+            " ".join(str(cube[dim].values[k]) for dim, k in zip(dims, place, strict=True))
+            for place in np.ndindex(*shape)
+        ]
+    )
+    vectors = dims[-1:] == ["axis"]
+    if vectors:
+        names = np.concatenate(
+            [names, [f"{name.rpartition(' ')[0]} resultant".strip() for name in names[:: shape[-1]]]]
+        )
+    unit = str(cube.attrs.get("units", ""))
+    percent = np.asarray(cycles["percent"].values, dtype=float)
+    time = np.asarray((cycles["cycle_end"] - cycles["cycle_start"]).values, dtype=float)
+    ends = {CYCLE: np.full(time.size, 100.0)}
+    if "stance_percent" in cycles:
+        ends[STANCE] = np.asarray(cycles["stance_percent"].values, dtype=float)
+    for first in range(0, time.size, AT_ONCE):
+        rows = np.arange(first, min(first + AT_ONCE, time.size))
+        values = np.asarray(cube[rows].values, dtype=float).reshape(rows.size, percent.size, -1)
+        if vectors:
+            parts = values.reshape(rows.size, percent.size, -1, shape[-1])
+            values = np.concatenate([values, np.linalg.norm(parts, axis=3)], axis=2)
+        for phase, every in ends.items():
+            known = np.isfinite(every[rows])
+            picked, end = rows[known], every[rows][known]
+            found = _measured(values[known], percent, end, 0.01 * end * time[picked], measures)
+            for measure, (numbers, at) in found.items():
+                yield {
+                    "cycle": np.repeat(picked, names.size),
+                    "variable": name,
+                    "name": np.tile(names, picked.size),
+                    "phase": phase,
+                    "measure": measure,
+                    "unit": _unit(unit, measure),
+                    "value": numbers.ravel(),
+                    "percent": at.ravel(),
+                }
+
+
+def _measured(
+    values: Array, percent: Array, end: Array, time: Array, measures: Sequence[str]
+) -> dict[str, tuple[Array, Array]]:
+    """Each measure of curves (C, P, K) from 0 to an end (C,) [%] that takes a time (C,) [s], and its place; (C, K)."""
+    inside: Mask = percent <= end[:, None] + 1e-9
+    within = (inside[:, 1:] & inside[:, :-1])[..., None]
+    pieces = np.isfinite(values[:, 1:]) & np.isfinite(values[:, :-1]) & within
+    count = pieces.sum(axis=1)
+    enough = count >= ENOUGH * np.maximum(within.sum(axis=1), 1)
+    nowhere = np.full(enough.shape, np.nan)
+
+    def mean(curve: Array) -> Array:
+        middle = np.where(pieces, 0.5 * (curve[:, 1:] + curve[:, :-1]), 0.0)
+        return np.asarray(middle.sum(axis=1) / np.maximum(count, 1))
+
+    def peak(sign: float) -> tuple[Array, Array]:
+        held = np.where(inside[..., None] & np.isfinite(values), sign * values, -np.inf)
+        place = held.argmax(axis=1)
+        return sign * np.take_along_axis(held, place[:, None], axis=1)[:, 0], percent[place]
+
+    found: dict[str, tuple[Array, Array]] = {}
+    for measure in measures:
+        if measure in ("max", "min"):
+            found[measure] = peak(1.0 if measure == "max" else -1.0)
+        elif measure == "range":
+            found[measure] = peak(1.0)[0] - peak(-1.0)[0], nowhere
+        elif measure == "mean":
+            found[measure] = mean(values), nowhere
+        else:
+            bounds = {"impulse": (None, None), "positive_work": (0.0, None), "negative_work": (None, 0.0)}[
+                measure
+            ]
+            curve = values if measure == "impulse" else np.clip(values, *bounds)
+            found[measure] = mean(curve) * time[:, None], nowhere
+    return {
+        measure: (np.where(enough, number, np.nan), np.where(enough, at, np.nan))
+        for measure, (number, at) in found.items()
+    }
+
+
+def _unit(unit: str, measure: str) -> str:
+    """N m/kg -> N m s/kg of an impulse, W/kg -> J/kg of a work."""
+    over, slash, under = unit.partition("/")
+    if measure == "impulse":
+        return f"{over} s{slash}{under}"
+    return unit.replace("W", "J") if measure.endswith("work") else unit
+
+
+def _of_strides(cycles: xr.Dataset) -> Iterator[dict[str, AnyArray | str]]:
+    """The rows of what is one number of a cycle: stride time, speed, stance."""
+    count = cycles.sizes["cycle"]
+    for name, variable in cycles.data_vars.items():
+        if variable.dims == ("cycle",) and np.issubdtype(variable.dtype, np.floating):
+            yield {
+                "cycle": np.arange(count),
+                "variable": str(name),
+                "name": np.full(count, ""),
+                "phase": CYCLE,
+                "measure": "value",
+                "unit": str(variable.attrs.get("units", "")),
+                "value": np.asarray(variable.values, dtype=float),
+                "percent": np.full(count, np.nan),
+            }
+
+
+def _categories(parts: Sequence[dict[str, Any]], name: str) -> pd.Categorical:
+    """A column of few texts, of parts that have one text for all their rows or one for each."""
+    places: dict[str, int] = {}
+    codes = []
+    for part in parts:
+        texts, count = part[name], len(part["cycle"])
+        if isinstance(texts, str):
+            codes.append(np.full(count, places.setdefault(texts, len(places)), dtype=np.int32))
+        else:
+            unique, inverse = np.unique(texts, return_inverse=True)
+            numbers = np.array([places.setdefault(str(text), len(places)) for text in unique], dtype=np.int32)
+            codes.append(numbers[inverse])
+    return pd.Categorical.from_codes(np.concatenate(codes), list(places))

@@ -1,0 +1,230 @@
+"""Where the cycles of a movement begin and end, as the trial file states it or as motion and ground reactions show it.
+
+stated
+    ``cycles_s`` of the trial file, for both legs.
+walking, running, stairs, and what is not recognised
+    From heel strike to the next one of the same foot. Where no plate saw the foot strike, and in files that are cut to
+    a single cycle, the motion shows it: seen from the hips, the foot is farthest ahead a little before it strikes
+    (Zeni, Richards & Higginson 2008, Gait Posture 27:710-714), and at each strike of a foot it is as far ahead as at
+    the others. A strike is so where that distance falls through its value at the strikes that forces show, or without
+    these 0.03 s after the maximum; up to 5 % of a stride before the frames it follows from the slope of the first two,
+    behind them it is 0.03 s after the maximum.
+jump
+    From the contact of the foot to its take-off; a recording without take-off after a contact: to the lowest point.
+chair
+    From the beginning of the rise to standing. ``seat_off_percent`` is where the seat is left: where the feet bear the
+    body weight for the first time, if the force of both is known.
+squat
+    From the beginning of the descent through the deepest point (``deepest_percent``) to the end of the rise.
+
+Rise and descent begin and end where the vertical velocity of the hips is 5 % of its greatest in them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from itertools import pairwise
+
+import numpy as np
+import xarray as xr
+
+from musclesolve._util.arrays import Array, true_runs
+from musclesolve._util.sides import SIDE_NAMES
+from musclesolve.results import movement as movements
+from musclesolve.results.dataset import frame_validity as frames
+from musclesolve.results.movement import SeenMotion
+
+STATED = "cycles_s"
+"""Attribute of a result: start and end of each cycle that the trial file states, one after the other [s]."""
+STEP = 0.1
+"""In front of the hips and behind them a foot that walks comes farther than this [m]."""
+LAG = 0.03
+"""From the farthest reach of an ankle to the strike [s]; 0.02 to 0.05 s in the recorded walks with known forces."""
+BEYOND = 0.05
+"""A strike that the motion shows lies no farther beyond the frames, of the usual stride."""
+SAME_STRIKE = 0.15
+"""A strike that the motion shows is one that forces show, if they lie no farther apart [s]."""
+USUAL_STRIDE = 1.1
+"""Stride time where only one strike is known [s]."""
+SLOW = 0.05
+"""Of the greatest vertical velocity: slower is the beginning and the end of a rise or a descent."""
+SHORTEST_CONTACT = 0.05
+"""A contact that lasts less is none [s]."""
+
+
+@dataclass(frozen=True)
+class Interval:
+    """A cycle of a movement: start and end [s], and its landmarks by name [%]."""
+
+    start: float
+    end: float
+    landmarks: dict[str, float] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Intervals:
+    """The cycles of a leg in their order, the movement they are of, and why other candidates are none."""
+
+    movement: str
+    cycles: list[Interval]
+    left_out: list[tuple[float, float, str]] = field(default_factory=list)  # start, end [s], reason
+    why_none: str = "no two heel strikes with frames between them"
+
+
+def intervals(result: xr.Dataset, side: str) -> Intervals:
+    """The cycles of one leg of a result; see above."""
+    seen = SeenMotion(result)
+    name = movements.movement(seen).name
+    if (stated := np.atleast_1d(np.asarray(result.attrs.get(STATED, []), dtype=float))).size:
+        every = [(start, end) for start, end in stated.reshape(-1, 2).tolist()]
+        inside = [np.count_nonzero((seen.time >= start) & (seen.time <= end)) > 1 for start, end in every]
+        kept = [Interval(*each) for each, there in zip(every, inside, strict=True) if there]
+        none = [(*each, "no frames in it") for each, there in zip(every, inside, strict=True) if not there]
+        return Intervals(name, kept, none)
+    found = {movements.JUMP: _contacts, movements.CHAIR: _rises, movements.SQUAT: _squats}
+    return found[name](seen, side) if name in found else strides(result, side, name)
+
+
+def strides(result: xr.Dataset, side: str, name: str = movements.WALKING) -> Intervals:
+    """From heel strike to heel strike of a foot; intervals that lack a strike in their middle are left out."""
+    strikes = heel_strikes(result, side)
+    times = np.diff(strikes)
+    usual = float(np.median(times)) if times.size else 0.0
+    long = "much longer than the other cycles, as if a heel strike in it were missing"
+    every = list(pairwise(strikes.tolist()))
+    kept = [Interval(start, end) for start, end in every if end - start <= frames.LONGEST * usual]
+    first, last = result["time"].values[[0, -1]]
+    left_out = [
+        (start, end, long)
+        for start, end in every
+        if end - start > frames.LONGEST * usual and start < last and end > first
+    ]
+    return Intervals(name, kept, left_out)
+
+
+def heel_strikes(result: xr.Dataset, side: str) -> Array:
+    """Times [s] at which a foot strikes the ground, those that only the motion shows included."""
+    known = frames.heel_strikes(result, side)
+    seen = SeenMotion(result)
+    if side not in SIDE_NAMES or seen.time.size < movements.FEWEST:
+        return known
+    shown = _shown_strikes(seen, side, known)
+    far = [time for time in shown if known.size == 0 or np.abs(known - time).min() > SAME_STRIKE]
+    return np.sort(np.concatenate([known, far]))
+
+
+def _shown_strikes(seen: SeenMotion, side: str, known: Array) -> list[float]:
+    """Where the ankle, ahead of the hips, falls through the distance that it has when the foot strikes."""
+    ahead = seen.ahead(side)
+    if ahead is None or not np.isfinite(ahead).all() or ahead.max() < STEP or ahead.min() > -STEP:
+        return []
+    time, middle = seen.time, 0.5 * (ahead.max() + ahead.min())
+    rise, bend = ahead[1:-1] - ahead[:-2], ahead[:-2] - 2.0 * ahead[1:-1] + ahead[2:]
+    tops = np.flatnonzero((rise >= 0.0) & (rise + bend < 0.0) & (ahead[1:-1] > middle))
+    inside = known[(known >= time[0]) & (known <= time[-1])]
+    if inside.size:
+        level = float(np.median(np.interp(inside, time, ahead)))
+    elif tops.size:  # the parabola through the farthest frame and its neighbors
+        level = float(np.median(ahead[tops + 1] + 0.5 * bend[tops] * (LAG / seen.period) ** 2))
+    else:
+        return []
+    if level < middle:
+        return []
+    falling = np.flatnonzero((ahead[:-1] > level) & (ahead[1:] <= level))
+    found = [float(np.interp(-level, -ahead[k : k + 2], time[k : k + 2])) for k in falling]
+    beyond = BEYOND * (float(np.median(np.diff(known))) if known.size > 1 else USUAL_STRIDE)
+    slope = (ahead[1] - ahead[0]) / (time[1] - time[0])
+    if slope < 0.0 and middle < ahead[0] <= level and (level - ahead[0]) / -slope <= beyond:
+        found.append(float(time[0] + (level - ahead[0]) / slope))
+    if tops.size and ahead[tops[-1] + 1 :].min() > level and time[tops[-1] + 1] + LAG <= time[-1] + beyond:
+        found.append(float(max(time[tops[-1] + 1] + LAG, time[-1])))
+    return sorted(found)
+
+
+def _contacts(seen: SeenMotion, side: str) -> Intervals:
+    """Contacts of a foot from their beginning to take-off; without any, to the lowest point of the hips."""
+    if side not in seen.force:
+        return Intervals(movements.JUMP, [], why_none="the ground force of this foot is not known")
+    on = np.nan_to_num(seen.force[side]) > seen.threshold
+    height, time = seen.hips[:, 2], seen.time
+    whole, landings = list[Interval](), list[Interval]()
+    for first, stop in true_runs(on):
+        if first == 0 or (stop - first) * seen.period < SHORTEST_CONTACT:
+            continue  # what began before the frames has no contact
+        lowest = first + int(np.argmin(height[first:stop]))
+        if stop < time.size:
+            share = 100.0 * (time[lowest] - time[first]) / (time[stop - 1] - time[first])
+            whole.append(Interval(time[first], time[stop - 1], {"deepest_percent": float(share)}))
+        elif lowest < stop - 1:
+            landings.append(Interval(time[first], time[lowest]))
+    none = "no contact of this foot that begins within the frames, with a lowest point after it"
+    if whole:
+        why = "a landing without take-off after it"
+        return Intervals(movements.JUMP, whole, [(each.start, each.end, why) for each in landings])
+    return Intervals("landing", landings, why_none=none)
+
+
+def _height(seen: SeenMotion) -> Array:
+    """Height of the hips [m]; where it is not known the negative mean flexion of the knees."""
+    height = seen.hips[:, 2]
+    return height if np.isfinite(height).all() else -0.5 * (seen.knee("r") + seen.knee("l"))
+
+
+def _bent(seen: SeenMotion) -> list[tuple[int, int]]:
+    """Runs of frames with knees bent by more than 50 degrees."""
+    return true_runs(0.5 * (seen.knee("r") + seen.knee("l")) > movements.BENT)
+
+
+def _moving(rate: Array, fastest: int, sign: float) -> tuple[int, int]:
+    """First and last frame around the fastest one in which a rate of a sign is more than 5 % of the fastest."""
+    slow = np.flatnonzero(sign * rate < SLOW * sign * rate[fastest])
+    before, after = slow[slow < fastest], slow[slow > fastest]
+    return int(before[-1]) if before.size else 0, int(after[0]) if after.size else rate.size - 1
+
+
+def _rises(seen: SeenMotion, side: str) -> Intervals:
+    """From sitting to standing, the moment at which the seat is left among them."""
+    height, time = _height(seen), seen.time
+    rate, cycles, left_out = np.gradient(height, time), list[Interval](), list[tuple[float, float, str]]()
+    load = np.sum(list(seen.force.values()), axis=0) if len(seen.force) == len(SIDE_NAMES) else None
+    for first, stop in _bent(seen):
+        if stop == time.size:
+            continue  # sits to the end
+        lowest = first + int(np.argmin(height[first:stop]))
+        above = np.flatnonzero(0.5 * (seen.knee("r") + seen.knee("l"))[stop:] < movements.UPRIGHT)
+        if not above.size:
+            continue
+        fastest = lowest + int(np.argmax(rate[lowest : stop + int(above[0]) + 1]))
+        start, end = _moving(rate, fastest, 1.0)
+        landmarks = {}
+        if load is not None and (borne := np.flatnonzero(load[start : end + 1] >= 1.0)).size:
+            at = time[start + borne[0]]
+            landmarks["seat_off_percent"] = float(100.0 * (at - time[start]) / (time[end] - time[start]))
+        if end == time.size - 1 and rate[end] > SLOW * rate[fastest]:
+            left_out.append((time[start], time[end], "the recording ends before the subject stands"))
+        else:
+            cycles.append(Interval(time[start], time[end], landmarks))
+    return Intervals(movements.CHAIR, cycles, left_out, "no rise from the seat to standing within the frames")
+
+
+def _squats(seen: SeenMotion, side: str) -> Intervals:
+    """From standing to the deepest point and back."""
+    height, time = _height(seen), seen.time
+    rate, cycles = np.gradient(height, time), list[Interval]()
+    runs = _bent(seen)
+    for place, (first, stop) in enumerate(runs):
+        deepest = first + int(np.argmin(height[first:stop]))
+        from_, to = (
+            (runs[place - 1][1] if place else 0),
+            (runs[place + 1][0] if place + 1 < len(runs) else time.size),
+        )
+        if deepest - from_ < 2 or to - deepest < 2:
+            continue
+        down = from_ + int(np.argmin(rate[from_:deepest]))
+        up = deepest + int(np.argmax(rate[deepest:to]))
+        start, end = _moving(rate, down, -1.0)[0], _moving(rate, up, 1.0)[1]
+        share = 100.0 * (time[deepest] - time[start]) / (time[end] - time[start])
+        cycles.append(Interval(time[start], time[end], {"deepest_percent": float(share)}))
+    return Intervals(
+        movements.SQUAT, cycles, why_none="no squat with its descent and its rise within the frames"
+    )
