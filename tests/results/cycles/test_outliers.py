@@ -91,7 +91,7 @@ def test_a_marker_fault_is_named_by_its_angle_and_its_size():
 
 
 def test_a_force_fault_of_one_stride():
-    cycles = study(trials=2)
+    cycles = study(trials=3)
     cycles["ground_reaction_force"][5, :, 2] *= 0.5
     found = with_outliers(cycles)
     assert np.flatnonzero(found["outlier"]).tolist() == [5]
