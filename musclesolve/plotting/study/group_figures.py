@@ -24,7 +24,7 @@ from musclesolve.plotting.page.panels import muscles_by_group
 from musclesolve.plotting.page.sheet import Arrangement, Sheet, broken, heading, page, text_width, zero_line
 from musclesolve.plotting.study.comparison_figures import COST_COLORS as COLORS
 from musclesolve.results.cycles.curve_names import curves_of, shown
-from musclesolve.results.dataset.result_quantities import OPPOSITE
+from musclesolve.results.dataset.result_quantities import OPPOSITE, listed
 from musclesolve.results.tables.study_tables import p_text
 
 BAND = 0.22
@@ -137,7 +137,7 @@ def group_curves(
         if effects:
             _bars(axes, tests.get(name, []), effects, comparisons)
             _strip(axes, tests.get(name, []), effects, below, labelled=lowest)
-    cycle = set(means.attrs.get("movements", ())) <= {"walking", "running"}
+    cycle = set(listed(means, "movements")) <= {"walking", "running"}
     sheet.label_axes(
         "gait cycle [%]" if cycle else "cycle [%]", f"{variable.replace('_', ' ')} [{unit or '1'}]"
     )

@@ -200,6 +200,11 @@ def _order(wanted: Sequence[str] | None, there: np.ndarray[Any, Any]) -> list[st
     return list(wanted) if wanted else list(dict.fromkeys(there.tolist()))
 
 
+def _groups(means: xr.Dataset) -> list[str]:
+    """Groups in their order; a list of one is read from a file as its only entry."""
+    return [str(name) for name in np.atleast_1d(means.attrs["groups"])]
+
+
 def _numbers_of_subjects(
     cycles: xr.Dataset, subject: np.ndarray[Any, Any], subjects: Sequence[str], used: Mask
 ) -> dict[str, Any]:
@@ -258,7 +263,7 @@ def group_means(
         InputError: a simultaneous band without the package spm1d.
     """
     theory = _random_field_theory() if band == "simultaneous" else None
-    groups, of = [str(name) for name in means.attrs["groups"]], means["group"].values
+    groups, of = _groups(means), means["group"].values
     members = [np.flatnonzero(of == name) for name in groups]
     present = means["cycles"] > 0
     present = present.any("side") if "side" in present.dims else present
@@ -598,7 +603,7 @@ def compare_curves(means: xr.Dataset, design: Design | Mapping[str, Any] = Desig
         )
     order = _order(design.conditions, means["condition"].values)
     means = means.sel(condition=[name for name in order if name in means["condition"].values])
-    of, groups = means["group"].values, _order(design.groups, np.array(means.attrs["groups"], dtype=object))
+    of, groups = means["group"].values, list(design.groups or _groups(means))
     layout = _Layout(
         [str(name) for name in means["subject"].values],
         {name: np.flatnonzero(of == name) for name in groups if (of == name).any()},

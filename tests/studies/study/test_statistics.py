@@ -342,11 +342,19 @@ def test_axes_and_sides_are_curves_of_their_own(rng):
     assert found.sizes["test"] == 6
 
 
-def test_it_is_stored_and_read_again(rng, tmp_path):
-    found = compared(smooth(rng, 6, 2, 2), conditions=["slow", "fast"])
+@pytest.mark.parametrize("groups", [None, ["a"] * 6, ["a"] * 3 + ["b"] * 3])
+def test_means_and_tests_are_stored_and_read_again(rng, tmp_path, groups):
+    means = means_of(smooth(rng, 6, 2, 2), conditions=["slow", "fast"], groups=groups)
+    found = compare_curves(means)
+    means.to_netcdf(tmp_path / "means.nc")
     found.to_netcdf(tmp_path / "comparisons.nc")
-    with xr.open_dataset(tmp_path / "comparisons.nc") as again:
-        np.testing.assert_array_equal(again["statistic"], found["statistic"])
+    with (
+        xr.open_dataset(tmp_path / "means.nc") as again,
+        xr.open_dataset(tmp_path / "comparisons.nc") as stored,
+    ):
+        np.testing.assert_array_equal(stored["statistic"], found["statistic"])
+        np.testing.assert_array_equal(compare_curves(again)["statistic"], found["statistic"])
+        xr.testing.assert_equal(group_means(again), group_means(means))
 
 
 def test_bad_input_is_refused(rng, monkeypatch):
