@@ -166,7 +166,8 @@ def _cut(
     if (strength := coords.pop(STRENGTH, None)) is not None:
         coords[STRENGTH] = strength.set_dims({"cycle": len(used), "muscle": strength.size})
     variables = _curves(result, side, own, used, percent) | _measures(result, side, used, walks)
-    data = xr.Dataset(variables, coords, _attributes(result, side, found, every, used))
+    # chunks and types of the file that a result was read from do not fit its cycles
+    data = xr.Dataset(variables, coords, _attributes(result, side, found, every, used)).drop_encoding()
     data.encoding["source"] = result.encoding.get("source")
     return data
 

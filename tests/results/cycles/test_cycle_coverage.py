@@ -7,6 +7,7 @@ import pytest
 from synthetic_result import result, set_status
 
 import musclesolve as ms
+from musclesolve.results.files.result_netcdf import read_result, write_result
 
 STRIKES = [0.2, 1.2, 2.2]
 
@@ -80,3 +81,23 @@ def test_cycles_without_any_force_count_for_their_motion():
     assert cycles.sizes["cycle"] == 2 and not cycles["joint_angle"].isnull().any()
     assert cycles["joint_moment"].isnull().all() and (cycles["coverage_moment"] == 0.0).all()
     assert set(cycles["missing"].values) == {"all of it: moments and muscle forces are not measured"}
+
+
+def test_cycles_of_a_file_can_be_kept_in_a_file(tmp_path):
+    write_result(lost(data(), 0.86, 1.2), tmp_path / "result.nc")
+    result_of_file = read_result(tmp_path / "result.nc")
+    cycles = ms.with_outliers(ms.normalised(ms.cycles(result_of_file, "r", without_side=True)))
+    write_result(cycles, tmp_path / "cycles.nc")
+    back = read_result(tmp_path / "cycles.nc")
+    for name in (
+        "missing",
+        "cycle_movement",
+        "max_isometric_force",
+        "outlier",
+        "outlier_reason",
+        "joint_moment",
+    ):
+        np.testing.assert_array_equal(back[name], cycles[name])
+    assert list(back.attrs["units"]) == cycles.attrs["units"]
+    write_result(cycles.isel(cycle=[]), tmp_path / "none.nc")
+    assert read_result(tmp_path / "none.nc").sizes["cycle"] == 0
