@@ -22,7 +22,13 @@ except KeyboardInterrupt:  # most of the time before `main` is spent here
     raise SystemExit(130) from None
 
 from musclesolve.cli import environment
-from musclesolve.cli.commands import force_commands, list_commands, recording_commands, result_commands
+from musclesolve.cli.commands import (
+    force_commands,
+    list_commands,
+    recording_commands,
+    result_commands,
+    study_commands,
+)
 from musclesolve.cli.errors import INTERRUPTED, interrupt_message, report_errors
 from musclesolve.cli.options import Json, Quiet
 from musclesolve.cli.printing import announce, complain, console, mode, print_plain
@@ -167,6 +173,7 @@ PANELS: dict[str, dict[Callable[..., None], tuple[str, ...]]] = {
         force_commands.share: BOTH,
         force_commands.compare: BOTH,
         force_commands.average: BOTH,
+        study_commands.study: BOTH,
     },
     "Recordings": {
         recording_commands.init: QUIET,

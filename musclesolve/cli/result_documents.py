@@ -22,6 +22,7 @@ from musclesolve.results.tables.average_table import MEASURES
 if TYPE_CHECKING:
     from musclesolve.studies.benchmark.benchmark import BenchmarkReport
     from musclesolve.studies.many_trials.trial_record import TrialRecord
+    from musclesolve.studies.study.analysis import StudyResult
 
 SUBJECT = {"name": "subject", "mass_kg": "subject_mass_kg", "stature_m": "subject_stature_m"}
 CHOICES = {
@@ -283,6 +284,40 @@ def many_trials_document(records: Sequence[TrialRecord]) -> dict[str, Any]:
             }
         )
     return {"counts": {each.value.replace(" ", "_"): count[each] for each in Outcome}, "trials": trials}
+
+
+def study_document(result: StudyResult) -> dict[str, Any]:
+    """The trials of a study, its cycles, tests and mean values."""
+    study, cycles, tests = result.computed.study, result.cycles, result.comparisons
+    trials = many_trials_document(list(result.computed.records.values()))
+    unusual = []
+    if cycles is not None:
+        for place in range(cycles.sizes["cycle"]):
+            if not bool(cycles["outlier"].values[place]):
+                continue
+            one = cycles.isel(cycle=place)
+            unusual.append({"trial": str(one["trial"].values), "reason": str(one["outlier_reason"].values)})
+    found = []
+    if tests is not None:
+        for place in range(tests.sizes["cluster"]):
+            cluster = tests.isel(cluster=place)
+            test = tests.isel(test=int(cluster["cluster_test"]))
+            found.append(
+                {key: str(test[key].values) for key in ("variable", "name", "effect", "kind", "units")}
+                | {key: float(cluster[key]) for key in ("start", "end", "p", "mean_difference")}
+            )
+    return {
+        "title": study.title,
+        **trials,
+        "excluded": {trial.name: trial.exclude for trial in study.trials if trial.exclude},
+        "notes": list(result.computed.notes),
+        "cycles": 0 if cycles is None else cycles.sizes["cycle"],
+        "unusual_cycles": unusual,
+        "tests": 0 if tests is None else int(tests.attrs["tests"]),
+        "not_compared": result.not_compared or None,
+        "clusters": found,
+        "values": result.values.to_dict("records"),
+    }
 
 
 def benchmark_document(report: BenchmarkReport) -> dict[str, Any]:

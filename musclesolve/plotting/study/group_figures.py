@@ -6,7 +6,7 @@ the cycle with its threshold.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, Literal
 
 import numpy as np
@@ -57,6 +57,13 @@ def group_files(
 
     A variable with more curves than fit on a page has several: group_muscle_force.png, group_muscle_force_2.png.
     """
+    return figures_of(means, group_drawings(means, comparisons), progress)
+
+
+def group_drawings(
+    means: xr.Dataset, comparisons: xr.Dataset | None = None
+) -> dict[str, Callable[[xr.Dataset], Sheet]]:
+    """What draws every figure of the groups of a study from the means, by its name."""
     figures = {}
     for name, each in means.data_vars.items():
         if f"{name}_high" not in means or "percent" not in each.dims:
@@ -66,10 +73,12 @@ def group_files(
             suffix = f"_{number // MOST + 1}" if number else ""
             part = names[number : number + MOST]
             figures[f"group_{name}{suffix}"] = _drawing(str(name), comparisons, part)
-    return figures_of(means, figures, progress)
+    return figures
 
 
-def _drawing(variable: str, comparisons: xr.Dataset | None, names: list[str]) -> Any:
+def _drawing(
+    variable: str, comparisons: xr.Dataset | None, names: list[str]
+) -> Callable[[xr.Dataset], Sheet]:
     return lambda means: group_curves(means, variable, comparisons, names=names)
 
 

@@ -77,10 +77,9 @@ def table(comparisons: xr.Dataset, most: int | None = None) -> Table:
         found = comparisons.isel(cluster=place)
         test = comparisons.isel(test=int(found["cluster_test"]))
         factor, unit = shown(str(test["units"].values))
-        variable, name = str(test["variable"].values), str(test["name"].values)
         share, amount = float(found["mean_difference_percent"]), factor * float(found["mean_difference"])
         result.add_row(
-            " ".join(dict.fromkeys((variable.replace("_", " "), name.replace("_", " ")))),
+            curve_words(test),
             str(test["effect"].values),
             f"{float(found['start']):.0f}-{float(found['end']):.0f}",
             p_text(float(found["p"])),
@@ -89,6 +88,12 @@ def table(comparisons: xr.Dataset, most: int | None = None) -> Table:
             str(found["difference_of"].values),
         )
     return result
+
+
+def curve_words(test: xr.Dataset) -> str:
+    """The variable and the curve of a test: joint moment knee flexion."""
+    parts = (str(test[key].values).replace("_", " ") for key in ("variable", "name"))
+    return " ".join(dict.fromkeys(parts))
 
 
 def remarks(comparisons: xr.Dataset) -> list[str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import time
 import traceback
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -48,7 +48,7 @@ DRAWING = ("musclesolve.plotting.figure_sets", "draw_task")
 """Module and function of a process that draws beside this one; it is ready by the time that there is a result."""
 RESULT, ERROR, EARLIER = "result.nc", "error.txt", "earlier_result.nc"
 Further = Callable[[xr.Dataset, Path], bytes]
-"""Makes the content of a file beside result.nc, from the result and the path of that file; of a module."""
+"""Makes the content of a file beside a result, from the result and its path; of a module."""
 
 
 @dataclass(frozen=True)
@@ -77,12 +77,12 @@ def analyse(
     figures: bool,
     progress: Progress,
     more: Callable[[Trial | ModelTrial], dict[str, bytes]] = lambda trial: {},
-    further: Mapping[str, Further | None] | None = None,
+    outdated: Iterable[str] = (),
 ) -> tuple[xr.Dataset, list[Path]]:
     """Read, compute, draw and write one trial; all files are written, or none. Returns the result and the files.
 
-    Figures and messages of an earlier result in the folder are removed. Options are keyword arguments of `run`; `more`
-    makes further files of the trial, by name, and `further` those of its result.
+    Figures and messages of an earlier result in the folder are removed, and files that are named in `outdated`. Options
+    are keyword arguments of `run`; `more` makes further files of the trial, by name.
     """
     with reserved(folder):
         check_folder(folder, RESULT, trial)
@@ -95,11 +95,9 @@ def analyse(
         result.attrs[ATTRIBUTE] = recipe(hashes, options, [RESULT, *drawn])
         result.attrs[MEASURES] = Measures.of(result).as_json()
         progress("writing", 1.0)
-        beside_it = further or {}
-        made = {name: make(result, folder / name) for name, make in beside_it.items() if make is not None}
-        files = {RESULT: netcdf_bytes(result), **drawn, **of_trial, **made}
+        files = {RESULT: netcdf_bytes(result), **drawn, **of_trial}
         figure_names = (*RESULT_FIGURES, *MODEL_FIGURES, *UNCERTAINTY_FIGURES)
-        replaced = [*in_every_format(figure_names), UNCERTAINTY, ERROR, EARLIER, *beside_it]
+        replaced = [*in_every_format(figure_names), UNCERTAINTY, ERROR, EARLIER, *outdated]
         return result, write_files(folder, files, replaced)
 
 
@@ -152,15 +150,15 @@ def attempt(job: Job, progress: Progress = no_progress) -> TrialRecord:
         with page_style(job.style), reserved(job.folder):
             check_folder(job.folder, RESULT, job.trial)
             measures, outcome = None if job.again else _current(job), Outcome.UNCHANGED
+            result = None
             if measures is None:
                 files = job.trial, job.folder, job.options, job.figures, progress
-                result, _ = analyse(*files, further=job.further)
+                result, _ = analyse(*files, outdated=job.further)
                 measures, outcome = Measures.of(result), Outcome.COMPUTED
-            elif missing := _missing(job):
-                result = read_result(job.folder / RESULT)
-                write_files(
-                    job.folder, {name: make(result, job.folder / name) for name, make in missing.items()}
-                )
+            if missing := _missing(job):
+                path = job.folder / RESULT
+                result = read_result(path) if result is None else result
+                write_files(job.folder, {name: make(result, path) for name, make in missing.items()})
     except BusyError as error:
         return job.record(Outcome.STOPPED, str(error))
     except (MuscleSolveError, MuscleDatabaseError) as error:

@@ -20,6 +20,7 @@ from musclesolve.recording.schema import (
     validated,
     value_problem,
 )
+from musclesolve.results.cycles.normalisation import chosen_units, quantity_kinds
 from musclesolve.studies.many_trials.run_many import safe
 from musclesolve.studies.many_trials.trial_record import CSV
 
@@ -97,8 +98,18 @@ class Study:
 
 
 def study_keys() -> dict[str, Any]:
-    """Return the description of every table and key of a study file."""
-    return bundled_toml("musclesolve.studies.study", "study_keys.toml")
+    """Return the description of every table and key of a study file; units are those that quantities may have."""
+    usual = chosen_units()
+    units = {
+        kind: {
+            "type": "text",
+            "choices": list(rules["units"]),
+            "default": usual[kind],
+            "about": f"unit of {', '.join(rules['variables'][:3])}",
+        }
+        for kind, rules in quantity_kinds().items()
+    }
+    return bundled_toml("musclesolve.studies.study", "study_keys.toml") | {"units": {"keys": units}}
 
 
 def is_study(path: Path) -> bool:

@@ -1,0 +1,111 @@
+"""A study of many subjects: drafted from folders, computed, compared, on one page.
+
+One learns how folders and names become a study file, and what the page finds. The 24 subjects are made up: the bundled
+stride, each with a shape and mass of its own, five trials in two conditions; in `loaded` every knee moment is 10 %
+greater. Three trials are broken, and in two the right leg holds what is the left one's.
+"""
+
+import shutil
+import sys
+from pathlib import Path
+
+import numpy as np
+
+import musclesolve as ms
+from musclesolve.data import reference_stride
+
+MODEL = Path(__file__).with_name("opensim_model") / "leg.osim"
+COORDINATES = {"hip_flexion_r": (1, "hip_flexion_r"), "knee_angle_r": (-1, "knee_flexion_r"),
+               "ankle_angle_r": (1, "ankle_dorsiflexion_r")}  # fmt: skip
+"""Coordinate of the model, whose knee bends in the negative direction -> sign and angle of the stride."""
+CONDITIONS, EFFECT, KNEE = ("free", "loaded"), 1.10, 1
+BETWEEN, WITHIN = (0.04, 0.05), (0.015, 0.02)
+"""Standard deviation of the curves of subjects, and of trials of one subject: angles [rad], moments [N m/kg]."""
+BROKEN = ("S03_free_2", "S10_loaded_4", "S17_free_5")
+SWAPPED = ("S06_loaded_1", "S20_free_3")
+
+
+def stride() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Time (T,), angles (T, 3) and moments per body mass (T, 3) of one gait cycle of the right leg."""
+    result = ms.run(reference_stride(), side="r")
+    curves = []
+    for name in ("joint_angle", "joint_moment"):
+        curves.append(
+            np.stack([sign * result[name].sel(dof=dof).values for sign, dof in COORDINATES.values()], 1)
+        )
+    return result["time"].values, curves[0], curves[1] / result.attrs["subject_mass_kg"]
+
+
+def wave(random: np.random.Generator, time: np.ndarray, size: float) -> np.ndarray:
+    """Smooth periodic curves (T, 3) at random, of five harmonics, with the given standard deviation."""
+    phase = 2 * np.pi * (time - time[0]) / (time[-1] - time[0])
+    harmonics = np.arange(1, 6)
+    weights = random.normal(size=(2, 5, 3)) / harmonics[:, None]
+    basis = np.stack([np.cos(np.outer(phase, harmonics)), np.sin(np.outer(phase, harmonics))])
+    return size * np.einsum("ptk,pkj->tj", basis, weights) / np.sqrt(np.sum(1.0 / harmonics**2))
+
+
+def table(time: np.ndarray, values: np.ndarray, suffix: str = "") -> ms.Table:
+    """Angles or moments as the files of the model name them."""
+    return ms.Table(time, tuple(name + suffix for name in COORDINATES), values, False, Path("stride"))
+
+
+def write_trials(
+    folder: Path, subjects: int = 24, trials: int = 5, effect: float = EFFECT, seed: int = 1
+) -> None:
+    """Write the files of all trials: SUBJECT/CONDITION/trial_N_ik.mot and _id.sto beside the model of the subject."""
+    random = np.random.default_rng(seed)
+    time, angle, moment = stride()
+    half, masses = time.size // 2, {}
+    for number in range(1, subjects + 1):
+        subject, mass = f"S{number:02d}", float(random.normal(72.0, 9.0))
+        masses[subject] = mass
+        own = [wave(random, time, size) for size in BETWEEN]
+        (folder / subject).mkdir(parents=True)
+        shutil.copy(MODEL, folder / subject / "leg.osim")
+        for condition in CONDITIONS:
+            place = folder / subject / condition
+            place.mkdir()
+            for trial in range(1, trials + 1):
+                angles = angle + own[0] + wave(random, time, WITHIN[0])
+                moments = moment + own[1] + wave(random, time, WITHIN[1])
+                if condition == CONDITIONS[1]:
+                    moments[:, KNEE] *= effect
+                name = f"{subject}_{condition}_{trial}"
+                if name in SWAPPED:
+                    angles, moments = np.roll(angles, half, axis=0), np.roll(moments, half, axis=0)
+                ms.write_mot(place / f"trial_{trial}_ik.mot", table(time, angles))
+                ms.write_mot(place / f"trial_{trial}_id.sto", table(time, mass * moments, "_moment"))
+                if name in BROKEN:
+                    file = place / f"trial_{trial}_id.sto"
+                    file.write_text(file.read_text()[: file.stat().st_size // 3])
+    return masses
+
+
+def study_text(folder: Path, masses: dict[str, float]) -> str:
+    """The study file of these trials; `musclesolve init FOLDER --study` drafts it from the folders alike."""
+    lines = [
+        'title = "Free and loaded walking"',
+        "",
+        "[settings.sharing]",
+        'cost = "stress_cubed"',
+        "",
+        "[trials]",
+    ]
+    time = stride()[0]
+    for file in sorted(folder.glob("*/*/*_ik.mot")):
+        subject, condition, number = *file.parts[-3:-1], file.name.split("_")[1]
+        moments = f"{subject}/{condition}/trial_{number}_id.sto"
+        lines.append(
+            f'{subject}_{condition}_{number} = {{ subject = "{subject}", condition = "{condition}", side = "r", '
+            f'model = "{subject}/leg.osim", coordinates = "{subject}/{condition}/{file.name}", '
+            f'moments = "{moments}", movement = "walking", cycles_s = [[{time[0]:.6f}, {time[-1]:.6f}]] }}'
+        )
+    return "\n".join(lines) + "\n"
+
+
+if __name__ == "__main__":
+    folder = Path(sys.argv[1]) if len(sys.argv) > 1 else Path("study")
+    masses = write_trials(folder)
+    (folder / "study.toml").write_text(study_text(folder, masses), encoding="utf-8")
+    print(f"musclesolve study {folder}/study.toml -o {folder}/results")

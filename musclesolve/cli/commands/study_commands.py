@@ -1,0 +1,112 @@
+"""Commands on studies of many trials: `study`."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from musclesolve.cli.errors import INPUT_AT_FAULT, SOME_FRAMES_FAILED
+from musclesolve.cli.options import FileFormat, Font, Format, Width, page_style_of
+from musclesolve.cli.printing import complain, finish, progress
+from musclesolve.plotting.page.page_style import A4_PAGE, page_style
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from rich.console import RenderableType
+
+    from musclesolve.studies.study.analysis import StudyResult
+
+
+def study(
+    file: Annotated[Path, typer.Argument(metavar="STUDY.toml", help="The study file.")],
+    output: Annotated[
+        Path, typer.Option("-o", "--output", help="Folder for the page, the tables and all trials.")
+    ],
+    jobs: Annotated[
+        int | None, typer.Option(help="Number of trials computed at a time; default: one per core.")
+    ] = None,
+    scheduler: Annotated[
+        str | None, typer.Option(help="Compute on a cluster: address of a dask.distributed scheduler.")
+    ] = None,
+    again: Annotated[
+        bool, typer.Option("--again", help="Recompute trials whose result is up to date.")
+    ] = False,
+    reports: Annotated[
+        bool,
+        typer.Option(
+            "--reports/--no-reports", help="Write a report of every trial, which the page leads to."
+        ),
+    ] = True,
+    file_format: Format = FileFormat.png,
+    width: Width = A4_PAGE.width_mm,
+    font: Font = A4_PAGE.font_pt,
+) -> None:
+    """Compute all trials of a study, compare conditions and groups: study.html, study.nc, tables, figures.
+
+    Results that are up to date are kept; a trial that fails does not stop the others.
+    """
+    from musclesolve.plotting.study.group_figures import group_files
+    from musclesolve.report.study.study_page import NAME, REPORT, study_page, trial_report
+    from musclesolve.results.files.atomic_writing import write_files
+    from musclesolve.studies.study.analysis import analyse_study
+    from musclesolve.studies.study.run_study import compute_trials
+
+    pages = {REPORT: trial_report if reports else None}
+    how: dict[str, Any] = {"jobs": jobs, "scheduler": scheduler, "again": again}
+    with page_style(page_style_of(file_format, width, font)), progress() as report:
+        computed = compute_trials(file, output, pages=pages, progress=report, **how)
+        result = analyse_study(computed, report)
+        drawn = {} if result.groups is None else group_files(result.groups, result.comparisons, report)
+        page = study_page(result, report).encode("utf-8", "replace")
+        paths = [*write_files(computed.folder, {NAME: page, **drawn}), *result.files]
+    for record in computed.records.values():
+        if record.message:
+            complain(f"{record.name}: {record.message}")
+
+    def document() -> dict[str, Any]:
+        from musclesolve.cli.result_documents import study_document
+
+        return study_document(result)
+
+    finish("study", _text(result), document, paths, _exit_code(result))
+
+
+def _text(result: StudyResult) -> Iterator[RenderableType | str]:
+    """How many trials ended how, what is unusual, and what differs."""
+    from musclesolve.results.tables import study_tables
+    from musclesolve.results.tables.lines import line, lines
+    from musclesolve.studies.many_trials.trial_record import Outcome
+
+    study, records = result.computed.study, result.computed.records
+    count = Counter(record.outcome for record in records.values())
+    count[Outcome.EXCLUDED] = len(study.trials) - len(study.included)
+    parts = ", ".join(f"{count[each]} {each.value}" for each in Outcome if count[each])
+    yield line("trials", f"{len(study.trials)}: {parts}")
+    yield from lines("note", result.computed.notes)
+    if result.cycles is not None:
+        subjects = len(set(result.cycles["subject"].values.tolist()))
+        unusual = int(result.cycles["outlier"].sum())
+        yield line(
+            "cycles",
+            f"{result.cycles.sizes['cycle']} of {subjects} subjects, {unusual} unusual: listed, they count",
+        )
+    if result.comparisons is None:
+        yield line("tested", result.not_compared)
+        return
+    yield study_tables.table(result.comparisons, 20)
+    yield from study_tables.remarks(result.comparisons)
+
+
+def _exit_code(result: StudyResult) -> int:
+    """0: all is fine; 2: no trial could be read; 3: some frames or trials failed."""
+    from musclesolve.studies.many_trials.trial_record import Outcome
+
+    records = result.computed.records.values()
+    if all(record.fine for record in records):
+        return 0
+    refused = all(record.outcome is Outcome.REFUSED for record in records)
+    return INPUT_AT_FAULT if refused else SOME_FRAMES_FAILED

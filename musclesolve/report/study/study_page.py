@@ -1,0 +1,366 @@
+"""The page of a study: who, what was left out and why, mean curves and where they differ, every trial in a strip."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import date
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+import xarray as xr
+from markupsafe import Markup
+
+from musclesolve._util.bundled_toml import bundled_toml
+from musclesolve._util.progress import Progress, no_progress
+from musclesolve._util.sides import LEG_JOINTS
+from musclesolve.plotting.study.group_figures import group_drawings
+from musclesolve.report.content.methods import Citations, methods
+from musclesolve.report.content.overview import versions
+from musclesolve.report.content.pieces import DAMAGE, DASH, PageTable, from_rich, plain, reason
+from musclesolve.report.figures.inline_svg import inline_svg
+from musclesolve.report.inputs import read_inputs
+from musclesolve.report.page import PARTS, report_page
+from musclesolve.report.rendering import rendered, template
+from musclesolve.results.cycles.curve_names import shown
+from musclesolve.results.dataset.result_quantities import listed
+from musclesolve.results.plausibility import NOT_KNOWN, NOT_PLAUSIBLE, PLAUSIBLE
+from musclesolve.results.tables import study_tables
+from musclesolve.results.tables.lines import decimal
+from musclesolve.studies.many_trials.one_trial import RESULT
+from musclesolve.studies.many_trials.trial_record import TrialRecord
+from musclesolve.studies.study.analysis import StudyResult
+from musclesolve.studies.study.study_file import Study, StudyTrial
+
+NAME, REPORT = "study.html", "report.html"
+MOST_ROWS = 400
+"""Trials that are listed one by one; of more, those that something is to be said of."""
+COUNTS = (("solved", "solved"), ("with_reserve", "solved_with_reserve"), ("without_solution", "infeasible"),
+         ("not_measured", "not_measured"))  # fmt: skip
+"""Counts of a trial's record, and the verdict whose colour they have."""
+JUDGED = {
+    PLAUSIBLE: ("usable", "plausible"),
+    NOT_PLAUSIBLE: ("not-plausible", "not plausible"),
+    NOT_KNOWN: ("with-care", "not known"),
+}
+
+
+@dataclass(frozen=True)
+class TrialRow:
+    """A trial in the list of all of them."""
+
+    name: str
+    link: str  # of its report, or of its folder
+    subject: str
+    group: str
+    condition: str
+    parts: list[tuple[float, str, str]]  # width [%], colour, what it is
+    badge: tuple[str, str]  # class, and words
+    contact: str  # peaks of hip, knee and ankle
+    message: str
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A figure as the template takes it."""
+
+    name: str
+    label: str
+    svg: Markup
+    fault: str = ""
+
+
+def study_page(result: StudyResult, progress: Progress | None = None) -> str:
+    """The whole page, which needs nothing but itself; links lead to the reports of the trials beside it."""
+    report = progress or no_progress
+    study, records = result.computed.study, result.computed.records
+    citations, colors = Citations(), bundled_toml("musclesolve.results", "verdicts.toml")
+    return rendered(
+        "study.html",
+        title=study.title,
+        lead=_lead(result),
+        found=_found(result),
+        people=_people(result),
+        left_out=_left_out(study, list(records.values())),
+        trials=list(_rows(result)),
+        total=len(records),
+        key=[(colors[verdict]["color"], plain(count)) for count, verdict in COUNTS],
+        figures=list(_figures(result, report)),
+        differences=_differences(result),
+        said=[] if result.comparisons is None else listed(result.comparisons, "said"),
+        not_compared=result.not_compared,
+        curve_notes=_curve_notes(result),
+        values=list(_values(result)),
+        outliers=_outliers(result),
+        uncertain=_uncertainty(result),
+        notes=result.computed.notes,
+        methods=_methods(result, citations),
+        citations=citations,
+        files=[path.relative_to(result.computed.folder).as_posix() for path in result.files],
+        versions=versions(),
+        made=date.today().isoformat(),
+        **{name: Markup(template(file)) for name, file in PARTS.items()},
+    )
+
+
+def _lead(result: StudyResult) -> str:
+    """How many of what, in a sentence."""
+    study, records = result.computed.study, result.computed.records
+    subjects = {trial.subject for trial in study.included}
+    groups = {str(study.of_subject(name, "group", "")) for name in subjects} - {""}
+    conditions = {trial.condition for trial in study.included} - {""}
+    parts = [_number(len(subjects), "subject")]
+    parts += [_number(len(groups), "group")] if len(groups) > 1 else []
+    parts += [_number(len(conditions), "condition")] if len(conditions) > 1 else []
+    without = sum(not record.outcome.has_result for record in records.values())
+    excluded = len(study.trials) - len(study.included)
+    trials = f"{len(records) - without} of {_number(len(study.trials), 'trial')} with a result"
+    trials += f", {excluded} excluded" if excluded else ""
+    trials += f", {without} without one" if without else ""
+    cycles = 0 if result.cycles is None else result.cycles.sizes["cycle"]
+    return f"{', '.join(parts)}; {trials}; {_number(cycles, 'cycle')}."
+
+
+def _number(count: int, word: str) -> str:
+    return f"{count} {word}{'' if count == 1 else 's'}"
+
+
+def _found(result: StudyResult) -> list[str]:
+    """The differences of the tests in sentences, those of the smallest p first."""
+    tests = result.comparisons
+    if tests is None:
+        return []
+    sentences = []
+    for place in np.argsort(tests["p"].values, kind="stable")[:8]:
+        cluster = tests.isel(cluster=int(place))
+        test = tests.isel(test=int(cluster["cluster_test"]))
+        share = float(cluster["mean_difference_percent"])
+        size = f", {share:+.0f} % of the reference's largest" if np.isfinite(share) else ""
+        of = str(cluster["difference_of"].values)
+        where = f"{float(cluster['start']):.0f} to {float(cluster['end']):.0f} % of the cycle"
+        sentences.append(
+            f"{study_tables.curve_words(test)} differs by {test['effect'].values} at {where}"
+            f" (p = {study_tables.p_text(float(cluster['p']))}{size}{f', {of}' if of else ''})"
+        )
+    return sentences
+
+
+def _people(result: StudyResult) -> PageTable:
+    """Subjects, trials and cycles of every group, with their sizes."""
+    study, cycles = result.computed.study, result.cycles
+    groups: dict[str, list[str]] = {}
+    for name in dict.fromkeys(trial.subject for trial in study.included):
+        groups.setdefault(str(study.of_subject(name, "group", "")), []).append(name)
+    conditions = list(dict.fromkeys(trial.condition for trial in study.included))
+    own = (
+        {} if cycles is None else {key: np.asarray(cycles[key].values, str) for key in ("group", "condition")}
+    )
+
+    def size(names: Sequence[str], key: str, digits: int) -> str:
+        values = [
+            float(study.of_subject(name, key)) for name in names if study.of_subject(name, key) is not None
+        ]
+        if not values:
+            return DASH
+        spread = f" ± {np.std(values, ddof=1):.{digits}f}" if len(values) > 1 else ""
+        return f"{np.mean(values):.{digits}f}{spread}"
+
+    rows = []
+    for group, names in groups.items():
+        trials = [trial for trial in study.included if trial.subject in names]
+        females = [study.of_subject(name, "sex") for name in names].count("female")
+        known = any(study.of_subject(name, "sex") for name in names)
+        counts = [
+            f"{sum(t.condition == condition for t in trials)} / "
+            f"{int(((own['group'] == group) & (own['condition'] == condition)).sum()) if own else 0}"
+            for condition in conditions
+        ]
+        sizes = [
+            size(names, key, digits) for key, digits in (("mass_kg", 1), ("stature_m", 2), ("age_years", 0))
+        ]
+        rows.append([group or "all", len(names), females if known else DASH, *sizes, *counts])
+    columns = ["group", "subjects", "female", "mass [kg]", "stature [m]", "age [years]"]
+    columns += [f"{plain(condition) or 'all trials'}: trials / cycles" for condition in conditions]
+    return PageTable("Subjects, mean ± standard deviation as the study file states them", columns, rows)
+
+
+def _left_out(study: Study, records: Sequence[TrialRecord]) -> PageTable | None:
+    """Trials that are excluded, and those that have no result, with the reasons."""
+    rows = [
+        (trial.name, trial.subject, trial.condition, "excluded", trial.exclude)
+        for trial in study.trials
+        if trial.exclude
+    ]
+    by_name = {trial.name: trial for trial in study.trials}
+    for record in records:
+        if not record.outcome.has_result:
+            trial = by_name[record.name]
+            rows.append((trial.name, trial.subject, trial.condition, record.outcome.value, record.message))
+    if not rows:
+        return None
+    return PageTable("Trials that do not count", ("trial", "subject", "condition", "what", "why"), rows)
+
+
+def _rows(result: StudyResult) -> Iterator[TrialRow]:
+    """A row for every trial with a result; of very many only those that are not as they should be."""
+    study, folder = result.computed.study, result.computed.folder
+    verdicts = bundled_toml("musclesolve.results", "verdicts.toml")
+    by_name: dict[str, StudyTrial] = {trial.name: trial for trial in study.trials}
+    records = [record for record in result.computed.records.values() if record.outcome.has_result]
+    if len(records) > MOST_ROWS:
+        records = [
+            each
+            for each in records
+            if not each.fine or (each.measures and each.measures.plausibility == NOT_PLAUSIBLE)
+        ][:MOST_ROWS]
+    for record in records:
+        trial, found = by_name[record.name], record.measures
+        if found is None:
+            continue
+        counts = [getattr(found, key) for key, _ in COUNTS]
+        every = max(sum(counts), 1)
+        parts = [
+            (100.0 * count / every, verdicts[verdict]["color"], f"{count} {key.replace('_', ' ')}")
+            for count, (key, verdict) in zip(counts, COUNTS, strict=True)
+            if count
+        ]
+        page = record.folder / REPORT
+        link = page if page.is_file() else record.folder
+        contact = " / ".join(decimal(found.contact[joint], 1) for joint in LEG_JOINTS)
+        message = found.reason if found.plausibility != PLAUSIBLE else ""
+        yield TrialRow(
+            record.name,
+            link.relative_to(folder).as_posix() + ("" if page.is_file() else "/"),
+            trial.subject,
+            str(study.of_subject(trial.subject, "group", "")),
+            trial.condition,
+            parts,
+            JUDGED[found.plausibility],
+            contact,
+            message,
+        )
+
+
+def _figures(result: StudyResult, report: Progress) -> Iterator[Figure]:
+    """The mean curves of every quantity."""
+    if result.groups is None:
+        return
+    groups = result.groups
+    drawings = group_drawings(groups, result.comparisons)
+    for number, (name, draw) in enumerate(drawings.items()):
+        report("drawing", number / len(drawings))
+        label = plain(name.removeprefix("group_")).capitalize()
+        try:
+            yield Figure(name, label, Markup(inline_svg(partial(draw, groups), name, label)))
+        except DAMAGE as error:
+            yield Figure(name, label, Markup(""), reason(error))
+
+
+def _differences(result: StudyResult) -> PageTable | None:
+    if result.comparisons is None or not result.comparisons.sizes["cluster"]:
+        return None
+    return from_rich(study_tables.table(result.comparisons))
+
+
+def _curve_notes(result: StudyResult) -> list[str]:
+    """Notes on single tests, each with how many curves it is of."""
+    if result.comparisons is None:
+        return []
+    notes = Counter(str(note) for note in result.comparisons["note"].values if str(note))
+    return [f"{note} ({_number(count, 'curve')})" for note, count in notes.items()]
+
+
+PHASE, MEASURES = "cycle", ("max", "min", "mean", "impulse", "positive_work", "negative_work", "value")
+"""What of the discrete values the page shows; the tables have stance and ranges as well."""
+
+
+def _values(result: StudyResult) -> Iterator[PageTable]:
+    """Mean and standard deviation over subjects of the discrete values, a table for each quantity."""
+    if result.values.empty:
+        return
+    values = result.values[(result.values["phase"] == PHASE) & result.values["measure"].isin(MEASURES)]
+    for (variable, unit), own in values.groupby(["variable", "unit"], sort=False):
+        cells: dict[str, dict[str, str]] = {}
+        columns = dict[str, None]()
+        factor, shown_unit = shown(str(unit))
+        for row in own.itertuples():
+            column = ", ".join(plain(each) for each in (row.group, row.condition) if each) or "all"
+            label = " ".join(plain(each) for each in (row.name, row.measure) if each and each != "value")
+            spread = f" ± {factor * row.std:.3g}" if row.count > 1 else ""
+            cells.setdefault(label or "mean", {})[column] = f"{factor * row.mean:.3g}{spread}"
+            columns[column] = None
+        rows = [[label, *(each.get(column, DASH) for column in columns)] for label, each in cells.items()]
+        caption = f"{plain(str(variable)).capitalize()} [{shown_unit}]"
+        yield PageTable(caption, ["", *columns], rows, compact=len(rows) > 12)
+
+
+def _outliers(result: StudyResult) -> PageTable | None:
+    """Cycles far from the subject's others, farthest first."""
+    cycles = result.cycles
+    if cycles is None or "outlier" not in cycles.variables:
+        return None
+    places = np.flatnonzero(cycles["outlier"].values.astype(bool))
+    if not places.size:
+        return None
+    far = cycles["distance"].values
+    rows = []
+    for place in sorted(places, key=lambda k: -float(far[k])):
+        of = cycles.isel(cycle=int(place))
+        rows.append([str(of["trial"].values), str(of["subject"].values), str(of["condition"].values),
+                     f"{float(of['cycle_start']):.2f} s", str(of["outlier_reason"].values)])  # fmt: skip
+    columns = ("trial", "subject", "condition", "cycle from", "what is unusual")
+    return PageTable(
+        "Cycles far from the others of their subject; they count, unless their trials are excluded",
+        columns,
+        rows,
+    )
+
+
+def _uncertainty(result: StudyResult) -> str:
+    """What is known of the uncertainty of the trials themselves."""
+    groups = result.groups
+    names = (
+        [] if groups is None else [name for name in groups.data_vars if str(name).endswith("_uncertainty_sd")]
+    )
+    if groups is None or not names:
+        return (
+            "The bands contain what differs from subject to subject, errors of measurement that do so included. No "
+            "uncertainty of the trials themselves was computed: what is wrong in all subjects alike is in no band."
+        )
+    parts = []
+    for name in names:
+        variable = str(name).removesuffix("_uncertainty_sd")
+        own, between = (float(np.nanmean(groups[key].values)) for key in (name, f"{variable}_std"))
+        parts.append(f"{plain(variable)}: {own:.3g} of one trial, {between:.3g} between subjects")
+    return "Standard deviations, mean over all curves: " + "; ".join(parts) + "."
+
+
+def _methods(result: StudyResult, citations: Citations) -> list[Markup]:
+    """The methods paragraph: of the first trial, then of the study."""
+    texts = bundled_toml("musclesolve.report", "texts", "study_methods.toml")
+    computed = [record for record in result.computed.records.values() if record.outcome.has_result]
+    paragraph = list[Markup]()
+    if computed:
+        try:
+            paragraph += methods(read_inputs([computed[0].folder / RESULT]).trials[0], citations)
+        except DAMAGE:
+            pass
+    sentences = [texts["means"]]
+    if result.groups is not None:
+        sentences.append(texts["band"].format(band=result.groups.attrs["band"]))
+    if result.comparisons is not None and int(result.comparisons.attrs["tests"]):
+        sentences += [texts["mapping"], *listed(result.comparisons, "said")]
+    sentences.append(
+        texts["units"].format(
+            units=", ".join(f"{plain(kind)} {unit}" for kind, unit in result.computed.study.units.items())
+        )
+    )
+    return [*paragraph, *(citations.marked(sentence) for sentence in sentences)]
+
+
+def trial_report(result: xr.Dataset, path: Path) -> bytes:
+    """The report of one trial, as the content of a file beside its result."""
+    del result  # read from its file, whose contents the page names
+    return report_page(read_inputs([path])).encode("utf-8", "replace")

@@ -1,0 +1,164 @@
+"""What is made of the trials of a study: all cycles in one file, means, tests, discrete values, unusual cycles."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import xarray as xr
+
+from musclesolve._util.progress import Progress, no_progress
+from musclesolve._util.written_files import HIDDEN, note
+from musclesolve.errors import InputError
+from musclesolve.results.cycles.discrete_values import discrete_values
+from musclesolve.results.cycles.outliers import with_outliers
+from musclesolve.results.files.atomic_writing import reserved, write_files
+from musclesolve.results.tables.study_tables import comparisons_csv
+from musclesolve.studies.study.run_study import COMPUTING, ComputedStudy
+from musclesolve.studies.study.statistics import (
+    QUANTITIES,
+    UNCERTAINTY,
+    Design,
+    compare_curves,
+    group_means,
+    subject_means,
+)
+from musclesolve.studies.study.study_data import DATA, add_to_cycles, open_study, write_study_data
+
+VALUES, COMPARISONS = "values.csv", "comparisons.csv"
+AT_ONCE = 500
+"""Cycles whose values are in memory at the same time."""
+OF_VALUE = ["variable", "name", "phase", "measure", "unit"]
+OF_SUBJECT = ["subject", "group", "condition"]
+NO_CYCLES = "there are no cycles"
+
+
+@dataclass(frozen=True)
+class StudyResult:
+    """A study with all that is made of its trials.
+
+    Args:
+        computed: the trials.
+        cycles: of all trials (`open_study`); None where no trial has any.
+        groups: mean curves of groups and conditions (`group_means`).
+        comparisons: tests (`compare_curves`); None where there are none.
+        not_compared: why there are none; "" where there are.
+        values: mean and standard deviation over subjects of the discrete values, by variable, name, phase, measure,
+            unit, group and condition.
+        files: what was written beside the folders of the trials.
+    """
+
+    computed: ComputedStudy
+    cycles: xr.Dataset | None = None
+    groups: xr.Dataset | None = None
+    comparisons: xr.Dataset | None = None
+    not_compared: str = NO_CYCLES
+    values: pd.DataFrame = field(default_factory=pd.DataFrame)
+    files: tuple[Path, ...] = ()
+
+
+def analyse_study(computed: ComputedStudy, progress: Progress | None = None) -> StudyResult:
+    """Collect the cycles of a study, mark unusual ones, and describe and compare groups and conditions.
+
+    Writes study.nc, values.csv and comparisons.csv into the folder of the study.
+
+    Raises:
+        InputError: forces of different muscles or costs, quantities that there are not, no spm1d, a full disk.
+    """
+    report, folder = progress or no_progress, computed.folder
+    with reserved(folder):
+        if write_study_data(computed, _later(report, 0.0)) is None:
+            for name in (VALUES, COMPARISONS):
+                (folder / name).unlink(missing_ok=True)
+            return StudyResult(computed)
+        report("unusual cycles", COMPUTING + 0.03)
+        add_to_cycles(folder / DATA, _unusual)
+        cycles = open_study(folder)
+        files = [folder / DATA]
+        report("values", COMPUTING + 0.05)
+        variables, design = _quantities(computed, cycles), computed.study.design
+        values = _write_values(cycles, variables, folder / VALUES)
+        files.append(folder / VALUES)
+        report("tests", COMPUTING + 0.07)
+        order = {key: design[key] for key in ("groups", "conditions")}
+        wanted = [name for name in cycles.data_vars if str(name).removesuffix(UNCERTAINTY) in variables]
+        means = subject_means(cycles, variables=list(map(str, wanted)), **order)
+        if (name := design["covariate"]) is not None:
+            known = [computed.study.of_subject(str(each), name, np.nan) for each in means["subject"].values]
+            means = means.assign_coords({name: ("subject", np.array(known, float))})
+        groups = group_means(means, level=design["level"])
+        comparisons, why = _tests(means, Design(**{**design, "quantities": variables}))
+        if comparisons is not None:
+            files += write_files(folder, {COMPARISONS: comparisons_csv(comparisons).encode()})
+        else:
+            (folder / COMPARISONS).unlink(missing_ok=True)
+    return StudyResult(computed, cycles, groups, comparisons, why, _summary(values), tuple(files))
+
+
+def _later(report: Progress, start: float) -> Progress:
+    """Progress of what comes behind the trials."""
+    return lambda stage, share: report(stage, COMPUTING + start + 0.03 * share)
+
+
+def _quantities(computed: ComputedStudy, cycles: xr.Dataset) -> list[str]:
+    """The variables that are described and compared."""
+    there = [str(name) for name, each in cycles.data_vars.items() if "percent" in each.dims]
+    stated = computed.study.design["quantities"]
+    for name in stated or ():
+        if name not in there:
+            problem = f"no trial has curves of {name!r}"
+            raise computed.study.document.unknown(problem, name, there, "design", "quantities")
+    return list(stated or [name for name in QUANTITIES if name in there])
+
+
+def _unusual(cycles: xr.Dataset) -> xr.Dataset:
+    """Whether each cycle is far from the others of its subject, and why."""
+    found = with_outliers(cycles)
+    return xr.Dataset({name: found[name].variable for name in ("outlier", "outlier_reason", "distance")})
+
+
+def _tests(means: xr.Dataset, design: Design) -> tuple[xr.Dataset | None, str]:
+    """The tests, or why there are none."""
+    comparisons = compare_curves(means, design)
+    if int(comparisons.attrs["tests"]):
+        return comparisons, ""
+    notes = [str(each) for each in comparisons["note"].values if str(each)]
+    said = comparisons.attrs["said"]
+    return None, notes[0] if notes else " ".join([said] if isinstance(said, str) else said)
+
+
+def _write_values(cycles: xr.Dataset, variables: Sequence[str], path: Path) -> pd.DataFrame:
+    """Write the discrete values of all cycles, some at a time, and return the means of subjects in each condition."""
+    beside, sums = path.with_name(f"{HIDDEN}{path.name}"), list[pd.DataFrame]()
+    try:
+        with open(beside, "w", encoding="utf-8", newline="") as file:
+            for start in range(0, cycles.sizes["cycle"], AT_ONCE):
+                part = cycles.isel(cycle=slice(start, start + AT_ONCE)).load()
+                table = discrete_values(part, variables)
+                table["cycle"] += start
+                table.to_csv(file, index=False, header=start == 0, float_format="%.8g", lineterminator="\n")
+                own = table.dropna(subset=["value"]).groupby(
+                    [*OF_VALUE, *OF_SUBJECT], observed=True, sort=False
+                )
+                sums.append(own["value"].agg(["sum", "count"]).reset_index())
+        os.replace(beside, path)
+        note([path])
+    except OSError as error:
+        problem = f"cannot be written: {error.strerror or error}"
+        raise InputError(problem, code="not_writable", file=path, remedy="make room there") from error
+    finally:
+        beside.unlink(missing_ok=True)
+    texts = [*OF_VALUE, *OF_SUBJECT]
+    together = pd.concat([part.astype(dict.fromkeys(texts, str)) for part in sums], ignore_index=True)
+    total = together.groupby(texts, sort=False)[["sum", "count"]].sum().reset_index()
+    return total.assign(value=total["sum"] / total["count"])
+
+
+def _summary(values: pd.DataFrame) -> pd.DataFrame:
+    """Mean, standard deviation and number of subjects of every value in each group and condition."""
+    by = values.groupby([*OF_VALUE, "group", "condition"], sort=False)["value"]
+    return by.agg(["mean", "std", "count"]).reset_index()

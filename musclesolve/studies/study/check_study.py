@@ -1,0 +1,85 @@
+"""The check of a study: every trial as `check` sees it, before anything is computed."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Mapping
+from contextlib import closing
+from dataclasses import dataclass
+from pathlib import Path
+
+from musclesolve._util.processes import cores
+from musclesolve._util.progress import Progress, no_progress
+from musclesolve._util.worker_pool import Lost, Pool
+from musclesolve.checking.check import check
+from musclesolve.checking.finding import Report
+from musclesolve.studies.many_trials.run_many import TrialsProgress
+from musclesolve.studies.study.run_study import prepared
+from musclesolve.studies.study.study_file import read_study
+
+
+@dataclass(frozen=True)
+class StudyCheck:
+    """What is wrong with the trials of a study.
+
+    Args:
+        path: the study file.
+        reports: trial -> its report.
+        refused: trial -> why it cannot be looked at.
+        notes: on the study.
+    """
+
+    path: Path
+    reports: Mapping[str, Report]
+    refused: Mapping[str, str]
+    notes: tuple[str, ...]
+
+    @property
+    def ok(self) -> bool:
+        """Whether every trial can be computed."""
+        return not self.refused and all(report.ok for report in self.reports.values())
+
+    @property
+    def verdict(self) -> str:
+        """The check in one line."""
+        failing = len(self.refused) + sum(not report.ok for report in self.reports.values())
+        count = len(self.reports) + len(self.refused)
+        if failing:
+            return f"{failing} of {count} trials cannot be computed as they are; a study computes the others"
+        return f"all {count} trials can be computed"
+
+
+def check_study(path: str | Path, jobs: int | None = None, progress: Progress | None = None) -> StudyCheck:
+    """Check every trial of a study that is not excluded.
+
+    Args:
+        path: the study file.
+        jobs: how many trials at a time; as many as there are cores unless given.
+        progress: called with the names of running trials, and the share of the work that is done.
+
+    Raises:
+        InputError: the study file itself is at fault.
+    """
+    study = read_study(path)
+    with tempfile.TemporaryDirectory(prefix="musclesolve-") as folder:
+        trials, refused, notes = prepared(study, Path(folder))
+        report = TrialsProgress(len(trials), progress or no_progress)
+        reports = dict[str, Report]()
+        lost = {record.name: record.message for record in refused}
+        pool = Pool(
+            _check, None, [trial.trial for trial in trials], min(jobs or cores(), max(len(trials), 1))
+        )
+        running = pool.results(lambda which, done: report([trials[number].name for number in which], done))
+        with closing(running) as results:
+            for number, found in results:
+                report.done += 1
+                if isinstance(found, Lost):
+                    lost[trials[number].name] = found.reason
+                else:
+                    reports[trials[number].name] = found
+    in_order = {trial.name: reports[trial.name] for trial in trials if trial.name in reports}
+    return StudyCheck(study.path, in_order, lost, (*study.notes, *notes))
+
+
+def _check(shared: None, path: Path, progress: Progress) -> Report:
+    return check(path)

@@ -1,0 +1,144 @@
+"""The computation of a study: the trial file of each trial, its result, and what is made of all of them."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from musclesolve._util.progress import Progress, no_progress
+from musclesolve.errors import InputError
+from musclesolve.results.files.atomic_writing import reserved, write_files
+from musclesolve.studies.many_trials.one_trial import Further, Job, leave_message
+from musclesolve.studies.many_trials.run_many import check_for_all, check_table, compute
+from musclesolve.studies.many_trials.trial_record import CSV, Outcome, TrialRecord, csv_bytes
+from musclesolve.studies.study.cycles_file import CYCLES, cycles_file
+from musclesolve.studies.study.study_file import Study, StudyTrial, read_study
+from musclesolve.studies.study.trial_files import NAME, TrialFile, trial_file
+from musclesolve.studies.study.unpacked import Unpacked
+
+TRIALS = "trials"
+"""Folder of the folders of the trials."""
+COMPUTING = 0.9
+"""Share of the work that is the trials; the rest is what is made of all of them."""
+
+
+@dataclass(frozen=True)
+class ComputedStudy:
+    """A study whose trials are computed.
+
+    Args:
+        study: the study file.
+        folder: of all that was written.
+        records: name -> what became of the trial, of those that are not excluded.
+        notes: on single trials, and on what else is unusual.
+    """
+
+    study: Study
+    folder: Path
+    records: Mapping[str, TrialRecord]
+    notes: tuple[str, ...]
+
+
+def compute_trials(
+    study: Study | str | Path,
+    output: str | Path,
+    *,
+    pages: Mapping[str, Further | None] | None = None,
+    jobs: int | None = None,
+    scheduler: str | None = None,
+    again: bool = False,
+    progress: Progress | None = None,
+) -> ComputedStudy:
+    """Compute every trial of a study that is not excluded; what is up to date is kept, and none stops the others.
+
+    Args:
+        study: what `read_study` returned, or the path of the study file.
+        output: folder of the results, made when it is missing: trials/NAME has the trial file, result.nc and cycles.nc.
+        pages: further files of every trial by name, see `Job`.
+        jobs, scheduler, again, progress: see `ManyOptions`.
+
+    Raises:
+        InputError: the study file is at fault, or the folder cannot be written.
+        KeyboardInterrupt: after Ctrl-C; the same call goes on with the trials that are left.
+    """
+    study = study if isinstance(study, Study) else read_study(study)
+    output = Path(os.path.realpath(output))
+    check_for_all({}, jobs)
+    report = progress or no_progress
+    with reserved(output):
+        check_table(output / CSV)
+        report("reading", 0.0)
+        jobs_of, refused, notes = prepared(study, output)
+        further = {CYCLES: cycles_file, **(pages or {})}
+        todo = [replace(job, figures=False, again=again, further=further) for job in jobs_of]
+
+        def write(records: Sequence[TrialRecord]) -> None:
+            write_files(output, {CSV: _table(study, {each.name: each for each in (*records, *refused)})})
+
+        done = list[TrialRecord]()
+        if todo:
+            done = compute(
+                todo, write, jobs, scheduler, lambda stage, share: report(stage, COMPUTING * share)
+            )
+        else:
+            write(done)
+    records = {each.name: each for each in (*done, *refused)}
+    names = [trial.name for trial in study.included]
+    others = sorted({file.parent.name for file in (output / TRIALS).glob("*/result.nc")} - set(names))
+    if others:
+        notes.append(f"results of no trial of this study beside them: {', '.join(others)}")
+    return ComputedStudy(study, output, {name: records[name] for name in names}, (*study.notes, *notes))
+
+
+def prepared(study: Study, output: Path) -> tuple[list[Job], list[TrialRecord], list[str]]:
+    """Write the trial file of every trial: the jobs, the records of those that have none, and notes."""
+    unpacked = Unpacked(study, output)
+    todo, refused, differing = list[Job](), list[TrialRecord](), dict[str, list[str]]()
+    for trial in study.included:
+        folder = output / TRIALS / trial.name
+        path = folder / NAME
+        job = Job(trial.name, path, folder, {"side": trial.side})
+        try:
+            made = trial_file(study, trial, unpacked.source(trial), path)
+            _write(made, path)
+        except InputError as error:
+            record = job.record(Outcome.REFUSED, str(error))
+            leave_message(record)
+            refused.append(record)
+            continue
+        todo.append(job)
+        for note in made.notes:
+            differing.setdefault(note, []).append(trial.name)
+    notes = [f"{note} ({_listed(names)})" for note, names in differing.items()]
+    return todo, refused, [*notes, *unpacked.notes]
+
+
+def _write(made: TrialFile, path: Path) -> None:
+    """Write a trial file unless it is there: its contents decide whether a result is up to date."""
+    content = made.text.encode("utf-8")
+    if not path.is_file() or path.read_bytes() != content:
+        write_files(path.parent, {path.name: content})
+
+
+def _listed(names: Sequence[str]) -> str:
+    return ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")
+
+
+def _table(study: Study, records: Mapping[str, TrialRecord]) -> bytes:
+    """The table of all trials of a study, with what the study file says of each."""
+
+    def said(trial: StudyTrial) -> list[str]:
+        group = str(study.of_subject(trial.subject, "group", ""))
+        return [trial.subject, group, trial.condition, trial.session, trial.side, trial.exclude]
+
+    header = ["subject", "group", "condition", "session", "legs", "excluded"]
+    excluded = [
+        TrialRecord(trial.name, Path(trial.source.get("file", "")), Path(), Outcome.EXCLUDED)
+        for trial in study.trials
+        if trial.exclude
+    ]
+    every = dict(records) | {record.name: record for record in excluded}
+    trials = [trial for trial in study.trials if trial.name in every]
+    return csv_bytes([every[trial.name] for trial in trials], header, [said(trial) for trial in trials])

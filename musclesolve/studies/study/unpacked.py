@@ -1,0 +1,110 @@
+"""Trials that another service keeps in one file, unpacked once beside the results of a study."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from musclesolve.errors import InputError
+from musclesolve.opensim.unpack_b3d import unpack_b3d
+from musclesolve.recording.text.text_file import is_file, sha256
+from musclesolve.results.files.atomic_writing import reserved, write_files
+from musclesolve.studies.many_trials.run_many import safe
+from musclesolve.studies.study.study_file import Study, StudyTrial
+from musclesolve.version import __version__
+
+INPUTS = "inputs"
+"""Folder of what was unpacked."""
+RECORD = "unpacked.json"
+"""What a folder was unpacked from, and its trials."""
+
+
+class Unpacked:
+    """The files of trials; those of a B3D file unpacked once, and again where the file has changed."""
+
+    def __init__(self, study: Study, output: Path) -> None:
+        self.study, self.folder = study, output / INPUTS
+        self.known: dict[str, dict[str, Any]] = {}  # B3D file as the study names it -> its record
+
+    def source(self, trial: StudyTrial) -> Mapping[str, str | Path]:
+        """The keys of [files] of the trial file of a model, or the trial's own file.
+
+        Raises:
+            InputError: there is no such file, it cannot be read, has no such trial, or no forces follow from it.
+        """
+        if "b3d" not in trial.source:
+            return trial.source
+        name, wanted = trial.source["b3d"], trial.source["trial"]
+        if name not in self.known:
+            self.known[name] = self._record(name)
+        record = self.known[name]
+        if isinstance(fault := record.get("fault"), InputError):
+            raise fault
+        document, trials = self.study.document, record["trials"]
+        if wanted not in trials:
+            problem = f"{Path(name).name} has no trial {wanted!r}"
+            raise document.unknown(problem, wanted, trials, "trials", trial.name)
+        found = trials[wanted]
+        if found["reason"]:
+            problem = f"no muscle forces follow from {wanted!r} of {Path(name).name}: {found['reason']}"
+            remedy = 'leave it out: exclude = "the reason"'
+            raise document.error(problem, "trials", trial.name, 0, None, remedy, code="unsupported")
+        return {key: self.folder / record["folder"] / path for key, path in found["files"].items()}
+
+    def _record(self, name: str) -> dict[str, Any]:
+        """What a B3D file was unpacked to; its fault where it cannot be."""
+        path = self.study.path.parent / name
+        folder = safe(Path(name).with_suffix("").as_posix().replace("/", "-").replace("..-", ""))
+        place = self.folder / folder
+        try:
+            if not is_file(path):
+                problem = f"there is no file {name!r}"
+                raise InputError(
+                    problem, code="missing_file", file=path, expected="a file of AddBiomechanics (.b3d)"
+                )
+            digest = sha256(path)
+            record = _read(place / RECORD)
+            if record.get("sha256") != digest or record.get("version") != __version__:
+                with reserved(place):
+                    trials = unpack_b3d(path, place).trials
+                    record = {
+                        "sha256": digest,
+                        "version": __version__,
+                        "folder": folder,
+                        "trials": {
+                            each.name: {
+                                "files": {
+                                    key: file.relative_to(place).as_posix()
+                                    for key, file in each.source.items()
+                                },
+                                "reason": each.reason,
+                                "notes": list(each.notes),
+                            }
+                            for each in trials
+                        },
+                    }
+                    write_files(place, {RECORD: json.dumps(record, indent=1).encode()})
+            return record
+        except InputError as error:
+            return {"fault": error}
+
+    @property
+    def notes(self) -> list[str]:
+        """What is unusual in the files, each with its trial."""
+        return [
+            f"{Path(name).name}, {trial}: {note}"
+            for name, record in self.known.items()
+            for trial, found in record.get("trials", {}).items()
+            for note in found["notes"]
+        ]
+
+
+def _read(path: Path) -> dict[str, Any]:
+    """A record, empty where there is none."""
+    try:
+        content = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return {}
+    return content if isinstance(content, dict) else {}
