@@ -10,6 +10,7 @@ from functools import partial
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import xarray as xr
 from markupsafe import Markup
 
@@ -85,7 +86,7 @@ def study_page(result: StudyResult, progress: Progress | None = None) -> str:
         people=_people(result),
         left_out=_left_out(study, list(records.values())),
         trials=list(_rows(result)),
-        total=len(records),
+        total=sum(record.outcome.has_result for record in records.values()),
         key=[(colors[verdict]["color"], plain(count)) for count, verdict in COUNTS],
         figures=list(_figures(result, report)),
         differences=_differences(result),
@@ -128,22 +129,27 @@ def _number(count: int, word: str) -> str:
 
 
 def _found(result: StudyResult) -> list[str]:
-    """The differences of the tests in sentences, those of the smallest p first."""
+    """The differences in sentences, one for each curve and effect, those of the smallest p first."""
     tests = result.comparisons
     if tests is None:
         return []
+    of_test: dict[int, list[int]] = {}
+    for place in np.argsort(tests["p"].values, kind="stable"):
+        of_test.setdefault(int(tests["cluster_test"].values[place]), []).append(int(place))
     sentences = []
-    for place in np.argsort(tests["p"].values, kind="stable")[:8]:
-        cluster = tests.isel(cluster=int(place))
-        test = tests.isel(test=int(cluster["cluster_test"]))
-        share = float(cluster["mean_difference_percent"])
-        size = f", {share:+.0f} % of the reference's largest" if np.isfinite(share) else ""
-        of = str(cluster["difference_of"].values)
-        where = f"{float(cluster['start']):.0f} to {float(cluster['end']):.0f} % of the cycle"
-        sentences.append(
-            f"{study_tables.curve_words(test)} differs by {test['effect'].values} at {where}"
-            f" (p = {study_tables.p_text(float(cluster['p']))}{size}{f', {of}' if of else ''})"
-        )
+    for row, places in of_test.items():
+        test, clusters = tests.isel(test=row), tests.isel(cluster=sorted(places))
+        stretches = zip(clusters["start"].values, clusters["end"].values, strict=True)
+        where = ", ".join(f"{start:.0f} to {end:.0f}" for start, end in sorted(stretches))
+        shares, size = clusters["mean_difference_percent"].values, ""
+        if np.isfinite(shares).any():
+            largest = int(np.nanargmax(np.abs(shares)))
+            of = str(clusters["difference_of"].values[largest]) or "difference"
+            size = f"; {of}: {shares[largest]:+.0f} % of the largest magnitude"
+        p = study_tables.p_text(float(clusters["p"].values.min()))
+        p = p.replace("<", "< ") if p.startswith("<") else f"= {p}"
+        words, effect = study_tables.curve_words(test).capitalize(), str(test["effect"].values)
+        sentences.append(f"{words}: {effect}, at {where} % of the cycle (p {p}{size})")
     return sentences
 
 
@@ -188,7 +194,7 @@ def _people(result: StudyResult) -> PageTable:
 
 def _left_out(study: Study, records: Sequence[TrialRecord]) -> PageTable | None:
     """Trials that are excluded, and those that have no result, with the reasons."""
-    rows = [
+    rows: list[tuple[str, ...]] = [
         (trial.name, trial.subject, trial.condition, "excluded", trial.exclude)
         for trial in study.trials
         if trial.exclude
@@ -197,7 +203,8 @@ def _left_out(study: Study, records: Sequence[TrialRecord]) -> PageTable | None:
     for record in records:
         if not record.outcome.has_result:
             trial = by_name[record.name]
-            rows.append((trial.name, trial.subject, trial.condition, record.outcome.value, record.message))
+            why = Markup("<br>").join(line.strip() for line in record.message.splitlines())
+            rows.append((trial.name, trial.subject, trial.condition, record.outcome.value, why))
     if not rows:
         return None
     return PageTable("Trials that do not count", ("trial", "subject", "condition", "what", "why"), rows)
@@ -272,7 +279,8 @@ def _curve_notes(result: StudyResult) -> list[str]:
     return [f"{note} ({_number(count, 'curve')})" for note, count in notes.items()]
 
 
-PHASE, MEASURES = "cycle", ("max", "min", "mean", "impulse", "positive_work", "negative_work", "value")
+PHASE, STRIDE = "cycle", "value"
+MEASURES = ("max", "min", "mean", "impulse", "positive_work", "negative_work", STRIDE)
 """What of the discrete values the page shows; the tables have stance and ranges as well."""
 
 
@@ -281,19 +289,32 @@ def _values(result: StudyResult) -> Iterator[PageTable]:
     if result.values.empty:
         return
     values = result.values[(result.values["phase"] == PHASE) & result.values["measure"].isin(MEASURES)]
-    for (variable, unit), own in values.groupby(["variable", "unit"], sort=False):
-        cells: dict[str, dict[str, str]] = {}
-        columns = dict[str, None]()
+    of_strides = values["measure"] == STRIDE
+    for (variable, unit), own in values[~of_strides].groupby(["variable", "unit"], sort=False):
         factor, shown_unit = shown(str(unit))
-        for row in own.itertuples():
-            column = ", ".join(plain(each) for each in (row.group, row.condition) if each) or "all"
-            label = " ".join(plain(each) for each in (row.name, row.measure) if each and each != "value")
-            spread = f" ± {factor * row.std:.3g}" if row.count > 1 else ""
-            cells.setdefault(label or "mean", {})[column] = f"{factor * row.mean:.3g}{spread}"
-            columns[column] = None
-        rows = [[label, *(each.get(column, DASH) for column in columns)] for label, each in cells.items()]
-        caption = f"{plain(str(variable)).capitalize()} [{shown_unit}]"
-        yield PageTable(caption, ["", *columns], rows, compact=len(rows) > 12)
+        own = own.sort_values("name", key=lambda names: pd.factorize(names)[0], kind="stable")
+        labels = [
+            f"{plain(name)} {plain(measure)}".strip()
+            for name, measure in zip(own["name"], own["measure"], strict=True)
+        ]
+        yield _table_of(f"{plain(str(variable)).capitalize()} [{shown_unit}]", own, labels, factor)
+    if of_strides.any():
+        own = values[of_strides]
+        labels = [f"{plain(name)} [{unit}]" for name, unit in zip(own["variable"], own["unit"], strict=True)]
+        yield _table_of("Measures of the cycles", own, labels)
+
+
+def _table_of(caption: str, values: pd.DataFrame, labels: Sequence[str], factor: float = 1.0) -> PageTable:
+    """Mean and standard deviation over subjects, a column for each group and condition."""
+    cells: dict[str, dict[str, str]] = {}
+    columns = dict[str, None]()
+    for label, (_, row) in zip(labels, values.iterrows(), strict=True):
+        column = ", ".join(plain(row[key]) for key in ("group", "condition") if row[key]) or "all"
+        spread = f" ± {factor * row['std']:.2g}" if row["count"] > 1 else ""
+        cells.setdefault(label, {})[column] = f"{factor * row['mean']:.3g}{spread}"
+        columns[column] = None
+    rows = [[label, *(each.get(column, DASH) for column in columns)] for label, each in cells.items()]
+    return PageTable(caption, ["", *columns], rows, compact=len(rows) > 12)
 
 
 def _outliers(result: StudyResult) -> PageTable | None:

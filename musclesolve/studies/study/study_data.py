@@ -137,6 +137,7 @@ class _Layout:
     beside: dict[str, tuple[str, dict[str, str]]] = field(default_factory=dict)  # texts of labels
     percent: Array = field(default_factory=lambda: np.empty(0))
     variables: dict[str, tuple[tuple[str, ...], Any]] = field(default_factory=dict)
+    coordinates: dict[str, None] = field(default_factory=dict)  # over the cycles
     choices: list[xr.Dataset] = field(default_factory=list)  # without numbers
 
     def add(self, cycles: xr.Dataset) -> None:
@@ -168,6 +169,8 @@ class _Layout:
                 TEXT if text else FLAG if variable.dtype.kind == "b" else CURVE if len(dims) > 1 else NUMBER
             )
             self.variables.setdefault(str(name), (dims, kind))
+            if name in cycles.coords:
+                self.coordinates[str(name)] = None
 
     def create(self, target: netCDF4.Dataset, computed: ComputedStudy) -> None:
         """Create dimensions and variables in the file."""
@@ -194,14 +197,11 @@ class _Layout:
                     stored.setncattr("dtype", "bool")
         for name in OF_STUDY:
             target.createVariable(name, TEXT, (CYCLE,))
-        of_cycles = [
-            name for name, (dims, kind) in self.variables.items() if dims == (CYCLE,) and kind is TEXT
-        ]
         common = self.choices[0].attrs if len(self.choices) == 1 else {}
         stated = {
             "title": storable(computed.study.title),
             "musclesolve_version": __version__,
-            "coordinates": " ".join([*of_cycles, *OF_STUDY, *self.beside]),
+            "coordinates": " ".join([*self.coordinates, *OF_STUDY, *self.beside]),
         }
         target.setncatts({**common, **stated})
 

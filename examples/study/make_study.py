@@ -1,8 +1,8 @@
-"""A study of many subjects: drafted from folders, computed, compared, on one page.
+"""Writes the files of a synthetic study, with a difference and faults that are known: `make_study.py [FOLDER]`.
 
-One learns how folders and names become a study file, and what the page finds. The 24 subjects are made up: the bundled
+The 24 subjects are made up: the bundled
 stride, each with a shape and mass of its own, five trials in two conditions; in `loaded` every knee moment is 10 %
-greater. Three trials are broken, and in two the right leg holds what is the left one's.
+greater. Three trials are broken, and two hold the half stride of the other leg first.
 """
 
 import shutil
@@ -14,7 +14,7 @@ import numpy as np
 import musclesolve as ms
 from musclesolve.data import reference_stride
 
-MODEL = Path(__file__).with_name("opensim_model") / "leg.osim"
+MODEL = Path(__file__).parents[1] / "opensim_model" / "leg.osim"
 COORDINATES = {"hip_flexion_r": (1, "hip_flexion_r"), "knee_angle_r": (-1, "knee_flexion_r"),
                "ankle_angle_r": (1, "ankle_dorsiflexion_r")}  # fmt: skip
 """Coordinate of the model, whose knee bends in the negative direction -> sign and angle of the stride."""
@@ -90,6 +90,9 @@ def study_text(folder: Path, masses: dict[str, float]) -> str:
         "[settings.sharing]",
         'cost = "stress_cubed"',
         "",
+        "[subjects]",
+        *(f"{subject} = {{ mass_kg = {mass:.1f} }}" for subject, mass in masses.items()),
+        "",
         "[trials]",
     ]
     time = stride()[0]
@@ -104,8 +107,14 @@ def study_text(folder: Path, masses: dict[str, float]) -> str:
     return "\n".join(lines) + "\n"
 
 
-if __name__ == "__main__":
-    folder = Path(sys.argv[1]) if len(sys.argv) > 1 else Path("study")
+def main(folder: Path) -> None:
+    """Write the trials and the study file, and say what is next."""
     masses = write_trials(folder)
-    (folder / "study.toml").write_text(study_text(folder, masses), encoding="utf-8")
-    print(f"musclesolve study {folder}/study.toml -o {folder}/results")
+    text = study_text(folder, masses)
+    (folder / "study.toml").write_text(text, encoding="utf-8")
+    print(f"{text.count('coordinates')} trials of {len(masses)} subjects")
+    print(f"musclesolve study {folder / 'study.toml'} -o {folder / 'results'}")
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]) if len(sys.argv) > 1 else Path("study"))
