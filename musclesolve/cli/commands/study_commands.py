@@ -41,6 +41,12 @@ def study(
             "--reports/--no-reports", help="Write a report of every trial, which the page leads to."
         ),
     ] = True,
+    uncertainty: Annotated[
+        int | None,
+        typer.Option(
+            min=2, help="Monte Carlo samples of every trial: the means carry the uncertainty of trials."
+        ),
+    ] = None,
     file_format: Format = FileFormat.png,
     width: Width = A4_PAGE.width_mm,
     font: Font = A4_PAGE.font_pt,
@@ -56,7 +62,7 @@ def study(
     from musclesolve.studies.study.run_study import compute_trials
 
     pages = {REPORT: trial_report if reports else None}
-    how: dict[str, Any] = {"jobs": jobs, "scheduler": scheduler, "again": again}
+    how: dict[str, Any] = {"jobs": jobs, "scheduler": scheduler, "again": again, "samples": uncertainty}
     with page_style(page_style_of(file_format, width, font)), progress() as report:
         computed = compute_trials(file, output, pages=pages, progress=report, **how)
         result = analyse_study(computed, report)

@@ -17,6 +17,7 @@ from markupsafe import Markup
 from musclesolve._util.bundled_toml import bundled_toml
 from musclesolve._util.progress import Progress, no_progress
 from musclesolve._util.sides import LEG_JOINTS
+from musclesolve.plotting.figure_names import UNCERTAINTY
 from musclesolve.plotting.study.group_figures import group_drawings
 from musclesolve.report.content.methods import Citations, methods
 from musclesolve.report.content.overview import versions
@@ -384,4 +385,7 @@ def _methods(result: StudyResult, citations: Citations) -> list[Markup]:
 def trial_report(result: xr.Dataset, path: Path) -> bytes:
     """The report of one trial, as the content of a file beside its result."""
     del result  # read from its file, whose contents the page names
-    return report_page(read_inputs([path])).encode("utf-8", "replace")
+    beside = path.with_name(UNCERTAINTY)
+    return report_page(read_inputs([path, *([beside] if beside.is_file() else [])])).encode(
+        "utf-8", "replace"
+    )

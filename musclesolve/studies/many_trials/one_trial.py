@@ -48,7 +48,10 @@ DRAWING = ("musclesolve.plotting.figure_sets", "draw_task")
 """Module and function of a process that draws beside this one; it is ready by the time that there is a result."""
 RESULT, ERROR, EARLIER = "result.nc", "error.txt", "earlier_result.nc"
 Further = Callable[[xr.Dataset, Path], bytes]
-"""Makes the content of a file beside a result, from the result and its path; of a module."""
+"""Makes the content of a file beside a result, from the result and its path; of a module.
+
+An object may have `made(path)`: whether a file that is there is what it would make of the same result.
+"""
 
 
 @dataclass(frozen=True)
@@ -62,7 +65,7 @@ class Job:
     figures: bool = True  # whether they are drawn
     again: bool = False  # also where the result that is there is of the same input, options and version
     style: PageStyle = A4_PAGE  # of the figures
-    # files beside the result by name; None: not wanted, and removed where it is of an earlier result
+    # files beside the result by name, made in this order; None: not wanted, removed where it is of an earlier result
     further: Mapping[str, Further | None] = field(default_factory=dict)
 
     def record(self, outcome: Outcome, message: str = "", details: str = "") -> TrialRecord:
@@ -158,7 +161,8 @@ def attempt(job: Job, progress: Progress = no_progress) -> TrialRecord:
             if missing := _missing(job):
                 path = job.folder / RESULT
                 result = read_result(path) if result is None else result
-                write_files(job.folder, {name: make(result, path) for name, make in missing.items()})
+                for name, make in missing.items():
+                    write_files(job.folder, {name: make(result, path)})
     except BusyError as error:
         return job.record(Outcome.STOPPED, str(error))
     except (MuscleSolveError, MuscleDatabaseError) as error:
@@ -180,12 +184,13 @@ def _current(job: Job) -> Measures | None:
 
 
 def _missing(job: Job) -> dict[str, Further]:
-    """What makes the wanted files beside a result that are not there."""
-    return {
-        name: make
-        for name, make in job.further.items()
-        if make is not None and not (job.folder / name).is_file()
-    }
+    """What makes the wanted files beside a result from the first on that is not there: later ones read earlier ones."""
+    wanted = {name: make for name, make in job.further.items() if make is not None}
+    for place, (name, make) in enumerate(wanted.items()):
+        path = job.folder / name
+        if not path.is_file() or not getattr(make, "made", Path.is_file)(path):
+            return dict(list(wanted.items())[place:])
+    return {}
 
 
 def is_done(job: Job) -> bool:

@@ -3,22 +3,62 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import xarray as xr
 
+from musclesolve.plotting.figure_names import UNCERTAINTY as UNCERTAINTY_FILE
 from musclesolve.recording.data import SIDES
 from musclesolve.results.cycles.gait_cycles import cycles
 from musclesolve.results.dataset.frame_validity import sides
-from musclesolve.results.files.result_netcdf import netcdf_bytes
+from musclesolve.results.files.result_netcdf import netcdf_bytes, read_result, result_attribute
+from musclesolve.studies.study.statistics import UNCERTAINTY
 
-CYCLES = "cycles.nc"
+CYCLES, TRIAL_FILE = "cycles.nc", "trial.toml"
+OF_UNCERTAINTY = ("joint_angle", "joint_moment", "activation", "muscle_force")
+"""Quantities of which uncertainty.nc has the standard deviation, over the same names."""
 
 
 def cycles_file(result: xr.Dataset, path: Path) -> bytes:
-    """Return the content of cycles.nc: the cycles of both legs of a result, names without side, in SI units."""
-    del path
-    return netcdf_bytes(cycles_of_trial(result))
+    """Return the content of cycles.nc: the cycles of both legs of a result, names without side, in SI units.
+
+    Where uncertainty.nc is beside it, they have its standard deviations, as NAME_uncertainty_sd.
+    """
+    beside = path.with_name(UNCERTAINTY_FILE)
+    return netcdf_bytes(
+        cycles_of_trial(_with_uncertainty(result, read_result(beside)) if beside.is_file() else result)
+    )
+
+
+class UncertaintyFile:
+    """Makes uncertainty.nc of a trial from its trial file, beside the result: so many Monte Carlo samples."""
+
+    def __init__(self, samples: int) -> None:
+        self.samples = samples
+
+    def made(self, path: Path) -> bool:
+        """Whether a file has so many samples."""
+        return result_attribute(path, "samples") == str(self.samples)
+
+    def __call__(self, result: xr.Dataset, path: Path) -> bytes:
+        """The content of the file."""
+        from musclesolve.studies.uncertainty.monte_carlo import uncertainty
+
+        legs = sides(result)
+        side = legs[0] if len(legs) == 1 and legs[0] in SIDES else "both"
+        how: dict[str, Any] = {"workers": 1, "contributions": False}
+        return netcdf_bytes(uncertainty(path.with_name(TRIAL_FILE), self.samples, side=side, **how))
+
+
+def _with_uncertainty(result: xr.Dataset, found: xr.Dataset) -> xr.Dataset:
+    """A result with the standard deviations of its quantities."""
+    more = {}
+    for name in OF_UNCERTAINTY:
+        if name in result and f"{name}_sd" in found:
+            spread = found[f"{name}_sd"].reindex_like(result[name])
+            more[name + UNCERTAINTY] = result[name].copy(data=spread.transpose(*result[name].dims).values)
+    return result.assign(more)
 
 
 def cycles_of_trial(result: xr.Dataset) -> xr.Dataset:

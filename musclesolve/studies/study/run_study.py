@@ -9,11 +9,12 @@ from pathlib import Path
 
 from musclesolve._util.progress import Progress, no_progress
 from musclesolve.errors import InputError
+from musclesolve.plotting.figure_names import UNCERTAINTY
 from musclesolve.results.files.atomic_writing import reserved, write_files
 from musclesolve.studies.many_trials.one_trial import Further, Job, leave_message
 from musclesolve.studies.many_trials.run_many import check_for_all, check_table, compute
 from musclesolve.studies.many_trials.trial_record import CSV, Outcome, TrialRecord, csv_bytes
-from musclesolve.studies.study.cycles_file import CYCLES, cycles_file
+from musclesolve.studies.study.cycles_file import CYCLES, UncertaintyFile, cycles_file
 from musclesolve.studies.study.study_file import Study, StudyTrial, read_study
 from musclesolve.studies.study.trial_files import NAME, TrialFile, trial_file
 from musclesolve.studies.study.unpacked import Unpacked
@@ -49,6 +50,7 @@ def compute_trials(
     jobs: int | None = None,
     scheduler: str | None = None,
     again: bool = False,
+    samples: int | None = None,
     progress: Progress | None = None,
 ) -> ComputedStudy:
     """Compute every trial of a study that is not excluded; what is up to date is kept, and none stops the others.
@@ -58,6 +60,7 @@ def compute_trials(
         output: folder of the results, made when it is missing: trials/NAME has the trial file, result.nc and cycles.nc.
         pages: further files of every trial by name, see `Job`.
         jobs, scheduler, again, progress: see `ManyOptions`.
+        samples: of the Monte Carlo analysis of every trial, uncertainty.nc; None without one.
 
     Raises:
         InputError: the study file is at fault, or the folder cannot be written.
@@ -71,7 +74,8 @@ def compute_trials(
         check_table(output / CSV)
         report("reading", 0.0)
         jobs_of, refused, notes = prepared(study, output)
-        further = {CYCLES: cycles_file, **(pages or {})}
+        spread = None if samples is None else UncertaintyFile(samples)
+        further = {UNCERTAINTY: spread, CYCLES: cycles_file, **(pages or {})}
         todo = [replace(job, figures=False, again=again, further=further) for job in jobs_of]
 
         def write(records: Sequence[TrialRecord]) -> None:

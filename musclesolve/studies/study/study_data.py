@@ -26,6 +26,7 @@ from musclesolve.results.files.atomic_writing import reserved
 from musclesolve.results.files.result_netcdf import storable
 from musclesolve.studies.study.cycles_file import CYCLES
 from musclesolve.studies.study.run_study import ComputedStudy
+from musclesolve.studies.study.statistics import UNCERTAINTY
 from musclesolve.studies.study.study_file import Study
 from musclesolve.version import __version__
 
@@ -114,8 +115,13 @@ def in_units(cycles: xr.Dataset, study: Study, name: str) -> xr.Dataset:
     for key in ("mass_kg", "stature_m"):
         if (stated := study.of_subject(trial.subject, key)) is not None:
             cycles.attrs[f"subject_{key}"] = stated
+    spreads = {
+        str(name): str(name).removesuffix(UNCERTAINTY) for name in cycles if str(name).endswith(UNCERTAINTY)
+    }
     try:
-        return normalised(cycles, study.units)
+        spread = normalised(cycles[list(spreads)].rename(spreads), study.units)
+        of_spread = {name: spread[quantity].variable for name, quantity in spreads.items()}
+        return normalised(cycles, study.units).assign(of_spread)
     except InputError as error:
         raise study.document.placed(error, "trials", name) from None
 
@@ -162,7 +168,9 @@ class _Layout:
                 dim = str(variable.dims[0])
                 known = self.beside.setdefault(str(name), (dim, {}))[1]
                 known.update(zip(map(str, cycles[dim].values), map(str, variable.values), strict=True))
-            if CYCLE not in variable.dims or (len(variable.dims) > 1 and name not in self.wanted):
+            if CYCLE not in variable.dims or (
+                len(variable.dims) > 1 and str(name).removesuffix(UNCERTAINTY) not in self.wanted
+            ):
                 continue
             dims = (CYCLE, *(str(dim) for dim in variable.dims if dim != CYCLE))
             kind: Any = (

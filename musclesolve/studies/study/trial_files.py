@@ -16,9 +16,10 @@ from musclesolve.recording.markers.marker_set import marker_sets
 from musclesolve.recording.schema import described_keys, trial_document, trial_keys
 from musclesolve.recording.trial.model_trial import SHARED_TABLES, is_model_trial
 from musclesolve.recording.trial.settings import is_own_set
+from musclesolve.studies.study.cycles_file import TRIAL_FILE
 from musclesolve.studies.study.study_file import SUBJECT, TIME, Study, StudyTrial
 
-NAME = "trial.toml"
+NAME = TRIAL_FILE
 HEAD = (
     "# Written by `musclesolve study`: what the study says of this trial; changes belong in the study file.\n"
 )
