@@ -34,6 +34,7 @@ from musclesolve.results.tables.lines import decimal
 from musclesolve.studies.many_trials.one_trial import RESULT
 from musclesolve.studies.many_trials.trial_record import TrialRecord
 from musclesolve.studies.study.analysis import StudyResult
+from musclesolve.studies.study.statistics import UNCERTAINTY as SPREAD
 from musclesolve.studies.study.study_file import Study, StudyTrial
 
 NAME, REPORT = "study.html", "report.html"
@@ -343,20 +344,24 @@ def _outliers(result: StudyResult) -> PageTable | None:
 def _uncertainty(result: StudyResult) -> str:
     """What is known of the uncertainty of the trials themselves."""
     groups = result.groups
-    names = (
-        [] if groups is None else [name for name in groups.data_vars if str(name).endswith("_uncertainty_sd")]
-    )
+    names = [] if groups is None else [name for name in groups.data_vars if str(name).endswith(SPREAD)]
     if groups is None or not names:
         return (
             "The bands contain what differs from subject to subject, errors of measurement that do so included. No "
-            "uncertainty of the trials themselves was computed: what is wrong in all subjects alike is in no band."
+            "uncertainty of the trials themselves was computed (--uncertainty): what is wrong in all subjects alike is "
+            "in no band."
         )
     parts = []
     for name in names:
-        variable = str(name).removesuffix("_uncertainty_sd")
-        own, between = (float(np.nanmean(groups[key].values)) for key in (name, f"{variable}_std"))
-        parts.append(f"{plain(variable)}: {own:.3g} of one trial, {between:.3g} between subjects")
-    return "Standard deviations, mean over all curves: " + "; ".join(parts) + "."
+        variable = str(name).removesuffix(SPREAD)
+        factor, unit = shown(str(groups[variable].attrs.get("units", "")))
+        own, between = (factor * float(np.nanmean(groups[key].values)) for key in (name, f"{variable}_std"))
+        parts.append(f"{plain(variable)} {own:.2g} {unit} of a trial, {between:.2g} {unit} between subjects")
+    return (
+        f"Standard deviations, mean over all curves: {'; '.join(parts)}. The bands contain the errors of trials that "
+        "differ from subject to subject; of errors that all have in common, such as those of the muscle set, the mean "
+        "of a group keeps all, up to the standard deviation of a trial."
+    )
 
 
 def _methods(result: StudyResult, citations: Citations) -> list[Markup]:
