@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -19,6 +20,13 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
 
     from musclesolve.studies.study.analysis import StudyResult
+
+
+class TableFormat(StrEnum):
+    """Format of a table of many rows."""
+
+    csv = "csv"
+    parquet = "parquet"
 
 
 def study(
@@ -47,6 +55,9 @@ def study(
             min=2, help="Monte Carlo samples of every trial: the means carry the uncertainty of trials."
         ),
     ] = None,
+    values: Annotated[
+        TableFormat, typer.Option(help="Format of the table of peaks and other values of every cycle.")
+    ] = TableFormat.csv,
     file_format: Format = FileFormat.png,
     width: Width = A4_PAGE.width_mm,
     font: Font = A4_PAGE.font_pt,
@@ -65,7 +76,7 @@ def study(
     how: dict[str, Any] = {"jobs": jobs, "scheduler": scheduler, "again": again, "samples": uncertainty}
     with page_style(page_style_of(file_format, width, font)), progress() as report:
         computed = compute_trials(file, output, pages=pages, progress=report, **how)
-        result = analyse_study(computed, report)
+        result = analyse_study(computed, report, values.value)
         drawn = {} if result.groups is None else group_files(result.groups, result.comparisons, report)
         page = study_page(result, report).encode("utf-8", "replace")
         paths = [*write_files(computed.folder, {NAME: page, **drawn}), *result.files]

@@ -33,7 +33,7 @@ from musclesolve.results.tables import study_tables
 from musclesolve.results.tables.lines import decimal
 from musclesolve.studies.many_trials.one_trial import RESULT
 from musclesolve.studies.many_trials.trial_record import TrialRecord
-from musclesolve.studies.study.analysis import StudyResult
+from musclesolve.studies.study.analysis import VALUES, StudyResult
 from musclesolve.studies.study.statistics import UNCERTAINTY as SPREAD
 from musclesolve.studies.study.study_file import Study, StudyTrial
 
@@ -96,6 +96,7 @@ def study_page(result: StudyResult, progress: Progress | None = None) -> str:
         not_compared=result.not_compared,
         curve_notes=_curve_notes(result),
         values=list(_values(result)),
+        values_file=next((path.name for path in result.files if path.stem == VALUES), ""),
         outliers=_outliers(result),
         uncertain=_uncertainty(result),
         notes=result.computed.notes,

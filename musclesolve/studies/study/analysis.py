@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -29,7 +31,8 @@ from musclesolve.studies.study.statistics import (
 )
 from musclesolve.studies.study.study_data import DATA, add_to_cycles, open_study, write_study_data
 
-VALUES, COMPARISONS = "values.csv", "comparisons.csv"
+VALUES, COMPARISONS = "values", "comparisons.csv"
+CSV, PARQUET = "csv", "parquet"
 AT_ONCE = 500
 """Cycles whose values are in memory at the same time."""
 OF_VALUE = ["variable", "name", "phase", "measure", "unit"]
@@ -61,18 +64,26 @@ class StudyResult:
     files: tuple[Path, ...] = ()
 
 
-def analyse_study(computed: ComputedStudy, progress: Progress | None = None) -> StudyResult:
+def analyse_study(
+    computed: ComputedStudy, progress: Progress | None = None, values_format: str = CSV
+) -> StudyResult:
     """Collect the cycles of a study, mark unusual ones, and describe and compare groups and conditions.
 
-    Writes study.nc, values.csv and comparisons.csv into the folder of the study.
+    Writes study.nc, values.csv (or values.parquet) and comparisons.csv into the folder of the study.
+
+    Args:
+        computed: the trials.
+        progress: called with the name of each stage and the share of the work that is done.
+        values_format: "csv" or "parquet".
 
     Raises:
         InputError: forces of different muscles or costs, quantities that there are not, no spm1d, a full disk.
     """
     report, folder = progress or no_progress, computed.folder
+    tables = [f"{VALUES}.{suffix}" for suffix in (CSV, PARQUET)]
     with reserved(folder):
         if write_study_data(computed, _later(report, 0.0)) is None:
-            for name in (VALUES, COMPARISONS):
+            for name in (*tables, COMPARISONS):
                 (folder / name).unlink(missing_ok=True)
             return StudyResult(computed)
         report("unusual cycles", COMPUTING + 0.03)
@@ -81,8 +92,10 @@ def analyse_study(computed: ComputedStudy, progress: Progress | None = None) -> 
         files = [folder / DATA]
         report("values", COMPUTING + 0.05)
         variables, design = _quantities(computed, cycles), computed.study.design
-        values = _write_values(cycles, variables, folder / VALUES)
-        files.append(folder / VALUES)
+        files.append(folder / f"{VALUES}.{values_format}")
+        values = _write_values(cycles, variables, files[-1])
+        for name in set(tables) - {files[-1].name}:
+            (folder / name).unlink(missing_ok=True)
         report("tests", COMPUTING + 0.07)
         order = {key: design[key] for key in ("groups", "conditions")}
         wanted = [name for name in cycles.data_vars if str(name).removesuffix(UNCERTAINTY) in variables]
@@ -135,15 +148,14 @@ def _write_values(cycles: xr.Dataset, variables: Sequence[str], path: Path) -> p
     """Write the discrete values of all cycles, some at a time, and return the means of subjects in each condition."""
     beside, sums = path.with_name(f"{HIDDEN}{path.name}"), list[pd.DataFrame]()
     try:
-        with open(beside, "w", encoding="utf-8", newline="") as file:
+        with _rows_into(beside, path.suffix) as add:
             for start in range(0, cycles.sizes["cycle"], AT_ONCE):
                 part = cycles.isel(cycle=slice(start, start + AT_ONCE)).load()
                 table = discrete_values(part, variables)
                 table["cycle"] += start
-                table.to_csv(file, index=False, header=start == 0, float_format="%.8g", lineterminator="\n")
-                own = table.dropna(subset=["value"]).groupby(
-                    [*OF_VALUE, *OF_SUBJECT], observed=True, sort=False
-                )
+                add(table)
+                by = [*OF_VALUE, *OF_SUBJECT]
+                own = table.dropna(subset=["value"]).groupby(by, observed=True, sort=False)
                 sums.append(own["value"].agg(["sum", "count"]).reset_index())
         os.replace(beside, path)
         note([path])
@@ -156,6 +168,41 @@ def _write_values(cycles: xr.Dataset, variables: Sequence[str], path: Path) -> p
     together = pd.concat([part.astype(dict.fromkeys(texts, str)) for part in sums], ignore_index=True)
     total = together.groupby(texts, sort=False)[["sum", "count"]].sum().reset_index()
     return total.assign(value=total["sum"] / total["count"])
+
+
+@contextmanager
+def _rows_into(path: Path, suffix: str) -> Iterator[Callable[[pd.DataFrame], None]]:
+    """A file of rows, CSV or Parquet, that tables are added to one after the other."""
+    if suffix == ".csv":
+        with open(path, "w", encoding="utf-8", newline="") as file:
+            yield lambda table: table.to_csv(
+                file, index=False, header=file.tell() == 0, float_format="%.8g", lineterminator="\n"
+            )
+        return
+    try:
+        import pyarrow as pa
+        from pyarrow import parquet
+    except ImportError as error:
+        raise InputError(
+            "Parquet files need the package pyarrow, which is not installed",
+            code="missing_package",
+            remedy='pip install "musclesolve[parquet]", or --values csv',
+        ) from error
+    writers: list[Any] = []
+
+    def add(table: pd.DataFrame) -> None:
+        rows = pa.Table.from_pandas(
+            table.astype(dict.fromkeys(table.select_dtypes("category"), str)), preserve_index=False
+        )
+        if not writers:
+            writers.append(parquet.ParquetWriter(path, rows.schema))
+        writers[0].write_table(rows)
+
+    try:
+        yield add
+    finally:
+        for writer in writers:
+            writer.close()
 
 
 def _summary(values: pd.DataFrame) -> pd.DataFrame:
