@@ -186,18 +186,36 @@ def _curves(
         return cube
 
     failed, credible = frames.failed(result, side), frames.credible(result, side)
-    variables: dict[str, xr.Variable] = {}
+    curves: dict[str, Array] = {}
     for name, variable in own.data_vars.items():
         values = np.array(variable.values, dtype=float)
         if name in OF_SHARING:
             values[failed] = np.nan
         if name in OF_FORCES:
             values[~credible] = np.nan
-        cube = cut(values, name not in OF_SHARING)
-        variables[str(name)] = xr.Variable(("cycle", "percent", *variable.dims[1:]), cube, variable.attrs)
+        curves[str(name)] = values
+    curves[RESERVES] = np.where(failed, np.nan, frames.solved_with_reserve(result, side).astype(float))
+    cubes: dict[str, Array] = {}
+    for straight in (True, False):  # all curves at once, each a column
+        flat = {
+            name: values.reshape(time.size, -1)
+            for name, values in curves.items()
+            if straight == (name not in OF_SHARING and name != RESERVES)
+        }
+        if flat:
+            ends = np.cumsum([values.shape[1] for values in flat.values()])[:-1]
+            parts = np.split(cut(np.concatenate(list(flat.values()), axis=1), straight), ends, axis=2)
+            cubes |= dict(zip(flat, parts, strict=True))
+    variables = {
+        str(name): xr.Variable(
+            ("cycle", "percent", *variable.dims[1:]),
+            cubes[str(name)].reshape(len(used), percent.size, *variable.shape[1:]),
+            variable.attrs,
+        )
+        for name, variable in own.data_vars.items()
+    }
     # The curve leaves 0 only between frames of which one or both needed a reserve.
-    reserve = frames.solved_with_reserve(result, side).astype(float)
-    needed = cut(np.where(failed, np.nan, reserve), straight=False) > ROUND_OFF
+    needed = cubes[RESERVES][..., 0] > ROUND_OFF
     variables[RESERVES] = xr.Variable(("cycle", "percent"), needed, {"long_name": "reserve was needed"})
     return variables
 

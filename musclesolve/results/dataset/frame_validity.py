@@ -58,8 +58,9 @@ def status_names(result: xr.Dataset, side: str) -> NDArray[np.str_]:
     status = result["status"]
     values = np.atleast_1d(status.attrs["flag_values"])
     flags = str(status.attrs["flag_meanings"]).lower().split()
-    meaning = {int(value): flag for value, flag in zip(values, flags, strict=True)}
-    return np.array([meaning[int(value)] for value in status.sel(side=side).values], dtype=np.str_)
+    meaning = dict(zip(map(int, values), flags, strict=True))
+    codes, place = np.unique(status.sel(side=side).values, return_inverse=True)
+    return np.array([meaning[int(code)] for code in codes], dtype=np.str_)[place]
 
 
 def reason_names(result: xr.Dataset, side: str) -> NDArray[np.str_]:

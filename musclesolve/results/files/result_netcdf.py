@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -12,6 +12,7 @@ import netCDF4
 import numpy as np
 import xarray as xr
 from xarray.backends import NetCDF4DataStore
+from xarray.backends.common import ArrayWriter
 
 from muscle_db.regular_file import RESULT, check_regular
 from musclesolve.errors import InputError
@@ -57,6 +58,21 @@ SIZE = 1 << 20
 """Bytes that a file in memory begins with; it grows as needed."""
 
 
+class _Later(ArrayWriter):
+    """Writes numbers when all variables exist: the library rewrites what it knows of a file at each change of the two."""
+
+    def add(self, source: Any, target: Any, region: Any = None) -> None:
+        """See ArrayWriter."""
+        del region
+        self.sources.append(source)
+        self.targets.append(target)
+
+    def write(self) -> None:
+        """Write the numbers."""
+        for source, target in zip(self.sources, self.targets, strict=True):
+            target[...] = source
+
+
 def netcdf_bytes(result: xr.Dataset) -> bytes:
     """A result as the content of a NetCDF 4 file.
 
@@ -64,7 +80,9 @@ def netcdf_bytes(result: xr.Dataset) -> bytes:
     """
     file = netCDF4.Dataset("memory", "w", memory=SIZE)
     try:
-        with_storable_texts(result).dump_to_store(NetCDF4DataStore(file))
+        writer = _Later()
+        with_storable_texts(result).dump_to_store(NetCDF4DataStore(file), writer=writer)
+        writer.write()
     except BaseException:
         file.close()
         raise
@@ -111,23 +129,24 @@ def read_result(path: str | Path) -> xr.Dataset:
         raise InputError(problem, code="bad_format", file=path, expected=EXPECTED) from error
 
 
-def result_attribute(path: Path, name: str) -> str | None:
-    """One attribute of a result, without reading the numbers; None where there is no such file or attribute."""
+def result_attributes(path: Path) -> dict[str, str]:
+    """The attributes of a result that are texts, without reading the numbers; none where there is no such file."""
     try:
         check_regular(os.stat(path), RESULT)
         with _opened(path) as file:
-            value = getattr(file, name, None)
+            attributes = {name: file.getncattr(name) for name in file.ncattrs()}
     except (OSError, ValueError, KeyError):
-        return None
-    return None if value is None else str(value)
+        return {}
+    return {name: value for name, value in attributes.items() if isinstance(value, str)}
 
 
-def check_folder(folder: Path, name: str, trial: Path) -> None:
+def check_folder(folder: Path, name: str, trial: Path, attributes: Mapping[str, str] | None = None) -> None:
     """Refuse a folder in which the file `name` is the result of another trial, before anything is computed.
 
     A trial file of the same name that has moved is the same trial; a file that names no trial may be replaced.
+    `attributes` are its `result_attributes`, if they are known.
     """
-    stored = result_attribute(folder / name, "trial_file")
+    stored = (result_attributes(folder / name) if attributes is None else attributes).get("trial_file")
     if stored is None or stored == storable(os.path.realpath(trial)):
         return
     there = Path(stored)

@@ -31,7 +31,7 @@ from musclesolve.results.files.result_netcdf import (
     check_inputs,
     netcdf_bytes,
     read_result,
-    result_attribute,
+    result_attributes,
     storable,
 )
 from musclesolve.results.run_trial import run
@@ -151,13 +151,14 @@ def attempt(job: Job, progress: Progress = no_progress) -> TrialRecord:
     start = time.perf_counter()
     try:
         with page_style(job.style), reserved(job.folder):
-            check_folder(job.folder, RESULT, job.trial)
-            measures, outcome = None if job.again else _current(job), Outcome.UNCHANGED
+            stored = result_attributes(job.folder / RESULT)
+            check_folder(job.folder, RESULT, job.trial, stored)
+            measures, outcome = None if job.again else _current(job, stored), Outcome.UNCHANGED
             result = None
             if measures is None:
                 files = job.trial, job.folder, job.options, job.figures, progress
                 result, _ = analyse(*files, outdated=job.further)
-                measures, outcome = Measures.of(result), Outcome.COMPUTED
+                measures, outcome = Measures.from_json(result.attrs[MEASURES]), Outcome.COMPUTED
             if missing := _missing(job):
                 path = job.folder / RESULT
                 result = read_result(path) if result is None else result
@@ -174,13 +175,12 @@ def attempt(job: Job, progress: Progress = no_progress) -> TrialRecord:
     return TrialRecord(job.name, job.trial, job.folder, outcome, time.perf_counter() - start, measures)
 
 
-def _current(job: Job) -> Measures | None:
-    """Measures of the result that is there, if it is what would be computed; only its attributes are read."""
-    path = job.folder / RESULT
-    text = result_attribute(path, ATTRIBUTE) or ""
+def _current(job: Job, stored: Mapping[str, str]) -> Measures | None:
+    """Measures of the result that is there, by its attributes, if it is what would be computed."""
+    text = stored.get(ATTRIBUTE, "")
     if not is_current(text, job.trial, job.folder, job.options, job.figures):
         return None
-    return Measures.from_json(result_attribute(path, MEASURES) or "")
+    return Measures.from_json(stored.get(MEASURES, ""))
 
 
 def _missing(job: Job) -> dict[str, Further]:
@@ -196,7 +196,8 @@ def _missing(job: Job) -> dict[str, Further]:
 def is_done(job: Job) -> bool:
     """Whether its result is there, as far as that can be known."""
     with contextlib.suppress(MuscleSolveError, OSError):
-        return not job.again and _current(job) is not None and not _missing(job)
+        stored = result_attributes(job.folder / RESULT)
+        return not job.again and _current(job, stored) is not None and not _missing(job)
     return False
 
 

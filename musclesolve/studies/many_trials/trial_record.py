@@ -15,7 +15,6 @@ from musclesolve._util.sides import LEG_JOINTS, joint_kind
 from musclesolve.errors import InputError
 from musclesolve.results.facts import Facts
 from musclesolve.results.files.result_netcdf import storable
-from musclesolve.results.plausibility import plausibility
 from musclesolve.results.tables.lines import csv_text
 
 
@@ -56,7 +55,7 @@ class Measures:
         """The measures of a result that `run` returns."""
         facts = Facts(result)
         legs = facts.legs.values()
-        size, peaks, judged = facts.pelvis_residual, facts.contact_peaks, plausibility(facts)
+        size, peaks, judged = facts.pelvis_residual, facts.contact_peaks, result["plausible"].attrs
         return cls(
             solved=sum(leg.solved for leg in legs),
             with_reserve=sum(leg.with_reserve for leg in legs),
@@ -70,9 +69,9 @@ class Measures:
                 )
                 for joint in LEG_JOINTS
             },
-            movement=judged.movement.name,
-            plausibility=judged.verdict,
-            reason=judged.reason,
+            movement=judged["movement"],
+            plausibility=judged["verdict"],
+            reason=judged["reason"],
         )
 
     def as_json(self) -> str:

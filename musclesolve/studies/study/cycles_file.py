@@ -67,10 +67,14 @@ def cycles_of_trial(result: xr.Dataset) -> xr.Dataset:
     sentences = {
         key: [text for leg in legs for text in leg.attrs[key]] for key in ("left_out", "invalid", "reserves")
     }
-    together = xr.concat(legs, "cycle", join="outer", combine_attrs="drop_conflicts")
+    together = legs[0]
+    if len(legs) > 1:
+        together = xr.concat(legs, "cycle", join="outer", combine_attrs="drop_conflicts")
     if "group" in together.coords:  # a subject has a group as well
         together = together.rename(group="function_group")
-    for name, variable in together.data_vars.items():
-        if variable.dtype == np.float64:
-            together[name] = variable.astype(np.float32)
-    return together.assign_attrs(sentences)
+    single = {
+        name: variable.variable.astype(np.float32)
+        for name, variable in together.data_vars.items()
+        if variable.dtype == np.float64
+    }
+    return together.assign(single).assign_attrs(sentences)
