@@ -18,7 +18,7 @@ from musclesolve.cli import app as cli
 from musclesolve.dynamics.model.topology_file import load_topology
 from musclesolve.errors import MuscleSolveError
 from musclesolve.recording.text.text_file import sha256
-from musclesolve.results.files.result_netcdf import result_attribute
+from musclesolve.results.files.result_netcdf import result_attributes
 from musclesolve.studies.many_trials.run_many import find_trials
 from musclesolve.studies.many_trials.trial_record import check_table
 
@@ -90,7 +90,7 @@ def test_what_is_only_looked_at_is_passed_over(tmp_path, kind):
     KINDS[kind](tmp_path / "trials.csv")
     trial = write_stride(tmp_path)
     assert find_trials([tmp_path]) == [trial.resolve()]
-    assert result_attribute(tmp_path / "trials.csv", "trial_file") is None
+    assert result_attributes(tmp_path / "trials.csv") == {}
     check_table(tmp_path / "trials.csv")
 
 

@@ -86,7 +86,7 @@ def normalised(cycles: xr.Dataset, units: Mapping[str, str] | None = None) -> xr
         for name in rules["variables"]:
             if name not in cycles.data_vars:
                 continue
-            variable = cycles[name]
+            variable = cycles.variables[name]
             stated = str(variable.attrs.get("units", rules["base"]))
             if stated == unit:
                 continue
@@ -104,11 +104,13 @@ def normalised(cycles: xr.Dataset, units: Mapping[str, str] | None = None) -> xr
             attrs = variable.attrs | {"units": unit}
             if "about" in rule and "long_name" in attrs:
                 attrs["long_name"] = f"{attrs['long_name']}, {rule['about']}"
-            changed[name] = (variable * factor).transpose(*variable.dims).assign_attrs(attrs)
+            changed[name] = xr.Variable(
+                variable.dims, (variable * factor).transpose(*variable.dims).data, attrs
+            )
     return cycles.assign(changed).assign_attrs(units=[f"{kind}: {unit}" for kind, unit in chosen.items()])
 
 
-def _divisor(cycles: xr.Dataset, size: str, kind: str, unit: str) -> float | xr.DataArray:
+def _divisor(cycles: xr.Dataset, size: str, kind: str, unit: str) -> float | xr.Variable:
     """What a quantity is divided by, of the subject or of each muscle."""
     if size == "strength":
         if STRENGTH not in cycles.coords:
@@ -119,7 +121,7 @@ def _divisor(cycles: xr.Dataset, size: str, kind: str, unit: str) -> float | xr.
                 expected=f"{STRENGTH} over cycle and muscle, as cycles(result, side) has it",
                 remedy='cut the cycles again with this version, or ask for muscle_force = "N"',
             )
-        strength = cycles[STRENGTH]
+        strength = cycles.variables[STRENGTH]
         return strength.where(strength > 0.0)
     value = number(cycles, OF_SUBJECT[size])
     if value is None or not value > 0.0:

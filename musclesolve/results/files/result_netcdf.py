@@ -59,7 +59,7 @@ SIZE = 1 << 20
 
 
 class _Later(ArrayWriter):
-    """Writes numbers when all variables exist: the library rewrites what it knows of a file at each change of the two."""
+    """Writes numbers when all variables exist: the library writes all headers anew where one follows numbers."""
 
     def add(self, source: Any, target: Any, region: Any = None) -> None:
         """See ArrayWriter."""
@@ -95,7 +95,7 @@ def write_result(result: xr.Dataset, path: str | Path) -> None:
     write_files(path.parent, {path.name: netcdf_bytes(result)})
 
 
-def _opened(path: Path) -> netCDF4.Dataset:
+def opened_netcdf(path: Path) -> netCDF4.Dataset:
     """A file of which the library may not know the name: it knows texts alone, and a name may be any bytes."""
     try:
         str(path).encode()
@@ -120,7 +120,7 @@ def read_result(path: str | Path) -> xr.Dataset:
         raise InputError(problem, code="missing_file", file=path, expected=EXPECTED, remedy=REMEDY)
     check_input(path, RESULT)
     try:
-        with _opened(path) as file:
+        with opened_netcdf(path) as file:
             result = xr.open_dataset(NetCDF4DataStore(file)).load()
         result.encoding["source"] = str(path)
         return ResultDataset.of(updated(result))
@@ -130,14 +130,13 @@ def read_result(path: str | Path) -> xr.Dataset:
 
 
 def result_attributes(path: Path) -> dict[str, str]:
-    """The attributes of a result that are texts, without reading the numbers; none where there is no such file."""
+    """The attributes of a result as texts, without reading the numbers; none where there is no such file."""
     try:
         check_regular(os.stat(path), RESULT)
-        with _opened(path) as file:
-            attributes = {name: file.getncattr(name) for name in file.ncattrs()}
+        with opened_netcdf(path) as file:
+            return {name: str(file.getncattr(name)) for name in file.ncattrs()}
     except (OSError, ValueError, KeyError):
         return {}
-    return {name: value for name, value in attributes.items() if isinstance(value, str)}
 
 
 def check_folder(folder: Path, name: str, trial: Path, attributes: Mapping[str, str] | None = None) -> None:

@@ -12,7 +12,7 @@ from musclesolve.plotting.figure_names import UNCERTAINTY as UNCERTAINTY_FILE
 from musclesolve.recording.data import SIDES
 from musclesolve.results.cycles.gait_cycles import cycles
 from musclesolve.results.dataset.frame_validity import sides
-from musclesolve.results.files.result_netcdf import netcdf_bytes, read_result, result_attribute
+from musclesolve.results.files.result_netcdf import netcdf_bytes, read_result, result_attributes
 from musclesolve.studies.study.statistics import UNCERTAINTY
 
 CYCLES, TRIAL_FILE = "cycles.nc", "trial.toml"
@@ -39,7 +39,7 @@ class UncertaintyFile:
 
     def made(self, path: Path) -> bool:
         """Whether a file has so many samples."""
-        return result_attribute(path, "samples") == str(self.samples)
+        return result_attributes(path).get("samples") == str(self.samples)
 
     def __call__(self, result: xr.Dataset, path: Path) -> bytes:
         """The content of the file."""

@@ -7,7 +7,7 @@ whoever writes or reads does not grow with the number of trials.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -16,14 +16,15 @@ import netCDF4
 import numpy as np
 import xarray as xr
 
-from musclesolve._util.arrays import Array
+from musclesolve._util.arrays import AnyArray, Array
 from musclesolve._util.progress import Progress, no_progress
 from musclesolve._util.written_files import HIDDEN
 from musclesolve.errors import InputError
 from musclesolve.results.cycles.cycle_averages import PROBLEM, check_alike
+from musclesolve.results.cycles.gait_cycles import STRENGTH
 from musclesolve.results.cycles.normalisation import normalised
 from musclesolve.results.files.atomic_writing import reserved
-from musclesolve.results.files.result_netcdf import storable
+from musclesolve.results.files.result_netcdf import opened_netcdf, storable
 from musclesolve.studies.study.cycles_file import CYCLES
 from musclesolve.studies.study.run_study import ComputedStudy
 from musclesolve.studies.study.statistics import UNCERTAINTY
@@ -37,6 +38,8 @@ OF_STUDY = ("trial", "subject", "group", "condition", "session")
 """Coordinates of the cycles that the study file gives."""
 CHUNK = 64
 """Cycles in a chunk of the file."""
+ENCODING = ("_FillValue", "coordinates", "dtype")
+"""Attributes by which xarray says how it stored a variable."""
 
 
 KEPT = (
@@ -63,9 +66,10 @@ def write_study_data(computed: ComputedStudy, progress: Progress | None = None) 
     ]
     wanted = {*KEPT, *(computed.study.design["quantities"] or ())}
     layout = _Layout(wanted)
-    for _, file in files:
-        with xr.open_dataset(file, engine="netcdf4") as cycles:
-            layout.add(cycles)
+    for number, (_, file) in enumerate(files):
+        report("names", 0.3 * number / len(files))
+        with opened_netcdf(file) as source:
+            layout.add(source)
     path = computed.folder / DATA
     if not layout.cycles:
         path.unlink(missing_ok=True)
@@ -75,13 +79,12 @@ def write_study_data(computed: ComputedStudy, progress: Progress | None = None) 
         try:
             with netCDF4.Dataset(beside, "w") as target:
                 layout.create(target, computed)
-                place = 0
+                rows = _Rows(target)
                 for number, (name, file) in enumerate(files):
-                    report("cycles", number / len(files))
-                    with xr.open_dataset(file, engine="netcdf4") as opened:
-                        cycles = in_units(opened.load(), computed.study, name)
-                    layout.write(target, place, cycles, _said(computed.study, name))
-                    place += cycles.sizes[CYCLE]
+                    report("cycles", 0.3 + 0.7 * number / len(files))
+                    cycles = in_units(_read(file, wanted), computed.study, name)
+                    rows.add(layout.arrays(target, cycles, _said(computed.study, name)))
+                rows.write()
             os.replace(beside, path)
         except OSError as error:
             problem = f"cannot be written: {error.strerror or error}"
@@ -111,7 +114,7 @@ def open_study(folder: str | Path) -> xr.Dataset:
 
 def in_units(cycles: xr.Dataset, study: Study, name: str) -> xr.Dataset:
     """Return the cycles of a trial in the units of the study, by the mass and stature that it states."""
-    trial = next(each for each in study.trials if each.name == name)
+    trial = study.trial_of[name]
     for key in ("mass_kg", "stature_m"):
         if (stated := study.of_subject(trial.subject, key)) is not None:
             cycles.attrs[f"subject_{key}"] = stated
@@ -119,18 +122,68 @@ def in_units(cycles: xr.Dataset, study: Study, name: str) -> xr.Dataset:
         str(name): str(name).removesuffix(UNCERTAINTY) for name in cycles if str(name).endswith(UNCERTAINTY)
     }
     try:
+        in_their_units = normalised(cycles, study.units)
+        if not spreads:
+            return in_their_units
         spread = normalised(cycles[list(spreads)].rename(spreads), study.units)
-        of_spread = {name: spread[quantity].variable for name, quantity in spreads.items()}
-        return normalised(cycles, study.units).assign(of_spread)
+        return in_their_units.assign({name: spread[each].variable for name, each in spreads.items()})
     except InputError as error:
         raise study.document.placed(error, "trials", name) from None
 
 
 def _said(study: Study, name: str) -> dict[str, str]:
     """What the study file says of a trial, as coordinates of its cycles."""
-    trial = next(each for each in study.trials if each.name == name)
+    trial = study.trial_of[name]
     group = str(study.of_subject(trial.subject, "group", ""))
     return dict(zip(OF_STUDY, (name, trial.subject, group, trial.condition, trial.session), strict=True))
+
+
+def _read(file: Path, wanted: Collection[str]) -> xr.Dataset:
+    """The cycles of a trial, of the curves those that are wanted, as `cycles_file` has written them.
+
+    Not by `xarray.open_dataset`, which takes three times as long: here a file is small, and there are many.
+    """
+    data, coords = dict[str, xr.Variable](), dict[str, xr.Variable]()
+    with opened_netcdf(file) as source:
+        source.set_auto_maskandscale(False)
+        named = _coordinates(source)
+        for name, variable in source.variables.items():
+            if name != STRENGTH and _is_curve(variable) and _quantity(name) not in wanted:
+                continue
+            values = variable[:]
+            attrs = {key: variable.getncattr(key) for key in variable.ncattrs() if key not in ENCODING}
+            if _kind(variable) is FLAG:
+                values = values.astype(bool)
+            place = coords if name in named else data
+            place[name] = xr.Variable(variable.dimensions, values, attrs)
+        cycles = xr.Dataset(data, coords, {key: source.getncattr(key) for key in source.ncattrs()})
+    cycles.encoding["source"] = str(file)
+    return cycles
+
+
+def _coordinates(source: netCDF4.Dataset) -> set[str]:
+    """The coordinates that a file names, as xarray writes them, and its dimensions."""
+    owners: list[netCDF4.Dataset | netCDF4.Variable] = [source, *source.variables.values()]
+    texts = (str(owner.getncattr("coordinates")) for owner in owners if "coordinates" in owner.ncattrs())
+    return {*source.dimensions, *" ".join(texts).split()}
+
+
+def _kind(variable: netCDF4.Variable) -> Any:
+    """As what a variable over the cycles is stored."""
+    if variable.dtype is str:
+        return TEXT
+    if "dtype" in variable.ncattrs() and variable.getncattr("dtype") == "bool":
+        return FLAG
+    return CURVE if len(variable.dimensions) > 1 else NUMBER
+
+
+def _is_curve(variable: netCDF4.Variable) -> bool:
+    return CYCLE in variable.dimensions and len(variable.dimensions) > 1
+
+
+def _quantity(name: str) -> str:
+    """The quantity that a variable is of, or is the uncertainty of."""
+    return name.removesuffix(UNCERTAINTY)
 
 
 @dataclass
@@ -144,41 +197,39 @@ class _Layout:
     percent: Array = field(default_factory=lambda: np.empty(0))
     variables: dict[str, tuple[tuple[str, ...], Any]] = field(default_factory=dict)
     coordinates: dict[str, None] = field(default_factory=dict)  # over the cycles
+    units: dict[str, str] = field(default_factory=dict)  # of the variables
     choices: list[xr.Dataset] = field(default_factory=list)  # without numbers
 
-    def add(self, cycles: xr.Dataset) -> None:
-        """Add the cycles of a trial, if it has any."""
-        if not cycles.sizes[CYCLE]:
+    def add(self, source: netCDF4.Dataset) -> None:
+        """Add the names in the cycles of a trial, if it has any."""
+        count = source.dimensions[CYCLE].size
+        if not count:
             return
-        self.cycles += cycles.sizes[CYCLE]
-        self.percent = cycles["percent"].values
-        alike = {key: value for key, value in cycles.attrs.items() if key in PROBLEM}
-        meaning = cycles["percent"].attrs.get("long_name")
+        self.cycles += count
+        self.percent = source["percent"][:].data
+        alike = {key: source.getncattr(key) for key in source.ncattrs() if key in PROBLEM}
+        meaning = getattr(source["percent"], "long_name", None)
         if not any(
-            each.attrs == alike and each["percent"].attrs.get("long_name") == meaning for each in self.choices
+            each.attrs == alike and each["percent"].attrs["long_name"] == meaning for each in self.choices
         ):
-            self.choices.append(xr.Dataset(coords={"percent": cycles["percent"]}, attrs=alike))
-        for dim in set(cycles.dims) - {CYCLE, "percent"}:
-            places = self.labels.setdefault(str(dim), {})
-            for label in map(str, cycles[dim].values):
+            percent = xr.Variable("percent", self.percent, {"long_name": meaning})
+            self.choices.append(xr.Dataset(coords={"percent": percent}, attrs=alike))
+        labels = {dim: source[dim][:].tolist() for dim in source.dimensions if dim not in (CYCLE, "percent")}
+        for dim, names in labels.items():
+            places = self.labels.setdefault(dim, {})
+            for label in names:
                 places.setdefault(label, len(places))
-        for name, variable in cycles.variables.items():
-            text = variable.dtype.kind in "UO"
-            if variable.dims and CYCLE not in variable.dims and name not in variable.dims and text:
-                dim = str(variable.dims[0])
-                known = self.beside.setdefault(str(name), (dim, {}))[1]
-                known.update(zip(map(str, cycles[dim].values), map(str, variable.values), strict=True))
-            if CYCLE not in variable.dims or (
-                len(variable.dims) > 1 and str(name).removesuffix(UNCERTAINTY) not in self.wanted
-            ):
+        coordinates = _coordinates(source)
+        for name, variable in source.variables.items():
+            dims, kind = variable.dimensions, _kind(variable)
+            if dims and CYCLE not in dims and name not in dims and kind is TEXT:
+                known = self.beside.setdefault(name, (dims[0], {}))[1]
+                known.update(zip(labels[dims[0]], variable[:].tolist(), strict=True))
+            if CYCLE not in dims or (_is_curve(variable) and _quantity(name) not in self.wanted):
                 continue
-            dims = (CYCLE, *(str(dim) for dim in variable.dims if dim != CYCLE))
-            kind: Any = (
-                TEXT if text else FLAG if variable.dtype.kind == "b" else CURVE if len(dims) > 1 else NUMBER
-            )
-            self.variables.setdefault(str(name), (dims, kind))
-            if name in cycles.coords:
-                self.coordinates[str(name)] = None
+            self.variables.setdefault(name, ((CYCLE, *(dim for dim in dims if dim != CYCLE)), kind))
+            if name in coordinates:
+                self.coordinates[name] = None
 
     def create(self, target: netCDF4.Dataset, computed: ComputedStudy) -> None:
         """Create dimensions and variables in the file."""
@@ -213,50 +264,72 @@ class _Layout:
         }
         target.setncatts({**common, **stated})
 
-    def write(self, target: netCDF4.Dataset, place: int, cycles: xr.Dataset, said: dict[str, str]) -> None:
-        """Write the cycles of a trial from a place on."""
+    def arrays(
+        self, target: netCDF4.Dataset, cycles: xr.Dataset, said: Mapping[str, str]
+    ) -> dict[str, AnyArray]:
+        """The cycles of a trial as the file has them: every variable (cycles, ...) with the labels of all trials."""
         count = cycles.sizes[CYCLE]
-        if not count:
-            return
-        rows = slice(place, place + count)
-        for name, text in said.items():
-            target[name][rows] = np.array([storable(text)] * count, object)
+        arrays: dict[str, AnyArray] = {
+            name: np.array([storable(text)] * count, object) for name, text in said.items()
+        }
         for name, (dims, kind) in self.variables.items():
-            if name not in cycles.variables:
-                continue
-            variable = cycles[name].transpose(*dims)
-            _same_unit(target[name], variable, said["trial"])
-            if kind is TEXT:
-                target[name][rows] = np.array([storable(str(each)) for each in variable.values], object)
-                continue
             shape = (count, *(target.dimensions[dim].size for dim in dims[1:]))
-            values = np.zeros(shape) if kind is FLAG else np.full(shape, np.nan)
-            labels = [
+            empty: Any = {TEXT: "", FLAG: 0}.get(kind, np.nan)
+            arrays[name] = np.full(shape, empty, object if kind is TEXT else kind)
+            if name not in cycles.variables or not count:
+                continue
+            variable = cycles.variables[name].transpose(*dims)
+            self._same_unit(target[name], name, variable.attrs, said["trial"])
+            if kind is TEXT:
+                arrays[name][:] = [storable(str(each)) for each in variable.values]
+                continue
+            places = [
                 range(shape[k + 1])
                 if dim == "percent"
-                else [self.labels[dim][str(label)] for label in cycles[dim].values]
+                else [self.labels[dim][label] for label in cycles.variables[dim].values]
                 for k, dim in enumerate(dims[1:])
             ]
-            values[np.ix_(range(count), *labels)] = variable.values
-            target[name][rows] = values.astype(kind)
+            arrays[name][np.ix_(range(count), *places)] = variable.values
+        return arrays
+
+    def _same_unit(self, target: netCDF4.Variable, name: str, attrs: Mapping[str, Any], trial: str) -> None:
+        """Take over unit and meaning of the first trial; refuse another unit in a later one."""
+        unit = str(attrs.get("units", ""))
+        if (known := self.units.setdefault(name, unit)) != unit:
+            raise InputError(
+                f"{name} of {trial} is in {unit or 'no unit'}, that of other trials in {known or 'no unit'}",
+                code="not_comparable",
+                where=trial,
+                expected="one unit for all trials of a study",
+                remedy="compute the trials again with one version: --again",
+            )
+        if "units" not in target.ncattrs():
+            target.units = unit
+            if "long_name" in attrs:
+                target.long_name = storable(str(attrs["long_name"]))
 
 
-def _same_unit(target: netCDF4.Variable, variable: xr.DataArray, trial: str) -> None:
-    """Take over unit and meaning of the first trial; refuse another unit in a later one."""
-    unit = str(variable.attrs.get("units", ""))
-    known = getattr(target, "units", None)
-    if known is None:
-        target.units = unit
-        if "long_name" in variable.attrs:
-            target.long_name = storable(str(variable.attrs["long_name"]))
-    elif known != unit:
-        raise InputError(
-            f"{variable.name} of {trial} is in {unit or 'no unit'}, that of other trials in {known or 'no unit'}",
-            code="not_comparable",
-            where=trial,
-            expected="one unit for all trials of a study",
-            remedy="compute the trials again with one version: --again",
-        )
+class _Rows:
+    """The cycles of trial after trial, written some trials at a time, as whole chunks of the file are."""
+
+    def __init__(self, target: netCDF4.Dataset) -> None:
+        self.target, self.place = target, 0
+        self.waiting: list[dict[str, AnyArray]] = []
+
+    def add(self, arrays: dict[str, AnyArray]) -> None:
+        """Add the cycles of a trial: every variable (cycles, ...) by name."""
+        self.waiting.append(arrays)
+        if sum(each["trial"].size for each in self.waiting) >= CHUNK:
+            self.write()
+
+    def write(self) -> None:
+        """Write what waits."""
+        if not self.waiting:
+            return
+        stop = self.place + sum(each["trial"].size for each in self.waiting)
+        for name in self.waiting[0] if stop > self.place else ():
+            self.target[name][self.place : stop] = np.concatenate([each[name] for each in self.waiting])
+        self.place, self.waiting = stop, []
 
 
 def add_to_cycles(path: Path, make: Callable[[xr.Dataset], xr.Dataset]) -> None:

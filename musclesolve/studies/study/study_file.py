@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -82,6 +83,11 @@ class Study:
     def path(self) -> Path:
         """Path of the study file."""
         return self.document.path
+
+    @cached_property
+    def trial_of(self) -> dict[str, StudyTrial]:
+        """The trials by name."""
+        return {trial.name: trial for trial in self.trials}
 
     @property
     def included(self) -> list[StudyTrial]:

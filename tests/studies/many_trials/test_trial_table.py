@@ -12,6 +12,7 @@ from rich.console import Console
 from synthetic_result import MASS, WEIGHT, result, set_status
 
 from musclesolve.cli.tables.trial_table import exit_code, remarks, table
+from musclesolve.results.plausibility import with_verdict
 from musclesolve.sharing.status import Status
 from musclesolve.studies.many_trials.trial_record import Measures, Outcome, TrialRecord, csv_bytes
 
@@ -28,7 +29,7 @@ def test_measures_of_a_result():
     data = result()
     set_status(data, Status.SOLVED_WITH_RESERVE, slice(5, 8), 0)
     set_status(data, Status.INFEASIBLE, slice(7, 9), 1)
-    found = Measures.of(data)
+    found = Measures.of(with_verdict(data))
     assert (found.solved, found.with_reserve, found.without_solution, found.not_measured) == (115, 3, 2, 0)
     assert (found.movement, found.plausibility) == ("walking", "plausible")
     assert found.residual_percent == pytest.approx(100.0 * 7.0 * np.sqrt(3.0) / (MASS * 9.80665))
@@ -45,9 +46,9 @@ def test_forces_of_frames_without_a_solution_do_not_count():
     data = result(sides="r")
     set_status(data, Status.INFEASIBLE, 5)
     data["joint_reaction"][5] = 1e9
-    assert max(Measures.of(data).contact.values()) < 4.0
+    assert max(Measures.of(with_verdict(data)).contact.values()) < 4.0
     set_status(data, Status.INFEASIBLE, slice(None))
-    assert np.isnan(list(Measures.of(data).contact.values())).all()
+    assert np.isnan(list(Measures.of(with_verdict(data)).contact.values())).all()
 
 
 def test_the_table_fits_on_a_terminal():
