@@ -234,8 +234,8 @@ def main() -> None:
         lone = PLAN * (serial["trial files"] / count + seconds["collect"] / count) / 3600.0
         plan = ", ".join(f"{hours / many + lone:.2g} h on {many} cores" for many in (1, 16, 64, 256))
         console.print(
-            f"{PLAN} such trials: {hours:.2g} core hours, and {lone:.2g} h by one process (trial files, study.nc): {plan}; "
-            f"{PLAN * files:.2g} files, {PLAN * taken / 1e9:.3g} GB, study.nc {PLAN * shared / 1e9:.2g} GB."
+            f"{PLAN} such trials: {hours:.2g} core hours, and {lone:.2g} h by one process (trial files, study.nc): "
+            f"{plan}; {PLAN * files:.2g} files, {PLAN * taken / 1e9:.3g} GB, study.nc {PLAN * shared / 1e9:.2g} GB."
         )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Generator, Sequence
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -17,6 +18,8 @@ if TYPE_CHECKING:
 
 CONNECT_S, WORKERS_S = 10.0, 30.0
 """How long to wait for a scheduler, and for the first worker."""
+AT_ONCE = 4000
+"""Trials that the scheduler knows at the same time: its memory does not grow with their number."""
 START = "start one with `dask scheduler`, and workers with `dask worker ADDRESS --nworkers 4 --nthreads 1`"
 
 _one_at_a_time = threading.Lock()
@@ -32,20 +35,31 @@ def compute_on_cluster(
     """
     with _client(address) as client, client.as_current():
         _check_workers(client, address, jobs)
-        from distributed import as_completed
+        from distributed import Future, as_completed
 
-        futures = {client.submit(_attempt, job, pure=False): job for job in jobs}
+        submitted, waiting = dict[Future, Job](), iter(jobs)
+        done = as_completed()
+
+        def submit(most: int) -> None:
+            for job in islice(waiting, most):
+                future = client.submit(_attempt, job, pure=False)
+                submitted[future] = job
+                done.add(future)
+
         try:
+            submit(AT_ONCE)
             report([], 0.0)
-            for future in as_completed(futures):
+            for future in done:
+                job = submitted.pop(future)
+                submit(1)
                 if future.status == "finished":
                     yield future.result()
                 else:
                     fault = future.exception() if future.status == "error" else "the scheduler dropped it"
-                    yield futures[future].record(Outcome.FAILED, f"lost on the cluster: {fault}")
+                    yield job.record(Outcome.FAILED, f"lost on the cluster: {fault}")
                 report([], 0.0)
         finally:
-            client.cancel(list(futures))
+            client.cancel(list(submitted))
 
 
 def _attempt(job: Job) -> TrialRecord:

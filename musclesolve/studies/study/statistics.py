@@ -29,7 +29,6 @@ from typing import Any, Literal
 
 import numpy as np
 import xarray as xr
-from scipy import stats
 from scipy.optimize import brentq
 
 from musclesolve._util.arrays import Array, Mask, true_runs
@@ -281,6 +280,8 @@ def group_means(
         if theory is not None and PERCENT in dims:
             factor = np.stack([_field_quantiles(theory, part, dims, level) for part in values])
         else:
+            from scipy import stats  # slow to load, and what computes trials reads only names here
+
             factor = stats.t.isf(0.5 * level, np.maximum(count - 1, 1))
         square = spread**2 / np.maximum(count, 1)
         if common_errors and f"{name}{UNCERTAINTY}" in means:

@@ -1,0 +1,123 @@
+"""Studies of which processes are killed, that are stopped and go on, and that another run writes into."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import runpy
+import signal
+from pathlib import Path
+from threading import Event, Thread
+
+import pytest
+from refusals import refused
+
+from musclesolve.results.files.atomic_writing import reserved
+from musclesolve.studies.many_trials import cluster
+from musclesolve.studies.many_trials.trial_record import Outcome
+from musclesolve.studies.study.run_study import compute_trials
+from musclesolve.studies.study.study_data import open_study, write_study_data
+
+MAKE = Path(__file__).parents[3] / "examples" / "study" / "make_study.py"
+
+
+@pytest.fixture(scope="module")
+def study(tmp_path_factory):
+    """The study file of four trials of a subject."""
+    folder = tmp_path_factory.mktemp("study")
+    example = runpy.run_path(str(MAKE))
+    text = example["study_text"](folder, example["write_trials"](folder, subjects=1, trials=2))
+    (folder / "study.toml").write_text(text, encoding="utf-8")
+    return folder / "study.toml"
+
+
+@pytest.fixture
+def interruptible():
+    """A shell lets what it starts in the background ignore Ctrl-C."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+def outcomes(computed):
+    return [record.outcome for record in computed.records.values()]
+
+
+def complete(computed):
+    """Whether study.nc holds the cycle of each of the four trials."""
+    write_study_data(computed)
+    with open_study(computed.folder) as cycles:
+        return sorted(cycles["trial"].values) == sorted(computed.records) and bool(
+            cycles["activation"].notnull().all()
+        )
+
+
+def once(act, when):
+    """A function of progress that acts at the first stage for which `when` is true."""
+    acted = []
+
+    def progress(stage, fraction):
+        if not acted and when(stage):
+            acted.append(stage)
+            act()
+
+    return progress, acted
+
+
+def test_a_killed_process_of_the_pool_costs_no_trial(study, tmp_path):
+    def kill():
+        os.kill(multiprocessing.active_children()[0].pid, signal.SIGKILL)
+
+    progress, acted = once(kill, lambda stage: stage.startswith("2/4 "))
+    computed = compute_trials(study, tmp_path, jobs=2, progress=progress)
+    assert acted and all(outcome.has_result for outcome in outcomes(computed))
+    assert complete(computed)
+
+
+def test_a_killed_worker_of_a_cluster_costs_no_trial(study, tmp_path, monkeypatch):
+    distributed = pytest.importorskip("distributed")
+    monkeypatch.setattr(cluster, "AT_ONCE", 2)  # fewer than there are trials: the others are submitted later
+    with distributed.LocalCluster(n_workers=1, threads_per_worker=1, dashboard_address=None) as local:
+
+        def kill():
+            os.kill(local.workers[0].pid, signal.SIGKILL)
+
+        progress, acted = once(kill, lambda stage: stage.startswith("1/4 "))
+        computed = compute_trials(study, tmp_path, scheduler=local.scheduler_address, progress=progress)
+    assert acted and all(outcome.has_result for outcome in outcomes(computed))
+    assert complete(computed)
+
+
+@pytest.mark.usefixtures("interruptible")
+def test_a_study_that_is_stopped_twice_goes_on(study, tmp_path):
+    for done in (1, 2):
+        progress, _ = once(
+            lambda: signal.raise_signal(signal.SIGINT),
+            lambda stage, done=done: stage.startswith(f"{done}/4 "),
+        )
+        with pytest.raises(KeyboardInterrupt, match=r"[123] of 4 trials are done"):
+            compute_trials(study, tmp_path, jobs=1, progress=progress)
+        assert multiprocessing.active_children() == []
+    computed = compute_trials(study, tmp_path, jobs=1)
+    assert sorted(set(outcomes(computed))) == [Outcome.COMPUTED, Outcome.UNCHANGED]
+    assert complete(computed)
+
+
+def test_a_second_run_into_the_folder_is_refused(study, tmp_path):
+    held, ended = Event(), Event()
+
+    def other_run():
+        with reserved(tmp_path):
+            held.set()
+            ended.wait()
+
+    thread = Thread(target=other_run)
+    thread.start()
+    held.wait()
+    try:
+        with refused("busy", str(tmp_path)):
+            compute_trials(study, tmp_path)
+    finally:
+        ended.set()
+        thread.join()
+    assert not (tmp_path / "trials").exists()
