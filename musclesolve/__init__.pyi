@@ -70,7 +70,11 @@ from .studies.compare import compare as compare
 from .studies.force_sensitivity import force_sensitivity as force_sensitivity
 from .studies.many_trials.run_many import run_many as run_many
 from .studies.many_trials.trial_record import TrialRecord as TrialRecord
+from .studies.study.analysis import StudyResult as StudyResult
+from .studies.study.analysis import run_study as run_study
+from .studies.study.check_study import check_study as check_study
 from .studies.study.study_data import open_study as open_study
+from .studies.study.study_file import read_study as read_study
 from .studies.uncertainty.monte_carlo import uncertainty as uncertainty
 from .synthetic.reference_stride import reference_stride as reference_stride
 from .synthetic.synthetic_recording import synthetic_recording as synthetic_recording

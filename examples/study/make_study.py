@@ -1,8 +1,8 @@
 """Writes the files of a synthetic study, with a difference and faults that are known: `make_study.py [FOLDER]`.
 
-The 24 subjects are made up: the bundled
-stride, each with a shape and mass of its own, five trials in two conditions; in `loaded` every knee moment is 10 %
-greater. Three trials are broken, and two hold the half stride of the other leg first.
+The 24 subjects are made up: the bundled stride, each with a shape and mass of its own, five trials in two conditions;
+in `loaded` every knee moment is 10 % greater. Three trials are broken, and two begin with the second half of the
+stride.
 """
 
 import shutil
@@ -52,8 +52,11 @@ def table(time: np.ndarray, values: np.ndarray, suffix: str = "") -> ms.Table:
 
 def write_trials(
     folder: Path, subjects: int = 24, trials: int = 5, effect: float = EFFECT, seed: int = 1
-) -> None:
-    """Write the files of all trials: SUBJECT/CONDITION/trial_N_ik.mot and _id.sto beside the model of the subject."""
+) -> dict[str, float]:
+    """Write the files of all trials, and return the mass of each subject [kg].
+
+    SUBJECT/CONDITION/trial_N_ik.mot and trial_N_id.sto lie beside SUBJECT/leg.osim.
+    """
     random = np.random.default_rng(seed)
     time, angle, moment = stride()
     half, masses = time.size // 2, {}

@@ -310,6 +310,7 @@ def study_document(result: StudyResult) -> dict[str, Any]:
         "title": study.title,
         **trials,
         "excluded": {trial.name: trial.exclude for trial in study.trials if trial.exclude},
+        "not_averaged": dict(result.not_averaged),
         "notes": list(result.computed.notes),
         "cycles": 0 if cycles is None else cycles.sizes["cycle"],
         "unusual_cycles": unusual,

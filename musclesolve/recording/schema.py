@@ -22,7 +22,14 @@ from musclesolve._util.message_text import as_text
 from musclesolve._util.names import suggestion
 from musclesolve.errors import InputError
 from musclesolve.recording.place_errors import error_at
-from musclesolve.recording.text.text_file import RECORDED, decimal_point, is_file, no_file, read_lines
+from musclesolve.recording.text.text_file import (
+    RECORDED,
+    decimal_point,
+    is_file,
+    no_file,
+    read_lines,
+    without_detours,
+)
 
 Fields = Mapping[str, Any]
 
@@ -198,7 +205,7 @@ class Document:
 
     def input_file(self, table: str, key: str, name: str, index: int = 0) -> Path:
         """Return the path of a file that the trial file names, from the folder of the trial file."""
-        path = self.path.parent / name
+        path = without_detours(self.path.parent / name)
         try:
             if is_file(path):
                 return path
@@ -262,6 +269,10 @@ def validated(document: Document) -> dict[str, Any]:
     Numbers are floats, counts are not. Tables with free keys (mapping, clusters, carried) come as they are; "force" is
     a list of tables.
     """
+    if "trials" in document.content and "trials" not in document.tables and "files" not in document.content:
+        problem, expected = "this is a study file", "a trial file, with a table [files]"
+        remedy = "musclesolve study computes it, musclesolve check examines it"
+        raise document.error(problem, "trials", None, 0, expected, remedy, code="bad_format")
     content, errors = examined(document)
     if errors:
         raise errors[0]

@@ -18,6 +18,7 @@ from musclesolve.cli.printing import (
     print_plain,
     print_summary,
     print_table,
+    progress,
 )
 
 if TYPE_CHECKING:
@@ -125,11 +126,22 @@ def _print_next(paths: list[Path], draft: FolderDraft) -> None:
     print_summary(line("next", f"{edit}musclesolve check {names}{more}"))
 
 
-def check(trial: options.TrialFile) -> None:
-    """Report all problems of a recording before anything is computed; exit code 2 if one is an error."""
+def check(
+    trial: Annotated[
+        Path, typer.Argument(metavar="TRIAL.toml", help="The trial file, or the study file of many.")
+    ],
+) -> None:
+    """Report all problems of a recording before anything is computed; exit code 2 if one is an error.
+
+    Of a study: the problems of every trial that is not excluded.
+    """
     from musclesolve.checking import check
     from musclesolve.cli.tables.recording_tables import tables
+    from musclesolve.studies.study.study_file import is_study
 
+    if is_study(trial):
+        _check_study(trial)
+        return
     report = check.check(trial)
     code = 0 if report.ok else INPUT_AT_FAULT
     if mode.json:
@@ -141,6 +153,30 @@ def check(trial: options.TrialFile) -> None:
     else:
         for finding in report.of("error"):
             complain(str(finding))
+    if code:
+        raise typer.Exit(code)
+
+
+def _check_study(file: Path) -> None:
+    """Print what is wrong with the trials of a study: how much of each, and each fault once with its trials."""
+    from musclesolve.cli.tables.study_check_tables import tables
+    from musclesolve.results.tables.lines import lines
+    from musclesolve.studies.study.check_study import check_study
+
+    with progress() as report_progress:
+        found = check_study(file, progress=report_progress)
+    code = 0 if found.ok else INPUT_AT_FAULT
+    if mode.json:
+        print_document({"command": "check", "exit_code": code, **found.as_dict()})
+    elif not mode.quiet:
+        for note in lines("note", found.notes):
+            print_summary(note)
+        for table in tables(found):
+            console().print(table)
+        print_plain(found.verdict)
+    else:
+        for name, message in found.errors:
+            complain(f"{name}: {message}")
     if code:
         raise typer.Exit(code)
 

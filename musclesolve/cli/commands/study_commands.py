@@ -97,6 +97,7 @@ def _text(result: StudyResult) -> Iterator[RenderableType | str]:
     from musclesolve.results.tables import study_tables
     from musclesolve.results.tables.lines import line, lines
     from musclesolve.studies.many_trials.trial_record import Outcome
+    from musclesolve.studies.study.run_study import shortened
 
     study, records = result.computed.study, result.computed.records
     count = Counter(record.outcome for record in records.values())
@@ -104,6 +105,10 @@ def _text(result: StudyResult) -> Iterator[RenderableType | str]:
     parts = ", ".join(f"{count[each]} {each.value}" for each in Outcome if count[each])
     yield line("trials", f"{len(study.trials)}: {parts}")
     yield from lines("note", result.computed.notes)
+    reasons: dict[str, list[str]] = {}
+    for name, reason in result.not_averaged.items():
+        reasons.setdefault(reason, []).append(name)
+    yield from lines("not averaged", [f"{shortened(names)}: {reason}" for reason, names in reasons.items()])
     if result.cycles is not None:
         subjects = len(set(result.cycles["subject"].values.tolist()))
         unusual = int(result.cycles["outlier"].sum())
@@ -114,7 +119,8 @@ def _text(result: StudyResult) -> Iterator[RenderableType | str]:
     if result.comparisons is None:
         yield line("tested", result.not_compared)
         return
-    yield study_tables.table(result.comparisons, 20)
+    if result.comparisons.sizes["cluster"]:
+        yield study_tables.table(result.comparisons, 20)
     yield from study_tables.remarks(result.comparisons)
 
 

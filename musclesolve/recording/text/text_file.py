@@ -118,6 +118,15 @@ def is_file(path: Path) -> bool:
         return path.is_file()
 
 
+def without_detours(path: Path) -> Path:
+    """The path a/c of a/b/../c, where it is in the same folder: beyond a link to a folder it need not be."""
+    short = Path(os.path.normpath(path))
+    with suppress(OSError, ValueError):
+        if short != path and os.path.samefile(short.parent, path.parent):
+            return short
+    return path
+
+
 def binary_file(path: Path) -> InputError:
     """Return the refusal of a file that is not text, or text that Windows calls Unicode."""
     with open_input(path) as stream:

@@ -32,10 +32,9 @@ from musclesolve.results.plausibility import NOT_KNOWN, NOT_PLAUSIBLE, PLAUSIBLE
 from musclesolve.results.tables import study_tables
 from musclesolve.results.tables.lines import decimal
 from musclesolve.studies.many_trials.one_trial import RESULT
-from musclesolve.studies.many_trials.trial_record import TrialRecord
 from musclesolve.studies.study.analysis import VALUES, StudyResult
 from musclesolve.studies.study.statistics import UNCERTAINTY as SPREAD
-from musclesolve.studies.study.study_file import Study, StudyTrial
+from musclesolve.studies.study.study_file import StudyTrial
 
 NAME, REPORT = "study.html", "report.html"
 MOST_ROWS = 400
@@ -86,7 +85,7 @@ def study_page(result: StudyResult, progress: Progress | None = None) -> str:
         lead=_lead(result),
         found=_found(result),
         people=_people(result),
-        left_out=_left_out(study, list(records.values())),
+        left_out=_left_out(result),
         trials=list(_rows(result)),
         total=sum(record.outcome.has_result for record in records.values()),
         key=[(colors[verdict]["color"], plain(count)) for count, verdict in COUNTS],
@@ -195,19 +194,22 @@ def _people(result: StudyResult) -> PageTable:
     return PageTable("Subjects, mean ± standard deviation as the study file states them", columns, rows)
 
 
-def _left_out(study: Study, records: Sequence[TrialRecord]) -> PageTable | None:
-    """Trials that are excluded, and those that have no result, with the reasons."""
+def _left_out(result: StudyResult) -> PageTable | None:
+    """Trials that are excluded, and those without result or without cycles that count, with the reasons."""
+    study, records = result.computed.study, result.computed.records
     rows: list[tuple[str, ...]] = [
         (trial.name, trial.subject, trial.condition, "excluded", trial.exclude)
         for trial in study.trials
         if trial.exclude
     ]
     by_name = {trial.name: trial for trial in study.trials}
-    for record in records:
+    for name, record in records.items():
+        trial = by_name[name]
         if not record.outcome.has_result:
-            trial = by_name[record.name]
             why = Markup("<br>").join(line.strip() for line in record.message.splitlines())
-            rows.append((trial.name, trial.subject, trial.condition, record.outcome.value, why))
+            rows.append((name, trial.subject, trial.condition, record.outcome.value, why))
+        elif name in result.not_averaged:
+            rows.append((name, trial.subject, trial.condition, "not averaged", result.not_averaged[name]))
     if not rows:
         return None
     return PageTable("Trials that do not count", ("trial", "subject", "condition", "what", "why"), rows)

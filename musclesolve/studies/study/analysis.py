@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -20,7 +20,7 @@ from musclesolve.results.cycles.discrete_values import discrete_values
 from musclesolve.results.cycles.outliers import with_outliers
 from musclesolve.results.files.atomic_writing import reserved, write_files
 from musclesolve.results.tables.study_tables import comparisons_csv
-from musclesolve.studies.study.run_study import COMPUTING, ComputedStudy
+from musclesolve.studies.study.run_study import COMPUTING, ComputedStudy, compute_trials
 from musclesolve.studies.study.statistics import (
     QUANTITIES,
     UNCERTAINTY,
@@ -30,6 +30,7 @@ from musclesolve.studies.study.statistics import (
     subject_means,
 )
 from musclesolve.studies.study.study_data import DATA, add_to_cycles, open_study, write_study_data
+from musclesolve.studies.study.study_file import Study
 
 VALUES, COMPARISONS = "values", "comparisons.csv"
 CSV, PARQUET = "csv", "parquet"
@@ -50,6 +51,7 @@ class StudyResult:
         groups: mean curves of groups and conditions (`group_means`).
         comparisons: tests (`compare_curves`); None where there are none.
         not_compared: why there are none; "" where there are.
+        not_averaged: name of a trial with a result -> why none of its cycles is in `cycles`.
         values: mean and standard deviation over subjects of the discrete values, by variable, name, phase, measure,
             unit, group and condition.
         files: what was written beside the folders of the trials.
@@ -60,8 +62,39 @@ class StudyResult:
     groups: xr.Dataset | None = None
     comparisons: xr.Dataset | None = None
     not_compared: str = NO_CYCLES
+    not_averaged: Mapping[str, str] = field(default_factory=dict)
     values: pd.DataFrame = field(default_factory=pd.DataFrame)
     files: tuple[Path, ...] = ()
+
+
+def run_study(
+    study: Study | str | Path,
+    output: str | Path,
+    *,
+    jobs: int | None = None,
+    scheduler: str | None = None,
+    again: bool = False,
+    progress: Progress | None = None,
+) -> StudyResult:
+    """Compute the trials of a study, put their cycles together, describe and compare groups and conditions.
+
+    What is up to date is kept, and a trial that fails does not stop the others. In `output` there are then
+    trials/NAME/ with result.nc and cycles.nc, trials.csv, study.nc, values.csv and, if curves are compared,
+    comparisons.csv; ``musclesolve study`` writes a page and the figures besides. On one machine this starts processes:
+    in a script, call it below ``if __name__ == "__main__":``.
+
+    Args:
+        study: what `read_study` returned, or the path of the study file.
+        output: folder of the results, made when it is missing.
+        jobs, scheduler, again, progress: see `ManyOptions`.
+
+    Raises:
+        InputError: the study file is at fault, the folder cannot be written, or the trials cannot be put together:
+            forces of different muscles or costs, a unit that needs an unknown mass or stature.
+        KeyboardInterrupt: after Ctrl-C; the same call goes on with the trials that are left.
+    """
+    computed = compute_trials(study, output, jobs=jobs, scheduler=scheduler, again=again, progress=progress)
+    return analyse_study(computed, progress)
 
 
 def analyse_study(
@@ -77,19 +110,20 @@ def analyse_study(
         values_format: "csv" or "parquet".
 
     Raises:
-        InputError: forces of different muscles or costs, quantities that there are not, no spm1d, a full disk.
+        InputError: forces of different muscles or costs, quantities that there are not, a full disk.
     """
     report, folder = progress or no_progress, computed.folder
     tables = [f"{VALUES}.{suffix}" for suffix in (CSV, PARQUET)]
     with reserved(folder):
-        if write_study_data(computed, _later(report, 0.0)) is None:
+        collected = write_study_data(computed, _later(report, 0.0))
+        if collected.path is None:
             for name in (*tables, COMPARISONS):
                 (folder / name).unlink(missing_ok=True)
-            return StudyResult(computed)
+            return StudyResult(computed, not_averaged=collected.not_averaged)
         report("unusual cycles", COMPUTING + 0.03)
         add_to_cycles(folder / DATA, _unusual)
         cycles = open_study(folder)
-        files = [folder / DATA]
+        files = [collected.path]
         report("values", COMPUTING + 0.05)
         variables, design = _quantities(computed, cycles), computed.study.design
         files.append(folder / f"{VALUES}.{values_format}")
@@ -109,7 +143,10 @@ def analyse_study(
             files += write_files(folder, {COMPARISONS: comparisons_csv(comparisons).encode()})
         else:
             (folder / COMPARISONS).unlink(missing_ok=True)
-    return StudyResult(computed, cycles, groups, comparisons, why, _summary(values), tuple(files))
+    summary = _summary(values)
+    return StudyResult(
+        computed, cycles, groups, comparisons, why, collected.not_averaged, summary, tuple(files)
+    )
 
 
 def _later(report: Progress, start: float) -> Progress:
@@ -135,8 +172,13 @@ def _unusual(cycles: xr.Dataset) -> xr.Dataset:
 
 
 def _tests(means: xr.Dataset, design: Design) -> tuple[xr.Dataset | None, str]:
-    """The tests, or why there are none."""
-    comparisons = compare_curves(means, design)
+    """The tests, or why there are none: without the package that makes them, the means are there all the same."""
+    try:
+        comparisons = compare_curves(means, design)
+    except InputError as error:
+        if error.code != "missing_package":
+            raise
+        return None, f"{error.problem}; {error.remedy}"
     if int(comparisons.attrs["tests"]):
         return comparisons, ""
     notes = [str(each) for each in comparisons["note"].values if str(each)]

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from musclesolve._util.processes import cores
 from musclesolve._util.progress import Progress, no_progress
@@ -36,8 +37,20 @@ class StudyCheck:
 
     @property
     def ok(self) -> bool:
-        """Whether every trial can be computed."""
+        """Whether no trial has an error."""
         return not self.refused and all(report.ok for report in self.reports.values())
+
+    @property
+    def errors(self) -> list[tuple[str, str]]:
+        """Name of a trial and what is wrong with it, for each error."""
+        found = [(name, str(each)) for name, report in self.reports.items() for each in report.of("error")]
+        return [*self.refused.items(), *found]
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return what JSON can hold."""
+        trials = {name: report.as_dict() | {"trial": name} for name, report in self.reports.items()}
+        common = {"study": str(self.path), "ok": self.ok, "verdict": self.verdict, "notes": list(self.notes)}
+        return {**common, "trials": trials, "refused": dict(self.refused)}
 
     @property
     def verdict(self) -> str:
@@ -45,8 +58,14 @@ class StudyCheck:
         failing = len(self.refused) + sum(not report.ok for report in self.reports.values())
         count = len(self.reports) + len(self.refused)
         if failing:
-            return f"{failing} of {count} trials cannot be computed as they are; a study computes the others"
-        return f"all {count} trials can be computed"
+            return (
+                f"{failing} of {count} trials {'has an error' if failing == 1 else 'have errors'}: "
+                'mend them, or leave them out with exclude = "the reason"'
+            )
+        warned = sum(bool(report.of("warning")) for report in self.reports.values())
+        return f"all {count} trials can be computed" + (
+            f", but look at the warnings of {warned} first" * bool(warned)
+        )
 
 
 def check_study(path: str | Path, jobs: int | None = None, progress: Progress | None = None) -> StudyCheck:

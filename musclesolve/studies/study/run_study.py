@@ -97,7 +97,14 @@ def compute_trials(
 
 
 def prepared(study: Study, output: Path) -> tuple[list[Job], list[TrialRecord], list[str]]:
-    """Write the trial file of every trial: the jobs, the records of those that have none, and notes."""
+    """Write the trial file of every trial: the jobs, the records of those that have none, and notes.
+
+    Raises:
+        InputError: every trial is excluded, or a file cannot be written.
+    """
+    if not study.included:
+        problem, expected = "every trial is excluded", "a trial without `exclude`"
+        raise study.document.error(problem, "trials", None, 0, expected, code="missing_key")
     unpacked = Unpacked(study, output)
     todo, refused, differing = list[Job](), list[TrialRecord](), dict[str, list[str]]()
     for trial in study.included:
@@ -115,7 +122,7 @@ def prepared(study: Study, output: Path) -> tuple[list[Job], list[TrialRecord], 
         todo.append(job)
         for note in made.notes:
             differing.setdefault(note, []).append(trial.name)
-    notes = [f"{note} ({_listed(names)})" for note, names in differing.items()]
+    notes = [f"{note} ({shortened(names)})" for note, names in differing.items()]
     return todo, refused, [*notes, *unpacked.notes]
 
 
@@ -126,7 +133,8 @@ def _write(made: TrialFile, path: Path) -> None:
         write_files(path.parent, {path.name: content})
 
 
-def _listed(names: Sequence[str]) -> str:
+def shortened(names: Sequence[str]) -> str:
+    """The first three of some names, and how many more there are."""
     return ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")
 
 

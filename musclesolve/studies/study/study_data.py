@@ -7,7 +7,9 @@ whoever writes or reads does not grow with the number of trials.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Collection, Mapping
+from collections import Counter
+from collections.abc import Callable, Collection, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -23,6 +25,7 @@ from musclesolve.errors import InputError
 from musclesolve.results.cycles.cycle_averages import PROBLEM, check_alike
 from musclesolve.results.cycles.gait_cycles import STRENGTH
 from musclesolve.results.cycles.normalisation import normalised
+from musclesolve.results.dataset.result_quantities import texts
 from musclesolve.results.files.atomic_writing import reserved
 from musclesolve.results.files.result_netcdf import opened_netcdf, storable
 from musclesolve.studies.study.cycles_file import CYCLES
@@ -40,6 +43,15 @@ CHUNK = 64
 """Cycles in a chunk of the file."""
 ENCODING = ("_FillValue", "coordinates", "dtype")
 """Attributes by which xarray says how it stored a variable."""
+OTHER_MOVEMENT = "another movement"
+REMEDY = (
+    "compute it in a study of its own, exclude it, or state its movement and cycles_s in its line of [trials]"
+)
+STATE_CYCLES = (
+    "widen its range (start_s, end_s in its line of [trials]) if more was measured, or state its cycles there: "
+    "cycles_s = [[start, end]], in seconds"
+)
+"""What can be done about a trial without cycles, and about one of another movement."""
 
 
 KEPT = (
@@ -50,13 +62,29 @@ KEPT = (
 """Curves of the file, besides those that the design names; cycles.nc of every trial has the others."""
 
 
-def write_study_data(computed: ComputedStudy, progress: Progress | None = None) -> Path | None:
-    """Write the cycles of all trials of a study into study.nc, and return its path; None where there are no cycles.
+@dataclass(frozen=True)
+class Collected:
+    """What became of the cycles of the trials of a study.
 
-    Quantities are in the units of the study. Each trial's cycles.nc is read twice: for its names, and for its numbers.
+    Args:
+        path: study.nc; None where there are no cycles.
+        not_averaged: name of a trial with a result -> why no cycle of it is in study.nc.
+    """
+
+    path: Path | None = None
+    not_averaged: Mapping[str, str] = field(default_factory=dict)
+
+
+def write_study_data(computed: ComputedStudy, progress: Progress | None = None) -> Collected:
+    """Write the cycles of the trials of a study into study.nc.
+
+    The same percentage has to mean the same in all curves: of several movements, those cycles are written that most
+    trials have, of as many the first. Quantities are in the units of the study. Each trial's cycles.nc is read twice:
+    for its names, and for its numbers.
 
     Raises:
-        InputError: forces of different muscles or costs, a unit that a subject's data do not allow, a full disk.
+        InputError: forces of different muscles or costs, a unit that a subject's data do not allow, a cycles.nc that
+            is damaged, a full disk.
     """
     report = progress or no_progress
     files = [
@@ -65,15 +93,26 @@ def write_study_data(computed: ComputedStudy, progress: Progress | None = None) 
         if record.outcome.has_result
     ]
     wanted = {*KEPT, *(computed.study.design["quantities"] or ())}
-    layout = _Layout(wanted)
-    for number, (_, file) in enumerate(files):
+    layouts, kinds, not_averaged = dict[str, _Layout](), dict[str, str](), dict[str, str]()
+    for number, (name, file) in enumerate(files):
         report("names", 0.3 * number / len(files))
-        with opened_netcdf(file) as source:
-            layout.add(source)
+        with _opened(file) as source:
+            if source.dimensions[CYCLE].size:
+                kinds[name] = str(getattr(source["percent"], "long_name", "cycle"))
+                layouts.setdefault(kinds[name], _Layout(wanted)).add(source)
+            else:
+                not_averaged[name] = _without_cycles(source)
     path = computed.folder / DATA
-    if not layout.cycles:
+    if not layouts:
         path.unlink(missing_ok=True)
-        return None
+        return Collected(not_averaged=not_averaged)
+    count = Counter(kinds.values())
+    used = max(layouts, key=lambda kind: count[kind])
+    layout = layouts[used]
+    for name, kind in kinds.items():
+        if kind != used:
+            not_averaged[name] = f"{OTHER_MOVEMENT}: a {kind}, where most trials have a {used}; {REMEDY}"
+    files = [(name, file) for name, file in files if kinds.get(name) == used]
     beside = computed.folder / f"{HIDDEN}{DATA}"
     with reserved(computed.folder):
         try:
@@ -91,7 +130,28 @@ def write_study_data(computed: ComputedStudy, progress: Progress | None = None) 
             raise InputError(problem, code="not_writable", file=path, remedy="make room there") from error
         finally:
             beside.unlink(missing_ok=True)
-    return path
+    in_order = {name: not_averaged[name] for name in computed.records if name in not_averaged}
+    return Collected(path, in_order)
+
+
+@contextmanager
+def _opened(file: Path) -> Iterator[netCDF4.Dataset]:
+    """The cycles of a trial."""
+    try:
+        source = opened_netcdf(file)
+    except OSError as error:
+        problem = f"the cycles cannot be read: {error.strerror or error}"
+        remedy = "delete this file: the next call writes it again"
+        raise InputError(problem, code="bad_result", file=file, remedy=remedy) from error
+    with source:
+        yield source
+
+
+def _without_cycles(source: netCDF4.Dataset) -> str:
+    """Why a result has no cycles, and how it gets some."""
+    left_out = texts(getattr(source, "left_out", None))
+    reasons = dict.fromkeys(text.partition(", ")[2] or text for text in left_out)
+    return f"{'; '.join(reasons) or 'it has no cycles'}; {STATE_CYCLES}"
 
 
 def open_study(folder: str | Path) -> xr.Dataset:
@@ -201,11 +261,8 @@ class _Layout:
     choices: list[xr.Dataset] = field(default_factory=list)  # without numbers
 
     def add(self, source: netCDF4.Dataset) -> None:
-        """Add the names in the cycles of a trial, if it has any."""
-        count = source.dimensions[CYCLE].size
-        if not count:
-            return
-        self.cycles += count
+        """Add the names in the cycles of a trial."""
+        self.cycles += source.dimensions[CYCLE].size
         self.percent = source["percent"][:].data
         alike = {key: source.getncattr(key) for key in source.ncattrs() if key in PROBLEM}
         meaning = getattr(source["percent"], "long_name", None)
@@ -281,7 +338,8 @@ class _Layout:
             variable = cycles.variables[name].transpose(*dims)
             self._same_unit(target[name], name, variable.attrs, said["trial"])
             if kind is TEXT:
-                arrays[name][:] = [storable(str(each)) for each in variable.values]
+                own = [said["trial"]] * count if name == "cycle_trial" else variable.values
+                arrays[name][:] = [storable(str(each)) for each in own]
                 continue
             places = [
                 range(shape[k + 1])

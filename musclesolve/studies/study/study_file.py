@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from difflib import get_close_matches
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -31,6 +33,9 @@ SOURCES = ("file", "model", "b3d")
 TIME = "time"
 SUBJECT = "subject"
 GROUP, NUMBERS = "group", "numbers"
+DIGITS = re.compile(r"\d+")
+SIMILAR = 0.7
+"""Likeness (`difflib`) of two names above which one may be a slip of the other."""
 
 
 @dataclass(frozen=True)
@@ -157,8 +162,7 @@ def read_study(path: str | Path) -> Study:
     trials = tuple(_trials(document, content["trials"], keys["trial_line"]["keys"]))
     _check_names(document, trials)
     _check_design(document, content["design"], subjects, trials)
-    without = dict.fromkeys(each.subject for each in trials if each.subject not in subjects)
-    notes = [f"no line in [subjects]: {', '.join(without)}"] if without and subjects else []
+    notes = list(_unusual(content["design"], subjects, trials))
     return Study(
         document,
         title,
@@ -169,6 +173,36 @@ def read_study(path: str | Path) -> Study:
         trials,
         tuple(notes),
     )
+
+
+def _unusual(
+    design: Mapping[str, Any], subjects: Mapping[str, Mapping[str, Any]], trials: Sequence[StudyTrial]
+) -> Iterator[str]:
+    """What is right by the rules of the file, but may not be meant."""
+    included = [trial for trial in trials if not trial.exclude]
+    without = dict.fromkeys(trial.subject for trial in included if trial.subject not in subjects)
+    if without and subjects:
+        yield f"no line in [subjects]: {', '.join(without)}"
+    if unused := [name for name in subjects if all(trial.subject != name for trial in trials)]:
+        yield f"subjects without a trial: {', '.join(unused)}"
+    labels = {
+        "group": Counter(str(each[GROUP]) for each in subjects.values() if GROUP in each),
+        "condition": Counter(trial.condition for trial in included),
+    }
+    for what, count in labels.items():
+        if not design[f"{what}s"]:
+            for name in [each for each, times in count.items() if each and times == 1]:
+                others = [each for each, times in count.items() if times > 1]
+                alike = get_close_matches(name.casefold(), others, 1, SIMILAR)
+                if meant := [each for each in alike if DIGITS.findall(each) == DIGITS.findall(name)]:
+                    yield f"the {what} {name!r} is named once; was {meant[0]!r} meant?"
+        if some := count[""] and [each for each in count if each]:
+            yield f"{count['']} trials have no {what}, others have {', '.join(some)}"
+    seen: dict[str, str] = {}
+    for trial in included:
+        files = str((sorted(trial.source.items()), trial.side, sorted(trial.time.items())))
+        if (first := seen.setdefault(files, trial.name)) != trial.name:
+            yield f"{first} and {trial.name} are of the same files, which count twice"
 
 
 def _line(document: Document, table: str, name: str, values: Any, rules: Mapping[str, Any]) -> dict[str, Any]:

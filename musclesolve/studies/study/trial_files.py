@@ -49,19 +49,16 @@ def trial_file(study: Study, trial: StudyTrial, source: Mapping[str, str | Path]
     """
     here = study.path.parent
     if "file" in source:
-        own = here / source["file"]
-        if not own.is_file():
-            problem = f"there is no file {str(source['file'])!r}"
-            expected = "a trial file, from the folder of the study file"
-            raise study.document.error(problem, "trials", trial.name, 0, expected, code="missing_file")
+        own = study.document.input_file("trials", trial.name, str(source["file"]))
         document = trial_document(own)
         content = _with_paths(document.content, own.parent, path)
         of_model = is_model_trial(document)
         if "files" not in content:
-            raise document.error(
-                "this is no trial file", "files", expected="a table [files]", code="bad_format"
-            )
+            problem = "this is a study file" if "trials" in content else "this is no trial file"
+            raise document.error(problem, "files", expected="a table [files]", code="bad_format")
     else:
+        for name in source.values():
+            study.document.input_file("trials", trial.name, str(name))
         content = _with_paths({"files": dict(source)}, here, path)
         of_model = True
     known = trial_keys()
@@ -88,6 +85,15 @@ def trial_file(study: Study, trial: StudyTrial, source: Mapping[str, str | Path]
             merged[name] = {**before, **table}
         else:
             merged[name] = table
+    if not of_model:
+        of_subject = merged[SUBJECT]
+        for key, rule in known[SUBJECT]["keys"].items():
+            if rule.get("required") and key not in of_subject:
+                problem, expected = f"{key} of {trial.subject} is not known", f"{key}: {rule['about']}"
+                remedy = f"state it in [subjects]: {trial.subject} = {{ {key} = ... }}"
+                raise study.document.error(
+                    problem, "trials", trial.name, 0, expected, remedy, code="missing_key"
+                )
     return TrialFile(
         HEAD + "\n" + toml_text({name: each for name, each in merged.items() if each}), tuple(notes)
     )

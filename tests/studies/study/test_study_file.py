@@ -98,7 +98,7 @@ def test_a_trial_file_is_no_study(tmp_path: Path) -> None:
 def test_the_trial_file_has_what_the_study_says(path: Path) -> None:
     own = path.parent / "a.toml"
     own.write_text(
-        '[subject]\nname = "x"\nmass_kg = 70.0\nsex = "male"\n[files]\nmarkers = "rec/walk.trc"\n'
+        '[subject]\nname = "x"\nmass_kg = 70.0\nstature_m = 1.7\nsex = "male"\n[files]\nmarkers = "rec/walk.trc"\n'
         '[muscles]\ndatabase = "own.osim"\n[[force]]\nside = "r"\n',
         encoding="utf-8",
     )
@@ -107,7 +107,8 @@ def test_the_trial_file_has_what_the_study_says(path: Path) -> None:
     written.parent.mkdir(parents=True)
     written.write_text(made.text, encoding="utf-8")
     content = trial_document(written).content
-    assert content["subject"] == {"name": "S01", "mass_kg": 71.0, "sex": "male", "age_years": 30}
+    own_and_said = {"name": "S01", "mass_kg": 71.0, "stature_m": 1.7, "sex": "male", "age_years": 30}
+    assert content["subject"] == own_and_said
     assert content["files"]["markers"] == "../../../rec/walk.trc"
     assert content["muscles"]["database"] == "../../../own.osim"
     assert content["sharing"] == {"cost": "stress_cubed"}
@@ -119,6 +120,8 @@ def test_the_trial_file_has_what_the_study_says(path: Path) -> None:
 def test_the_trial_file_of_a_model_lacks_what_no_model_has(path: Path) -> None:
     text = STUDY.replace("[subjects]", '[settings.laboratory]\nforward = "+x"\n[subjects]')
     path.write_text(text, encoding="utf-8")
+    for name in ("m.osim", "ik.mot", "grf.mot"):
+        (path.parent / name).touch()
     study, written = read_study(path), path.parent / "out" / "trial.toml"
     made = trial_file(study, study.trials[1], study.trials[1].source, written)
     assert "laboratory" not in made.text

@@ -1,0 +1,60 @@
+"""docs/study.md names every key of a study file with its default, and its examples run."""
+
+from __future__ import annotations
+
+import contextlib
+import importlib.util
+import re
+import tomllib
+
+import pytest
+from document_pages import DOCS, ROOT, blocks
+
+import musclesolve as ms
+from musclesolve.studies.study.study_file import study_keys
+
+PAGE = DOCS / "study.md"
+TEXT = PAGE.read_text(encoding="utf-8")
+
+
+def rows() -> dict[str, list[str]]:
+    """Key -> the other cells of its row, of all tables; several keys may share a row."""
+    found = {}
+    for row in re.findall(r"^\| (`.*) \|$", TEXT, flags=re.MULTILINE):
+        first, *others = (cell.strip() for cell in row.split("|"))
+        found |= {key: others for key in re.findall(r"`([\w.]+)`", first)}
+    return found
+
+
+@pytest.mark.parametrize("table", ["design", "units", "subject_line", "trial_line"])
+def test_every_key_has_a_row_with_its_default_and_choices(table):
+    for key, rule in study_keys()[table]["keys"].items():
+        cells = " ".join(rows()[key])
+        for value in (rule.get("default"), *rule.get("choices", ())):
+            assert not value or str(value) in cells, (key, value)
+
+
+def test_the_example_is_a_study_file(tmp_path):
+    (example,) = blocks(PAGE, "toml")
+    assert tomllib.loads(example)["trials"]
+    (tmp_path / "study.toml").write_text(example, encoding="utf-8")
+    study = ms.read_study(tmp_path / "study.toml")
+    assert [trial.name for trial in study.included] == ["S01_slow_1", "S02_slow_1", "S02_fast_1"]
+
+
+def test_from_python(tmp_path, capsys):
+    """On a study of one trial."""
+    file = ROOT / "examples" / "study" / "make_study.py"
+    spec = importlib.util.spec_from_file_location("make_study", file)
+    made = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(made)
+    masses = made.write_trials(tmp_path, 1, 1)
+    kept = [line for line in made.study_text(tmp_path, masses).splitlines() if "S01_loaded" not in line]
+    (tmp_path / "study.toml").write_text("\n".join(kept), encoding="utf-8")
+    (block,) = blocks(PAGE, "python")
+    names: dict = {"__name__": "__main__"}
+    with contextlib.chdir(tmp_path):
+        exec(compile(block.replace("jobs=4", "jobs=1"), PAGE.name, "exec"), names)
+        names["cycles"].close()
+    assert names["moments"].sizes["cycle"] == 1
+    assert capsys.readouterr().out.startswith("computed {} ")

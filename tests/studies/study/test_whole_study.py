@@ -1,0 +1,392 @@
+"""A synthetic study from its files to its page: what is computed, kept, put together, described and said."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import os
+import re
+import subprocess
+import sys
+import time
+from collections import Counter
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from b3d_files import write_b3d
+from browser import DESKTOP, PHONE, chromium, needs_chromium, opened
+from refusals import refused
+from typer.testing import CliRunner
+
+import musclesolve as ms
+from musclesolve.checking.finding import Finding, Report
+from musclesolve.cli import app as cli
+from musclesolve.cli.tables.study_check_tables import tables
+from musclesolve.drafting.study.draft_study import draft_study
+from musclesolve.studies.many_trials.trial_record import Outcome
+from musclesolve.studies.study.analysis import StudyResult, analyse_study
+from musclesolve.studies.study.check_study import StudyCheck
+from musclesolve.studies.study.run_study import compute_trials, prepared
+from musclesolve.studies.study.study_data import write_study_data
+
+ROOT = Path(__file__).parents[3]
+BROKEN, SWAPPED, EFFECT = "S03_free_2", "S04_loaded_1", 1.5
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory) -> Path:
+    """Five subjects, two conditions, two trials each; knee moments are half as great again in one condition."""
+    file = ROOT / "examples" / "study" / "make_study.py"
+    spec = importlib.util.spec_from_file_location("make_study", file)
+    made = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(made)
+    made.BROKEN, made.SWAPPED = (BROKEN,), (SWAPPED,)
+    place = tmp_path_factory.mktemp("study")
+    masses = made.write_trials(place, 5, 2, effect=EFFECT)
+    draft = draft_study(place, place / "draft.toml")
+    draft.path.write_text(draft.text, encoding="utf-8")
+    (place / "study.toml").write_text(made.study_text(place, masses), encoding="utf-8")
+    return place
+
+
+@pytest.fixture(scope="module")
+def whole(folder) -> StudyResult:
+    return ms.run_study(folder / "study.toml", folder / "results", jobs=2)
+
+
+FEW = ("S01_free_1", "S01_loaded_1", "S02_free_1", BROKEN)
+
+
+@pytest.fixture
+def few(folder) -> Path:
+    """The study file of four of the trials, beside that of all; one is broken."""
+    head, _, lines = (folder / "study.toml").read_text(encoding="utf-8").partition("[trials]\n")
+    kept = [line for line in lines.splitlines() if line.split()[0] in FEW]
+    path = folder / "few.toml"
+    path.write_text("\n".join([head, "[trials]", *kept, ""]), encoding="utf-8")
+    return path
+
+
+def change(path: Path, before: str, after: str, count: int = -1) -> Path:
+    text = path.read_text(encoding="utf-8")
+    assert before in text
+    path.write_text(text.replace(before, after, count), encoding="utf-8")
+    return path
+
+
+def outcomes(computed) -> dict[str, Outcome]:
+    return {name: record.outcome for name, record in computed.records.items()}
+
+
+def call(*words: object):
+    return CliRunner().invoke(cli.app, [str(word) for word in words])
+
+
+def test_one_broken_trial_does_not_stop_the_others(whole):
+    ended = outcomes(whole.computed)
+    assert Counter(ended.values()) == {Outcome.COMPUTED: 19, Outcome.REFUSED: 1}
+    assert ended[BROKEN] is Outcome.REFUSED
+    place = whole.computed.folder / "trials"
+    message = (place / BROKEN / "error.txt").read_text(encoding="utf-8")
+    assert "S03/free/trial_2_id.sto, line" in message and ".." not in message
+    assert {file.name for file in (place / "S01_free_1").iterdir()} >= {
+        "trial.toml",
+        "result.nc",
+        "cycles.nc",
+    }
+    assert [path.name for path in whole.files] == ["study.nc", "values.csv", "comparisons.csv"]
+
+
+def test_cycles_of_the_study_are_those_of_single_results(whole):
+    """Second route: read a result, cut and normalise it by the public functions."""
+    study = ms.open_study(whole.computed.folder)
+    for name in ("S01_free_1", "S05_loaded_2"):
+        result = ms.read_result(whole.computed.folder / "trials" / name / "result.nc")
+        own = ms.cycles(result, "r", without_side=True)
+        own.attrs["subject_mass_kg"] = whole.computed.study.of_subject(name[:3], "mass_kg")
+        own = ms.normalised(own, whole.computed.study.units)
+        there = study.isel(cycle=np.flatnonzero(study["cycle_trial"].values == name))
+        assert there.sizes["cycle"] == own.sizes["cycle"] == 1
+        for variable in ("joint_angle", "joint_moment", "joint_power", "muscle_force", "activation"):
+            label = "muscle" if "muscle" in own[variable].dims else "dof"
+            ours = there[variable].sel({label: own[label].values}).transpose(*own[variable].dims).values
+            scale = np.nanmax(np.abs(own[variable].values))
+            assert np.allclose(ours, own[variable].values, rtol=0, atol=1e-6 * scale, equal_nan=True)
+            assert there[variable].attrs["units"] == own[variable].attrs["units"]
+
+
+def test_units_by_hand(whole):
+    """Over body mass, over maximum isometric force; the first frame is the beginning of the cycle."""
+    name, study = "S02_free_1", ms.open_study(whole.computed.folder)
+    result = ms.read_result(whole.computed.folder / "trials" / name / "result.nc")
+    cycle = study.isel(cycle=int(np.flatnonzero(study["cycle_trial"].values == name)[0]), percent=0)
+    first = result.sel(time=float(cycle["cycle_start"]), method="nearest")
+    dof = str(result["dof"].values[1])
+    muscle = str(result["muscle"].values[int(first["muscle_force"].argmax("muscle"))])
+    mass = whole.computed.study.of_subject("S02", "mass_kg")
+    assert cycle["joint_moment"].attrs["units"] == "N m/kg"
+    moment = float(first["joint_moment"].sel(dof=dof))
+    assert float(cycle["joint_moment"].sel(dof=dof[:-2])) == pytest.approx(moment / mass, rel=1e-4)
+    share = float(first["muscle_force"].sel(muscle=muscle) / result["max_isometric_force"].sel(muscle=muscle))
+    assert share > 0.01
+    assert float(cycle["muscle_force"].sel(muscle=muscle[:-2])) == pytest.approx(100.0 * share, rel=1e-4)
+
+
+def test_means_by_hand(whole):
+    """Mean over the trials of a subject, then over the subjects."""
+    study, groups = ms.open_study(whole.computed.folder), whole.groups
+    for condition in ("free", "loaded"):
+        of = study["joint_moment"].values[study["condition"].values == condition]
+        subject = study["subject"].values[study["condition"].values == condition]
+        means = np.stack([of[subject == name].astype(float).mean(axis=0) for name in np.unique(subject)])
+        own = groups.isel(group=0).sel(condition=condition)
+        assert own["joint_moment"].transpose("percent", "dof").values == pytest.approx(means.mean(axis=0))
+        spread = own["joint_moment_std"].transpose("percent", "dof").values
+        assert spread == pytest.approx(means.std(axis=0, ddof=1))
+        assert int(own["subjects"]) == 5
+
+
+def test_the_planted_difference_and_the_planted_fault_are_found(whole):
+    found = whole.comparisons.isel(test=np.unique(whole.comparisons["cluster_test"].values))
+    moments = found.isel(test=np.flatnonzero(found["variable"].values == "joint_moment"))
+    assert moments["name"].values.tolist() == ["knee_angle"]
+    cycles = whole.cycles
+    assert cycles["cycle_trial"].values[cycles["outlier"].values.astype(bool)].tolist() == [SWAPPED]
+
+
+def test_values_are_those_of_the_curves(whole):
+    import pandas as pd
+
+    table = pd.read_csv(whole.computed.folder / "values.csv", keep_default_na=False)
+    row = table.query(
+        "variable == 'joint_moment' and name == 'knee_angle' and phase == 'cycle' and measure == 'max'"
+    ).iloc[0]
+    cycle = ms.open_study(whole.computed.folder).isel(cycle=int(row["cycle"]))
+    assert row["cycle_trial"] == str(cycle["trial"].values)
+    curve = cycle["joint_moment"].sel(dof="knee_angle").values
+    assert float(row["value"]) == pytest.approx(float(curve.max()), rel=1e-6)
+    assert float(row["percent"]) == float(np.argmax(curve))
+
+
+def test_what_is_up_to_date_is_kept_and_what_changed_alone_is_computed(folder, few, tmp_path):
+    lines = few.read_text(encoding="utf-8").splitlines()
+    few.write_text("\n".join(line for line in lines if not line.startswith(FEW[1::2])), encoding="utf-8")
+    first = compute_trials(few, tmp_path, jobs=2)
+    assert list(outcomes(first).values()) == [Outcome.COMPUTED] * 2
+    assert write_study_data(first).not_averaged == {}
+    with ms.open_study(tmp_path) as study:
+        moments = study["joint_moment"].load()
+    # the contents of one file
+    file = folder / "S02" / "free" / "trial_1_id.sto"
+    text = file.read_text(encoding="utf-8")
+    file.write_text(text + "\n", encoding="utf-8")
+    # the mass divides; it is in no trial file of a model
+    mass = re.search(r"S01 = { mass_kg = ([\d.]+)", few.read_text(encoding="utf-8"))[1]
+    change(few, f"S01 = {{ mass_kg = {mass}", f"S01 = {{ mass_kg = {2 * float(mass)}")
+    result = compute_trials(few, tmp_path, jobs=1)
+    assert outcomes(result) == {"S01_free_1": Outcome.UNCHANGED, "S02_free_1": Outcome.COMPUTED}
+    write_study_data(result)
+    with ms.open_study(tmp_path) as study:
+        ratio = (study["joint_moment"] / moments).load()
+    for trial, expected in (("S01_free_1", 0.5), ("S02_free_1", 1.0)):
+        own = ratio.values[study["trial"].values == trial]
+        assert own == pytest.approx(np.full(own.shape, expected), rel=1e-5)
+    # a setting of all trials
+    change(few, "stress_cubed", "force_squared")
+    assert list(outcomes(compute_trials(few, tmp_path, jobs=2)).values()) == [Outcome.COMPUTED] * 2
+
+
+def start(path: Path, results: Path) -> subprocess.Popen[str]:
+    words = [sys.executable, "-m", "musclesolve", "study", path, "-o", results, "--jobs", "1", "--no-reports"]
+    environment = os.environ | {"PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": "1"}
+    return subprocess.Popen(words, env=environment, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+
+
+def test_a_study_that_was_killed_goes_on(few, tmp_path):
+    lines = few.read_text(encoding="utf-8").splitlines()
+    few.write_text("\n".join(line for line in lines if not line.startswith(FEW[1::2])), encoding="utf-8")
+    running, place = start(few, tmp_path), tmp_path / "trials"
+    deadline = time.monotonic() + 60.0
+    while not any(place.glob("*/cycles.nc")) and time.monotonic() < deadline and running.poll() is None:
+        time.sleep(0.01)
+    running.kill()
+    running.communicate(timeout=60)
+    done = {file.parent.name for file in place.glob("*/cycles.nc")}
+    assert len(done) == 1
+    ended = outcomes(compute_trials(few, tmp_path, jobs=1))
+    assert {name for name, outcome in ended.items() if outcome is Outcome.UNCHANGED} == done
+    assert Counter(ended.values())[Outcome.COMPUTED] == 1
+
+
+@pytest.fixture(scope="module")
+def page(folder, whole) -> Path:
+    """The page of a walk, of what is stated to be a jump, and of a trial that is broken; with reports."""
+    head, _, lines = (folder / "study.toml").read_text(encoding="utf-8").partition("[trials]\n")
+    kept = "\n".join(line for line in lines.splitlines() if line.split()[0] in {*FEW} - {"S02_free_1"})
+    kept = re.sub(r'(?m)(^S01_loaded_1 .*)movement = "walking"', r'\1movement = "jump"', kept)
+    (folder / "page.toml").write_text(f"{head}[trials]\n{kept}\n", encoding="utf-8")
+    answer = call("study", folder / "page.toml", "-o", folder / "page", "--json", "--quiet")
+    assert answer.exit_code == 3, answer.output
+    assert answer.stderr.startswith(f"musclesolve: {BROKEN}: ")
+    (folder / "page" / "document.json").write_text(answer.stdout, encoding="utf-8")
+    return folder / "page" / "study.html"
+
+
+def test_other_movements_are_not_averaged(page):
+    """A jump among walks stops nothing; it is listed, with the reason."""
+    document = json.loads((page.parent / "document.json").read_text(encoding="utf-8"))
+    assert list(document["not_averaged"]) == ["S01_loaded_1"]
+    assert "a jump cycle, where most trials have a gait cycle" in document["not_averaged"]["S01_loaded_1"]
+    study = ms.open_study(page.parent)
+    assert set(study["cycle_movement"].values.tolist()) == {"walking"}
+    assert study["trial"].values.tolist() == ["S01_free_1"]
+    assert "another movement: a jump cycle" in page.read_text(encoding="utf-8")
+
+
+def test_the_document_says_what_became_of_each_trial(page):
+    document = json.loads((page.parent / "document.json").read_text(encoding="utf-8"))
+    assert (document["command"], document["exit_code"], document["cycles"]) == ("study", 3, 1)
+    assert {each["name"]: each["status"] for each in document["trials"]}[BROKEN] == "refused"
+    assert all(Path(file).is_file() for file in document["files"])
+
+
+def test_links_of_the_page_lead_to_files(page):
+    text = page.read_text(encoding="utf-8")
+    links = [link for link in re.findall(r'href="([^"]+)"', text) if not link.startswith(("#", "data:"))]
+    beside = [link for link in links if not link.startswith("https://")]  # sources that are cited
+    assert sum(link.endswith("report.html") for link in beside) == 2
+    assert all((page.parent / link.partition("#")[0]).exists() for link in beside), beside
+    anchors = set(re.findall(r'id="([^"]+)"', text))
+    assert {link[1:] for link in re.findall(r'href="(#[^"]+)"', text)} <= anchors
+
+
+@needs_chromium
+def test_the_page_in_a_browser(page):
+    with chromium() as browser:
+        for size in (DESKTOP, PHONE):
+            with opened(page, size, browser) as shown:
+                assert (shown.errors, shown.requests) == ([], [])
+                width = shown.page.evaluate("document.documentElement.scrollWidth")
+                assert width <= size[0], size
+
+
+def test_check_looks_at_every_trial(few):
+    answer = call("check", few, "--json")
+    assert answer.exit_code == 2
+    document = json.loads(answer.stdout)
+    assert not document["ok"] and list(document["trials"]) == sorted(FEW)
+    assert document["verdict"].startswith("1 of 4 trials has an error")
+    assert document["trials"][BROKEN]["findings"][0]["severity"] == "error"
+
+
+def test_tables_of_a_check_say_a_finding_once_with_its_trials(few, tmp_path):
+    report = Report(tmp_path / "trial.toml", (Finding("mass", "warning", "83 kg", "weigh the subject"),))
+    assert StudyCheck(few, {"a": Report(few, ())}, {}, ()).verdict == "all 1 trials can be computed"
+    found = StudyCheck(few, {"a": report, "b": report, "c": Report(few, ())}, {"d": "no such file"}, ())
+    counts, errors, warnings = tables(found)
+    assert [list(column.cells) for column in counts.columns] == [
+        ["d", "a", "b"],
+        ["1", "0", "0"],
+        ["", "1", "1"],
+    ]
+    assert list(errors.columns[1].cells) == ["d"] and list(warnings.columns[1].cells) == ["a, b"]
+    assert found.verdict.startswith("1 of 4 trials has an error")
+
+
+def test_what_prevents_tests_or_means_is_said(whole, monkeypatch):
+    """On trials that are computed: no package for tests, a unit without its size, damaged cycles."""
+    computed, monkey = whole.computed, monkeypatch
+    two = {name: computed.records[name] for name in ("S01_free_1", "S02_free_1")}
+    computed = replace(computed, records=two)
+    found = analyse_study(computed)
+    assert found.comparisons is None and found.groups is not None
+    assert "one group, one condition" in found.not_compared
+    assert not (computed.folder / "comparisons.csv").exists()
+    with monkey.context() as patch:
+        patch.setitem(sys.modules, "spm1d", None)
+        found = analyse_study(computed)
+    assert found.comparisons is None and found.groups is not None
+    assert "spm1d" in found.not_compared and 'pip install "musclesolve[study]"' in found.not_compared
+    units = {**computed.study.units, "moment": "N m/(kg m)"}
+    with refused("missing_key", "stature"):
+        analyse_study(replace(computed, study=replace(computed.study, units=units)))
+    file = computed.folder / "trials" / "S01_free_1" / "cycles.nc"
+    content = file.read_bytes()
+    file.write_bytes(content[:1000])
+    with refused("bad_result", "delete this file"):
+        write_study_data(computed)
+    file.write_bytes(content)
+    assert write_study_data(whole.computed).not_averaged == {}
+
+
+def test_a_study_of_which_every_trial_is_excluded(few, tmp_path):
+    change(few, 'side = "r"', 'side = "r", exclude = "no reason"')
+    for what in (ms.check_study, lambda path: compute_trials(path, tmp_path)):
+        with refused("missing_key", "every trial is excluded"):
+            what(few)
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "said"),
+    [
+        ("S01/free/trial_1_ik.mot", "S01/free/trial_7_ik.mot", "few.toml, line"),
+        ("S01/free/trial_1_ik.mot", "S01/free/trial_7_ik.mot", "did you mean 'trial_"),
+        ('model = "S01/leg.osim", coordinates', 'file = "study.toml", coordinates', "this is a study file"),
+        ('model = "S01/leg.osim", coordinates', 'file = "walk.toml", coordinates', "mass_kg of S01"),
+        ('model = "S01/leg.osim", coordinates', 'b3d = "old.b3d", trial = "w", coordinates', "of version 9"),
+    ],
+)
+def test_one_message_for_a_trial_that_cannot_be_read(folder, few, tmp_path, before, after, said):
+    (folder / "walk.toml").write_text(
+        '[subject]\nsex = "male"\nstature_m = 1.8\n[files]\nmarkers = "w.trc"\n', encoding="utf-8"
+    )
+    write_b3d(folder / "old.b3d", [], ["<OpenSimDocument/>"], 1, version=9)
+    change(few, before, after, 1)
+    change(few, "S01 = {", "S01_ = {")
+    jobs, refusals, _ = prepared(ms.read_study(few), tmp_path)
+    assert [record.name for record in refusals] == ["S01_free_1"]
+    assert said in refusals[0].message
+    assert {job.name for job in jobs} == set(FEW) - {"S01_free_1"}
+
+
+def test_slips_of_the_study_file_are_said(folder):
+    path = change(folder / "study.toml", "", "", 0)
+    text = path.read_text(encoding="utf-8")
+    study = folder / "slips.toml"
+    text = text.replace('S02_loaded_1 = { subject = "S02", condition = "loaded"',
+                        'S02_loaded_1 = { subject = "S02", condition = "laoded"')  # fmt: skip
+    text = text.replace("S01/free/trial_2", "S01/free/trial_1").replace("S05 = {", "S06 = {")
+    study.write_text(text, encoding="utf-8")
+    notes = ms.read_study(study).notes
+    assert "the condition 'laoded' is named once; was 'loaded' meant?" in notes
+    assert "S01_free_1 and S01_free_2 are of the same files, which count twice" in notes
+    assert {"no line in [subjects]: S05", "subjects without a trial: S06"} <= set(notes)
+    assert ms.read_study(folder / "study.toml").notes == ()
+
+
+def test_names_with_letters_of_any_language(few, tmp_path):
+    text = (
+        few.read_text(encoding="utf-8")
+        .replace('"S01"', '"Zoë Müller"')
+        .replace("S01 = {", '"Zoë Müller" = {')
+    )
+    lines = text.replace("S01_free_1", '"Zoë_1"').splitlines()
+    few.write_text("\n".join(line for line in lines if not line.startswith(FEW)), encoding="utf-8")
+    result = compute_trials(few, tmp_path, jobs=1)
+    assert outcomes(result) == {"Zoë_1": Outcome.COMPUTED}
+    write_study_data(result)
+    with ms.open_study(tmp_path) as study:
+        assert study["subject"].values.tolist() == ["Zoë Müller"]
+        assert study["cycle_trial"].values.tolist() == ["Zoë_1"]
+
+
+def test_init_drafts_what_study_computes(folder):
+    """Subjects, conditions and trials by the names of folders and files."""
+    study = ms.read_study(folder / "draft.toml")
+    assert len(study.trials) == 20 and set(study.subjects) == {f"S0{k}" for k in range(1, 6)}
+    assert {trial.condition for trial in study.trials} == {"free", "loaded"}
+    stated = {trial.name: trial for trial in ms.read_study(folder / "study.toml").trials}
+    for trial in study.trials:
+        assert dict(trial.source) == dict(stated[trial.name].source)
