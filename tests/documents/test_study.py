@@ -1,4 +1,4 @@
-"""docs/study.md names every key of a study file with its default, and its examples run."""
+"""docs/study.md names every key of a study file with its default; its examples run, those of its statistics too."""
 
 from __future__ import annotations
 
@@ -7,8 +7,11 @@ import importlib.util
 import re
 import tomllib
 
+import matplotlib
+import numpy as np
 import pytest
 from document_pages import DOCS, ROOT, blocks
+from synthetic_study import bump, cycles, smooth
 
 import musclesolve as ms
 from musclesolve.studies.study.study_file import study_keys
@@ -58,3 +61,18 @@ def test_from_python(tmp_path, capsys):
         names["cycles"].close()
     assert names["moments"].sizes["cycle"] == 1
     assert capsys.readouterr().out.startswith("computed {} ")
+
+
+def test_statistics_on_curves(tmp_path, capsys):
+    """docs/study_statistics.md, on angles and moments of which the moments differ between two conditions."""
+    matplotlib.use("agg")
+    curves = smooth(np.random.default_rng(0), 8, 2, 2)
+    curves[:, 1, 0] += 6.0 * bump(50.0)
+    moments = cycles(curves, conditions=["slow", "fast"])
+    both = moments.assign(joint_angle=moments["joint_moment"].assign_attrs(units="rad"))
+    names: dict = {"cycles": both}
+    (block,) = blocks(DOCS / "study_statistics.md", "python")
+    with contextlib.chdir(tmp_path):
+        exec(compile(block, "study_statistics.md", "exec"), names)
+    assert names["found"].sizes["cluster"] >= 1 and "paired t test" in capsys.readouterr().out
+    assert (tmp_path / "comparisons.csv").is_file() and (tmp_path / "joint_angle.pdf").is_file()

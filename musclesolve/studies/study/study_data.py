@@ -300,8 +300,8 @@ class _Layout:
         percent.setncatts({"units": "%", "long_name": "share of the cycle"})
         for dim, places in self.labels.items():
             target.createVariable(dim, TEXT, (dim,))[:] = np.array(list(places), object)
-        for name, (dim, texts) in self.beside.items():
-            values = [texts.get(label, "") for label in self.labels[dim]]
+        for name, (dim, known) in self.beside.items():
+            values = [known.get(label, "") for label in self.labels[dim]]
             target.createVariable(name, TEXT, (dim,))[:] = np.array(values, object)
         for name, (dims, kind) in self.variables.items():
             if kind is CURVE:

@@ -4,11 +4,8 @@ from __future__ import annotations
 
 import importlib.util
 import json
-import os
 import re
-import subprocess
 import sys
-import time
 from collections import Counter
 from dataclasses import replace
 from pathlib import Path
@@ -196,28 +193,6 @@ def test_what_is_up_to_date_is_kept_and_what_changed_alone_is_computed(folder, f
     # a setting of all trials
     change(few, "stress_cubed", "force_squared")
     assert list(outcomes(compute_trials(few, tmp_path, jobs=2)).values()) == [Outcome.COMPUTED] * 2
-
-
-def start(path: Path, results: Path) -> subprocess.Popen[str]:
-    words = [sys.executable, "-m", "musclesolve", "study", path, "-o", results, "--jobs", "1", "--no-reports"]
-    environment = os.environ | {"PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": "1"}
-    return subprocess.Popen(words, env=environment, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-
-
-def test_a_study_that_was_killed_goes_on(few, tmp_path):
-    lines = few.read_text(encoding="utf-8").splitlines()
-    few.write_text("\n".join(line for line in lines if not line.startswith(FEW[1::2])), encoding="utf-8")
-    running, place = start(few, tmp_path), tmp_path / "trials"
-    deadline = time.monotonic() + 60.0
-    while not any(place.glob("*/cycles.nc")) and time.monotonic() < deadline and running.poll() is None:
-        time.sleep(0.01)
-    running.kill()
-    running.communicate(timeout=60)
-    done = {file.parent.name for file in place.glob("*/cycles.nc")}
-    assert len(done) == 1
-    ended = outcomes(compute_trials(few, tmp_path, jobs=1))
-    assert {name for name, outcome in ended.items() if outcome is Outcome.UNCHANGED} == done
-    assert Counter(ended.values())[Outcome.COMPUTED] == 1
 
 
 @pytest.fixture(scope="module")
