@@ -105,6 +105,8 @@ def _text(result: StudyResult) -> Iterator[RenderableType | str]:
     parts = ", ".join(f"{count[each]} {each.value}" for each in Outcome if count[each])
     yield line("trials", f"{len(study.trials)}: {parts}")
     yield from lines("note", result.computed.notes)
+    if unsolved := [each.name for each in records.values() if each.outcome.has_result and not each.fine]:
+        yield line("not solved", f"{shortened(unsolved)}: some frames have no valid solution")
     reasons: dict[str, list[str]] = {}
     for name, reason in result.not_averaged.items():
         reasons.setdefault(reason, []).append(name)
