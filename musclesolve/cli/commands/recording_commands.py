@@ -93,7 +93,9 @@ def _print_study(draft: StudyDraft) -> None:
     for text in (*lines("not read", draft.unread), *lines("left open", draft.todos or ("nothing",))):
         print_summary(text)
     edit = f"search for TODO in {draft.path}, then " if draft.todos else ""
-    print_summary(line("next", f"{edit}musclesolve check {draft.path}; musclesolve study {draft.path} -o results"))
+    print_summary(
+        line("next", f"{edit}musclesolve check {draft.path}; musclesolve study {draft.path} -o results")
+    )
 
 
 def _print_draft(draft: FolderDraft) -> None:
