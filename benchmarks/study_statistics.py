@@ -22,7 +22,8 @@ from rich.table import Table
 from scipy import stats
 from scipy.ndimage import gaussian_filter1d
 
-from musclesolve.studies.study.statistics import compare_curves, subject_means
+from musclesolve.studies.study.curve_tests import compare_curves
+from musclesolve.studies.study.means import subject_means
 
 LEVEL, STUDIES = 0.05, 600
 PERCENT = np.linspace(0.0, 100.0, 101)

@@ -10,7 +10,8 @@ from synthetic_study import bump, cycles, smooth
 from musclesolve.plotting import PageStyle, page_style
 from musclesolve.plotting.study.group_figures import group_curves, group_files
 from musclesolve.results.cycles.curve_names import shown
-from musclesolve.studies.study.statistics import compare_curves, group_means, subject_means
+from musclesolve.studies.study.curve_tests import compare_curves
+from musclesolve.studies.study.means import group_means, subject_means
 
 DOFS = ["hip_flexion", "knee_flexion", "ankle_dorsiflexion"]
 

@@ -33,7 +33,7 @@ from musclesolve.results.tables import study_tables
 from musclesolve.results.tables.lines import decimal
 from musclesolve.studies.many_trials.one_trial import RESULT
 from musclesolve.studies.study.analysis import VALUES, StudyResult
-from musclesolve.studies.study.statistics import UNCERTAINTY as SPREAD
+from musclesolve.studies.study.means import UNCERTAINTY as SPREAD
 from musclesolve.studies.study.study_file import StudyTrial
 
 NAME, REPORT = "study.html", "report.html"

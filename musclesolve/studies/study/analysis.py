@@ -20,15 +20,9 @@ from musclesolve.results.cycles.discrete_values import discrete_values
 from musclesolve.results.cycles.outliers import with_outliers
 from musclesolve.results.files.atomic_writing import reserved, write_files
 from musclesolve.results.tables.study_tables import comparisons_csv
+from musclesolve.studies.study.curve_tests import QUANTITIES, Design, compare_curves
+from musclesolve.studies.study.means import UNCERTAINTY, group_means, subject_means
 from musclesolve.studies.study.run_study import COMPUTING, ComputedStudy, compute_trials
-from musclesolve.studies.study.statistics import (
-    QUANTITIES,
-    UNCERTAINTY,
-    Design,
-    compare_curves,
-    group_means,
-    subject_means,
-)
 from musclesolve.studies.study.study_data import DATA, add_to_cycles, open_study, write_study_data
 from musclesolve.studies.study.study_file import Study
 

@@ -13,7 +13,7 @@ from musclesolve.recording.data import SIDES
 from musclesolve.results.cycles.gait_cycles import cycles
 from musclesolve.results.dataset.frame_validity import sides
 from musclesolve.results.files.result_netcdf import netcdf_bytes, read_result, result_attributes
-from musclesolve.studies.study.statistics import UNCERTAINTY
+from musclesolve.studies.study.means import UNCERTAINTY
 
 CYCLES, TRIAL_FILE = "cycles.nc", "trial.toml"
 OF_UNCERTAINTY = ("joint_angle", "joint_moment", "activation", "muscle_force")

@@ -29,8 +29,8 @@ from musclesolve.results.dataset.result_quantities import texts
 from musclesolve.results.files.atomic_writing import reserved
 from musclesolve.results.files.result_netcdf import opened_netcdf, storable
 from musclesolve.studies.study.cycles_file import CYCLES
+from musclesolve.studies.study.means import UNCERTAINTY
 from musclesolve.studies.study.run_study import ComputedStudy
-from musclesolve.studies.study.statistics import UNCERTAINTY
 from musclesolve.studies.study.study_file import Study
 from musclesolve.version import __version__
 

@@ -11,7 +11,8 @@ from rich.console import Console
 from synthetic_study import bump, cycles, smooth
 
 from musclesolve.results.tables.study_tables import comparisons_csv, remarks, table
-from musclesolve.studies.study.statistics import compare_curves, subject_means
+from musclesolve.studies.study.curve_tests import compare_curves
+from musclesolve.studies.study.means import subject_means
 
 
 @pytest.fixture(scope="module")

@@ -13,8 +13,9 @@ from scipy import stats
 from synthetic_study import PERCENT, bump, cycles, smooth
 
 from benchmarks import study_statistics
-from musclesolve.studies.study import statistics as module
-from musclesolve.studies.study.statistics import Design, compare_curves, group_means, subject_means
+from musclesolve.studies.study import random_field as module
+from musclesolve.studies.study.curve_tests import Design, compare_curves
+from musclesolve.studies.study.means import group_means, subject_means
 
 ALONE = {"correction": "none"}
 
@@ -156,7 +157,7 @@ def test_groups_of_unequal_size_have_the_f_of_brown_and_forsythe(rng):
     mehrotra = terms.sum() ** 2 / (
         (sizes * variances / 15).sum() ** 2 + (variances**2 * (1 - 2 * sizes / 15)).sum()
     )
-    constants = module._variance_ratio(
+    constants = module.variance_ratio(
         [np.sqrt(v) * exact_spread(n)[:, None, None] for n, v in zip(sizes, variances, strict=True)], True
     )
     satterthwaite = terms.sum() ** 2 / (terms**2 / (sizes - 1)).sum()
@@ -189,15 +190,15 @@ def test_two_conditions_give_f_that_is_t_squared(rng):
     """The two ways that a difference of two conditions can be tested, and so for groups."""
     pairs = smooth(rng, 9, 2, 1)[:, :, 0]
     t, f = (
-        module._contrast([pairs[:, 1] - pairs[:, 0]], [1.0]),
-        module._variance_ratio(profiles([pairs]), False),
+        module.contrast([pairs[:, 1] - pairs[:, 0]], [1.0]),
+        module.variance_ratio(profiles([pairs]), False),
     )
     np.testing.assert_allclose(t.statistic**2, f.statistic)
     assert f.df == pytest.approx(t.df)
     parts = [2.0 * pairs[:4], pairs[4:]]
     changes = [part[:, 1] - part[:, 0] for part in parts]
     for weights, between in (([-1.0, 1.0], True), ([0.5, 0.5], False)):
-        t, f = module._contrast(changes, weights), module._variance_ratio(profiles(parts), between)
+        t, f = module.contrast(changes, weights), module.variance_ratio(profiles(parts), between)
         np.testing.assert_allclose(t.statistic**2, f.statistic)
         assert f.df[0] == pytest.approx(1.0, abs=0.05) and f.df[1] == pytest.approx(t.df[1], rel=0.1)
 

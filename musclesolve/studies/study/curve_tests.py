@@ -1,0 +1,471 @@
+"""Differences of conditions and groups, tested on whole curves: statistical parametric mapping.
+
+Which test belongs to which design is said in `compare_curves`; statistics and thresholds are those of `random_field`.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+import xarray as xr
+
+from musclesolve._util.arrays import Array
+from musclesolve.errors import InputError
+from musclesolve.results.cycles.curve_names import PERCENT, curves_of
+from musclesolve.results.tables.study_tables import NOT_EVERYWHERE
+from musclesolve.studies.study.means import UNCERTAINTY, WITHIN, groups_of, in_order
+from musclesolve.studies.study.random_field import (
+    Effect,
+    Field,
+    contrast,
+    on_varying,
+    random_field_theory,
+    smoothness,
+    variance_ratio,
+)
+
+QUANTITIES = ("joint_angle", "joint_moment", "joint_power", "muscle_force", "joint_reaction")
+"""What is compared unless the design names quantities."""
+FEWEST = 3
+"""Subjects that a group needs for a test."""
+COVERED = 0.5
+"""Share of the percentages that the mean of a subject has to have to be in a test."""
+
+
+@dataclass(frozen=True)
+class Design:
+    """What is compared, and how strictly; the keys are those of [design] in a study file.
+
+    Raises:
+        InputError: a level that is no probability, or an unknown correction.
+    """
+
+    groups: Sequence[str] | None = None  # in their order, the first is the reference; None: as they come
+    conditions: Sequence[str] | None = None
+    quantities: Sequence[str] | None = None  # None: those of `QUANTITIES` that there are
+    level: float = 0.05  # probability of a false positive
+    correction: str = "bonferroni"  # level over all tests made; "none": of each test for itself
+    covariate: str | None = None  # a number of the subjects, on which their mean curves are regressed
+
+    def __post_init__(self) -> None:
+        if not 0.0 < self.level < 1.0:
+            problem = f"the level of the tests is {self.level:g}"
+            raise InputError(
+                problem, code="bad_number", where="[design] level", expected="between 0 and 1, such as 0.05"
+            )
+        if self.correction not in ("bonferroni", "none"):
+            problem = f"there is no correction {self.correction!r}"
+            expected = '"bonferroni" or "none"'
+            raise InputError(problem, code="unknown_name", where="[design] correction", expected=expected)
+
+
+@dataclass
+class _Test:
+    """A test of one effect on one curve, before the level of each test is known."""
+
+    variable: str
+    name: str
+    effect: str
+    kind: str = ""
+    tested: Field | None = None  # None: there is no test, the last note says why
+    subjects: int = 0
+    notes: list[str] = field(default_factory=list)
+    difference: Array | None = None  # (Q,) in the unit of the curve
+    of: str = ""  # what it is the difference of
+    reference: float = math.nan  # largest magnitude of the reference curve
+    levels: tuple[tuple[str, Array], ...] = ()  # name and mean curve (Q,) of what F compares
+
+    def at(self, start: float, end: float) -> tuple[float, str]:
+        """Mean difference over a cluster, and of what; of more than two levels the two that differ most there."""
+        assert self.tested is not None
+        inside = np.zeros(self.tested.tested.size, bool)
+        inside[int(np.ceil(start)) : int(np.floor(end)) + 1] = True
+        inside[round(0.5 * (start + end))] |= not inside.any()  # a cluster between two percentages
+        inside &= self.tested.tested
+        if self.difference is not None:
+            return float(self.difference[inside].mean()), self.of
+        if not self.levels:
+            return math.nan, ""
+        means = [float(curve[inside].mean()) for _, curve in self.levels]
+        low, high = sorted((int(np.argmin(means)), int(np.argmax(means))))  # the later one minus the earlier
+        return means[high] - means[low], f"{self.levels[high][0]} - {self.levels[low][0]}"
+
+
+def compare_curves(means: xr.Dataset, design: Design | Mapping[str, Any] = Design()) -> xr.Dataset:
+    """Test every curve of the quantities for differences between conditions and groups.
+
+    What is tested follows from the groups and conditions there are:
+
+    - two conditions: paired t test; more: repeated-measures analysis of variance (Greenhouse-Geisser);
+    - two groups: t test of Welch; more: one-way analysis of variance of Brown and Forsythe; variances may differ;
+    - groups and conditions: the groups on the subjects' means over the conditions, the conditions with the same weight
+      for every group, and their interaction. Effects of one degree of freedom are t tests without pooled variances;
+    - a covariate: regression of the curves of each condition on it, with an intercept for each group.
+
+    t tests are two-sided. Percentages at which a subject has no value, or nothing varies, are not tested. A subject
+    without one of the conditions, or with less than half of a curve, is left out of the tests of that curve.
+
+    Args:
+        means: what `subject_means` returned, of both legs together or by side.
+        design: groups, conditions, quantities, level, correction and covariate.
+
+    Returns:
+        Dataset over ``test`` (one for each curve and effect): ``statistic`` (test, percent), NaN where not tested, and
+        ``difference`` (test, percent) in the curve's unit; ``variable``, ``name``, ``effect``, ``kind``, ``units``,
+        ``df`` (numerator, denominator), ``threshold``, ``largest`` (with sign) and ``largest_at`` [%], ``p_largest``,
+        ``fwhm`` [%], ``resels``, ``subjects``, ``tested_percent`` (how many percentages), ``note`` (who and what is
+        left out, why there is no test). Over ``cluster``: ``cluster_test`` (index of its test), ``start`` and ``end``
+        [%], ``p`` (of the curve, before the correction), ``mean_difference``, ``mean_difference_percent`` (of the
+        largest magnitude of the reference curve) and ``difference_of`` in words. ``attrs``: ``level``,
+        ``level_of_each``, ``correction``, ``tests`` (how many were made), ``said`` (in sentences).
+
+    Raises:
+        InputError: no spm1d, quantities or a covariate that are not there, ``means`` of something else.
+    """
+    if not isinstance(design, Design):
+        design = Design(**{key: value for key, value in design.items() if value is not None})
+    if not isinstance(means, xr.Dataset) or "subject" not in means.dims or "groups" not in means.attrs:
+        problem = "these are no means of subjects"
+        raise InputError(problem, code="bad_type", expected="what subject_means returns")
+    theory = random_field_theory()
+    curves = [str(name) for name, each in means.data_vars.items() if PERCENT in each.dims]
+    if unknown := sorted(set(design.quantities or ()) - set(curves)):
+        raise InputError(
+            f"the means of the subjects have no {', '.join(unknown)}",
+            code="unknown_name",
+            where="[design] quantities",
+            expected=f"some of {', '.join(name for name in curves if not name.endswith((WITHIN, UNCERTAINTY)))}",
+        )
+    order = in_order(design.conditions, means["condition"].values)
+    means = means.sel(condition=[name for name in order if name in means["condition"].values])
+    of, groups = means["group"].values, list(design.groups or groups_of(means))
+    layout = _Layout(
+        [str(name) for name in means["subject"].values],
+        {name: np.flatnonzero(of == name) for name in groups if (of == name).any()},
+        [str(name) for name in means["condition"].values],
+        design.covariate,
+        _covariate(means, design.covariate),
+    )
+    tests = [
+        test
+        for variable in design.quantities or [name for name in QUANTITIES if name in curves]
+        for name, curve in curves_of(means[variable])
+        for test in layout.tests(
+            theory, variable, name, curve.transpose("subject", "condition", PERCENT).values
+        )
+    ]
+    return _assembled(means, design, layout, tests)
+
+
+def _covariate(means: xr.Dataset, name: str | None) -> Array:
+    """A number of every subject in every condition, (S, C); NaN where it is not known."""
+    shape = (means.sizes["subject"], means.sizes["condition"])
+    if name is None:
+        return np.full(shape, np.nan)
+    if name in means.variables and set(means[name].dims) <= {"subject", "condition"}:
+        there = means[name].transpose(..., "subject", "condition", missing_dims="ignore")
+        if there.dims[:1] == ("subject",) and np.issubdtype(there.dtype, np.number):
+            values = np.asarray(there.values, float)
+            return np.broadcast_to(values.reshape(shape[0], -1), shape)
+    known = [
+        str(key)
+        for key, each in means.variables.items()
+        if each.dims[:1] == ("subject",)
+        and set(each.dims) <= {"subject", "condition"}
+        and np.issubdtype(each.dtype, np.number)
+    ]
+    raise InputError(
+        f"there is no number {name!r} of the subjects",
+        code="unknown_name",
+        where="[design] covariate",
+        expected=f"one of {', '.join(known) or 'the numbers of [subjects]'}",
+        remedy=f"give every subject `{name}` in [subjects]",
+    )
+
+
+@dataclass(frozen=True)
+class _Layout:
+    """Who is in which group, and in what order conditions stand."""
+
+    subjects: list[str]
+    groups: dict[str, np.ndarray[Any, Any]]  # name -> rows of its subjects
+    conditions: list[str]
+    covariate: str | None
+    numbers: Array  # (S, C)
+
+    def tests(self, theory: ModuleType, variable: str, name: str, curve: Array) -> list[_Test]:
+        """All tests of a curve (S, C, Q)."""
+        found = []
+        if len(self.groups) > 1 or len(self.conditions) > 1:
+            found += self._of_design(theory, variable, name, curve)
+        if self.covariate is not None:
+            for place, condition in enumerate(self.conditions):
+                found.append(self._of_covariate(theory, variable, name, curve[:, place], place, condition))
+        return found
+
+    def _chosen(self, curve: Array) -> tuple[dict[str, np.ndarray[Any, Any]], list[str]]:
+        """Rows by group of those who can be in the tests of a curve (S, C, Q), and who is left out and why."""
+        covered = np.isfinite(curve).mean(axis=2) >= COVERED
+        notes = []
+        absent = [
+            f"{self.subjects[row]} ({', '.join(np.array(self.conditions)[~covered[row]])})".replace(" ()", "")
+            for rows in self.groups.values()
+            for row in rows
+            if not covered[row].all() and covered.any()
+        ]
+        if absent:
+            notes.append(f"left out, for lack of a curve: {', '.join(absent)}")
+        chosen = {name: rows[covered[rows].all(axis=1)] for name, rows in self.groups.items()}
+        few = [name for name, rows in chosen.items() if len(rows) < FEWEST]
+        for name in few:
+            who = f"group {name}" if len(self.groups) > 1 else "these tests"
+            notes.append(f"{who}: {len(chosen[name])} subjects, at least {FEWEST} are needed")
+        return {name: rows for name, rows in chosen.items() if name not in few}, notes
+
+    def _of_design(self, theory: ModuleType, variable: str, name: str, curve: Array) -> list[_Test]:
+        chosen, notes = self._chosen(curve)
+        several, repeated = len(self.groups) > 1, len(self.conditions) > 1
+        rows, count = np.concatenate([*chosen.values(), np.empty(0, int)]), len(chosen)
+        ends = np.cumsum([len(each) for each in chosen.values()])[:-1]
+        values = curve[rows]
+        group_names, conditions = list(chosen), self.conditions
+
+        def split(kept: Array) -> list[Array]:
+            return np.split(kept, ends)
+
+        def profile(kept: Array) -> list[Array]:
+            return split(kept - kept.mean(axis=1, keepdims=True))
+
+        def difference(kept: Array) -> list[Array]:
+            return [each[:, 1] - each[:, 0] for each in split(kept)]
+
+        def average(kept: Array) -> list[Array]:
+            return [each.mean(axis=1) for each in split(kept)]
+
+        def single(numbers: list[Array]) -> list[Array]:
+            return [each[:, None] for each in numbers]
+
+        two, pair = count == 2, len(conditions) == 2
+        weights = [-1.0, 1.0]
+        cell = np.array([each.mean(axis=0) for each in split(values)]) if count else np.empty((0, 0, 0))
+        change = f"{conditions[1]} - {conditions[0]}" if repeated else ""
+        apart = f"{group_names[1]} - {group_names[0]}" if two else ""
+        tests = []
+
+        def add(effect: str, kind: str, make: Callable[[Array], Effect], enough: bool, **said: Any) -> None:
+            test = _Test(variable, name, effect, kind, subjects=len(rows), notes=list(notes), **said)
+            if not enough:
+                test.notes.append("not tested: too few subjects or groups")
+            elif (made := on_varying(make, values)) is None:
+                test.notes.append(
+                    "not tested: nothing varies between the subjects, or no percentage is common"
+                )
+            else:
+                test.tested = smoothness(theory, *made)
+                if missing := values.shape[-1] - int(made[1].sum()):
+                    test.notes.append(f"{missing} of {values.shape[-1]} {NOT_EVERYWHERE}")
+            tests.append(test)
+
+        def reference(curves: Array) -> float:
+            finite = curves[np.isfinite(curves)]
+            return float(np.abs(finite).max()) if finite.size else math.nan
+
+        if several:
+            mixed = "of the subjects' means over the conditions" if repeated else ""
+            over = cell.mean(axis=1) if count else cell
+            if len(self.groups) == 2:
+                said = {"difference": over[1] - over[0], "of": apart} if two else {}
+                kind = f"two-sample t test (Welch) {mixed}".strip()
+                add("group", kind, lambda k: contrast(average(k), weights), two, **said)
+            else:
+                kind, levels = (
+                    f"one-way ANOVA (Brown-Forsythe) {mixed}".strip(),
+                    tuple(zip(group_names, over, strict=True)),
+                )
+                add(
+                    "group",
+                    kind,
+                    lambda k: variance_ratio(single(average(k)), True),
+                    count > 1,
+                    levels=levels,
+                )
+            tests[-1].reference = reference(over[0]) if count else math.nan
+        if repeated:
+            equal = "of all groups with equal weight" if several else ""
+            over = cell.mean(axis=0) if count else cell
+            if pair:
+                said = {"difference": over[1] - over[0], "of": change} if count else {}
+                kind = f"paired t test {equal}".strip()
+                share = [1.0 / max(count, 1)] * count
+                add("condition", kind, lambda k: contrast(difference(k), share), count > 0, **said)
+            else:
+                levels = tuple(zip(conditions, over, strict=True)) if count else ()
+                kind = f"repeated-measures ANOVA (Greenhouse-Geisser) {equal}".strip()
+                add("condition", kind, lambda k: variance_ratio(profile(k), False), count > 0, levels=levels)
+            tests[-1].reference = reference(over[0]) if count else math.nan
+        if several and repeated:
+            effect = "group x condition"
+            if len(self.groups) == 2 and pair:
+                said = {}
+                if two:
+                    interaction = (cell[1, 1] - cell[1, 0]) - (cell[0, 1] - cell[0, 0])
+                    said = {"difference": interaction, "of": f"({change}): {apart}"}
+                kind = "two-sample t test (Welch) of the paired differences"
+                add(effect, kind, lambda k: contrast(difference(k), weights), two, **said)
+            elif pair:
+                kind, changes = (
+                    "one-way ANOVA (Brown-Forsythe) of the paired differences",
+                    cell[:, 1] - cell[:, 0],
+                )
+                levels = tuple((f"({change}): {g}", d) for g, d in zip(group_names, changes, strict=True))
+                add(
+                    effect,
+                    kind,
+                    lambda k: variance_ratio(single(difference(k)), True),
+                    count > 1,
+                    levels=levels,
+                )
+            else:
+                add(effect, "mixed ANOVA, interaction", lambda k: variance_ratio(profile(k), True), count > 1)
+            tests[-1].reference = reference(cell[0, 0]) if count else math.nan
+        return tests
+
+    def _of_covariate(
+        self, theory: ModuleType, variable: str, name: str, curve: Array, place: int, condition: str
+    ) -> _Test:
+        """Regression of the curves (S, Q) of a condition on the covariate."""
+        x = self.numbers[:, place]
+        known = np.isfinite(x) & (np.isfinite(curve).mean(axis=1) >= COVERED)
+        chosen = [own for rows in self.groups.values() if len(own := rows[known[rows]])]
+        rows = np.concatenate([*chosen, np.empty(0, int)])
+        label = f"{self.covariate}, {condition}" if len(self.conditions) > 1 else str(self.covariate)
+        kind = "linear regression" + (", an intercept for each group" if len(self.groups) > 1 else "")
+        test = _Test(variable, name, label, kind, subjects=len(rows), of=f"per unit of {self.covariate}")
+        members = np.concatenate(list(self.groups.values()))
+        if absent := [self.subjects[row] for row in members if not known[row]]:
+            test.notes.append(f"left out, for lack of a curve or of {self.covariate}: {', '.join(absent)}")
+        groups = [x[own] for own in chosen]
+        if len(rows) < FEWEST + len(chosen) - 1 or not any(np.ptp(each) > 0.0 for each in groups):
+            test.notes.append(
+                f"not tested: {len(rows)} subjects, or {self.covariate} does not vary within a group"
+            )
+            return test
+        ends, slope = np.cumsum([len(each) for each in chosen])[:-1], np.full(curve.shape[1], np.nan)
+
+        def make(kept: Array) -> Effect:
+            return regression(np.split(kept, ends), groups)[0]
+
+        if (made := on_varying(make, curve[rows])) is None:
+            test.notes.append("not tested: nothing varies between the subjects, or no percentage is common")
+            return test
+        slope[made[1]] = regression(np.split(curve[rows][:, made[1]], ends), groups)[1]
+        test.tested, test.difference = smoothness(theory, *made), slope
+        test.reference = float(np.abs(curve[rows][:, made[1]].mean(axis=0)).max())
+        if missing := curve.shape[1] - int(made[1].sum()):
+            test.notes.append(f"{missing} of {curve.shape[1]} {NOT_EVERYWHERE}")
+        return test
+
+
+def _assembled(means: xr.Dataset, design: Design, layout: _Layout, tests: list[_Test]) -> xr.Dataset:
+    """Thresholds at the level of each test, clusters, and all of it as one Dataset."""
+    percent = np.asarray(means[PERCENT].values, float) if PERCENT in means.coords else np.empty(0)
+    step = float(percent[1] - percent[0]) if percent.size > 1 else 1.0
+    made = sum(test.tested is not None for test in tests)
+    level = design.level / max(made, 1) if design.correction == "bonferroni" else design.level
+    statistic, difference = np.full((2, len(tests), percent.size), np.nan)
+    df, resels = np.full((2, len(tests), 2), np.nan)
+    columns = {
+        key: np.full(len(tests), np.nan)
+        for key in ("threshold", "largest", "largest_at", "p_largest", "fwhm")
+    }
+    tested = np.zeros(len(tests), np.int32)
+    clusters: list[tuple[int, float, float, float, float, float, str]] = []
+    for row, test in enumerate(tests):
+        if test.difference is not None:
+            difference[row] = test.difference
+        if (of := test.tested) is None:
+            continue
+        statistic[row, of.tested] = of.effect.statistic
+        threshold = of.threshold(0.5 * level if of.effect.is_t else level)
+        place = int(np.nanargmax(np.abs(statistic[row])))
+        df[row], resels[row], tested[row] = of.effect.df, of.resels, of.tested.sum()
+        largest = float(statistic[row, place])
+        numbers = (threshold, largest, float(percent[place]), of.probability(abs(largest)), step * of.fwhm)
+        for key, value in zip(columns, numbers, strict=True):
+            columns[key][row] = value
+        for start, end, p in of.clusters(threshold):
+            amount, words = test.at(start, end)
+            share = 100.0 * amount / test.reference if test.reference > 0.0 else math.nan
+            clusters.append(
+                (row, percent[0] + step * start, percent[0] + step * end, p, amount, share, words)
+            )
+    texts = {
+        "variable": [test.variable for test in tests],
+        "name": [test.name for test in tests],
+        "effect": [test.effect for test in tests],
+        "kind": [test.kind for test in tests],
+        "units": [str(means[test.variable].attrs.get("units", "")) for test in tests],
+        "note": ["; ".join(test.notes) for test in tests],
+    }
+    of_clusters = list(zip(*clusters, strict=True)) or [()] * 7
+    kinds: list[Any] = [np.int32, float, float, float, float, float, np.str_]
+    names = (
+        "cluster_test",
+        "start",
+        "end",
+        "p",
+        "mean_difference",
+        "mean_difference_percent",
+        "difference_of",
+    )
+    return xr.Dataset(
+        {
+            "statistic": (("test", PERCENT), statistic),
+            "difference": (("test", PERCENT), difference),
+            "df": (("test", "part"), df),
+            "resels": (("test", "resel"), resels),
+            **{key: ("test", values) for key, values in columns.items()},
+            "subjects": ("test", np.array([test.subjects for test in tests], np.int32)),
+            "is_t": ("test", np.array([bool(t.tested and t.tested.effect.is_t) for t in tests], bool)),
+            "tested_percent": ("test", tested),
+            **{
+                key: ("cluster", np.array(values, kind))
+                for key, values, kind in zip(names, of_clusters, kinds, strict=True)
+            },
+        },
+        {
+            PERCENT: means[PERCENT].variable if PERCENT in means.coords else percent,
+            **{key: ("test", np.array(values, np.str_)) for key, values in texts.items()},
+            "part": ["numerator", "denominator"],
+            "resel": ["segments", "length"],
+        },
+        {
+            "level": design.level,
+            "level_of_each": level,
+            "correction": design.correction,
+            "tests": made,
+            "said": _said(design, layout, tests, made, level),
+        },
+    )
+
+
+def _said(design: Design, layout: _Layout, tests: list[_Test], made: int, level: float) -> list[str]:
+    """What was tested and how, in sentences."""
+    if not tests:
+        return ["Nothing is compared: there is one group, one condition and no covariate, or no curve."]
+    kinds = dict.fromkeys(f"{test.effect}: {test.kind}" for test in tests)
+    each = (
+        f"{100.0 * design.level:g} % over all {made} tests (Bonferroni: {level:.2g} each)"
+        if design.correction == "bonferroni"
+        else f"{100.0 * design.level:g} % for each of {made} tests by itself: expect about "
+        f"{design.level * made:.0f} false positive curves"
+    )
+    said = [*kinds, f"Level {each}; thresholds and p by random field theory (spm1d)."]
+    if made < len(tests):
+        said.append(f"{len(tests) - made} curves could not be tested; the notes say why.")
+    return said

@@ -1,0 +1,272 @@
+"""Means of subjects over the movement cycle, and of groups over their subjects.
+
+The observation of a study is a subject, not a cycle: the cycles of a subject in a condition are averaged first
+(`subject_means`), and groups and conditions are described on these (`group_means`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from types import ModuleType
+from typing import Any, Literal
+
+import numpy as np
+import xarray as xr
+
+from musclesolve._util.arrays import Array, Mask
+from musclesolve.errors import InputError
+from musclesolve.results.cycles.curve_names import PERCENT
+from musclesolve.studies.study.random_field import contrast, on_varying, random_field_theory, smoothness
+
+WITHIN, UNCERTAINTY = "_std", "_uncertainty_sd"
+"""Suffixes: standard deviation within the subject, and that which a Monte Carlo analysis gave the cycles."""
+OF_CYCLES = ("subject", "group", "condition", "session", "coverage", "distance", "outlier")
+"""Coordinates over the cycles that are no numbers of the subjects."""
+
+
+def subject_means(
+    cycles: xr.Dataset,
+    *,
+    variables: Sequence[str] | None = None,
+    groups: Sequence[str] | None = None,
+    conditions: Sequence[str] | None = None,
+    by_side: bool = False,
+    outliers: bool = True,
+) -> xr.Dataset:
+    """Mean over the cycles of each subject in each condition.
+
+    At each percentage the cycles count that have a value there. The standard deviation is that of a sample (n - 1).
+
+    Args:
+        cycles: the cycles of a study (study.nc): over ``cycle`` the coordinates ``subject`` and, if there are any,
+            ``group`` and ``condition``; other numbers over ``cycle`` that are the same in all cycles of a subject, such
+            as ``age_years``, become numbers of the subjects.
+        variables: which variables; all numbers over ``cycle`` unless given.
+        groups: in their order; subjects of others are left out. As they come unless given.
+        conditions: the same for conditions.
+        by_side: keep the legs apart (dimension ``side``), otherwise the cycles of both legs are averaged.
+        outliers: whether cycles that are marked as outliers count.
+
+    Returns:
+        Dataset over subject, condition, (side,) percent, dof, muscle, joint, axis: each variable by its name is the
+        mean, with ``_std`` the standard deviation within the subject. ``cycles`` is the number of cycles. A variable
+        ``NAME_uncertainty_sd`` is the root mean square of the subject's cycles. ``group`` is a coordinate over
+        subject. ``attrs["groups"]`` lists the groups in their order.
+
+    Raises:
+        InputError: no cycles of a study, no subjects among them, a subject in two groups, unknown variables.
+    """
+    if not isinstance(cycles, xr.Dataset) or "cycle" not in cycles.dims or "subject" not in cycles.variables:
+        raise InputError(
+            "these are not the cycles of a study",
+            code="bad_result",
+            expected="a dataset over `cycle` with the coordinate `subject`, such as study.nc",
+            remedy="musclesolve study STUDY.toml -o OUT writes study.nc",
+        )
+    if "group" in cycles.variables and "muscle" in cycles["group"].dims:  # function groups of the muscles
+        cycles = cycles.rename(group="function_group")
+    subject, group, condition, side = (
+        _labels(cycles, name) for name in ("subject", "group", "condition", "cycle_side")
+    )
+    group_order, condition_order = in_order(groups, group), in_order(conditions, condition)
+    used = np.isin(group, group_order) & np.isin(condition, condition_order) & (subject != "")
+    if not outliers and "outlier" in cycles.variables:
+        used &= ~cycles["outlier"].values.astype(bool)
+    if not used.any():
+        raise InputError(
+            "no cycle belongs to a subject of these groups and conditions",
+            code="not_comparable",
+            expected=f"groups {', '.join(group_order) or 'none'}; conditions {', '.join(condition_order) or 'none'}",
+            remedy="compare [design] groups and conditions with those of the subjects and trials",
+        )
+    subjects = list(dict.fromkeys(subject[used]))
+    group_of = [sorted(set(group[used & (subject == name)])) for name in subjects]
+    for name, several in zip(subjects, group_of, strict=True):
+        if len(several) == 1:
+            continue
+        problem = f"the subject {name} is in several groups: {', '.join(several)}"
+        remedy = "give what changes within a subject as `condition`"
+        raise InputError(problem, code="conflict", expected="one group for each subject", remedy=remedy)
+    axes = [subjects, condition_order, *[sorted(set(side[used]))] * by_side]
+    places = [{name: place for place, name in enumerate(axis)} for axis in axes]
+    cells: dict[tuple[int, ...], list[int]] = {}
+    for cycle in np.flatnonzero(used).tolist():
+        key = (subject[cycle], condition[cycle], *[side[cycle]] * by_side)
+        cells.setdefault(tuple(place[name] for place, name in zip(places, key, strict=True)), []).append(
+            cycle
+        )
+    shape, dims = tuple(map(len, axes)), ("subject", "condition", *["side"] * by_side)
+    numeric = [
+        str(name)
+        for name, each in cycles.data_vars.items()
+        if each.dims[:1] == ("cycle",) and np.issubdtype(each.dtype, np.floating)
+    ]
+    if unknown := sorted(set(variables or ()) - set(numeric)):
+        problem = f"the cycles have no {', '.join(unknown)}"
+        raise InputError(problem, code="unknown_name", expected=f"some of {', '.join(numeric)}")
+    counts = np.zeros(shape, np.int32)
+    for place, members in cells.items():
+        counts[place] = len(members)
+    found: dict[str, xr.Variable] = {
+        "cycles": xr.Variable(dims, counts, {"units": "1", "long_name": "cycles that count"})
+    }
+    for name in numeric if variables is None else variables:
+        each = cycles[name]
+        values = np.asarray(each.values, float)
+        mean, spread = np.full((2, *shape, *values.shape[1:]), np.nan)
+        for place, members in cells.items():
+            if name.endswith(UNCERTAINTY):
+                mean[place] = np.sqrt(mean_and_sd(values[members] ** 2)[0])
+            else:
+                mean[place], spread[place] = mean_and_sd(values[members])
+        over = (*dims, *map(str, each.dims[1:]))
+        found[name] = xr.Variable(over, mean, each.attrs)
+        if not name.endswith(UNCERTAINTY):
+            about = f"standard deviation within the subject: {each.attrs.get('long_name', name)}"
+            found[name + WITHIN] = xr.Variable(over, spread, {**each.attrs, "long_name": about})
+    kept = {dim for each in found.values() for dim in each.dims}
+    coords: dict[str, Any] = {
+        str(name): coord.variable for name, coord in cycles.coords.items() if set(coord.dims) <= kept
+    }
+    coords |= dict(zip(dims, axes, strict=True)) | {"group": ("subject", [of[0] for of in group_of])}
+    coords |= _numbers_of_subjects(cycles, subject, subjects, used)
+    movements = sorted(set(_labels(cycles, "cycle_movement")[used]) - {""})
+    attrs = {"groups": group_order, "movements": movements, "cycles": int(used.sum())}
+    return xr.Dataset(found, coords, attrs)
+
+
+def _labels(cycles: xr.Dataset, name: str) -> np.ndarray[Any, Any]:
+    """A text over the cycles; empty where there is none."""
+    if name not in cycles.variables or cycles[name].dims != ("cycle",):
+        return np.full(cycles.sizes["cycle"], "", dtype=object)
+    return np.array([str(value) for value in cycles[name].values], dtype=object)
+
+
+def in_order(wanted: Sequence[str] | None, there: np.ndarray[Any, Any]) -> list[str]:
+    """The wanted names, or those that are there in the order of their first."""
+    return list(wanted) if wanted else list(dict.fromkeys(there.tolist()))
+
+
+def groups_of(means: xr.Dataset) -> list[str]:
+    """Groups in their order; a list of one is read from a file as its only entry."""
+    return [str(name) for name in np.atleast_1d(means.attrs["groups"])]
+
+
+def _numbers_of_subjects(
+    cycles: xr.Dataset, subject: np.ndarray[Any, Any], subjects: Sequence[str], used: Mask
+) -> dict[str, Any]:
+    """Coordinates over the cycles that are numbers and the same in all cycles of a subject."""
+    numbers = {}
+    for name, coord in cycles.coords.items():
+        told = str(name).startswith("cycle_") or name in OF_CYCLES
+        if coord.dims == ("cycle",) and not told and np.issubdtype(coord.dtype, np.number):
+            of = [np.unique(coord.values[used & (subject == each)].astype(float)) for each in subjects]
+            if all(values.size == 1 for values in of):
+                numbers[str(name)] = ("subject", np.concatenate(of), coord.attrs)
+    return numbers
+
+
+def mean_and_sd(values: Array) -> tuple[Array, Array]:
+    """Mean and standard deviation (n - 1) over the first axis of the values that are there."""
+    there = np.isfinite(values)
+    count = there.sum(axis=0)
+    mean = np.where(there, values, 0.0).sum(axis=0) / np.maximum(count, 1)
+    squares = (np.where(there, values - mean, 0.0) ** 2).sum(axis=0)
+    spread = np.sqrt(squares / np.maximum(count - 1, 1))
+    return np.where(count > 0, mean, np.nan), np.where(count > 1, spread, np.nan)
+
+
+def group_means(
+    means: xr.Dataset,
+    *,
+    level: float = 0.05,
+    band: Literal["pointwise", "simultaneous"] = "pointwise",
+    common_errors: bool = False,
+) -> xr.Dataset:
+    """Mean, standard deviation and confidence band of each group in each condition, over its subjects.
+
+    The band is mean ± u SE. Pointwise, u is the quantile of Student's t with n - 1 degrees of freedom at 1 - level / 2:
+    at each percentage by itself it covers the mean of the population with probability 1 - level. Simultaneous, u is the
+    threshold of random field theory for a curve of this smoothness: it covers the whole curve with that probability.
+
+    SE^2 = SD^2 / n. The spread SD of the subjects' means contains the errors that are independent from subject to
+    subject (markers, joint centers, a subject's own muscle parameters) already. An error that is the same in all
+    subjects is in no spread and is not averaged out: with `common_errors`, SE^2 = SD^2 / n + (mean of
+    NAME_uncertainty_sd)^2, an upper bound, as if all of that uncertainty were common to the study. uncertainty.nc does
+    not say which part of it is; unless asked for, the mean is given beside the spread and not combined with it.
+
+    Args:
+        means: what `subject_means` returned.
+        level: 1 - coverage of the band.
+        band: which one.
+        common_errors: whether NAME_uncertainty_sd is of errors that all subjects have in common.
+
+    Returns:
+        Dataset over group, condition, (side,) percent, ...: mean by the name of the variable, ``_std``, ``_low`` and
+        ``_high`` (the band), ``_count`` (subjects at each percentage); ``subjects`` (group, condition) is the number of
+        subjects with cycles. ``attrs["band"]`` says in words what the band is.
+
+    Raises:
+        InputError: a simultaneous band without the package spm1d.
+    """
+    theory = random_field_theory() if band == "simultaneous" else None
+    groups, of = groups_of(means), means["group"].values
+    members = [np.flatnonzero(of == name) for name in groups]
+    present = means["cycles"] > 0
+    present = present.any("side") if "side" in present.dims else present
+    counted = np.stack([present.values[rows].sum(axis=0) for rows in members])
+    found: dict[str, xr.Variable] = {
+        "subjects": xr.Variable(("group", "condition"), counted.astype(np.int32), {"units": "1"})
+    }
+    for name, each in means.data_vars.items():
+        if name == "cycles" or str(name).endswith((WITHIN, UNCERTAINTY)):
+            continue
+        dims = ("group", *map(str, each.dims[1:]))
+        values = [each.values[rows] for rows in members]
+        mean, spread = (np.stack(part) for part in zip(*map(mean_and_sd, values), strict=True))
+        count = np.stack([np.isfinite(part).sum(axis=0) for part in values])
+        if theory is not None and PERCENT in dims:
+            factor = np.stack([_field_quantiles(theory, part, dims, level) for part in values])
+        else:
+            from scipy import stats  # slow to load, and what computes trials reads only names here
+
+            factor = stats.t.isf(0.5 * level, np.maximum(count - 1, 1))
+        square = spread**2 / np.maximum(count, 1)
+        if common_errors and f"{name}{UNCERTAINTY}" in means:
+            errors = means[f"{name}{UNCERTAINTY}"].values
+            square = square + np.stack([mean_and_sd(errors[rows])[0] for rows in members]) ** 2
+        half = factor * np.sqrt(square)
+        for suffix, numbers in (("", mean), (WITHIN, spread), ("_low", mean - half), ("_high", mean + half)):
+            found[f"{name}{suffix}"] = xr.Variable(dims, numbers, each.attrs)
+        found[f"{name}_count"] = xr.Variable(dims, count.astype(np.int32), {"units": "1"})
+    for name, each in means.data_vars.items():
+        if str(name).endswith(UNCERTAINTY):
+            beside = np.stack([mean_and_sd(each.values[rows])[0] for rows in members])
+            found[str(name)] = xr.Variable(("group", *map(str, each.dims[1:])), beside, each.attrs)
+    words = {
+        "pointwise": "of the mean at each percentage (Student's t)",
+        "simultaneous": "of the whole mean curve (random field theory)",
+    }
+    extra = ", the uncertainty of the trials included as common to all" if common_errors else ""
+    attrs = {**means.attrs, "band": f"{100.0 * (1.0 - level):g} % confidence band {words[band]}{extra}"}
+    coords = {
+        str(name): coord.variable for name, coord in means.coords.items() if "subject" not in coord.dims
+    }
+    return xr.Dataset(found, coords | {"group": groups}, attrs)
+
+
+def _field_quantiles(theory: ModuleType, values: Array, dims: tuple[str, ...], level: float) -> Array:
+    """Threshold of the t field of every curve of some subjects (n, ...), the same at all its percentages."""
+    axis = dims.index(PERCENT)
+    curves = np.moveaxis(values, axis, -1)
+    factor = np.full(curves.shape[1:], np.nan)
+    for place in np.ndindex(curves.shape[1:-1]):
+        curve = curves[(slice(None), *place)]
+        there = curve[np.isfinite(curve).any(axis=1)]
+        tested = np.isfinite(there).all(axis=0)
+        if len(there) > 1 and tested.any():
+            whole = np.where(tested, there, np.nan)
+            made = on_varying(lambda kept: contrast([kept], [1.0]), whole)
+            if made is not None:
+                factor[place] = smoothness(theory, *made).threshold(0.5 * level)
+    return np.moveaxis(factor, -1, axis - 1)
