@@ -25,6 +25,7 @@ from musclesolve.studies.study.random_field import (
     contrast,
     on_varying,
     random_field_theory,
+    regression,
     smoothness,
     variance_ratio,
 )
