@@ -18,7 +18,7 @@ import tempfile
 import time
 from collections import Counter
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from multiprocessing import get_context
 from multiprocessing.connection import Connection
@@ -121,16 +121,16 @@ def repeat(connection: Connection, path: Path, output: Path, selected: int) -> N
 def watched(
     target: Any, *arguments: Any
 ) -> tuple[dict[str, tuple[float, float]], dict[str, Any], np.ndarray]:
-    """Run in a fresh process: stage -> begin and end, what else it sent, and memory (samples, 3).
+    """Run in a fresh process: stage -> begin and end, what else it sent, and samples (S, 4).
 
-    Memory: time, bytes of the process, and of the largest of those that it started.
+    Samples: time, bytes of the process and of the largest of those that it started, processor time of all [s].
     """
     context = get_context("spawn")
     mine, theirs = context.Pipe(duplex=False)
     process = context.Process(target=target, args=(theirs, *arguments))
     process.start()
     theirs.close()
-    watched, samples, stages, others = psutil.Process(process.pid), [], {}, {}
+    watched, samples, stages, others, processor = psutil.Process(process.pid), [], {}, {}, {}
     while True:
         try:
             while mine.poll(INTERVAL):
@@ -142,19 +142,22 @@ def watched(
         except EOFError:
             break
         sizes = [0]
-        for child in watched.children(recursive=True):
-            try:
-                sizes.append(child.memory_info().rss)
-            except psutil.Error:
-                continue  # it has just ended
-        try:
-            samples.append((time.time(), watched.memory_info().rss, max(sizes)))
-        except psutil.Error:
-            continue
+        with suppress(psutil.Error):  # a process has just ended
+            for each in (watched, *watched.children(recursive=True)):
+                processor[each.pid] = sum(each.cpu_times()[:2])
+                sizes.append(each.memory_info().rss)
+        if len(sizes) > 1:
+            samples.append((time.time(), sizes[1], max([0, *sizes[2:]]), sum(processor.values())))
     process.join()
     if process.exitcode:
         raise SystemExit(f"it ended with exit code {process.exitcode}")
     return stages, others, np.array(samples)
+
+
+def processor_time(samples: np.ndarray, stage: tuple[float, float]) -> float:
+    """Processor time of all processes in a stage [s]."""
+    start, end = np.interp(stage, samples[:, 0], samples[:, 3])
+    return float(end - start)
 
 
 def memory(samples: np.ndarray, stage: tuple[float, float], column: int) -> str:
@@ -198,12 +201,14 @@ def main() -> None:
             each = seconds["compute"] / count
             if way == "alone":
                 alone, serial = each, dict(seconds)
+                processors = processor_time(samples, stages["compute"]) / count
             cells = {
                 "frames": f"{frames}",
                 "trials": ", ".join(f"{number} {name}" for name, number in others["outcomes"].items()),
                 "frames/s": f"{frames / seconds['compute']:.0f}",
                 "times one process": f"{alone / each:.2f}",
                 "ms a trial": f"{1e3 * each:.1f}",
+                "of processors, ms a trial": f"{1e3 * processor_time(samples, stages['compute']) / count:.1f}",
                 "of these its trial file, ms": f"{1e3 * seconds['trial files'] / count:.1f}",
                 "unchanged, ms a trial": f"{1e3 * seconds['unchanged'] / count:.1f}",
                 "study.nc, ms a trial": f"{1e3 * seconds['collect'] / count:.1f}",
@@ -230,7 +235,7 @@ def main() -> None:
             f"A trial on disk: {files:.0f} files, {held / 1e3:.0f} kB in them, {taken / 1e3:.0f} kB taken; "
             f"{shared / 1e3:.0f} kB in study.nc."
         )
-        hours = PLAN * (alone - serial["trial files"] / count) / 3600.0
+        hours = PLAN * (processors - serial["trial files"] / count) / 3600.0
         lone = PLAN * (serial["trial files"] / count + seconds["collect"] / count) / 3600.0
         plan = ", ".join(f"{hours / many + lone:.2g} h on {many} cores" for many in (1, 16, 64, 256))
         console.print(

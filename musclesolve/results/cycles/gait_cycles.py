@@ -224,8 +224,8 @@ def _own(result: xr.Dataset, side: str, without_side: bool) -> xr.Dataset:
     """The variables over time of one leg, time first."""
     names = [
         str(name)
-        for name, variable in result.data_vars.items()
-        if "time" in variable.dims
+        for name in result.data_vars
+        if "time" in (variable := result.variables[name]).dims
         and {*LABELS, "side"} & set(variable.dims)
         and np.issubdtype(variable.dtype, np.floating)
         and name not in LEFT_OUT
@@ -245,10 +245,20 @@ def _own(result: xr.Dataset, side: str, without_side: bool) -> xr.Dataset:
         own = own.assign_coords({name: (own[name].dims, each) for name, each in plain.items()})
     own = own.sel(side=side).drop_vars("side") if "side" in own.dims else own
     if without_side and "axis" in own.dims:
-        toward = xr.DataArray([1.0, -1.0 if side == "l" else 1.0, 1.0], {"axis": ["x", "y", "z"]}, "axis")
-        with xr.set_options(keep_attrs=True):
-            vectors = {name: v for name, v in own.data_vars.items() if "axis" in v.dims}
-            own = own.assign({name: along_heading(result, v) * toward for name, v in vectors.items()})
+        toward = xr.Variable(
+            "axis", [-1.0 if side == "l" and axis == "y" else 1.0 for axis in own["axis"].values]
+        )
+        vectors = {
+            name: along_heading(result, vector)
+            for name, vector in own.data_vars.items()
+            if "axis" in vector.dims
+        }
+        own = own.assign(
+            {
+                name: (vector.dims, (vector.variable * toward).values, vector.attrs)
+                for name, vector in vectors.items()
+            }
+        )
         about = "x along the walking direction, y from either leg to the median plane, z up"
         own["axis"].attrs["long_name"] = about
     return own

@@ -110,11 +110,13 @@ def along_heading(result: xr.Dataset, vector: xr.DataArray) -> xr.DataArray:
     """A vector of the laboratory with x along ``heading``, where the result has it, y to the left of it, z up."""
     if "heading" not in result:
         return vector
-    angle = result["heading"]
+    angle = result["heading"].variable
     cosine, sine = np.cos(angle), np.sin(angle)
-    x, y, z = (vector.sel(axis=axis, drop=True) for axis in "xyz")
-    rotated = xr.concat([x * cosine + y * sine, y * cosine - x * sine, z], vector["axis"])
-    return rotated.transpose(*vector.dims).assign_attrs(vector.attrs)
+    axes = [str(axis) for axis in vector["axis"].values]
+    x, y, z = (vector.variable.isel(axis=axes.index(axis)) for axis in "xyz")
+    along = {"x": x * cosine + y * sine, "y": y * cosine - x * sine, "z": z}
+    rotated = xr.Variable.concat([along[axis].transpose(*z.dims) for axis in axes], "axis")
+    return vector.copy(data=rotated.transpose(*vector.dims).values)
 
 
 def magnitude(vector: xr.DataArray) -> xr.DataArray:

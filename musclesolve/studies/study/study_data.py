@@ -165,7 +165,10 @@ def open_study(folder: str | Path) -> xr.Dataset:
     """
     path = Path(folder) / DATA if os.path.isdir(folder) else Path(folder)
     try:
-        return xr.open_dataset(path, engine="netcdf4")
+        cycles = xr.open_dataset(path, engine="netcdf4")
+        for coordinate in cycles.coords.values():
+            coordinate.variable.load()
+        return cycles
     except (OSError, ValueError, KeyError) as error:
         problem = "there is no such file" if not path.exists() else "this is no study.nc, or a damaged one"
         expected = "the folder that was given to `musclesolve study` with -o"
