@@ -69,8 +69,10 @@ def work(connection: Connection, path: Path, output: Path, way: str) -> None:
     how: dict[str, Any] = {"jobs": cores() if way == "pool" else 1}
     cluster = None
     if way == "dask":
+        import dask
         from distributed import LocalCluster
 
+        dask.config.set({"distributed.worker.profile.enabled": False})  # it keeps the stacks of a thousand seconds
         cluster = LocalCluster(n_workers=cores(), threads_per_worker=1, dashboard_address=None)
         how = {"scheduler": cluster.scheduler_address}
     with timed(connection, "trial files"):

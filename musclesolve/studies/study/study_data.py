@@ -309,7 +309,11 @@ class _Layout:
         for name, (dims, kind) in self.variables.items():
             if kind is CURVE:
                 chunk = (min(CHUNK, self.cycles), *(size[dim] for dim in dims[1:]))
-                target.createVariable(name, kind, dims, chunksizes=chunk, fill_value=np.float32(np.nan))
+                stored = target.createVariable(
+                    name, kind, dims, chunksizes=chunk, fill_value=np.float32(np.nan)
+                )
+                # two chunks: the library would keep 16 MB of every variable that has long been written
+                stored.set_var_chunk_cache(2 * int(np.prod(chunk)) * CURVE.itemsize)
             else:
                 stored = target.createVariable(name, kind, dims)
                 if kind is FLAG:  # as xarray writes it
