@@ -72,7 +72,9 @@ def work(connection: Connection, path: Path, output: Path, way: str) -> None:
         import dask
         from distributed import LocalCluster
 
-        dask.config.set({"distributed.worker.profile.enabled": False})  # it keeps the stacks of a thousand seconds
+        dask.config.set(
+            {"distributed.worker.profile.enabled": False}
+        )  # it keeps the stacks of a thousand seconds
         cluster = LocalCluster(n_workers=cores(), threads_per_worker=1, dashboard_address=None)
         how = {"scheduler": cluster.scheduler_address}
     with timed(connection, "trial files"):

@@ -207,7 +207,7 @@ def _read(file: Path, wanted: Collection[str]) -> xr.Dataset:
     Not by `xarray.open_dataset`, which takes three times as long: here a file is small, and there are many.
     """
     data, coords = dict[str, xr.Variable](), dict[str, xr.Variable]()
-    with opened_netcdf(file) as source:
+    with _opened(file) as source:
         source.set_auto_maskandscale(False)
         named = _coordinates(source)
         for name, variable in source.variables.items():
@@ -261,20 +261,22 @@ class _Layout:
     variables: dict[str, tuple[tuple[str, ...], Any]] = field(default_factory=dict)
     coordinates: dict[str, None] = field(default_factory=dict)  # over the cycles
     units: dict[str, str] = field(default_factory=dict)  # of the variables
-    choices: list[xr.Dataset] = field(default_factory=list)  # without numbers
+    choices: dict[tuple[str, str, tuple[str, ...]], xr.Dataset] = field(
+        default_factory=dict
+    )  # without numbers
 
     def add(self, source: netCDF4.Dataset) -> None:
         """Add the names in the cycles of a trial."""
         self.cycles += source.dimensions[CYCLE].size
         self.percent = source["percent"][:].data
-        alike = {key: source.getncattr(key) for key in source.ncattrs() if key in PROBLEM}
-        meaning = getattr(source["percent"], "long_name", None)
-        if not any(
-            each.attrs == alike and each["percent"].attrs["long_name"] == meaning for each in self.choices
-        ):
-            percent = xr.Variable("percent", self.percent, {"long_name": meaning})
-            self.choices.append(xr.Dataset(coords={"percent": percent}, attrs=alike))
         labels = {dim: source[dim][:].tolist() for dim in source.dimensions if dim not in (CYCLE, "percent")}
+        alike = {key: source.getncattr(key) for key in source.ncattrs() if key in PROBLEM}
+        meaning, muscles = getattr(source["percent"], "long_name", ""), tuple(labels.get("muscle", ()))
+        if (choice := (str(alike), meaning, muscles)) not in self.choices:
+            percent = xr.Variable("percent", self.percent, {"long_name": meaning})
+            self.choices[choice] = xr.Dataset(
+                coords={"percent": percent, "muscle": list(muscles)}, attrs=alike
+            )
         for dim, names in labels.items():
             places = self.labels.setdefault(dim, {})
             for label in names:
@@ -293,7 +295,8 @@ class _Layout:
 
     def create(self, target: netCDF4.Dataset, computed: ComputedStudy) -> None:
         """Create dimensions and variables in the file."""
-        check_alike(self.choices)
+        choices = list(self.choices.values())
+        check_alike(choices)
         size = {CYCLE: self.cycles, "percent": self.percent.size}
         size |= {dim: len(places) for dim, places in self.labels.items()}
         for dim, length in size.items():
@@ -320,7 +323,10 @@ class _Layout:
                     stored.setncattr("dtype", "bool")
         for name in OF_STUDY:
             target.createVariable(name, TEXT, (CYCLE,))
-        common = self.choices[0].attrs if len(self.choices) == 1 else {}
+        first, others = choices[0].attrs, choices[1:]
+        common = {
+            key: value for key, value in first.items() if all(each.attrs.get(key) == value for each in others)
+        }
         stated = {
             "title": storable(computed.study.title),
             "musclesolve_version": __version__,

@@ -75,6 +75,16 @@ def test_legs_can_be_put_together_only_without_side():
     ]
 
 
+def test_scaled_copies_of_a_model_are_alike_by_their_muscles():
+    cycles = ms.gait_cycles(result(n_frames=251), "r")
+    one, two = (cycles.assign_attrs(muscle_database=f"/data/{name}_scaled.osim") for name in ("S01", "S02"))
+    assert int(ms.average_cycles([one, two])["cycles"]) == 2 * cycles.sizes["cycle"]
+    with refused("not_comparable", "S02_scaled.osim"):
+        ms.average_cycles([one, two.isel(muscle=slice(1, None))])
+    with refused("not_comparable", "silva_2003"):
+        ms.average_cycles([one, cycles.assign_attrs(muscle_database="silva_2003")])
+
+
 def test_unlike_percentages_are_refused():
     data = result(n_frames=251)
     with refused("not_comparable"):

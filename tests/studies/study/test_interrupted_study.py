@@ -102,6 +102,13 @@ def test_a_study_that_is_stopped_twice_goes_on(study, tmp_path):
     assert sorted(set(outcomes(computed))) == [Outcome.COMPUTED, Outcome.UNCHANGED]
     assert complete(computed)
 
+    damaged = computed.records["S01_free_1"].folder / "cycles.nc"
+    damaged.write_bytes(damaged.read_bytes()[:1000])
+    with refused("bad_result", str(damaged)):
+        write_study_data(computed)
+    damaged.unlink()  # the remedy
+    assert complete(compute_trials(study, tmp_path, jobs=1))
+
 
 def test_a_second_run_into_the_folder_is_refused(study, tmp_path):
     held, ended = Event(), Event()
