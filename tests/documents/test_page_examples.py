@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import runpy
 import shlex
 from pathlib import Path
 
@@ -17,6 +18,8 @@ from typer.testing import CliRunner
 import musclesolve as ms
 from musclesolve.cli.app import app
 from musclesolve.data import reference_stride
+from musclesolve.studies.study.run_study import compute_trials
+from musclesolve.studies.study.study_data import write_study_data
 
 
 def names_left_by(page: str, folder, given: dict[str, str] | None = None) -> dict:
@@ -76,13 +79,22 @@ def test_running(tmp_path):
 
 
 def test_many_trials(tmp_path):
-    """On one trial, in one process; the subject of the service is a small one."""
+    """On one trial, in one process; the subject of the service and the study are small ones."""
+    example = runpy.run_path(str(DOCS.parent / "examples" / "study" / "make_study.py"))
+    study = tmp_path / "study"
+    text = example["study_text"](study, example["write_trials"](study, subjects=1, trials=1))
+    (study / "study.toml").write_text(text, encoding="utf-8")
+    write_study_data(compute_trials(study / "study.toml", study / "results", jobs=1))
     _, motion = walker(tmp_path)
     write_b3d(tmp_path / "S03.b3d", [TrialOnDisk("walk", [motion], [0] * 80)], [MODEL], 12)
     page = (DOCS / "many_trials.md").read_text(encoding="utf-8")
     assert '["trials", "extra/walk.toml"]' in page and "jobs=4" in page
     given = {'["trials", "extra/walk.toml"]': f"[{reference_stride().as_posix()!r}]", "jobs=4": "jobs=1"}
     left = names_left_by("many_trials.md", tmp_path, given)
+    assert left["of_subject"].sizes == {"cycle": 2, "percent": 101} and left["loaded"].notnull().all()
+    assert left["single"].attrs["trial_file"] == str(
+        study / "results" / "trials" / left["name"] / "trial.toml"
+    )
     assert left["trial"].reason == "" and (tmp_path / left["trial"].loads).is_file()
     assert [record.outcome for record in left["records"]] == ["computed"]
     assert left["records"][0].measures.contact["knee"] == pytest.approx(3.7, abs=0.1)
