@@ -67,6 +67,8 @@ from .studies.center_of_pressure import (
     center_of_pressure_correction as center_of_pressure_correction,
 )
 from .studies.compare import compare as compare
+from .studies.emg_offset import emg_offset as emg_offset
+from .studies.emg_trade_off import emg_trade_off as emg_trade_off
 from .studies.force_sensitivity import force_sensitivity as force_sensitivity
 from .studies.many_trials.run_many import run_many as run_many
 from .studies.many_trials.trial_record import TrialRecord as TrialRecord

@@ -59,6 +59,14 @@ Cost = Annotated[
 Solver = Annotated[
     str | None, typer.Option(help="Solver; default: the one of the trial file.", autocompletion=solver_names)
 ]
+EmgWeight = Annotated[
+    float | None,
+    typer.Option(
+        min=0.0,
+        help="EMG-informed sharing: weight of the misfit to EMG beside the cost; 0: none; "
+        "default: that of the trial file.",
+    ),
+]
 Sides = Annotated[Side, typer.Option(help="Legs to analyse.")]
 
 Model = Annotated[Path, typer.Option(help="The model, .osim.")]

@@ -171,7 +171,11 @@ def _emg(facts: Facts) -> dict[str, Any] | None:
     channels = {
         each.name: {"correlation": each.correlation, "delay_s": each.delay} for each in facts.channels
     }
-    return {"median_correlation": median, "mean_correlation": mean, "channels": channels}
+    for name, correlation in facts.followed_correlations.items():
+        channels[name]["correlation_followed"] = correlation
+    document: dict[str, Any] = {"median_correlation": median, "mean_correlation": mean, "channels": channels}
+    followed = {"followed": facts.follows_emg, "weight": facts.result.attrs.get("emg_weight")}
+    return document | followed
 
 
 def uncertainty_document(found: xr.Dataset) -> dict[str, Any]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -31,6 +31,9 @@ class MeasuredActivation:
     envelope: Array  # (S, k), NaN where not known
     max_delay: float  # the longest delay of activation behind the envelope [s]
     delay: float  # the delay of `expected` [s]
+    largest_counts: tuple[
+        str, ...
+    ] = ()  # channels whose largest envelope of the recording counts as activation 1
 
     @classmethod
     def of(cls, emg: Emg, muscles: Channels, sides: Sequence[str]) -> MeasuredActivation:
@@ -43,6 +46,17 @@ class MeasuredActivation:
             linear_envelopes(emg)[:, own],
             emg.options.max_delay,
             emg.options.delay,
+            tuple(emg.names[k] for k in own if emg.maximum[k] is None),
+        )
+
+    def without(self, channel: int) -> MeasuredActivation:
+        """All channels but that of a number."""
+        kept = [k for k in range(len(self.channels)) if k != channel]
+        return replace(
+            self,
+            channels=tuple(self.channels[k] for k in kept),
+            muscles=tuple(self.muscles[k] for k in kept),
+            envelope=self.envelope[:, kept],
         )
 
     def at(self, time: Array, delay: float = 0.0) -> Array:
@@ -55,7 +69,7 @@ class MeasuredActivation:
         return np.stack(each, axis=-1) if each else self.at(time)
 
     def expected(self, time: Array, muscles: Sequence[str]) -> Array:
-        """What the cost emg_tracking follows, (T, n): the envelope a delay earlier; NaN for unmeasured muscles.
+        """What a cost that follows EMG follows, (T, n): the envelope a delay earlier; NaN for unmeasured muscles.
 
         Every muscle of a channel has its envelope; one of several channels has their mean.
         """
@@ -72,10 +86,17 @@ class MeasuredActivation:
 
         activation (T, n) of n muscles, NaN in frames that do not count; see `best_delays`.
         """
+        return self.agreement_of_channels(time, self.mean_activation(activation, muscles))
+
+    def agreement_of_channels(self, time: Array, curves: Array) -> tuple[Array, Array]:
+        """The same of a curve for each channel, (T, k)."""
+        return best_delays(time, curves, self.time, self.envelope, self.max_delay)
+
+    def mean_activation(self, activation: Array, muscles: Sequence[str]) -> Array:
+        """Mean activation (T, k) of the muscles of each channel, of activations (T, n) of n muscles."""
         names = list(muscles)
         means = [activation[:, [names.index(name) for name in own]].mean(axis=1) for own in self.muscles]
-        curves = np.stack(means, axis=-1) if means else np.empty((time.size, 0))
-        return best_delays(time, curves, self.time, self.envelope, self.max_delay)
+        return np.stack(means, axis=-1) if means else np.empty((len(activation), 0))
 
     def notes(self, time: Array) -> list[str]:
         """Sentences on envelopes beyond their maximum or far below it, and on frames at `time` (T,) [s] without EMG."""

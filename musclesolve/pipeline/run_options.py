@@ -21,6 +21,7 @@ from musclesolve.muscles.strength import checked_strength
 from musclesolve.muscles.tendon_strain import TendonStrain, check_tendon_strains, set_tendon_strains
 from musclesolve.opensim.find_muscle_set import find_muscle_set
 from musclesolve.pipeline.body import Sharing
+from musclesolve.pipeline.emg_informed import informed_cost
 from musclesolve.pipeline.measured_activation import Channels, channel_muscles
 from musclesolve.pipeline.share import motion_cost, motion_solver
 from musclesolve.recording.data import SIDE_NAMES, Trial
@@ -108,6 +109,7 @@ def find_options(
     cost_of, solver_of = (motion_cost, motion_solver) if elastic else (find_cost, find_solver)
     chosen = in_trial("sharing", "cost", cost_of, sharing.cost) if cost is None else cost_of(cost)
     check_emg(trial, chosen)
+    chosen = in_trial("emg", "weight", partial(informed_cost, trial), chosen)
     method = in_trial("sharing", "solver", solver_of, sharing.solver) if solver is None else solver_of(solver)
     dofs = in_trial("sharing", "dofs", _dofs, sharing.dofs or SHARED_DOFS)
     channels = channel_muscles(trial, database)

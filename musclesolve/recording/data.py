@@ -251,7 +251,11 @@ class EmgOptions:
     envelope_hz: float = 6.0  # cut-off of the low-pass filter of the rectified signal [Hz]
     envelope_order: int = 2
     max_delay: float = 0.08  # longest delay of activation behind the envelope that is tried [s]
-    delay: float = 0.04  # delay of the envelope that the cost emg_tracking takes [s]
+    delay: float = 0.04  # delay of activation behind the envelope where it is followed [s]
+    offset: float = (
+        0.0  # what was added to the times of the file, to have them on the clock of the motion [s]
+    )
+    weight: float = 0.0  # of the misfit to EMG beside the cost; 0: EMG is compared, not followed
 
 
 @dataclass(frozen=True)

@@ -557,8 +557,21 @@ class Facts:
 
     @property
     def follows_emg(self) -> bool:
-        """Whether the cost tracks the EMG, so that agreement with it is no test."""
+        """Whether the cost follows the EMG, so that agreement of what it follows is no test."""
         return "emg_tracking" in text(self.result, "cost")
+
+    @cached_property
+    def predicts_emg(self) -> bool:
+        """Whether agreement with followed EMG is that of each channel predicted while it alone is not followed."""
+        return "emg_predicted" in self.result and bool(self.result["emg_predicted"].notnull().any())
+
+    @cached_property
+    def followed_correlations(self) -> dict[str, float]:
+        """Correlation of each channel with the activation that follows it, no test; none where none is followed."""
+        if "emg_correlation_followed" not in self.result or not self.predicts_emg:
+            return {}
+        values = self.result["emg_correlation_followed"]
+        return dict(zip(map(str, self.result["channel"].values), map(float, values.values), strict=True))
 
     @cached_property
     def tendons(self) -> Tendons | None:

@@ -300,7 +300,7 @@ def _mass(facts: Facts) -> Iterator[Finding]:
 
 def _emg(facts: Facts) -> Iterator[Finding]:
     both = facts.median_and_mean_correlation
-    if both is not None and not facts.follows_emg:
+    if both is not None and (facts.predicts_emg or not facts.follows_emg):
         yield _of("emg", "", both[0] >= criteria()["emg"]["limit"], both[0])
 
 

@@ -30,6 +30,7 @@ def run(
     solver: str | Solver | None = None,
     side: str = "both",
     progress: Progress | None = None,
+    emg_weight: float | None = None,
 ) -> xr.Dataset:
     """From recorded motion and ground forces to muscle forces.
 
@@ -39,6 +40,8 @@ def run(
         solver: name of a solver, or a Solver; that of the trial file unless given.
         side: "r", "l" or "both".
         progress: called with the name of each stage and the share of the work that is done.
+        emg_weight: w of EMG-informed sharing, cost + w sum (a - e)^2 over the muscles with EMG, in units of the cost;
+            that of the trial file unless given, 0 compares EMG without following it.
 
     Returns:
         Dataset over time, dof, muscle, side, joint, axis and component; every variable has its unit in
@@ -52,7 +55,7 @@ def run(
         InputError: the trial asks for what cannot be done; says which field.
     """
     report = progress or no_progress
-    analysis = share(prepare(trial, cost, solver, side, report), progress=report)
+    analysis = share(prepare(trial, cost, solver, side, report, emg_weight), progress=report)
     report("result", 1.0)
     return with_verdict(assemble(analysis))
 

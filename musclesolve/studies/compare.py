@@ -11,6 +11,7 @@ import xarray as xr
 
 from musclesolve._util.progress import Progress, no_progress
 from musclesolve.errors import InputError
+from musclesolve.pipeline.emg_informed import informed_cost
 from musclesolve.pipeline.recorded_body import RecordedBody
 from musclesolve.pipeline.run import prepare
 from musclesolve.pipeline.run_options import check_consistent
@@ -28,7 +29,7 @@ from musclesolve.sharing.solver.solver_registry import REGISTRY, Solver, find_so
 OF_A_COST = (
     *("activation", "muscle_force", "reserve_moment", "unassigned_moment", "joint_reaction"),
     *("status", "valid", "kkt_residual", "cost"),
-    *("emg_correlation", "emg_delay", "emg_delayed"),
+    *("emg_correlation", "emg_delay", "emg_delayed", "emg_predicted", "emg_correlation_followed"),
 )
 """Variables of a result that depend on the cost; with elastic tendons the state of muscles does so too."""
 RENAMED = {"cost": "least_cost"}
@@ -53,10 +54,11 @@ def compare(
         progress: called with the name of each stage and the share of the work that is done.
 
     Returns:
-        The Dataset of `run` with a dimension `cost` for what depends on it: activation, muscle_force,
-        reserve_moment, unassigned_moment, joint_reaction, status, valid, kkt_residual and least_cost. In addition
-        co_contraction (cost, time, dof), group_force (cost, time, function_group), and how well every cost agrees with
-        every other one per muscle and per function group, as `musclesolve.results.comparison_facts` says.
+        The Dataset of `run` with a dimension `cost` (with the weight of EMG where the trial file gives one) for what
+        depends on it: activation, muscle_force, reserve_moment, unassigned_moment, joint_reaction, status, valid,
+        kkt_residual and least_cost. In addition co_contraction (cost, time, dof), group_force (cost, time,
+        function_group), and how well every cost agrees with every other one per muscle and per function group, as
+        `musclesolve.results.comparison_facts` says.
 
     Raises:
         InputError: fewer than two costs, a cost twice, or whatever `run` refuses.
@@ -84,6 +86,9 @@ def compare(
     prepared = prepare(trial, compared[0], solver, side, report)
     if isinstance(prepared, RecordedBody):
         check_consistent(prepared.trial, "a comparison of costs")
+    if prepared.trial is not None:  # with a weight of EMG in the trial file every cost is informed by it
+        compared = [informed_cost(prepared.trial, cost) for cost in compared]
+        names = [cost.label for cost in compared]
     results = []
     for number, cost in enumerate(compared):
         report(f"cost {cost.label}", 0.7 + 0.25 * number / len(compared))
@@ -103,9 +108,12 @@ def side_by_side(results: Sequence[xr.Dataset], names: Sequence[str]) -> xr.Data
     concerned = (*OF_A_COST, *OF_SOLUTION) if is_elastic(first) else OF_A_COST
     variables = {}
     for name in concerned:
-        if name in first:
-            stacked = np.stack([result[name].values for result in results])
-            variables[RENAMED.get(name, name)] = (("cost", *first[name].dims), stacked, first[name].attrs)
+        there = [result for result in results if name in result]  # not all costs follow EMG
+        if there:
+            one = there[0][name]
+            unknown = np.full(one.shape, np.nan) if len(there) < len(results) else one.values
+            stacked = np.stack([result[name].values if name in result else unknown for result in results])
+            variables[RENAMED.get(name, name)] = (("cost", *one.dims), stacked, one.attrs)
     if "least_cost" in variables:
         variables["least_cost"][2]["units"] = "unit of the cost"
     shared = first.drop_vars([name for name in concerned if name in first])

@@ -1,4 +1,4 @@
-"""Commands that compute muscle forces: `demo`, `run`, `share`, `compare` and `average`."""
+"""Commands that compute muscle forces: `demo`, `run`, `share`, `compare`, `emg` and `average`."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from musclesolve.cli.options import (
     Coordinates,
     Cost,
     CutoffHz,
+    EmgWeight,
     EndS,
     Figures,
     FileFormat,
@@ -67,6 +68,7 @@ def run(
     cost: Cost = None,
     solver: Solver = None,
     side: Sides = Side.both,
+    emg_weight: EmgWeight = None,
     figures: Figures = True,
     jobs: Annotated[
         int | None, typer.Option(help="Number of trials computed at a time; default: one per core.")
@@ -92,7 +94,9 @@ def run(
 
     Results of the same input, options and version are kept; a trial that fails does not stop the others.
     """
-    options = {"cost": cost, "solver": solver, "side": side.value}
+    options: dict[str, Any] = {"cost": cost, "solver": solver, "side": side.value}
+    if emg_weight is not None:
+        options["emg_weight"] = emg_weight
     many = len(trial) > 1 or os.path.isdir(trial[0]) or jobs is not None or scheduler is not None or again
     with page_style(page_style_of(file_format, width, font)):
         if many and uncertainty is None:
@@ -272,6 +276,45 @@ def _finish_comparison(result: xr.Dataset, paths: list[Path], full: bool) -> Non
     parts = tables if full else summary_parts
     failed = ComparisonFacts(result).any_failed
     finish("compare", parts(result), document, paths, SOME_FRAMES_FAILED if failed else 0)
+
+
+def emg(
+    trial: TrialFile,
+    output: Annotated[
+        Path, typer.Option("-o", "--output", help="Folder for emg_trade_off.nc and its figure.")
+    ],
+    weight: Annotated[
+        list[float] | None,
+        typer.Option(min=0.0, help="A weight of EMG; repeatable; default: 0 and 0.1 to 100."),
+    ] = None,
+    cost: Cost = None,
+    solver: Solver = None,
+    side: Sides = Side.both,
+) -> None:
+    """What following EMG costs over its weight, channels predicted without themselves, and the offset of its clock."""
+    from musclesolve.errors import InputError
+    from musclesolve.plotting.study.emg_figures import emg_files
+    from musclesolve.recording.trial import trial_file
+    from musclesolve.results.files.atomic_writing import reserved, write_files
+    from musclesolve.results.files.result_netcdf import check_folder, check_inputs, netcdf_bytes
+    from musclesolve.results.tables.emg_tables import clock_lines, trade_off_document, trade_off_table
+    from musclesolve.studies.emg_offset import emg_offset
+    from musclesolve.studies.emg_trade_off import WEIGHTS, emg_trade_off
+
+    with progress() as report, reserved(output):
+        check_folder(output, "emg_trade_off.nc", trial)
+        loaded = trial_file.read_trial(trial)
+        check_inputs(loaded.files.values(), output, [])
+        found = emg_trade_off(loaded, weight or WEIGHTS, cost, solver, side.value, report)
+        clock: xr.Dataset | str
+        try:
+            clock = emg_offset(loaded, cost=cost, side=side.value)
+        except InputError as error:  # too few channels or frames: stated, the trade-off is there
+            clock = f"not estimated: {error.problem}"
+        report("writing", 1.0)
+        paths = write_files(output, {"emg_trade_off.nc": netcdf_bytes(found), **emg_files(found)})
+    text: list[RenderableType] = [trade_off_table(found), "\n".join(clock_lines(found, clock))]
+    finish("emg", text, lambda: trade_off_document(found, clock), paths)
 
 
 def average(

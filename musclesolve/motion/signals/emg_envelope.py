@@ -123,15 +123,25 @@ def best_delays(
         Correlation (k,) and delay (k,) [s]; NaN with fewer than ten common samples, or where a curve is constant.
     """
     delays = np.linspace(0.0, longest, round(longest / STEP) + 1)
+    r = delayed_correlations(time, curves, leading_time, leading, delays)
+    best = np.where(np.isnan(r), -np.inf, r).argmax(axis=0)
+    largest = r[best, np.arange(r.shape[1])]
+    return largest, np.where(np.isnan(largest), np.nan, delays[best])
+
+
+def delayed_correlations(
+    time: Array, curves: Array, leading_time: Array, leading: Array, delays: Array
+) -> Array:
+    """Return the Pearson correlation (D, k) of each curve(t) with leading(t - d), arguments as of `best_delays`.
+
+    All delays d (D,) [s] are compared over the same samples; NaN with fewer than ten, or where a curve is constant.
+    """
     moved = at_times_inside(leading_time, leading, time - delays[:, None])  # (D, T, k)
     known = np.isfinite(curves) & np.isfinite(moved).all(axis=0)
     curve, lead = _centered(curves, known), _centered(moved, known)
     size = np.sqrt((curve**2).sum(axis=0) * (lead**2).sum(axis=1))
     enough = (known.sum(axis=0) >= FEWEST) & (size > 0.0)
-    r = np.divide((curve * lead).sum(axis=1), size, out=np.full(size.shape, np.nan), where=enough)
-    best = np.where(np.isnan(r), -np.inf, r).argmax(axis=0)
-    largest = r[best, np.arange(r.shape[1])]
-    return largest, np.where(np.isnan(largest), np.nan, delays[best])
+    return np.divide((curve * lead).sum(axis=1), size, out=np.full(size.shape, np.nan), where=enough)
 
 
 def _centered(values: Array, known: Mask) -> Array:

@@ -31,6 +31,7 @@ from musclesolve.opensim.model import Joint, OpenSimModel
 from musclesolve.opensim.muscle_parameters import curve_notes, muscle_parameters
 from musclesolve.opensim.read_model import read_osim
 from musclesolve.pipeline.body import Part, Sharing
+from musclesolve.pipeline.emg_informed import informed_cost
 from musclesolve.pipeline.knee_contact import ContactSpacing
 from musclesolve.pipeline.measured_activation import Channels, MeasuredActivation
 from musclesolve.pipeline.opensim.coordinate_motion import (
@@ -440,6 +441,8 @@ def body_of_trial(
         chosen = cost_of(stated.cost if cost is None else cost)
     with _placed(trial, "sharing", "solver", solver is None):
         method = solver_of(stated.solver if solver is None else solver)
+    with _placed(trial, "emg", "weight"):
+        chosen = informed_cost(trial, chosen)
     with _placed(trial, "knee", "contact_spacing_m", where="contact_spacing_m"):
         options = ModelOptions(
             muscles=trial.muscles,

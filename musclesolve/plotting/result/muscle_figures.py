@@ -19,6 +19,7 @@ ACTIVATION = "activation [1]"
 FORCE = "force [N]  (each panel has its own scale)"
 ENVELOPE = "EMG"
 EXPLAINED = "EMG: envelope, peak at 1, delayed to agree best; above it channel and r with the activation"
+PREDICTED = "EMG: envelope, peak at 1; above it channel and r of activation while it alone is not followed"
 LONGEST = 9
 """Letters of a channel that are printed beside the group of a muscle."""
 OF_EMG = ("emg_delayed", "emg_correlation", "channel_muscles")
@@ -136,7 +137,7 @@ def _every_muscle(
     sides = {full[-1] for full in envelopes}
     legs.legend(sheet, events=True, shaded=ENVELOPE if with_emg else "", of=sides)
     if with_emg:
-        sheet.add_note(EXPLAINED)
+        sheet.add_note(PREDICTED if "emg_predicted" in result else EXPLAINED)
     return sheet
 
 

@@ -84,7 +84,7 @@ def read_emg(
             raise document.unknown(problem, name, muscles, "emg", "maximum")
     options, notes = _options(document, stated, table.rate)
     emg = Emg(
-        table.time,
+        table.time + options.offset,
         tuple(muscles),
         np.stack([table[name] for name in muscles], axis=-1),
         tuple(muscles.values()),
@@ -101,7 +101,8 @@ def check_overlap(recording: Recording, emg: Emg) -> None:
     """Refuse signals that were not recorded at any time of the analysed range."""
     start, end = recording.time_range
     if emg.time[-1] < start or emg.time[0] > end:
-        problem = f"the EMG was recorded from {emg.time[0]:g} to {emg.time[-1]:g} s"
+        moved = f" ({emg.options.offset:+g} s of offset_s among it)" if emg.options.offset else ""
+        problem = f"the EMG was recorded from {emg.time[0]:g} to {emg.time[-1]:g} s{moved}"
         expected = f"a part of the analysed {start:g} to {end:g} s"
         remedy = "name the file of this trial, or export it on the clock of the markers"
         raise recording.document.error(problem, "emg", "file", 0, expected, remedy, code="no_overlap")
@@ -118,6 +119,8 @@ def _options(document: Document, stated: dict[str, Any], rate: float) -> tuple[E
         envelope_order=int(stated["envelope_order"]),
         max_delay=stated["max_delay_s"],
         delay=stated["delay_s"],
+        offset=stated["offset_s"],
+        weight=stated["weight"],
     )
     if options.processed:
         return options, []

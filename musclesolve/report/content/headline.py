@@ -271,7 +271,7 @@ def _emg_limits(facts: Facts) -> Iterator[Limit]:
         yield _limit("no_emg", why=why_no_emg(facts))
         return
     if facts.follows_emg:
-        yield _limit("tracked")
+        yield _limit("predicted" if facts.predicts_emg else "tracked")
     weak = [(name, r) for name, r in facts.correlations.items() if r < WEAK]
     if weak:
         parts = (Markup("{} {}").format(name, Number(f"emg_correlation {name}", r)) for name, r in weak)

@@ -67,6 +67,8 @@ def methods(trial: TrialFiles, citations: Citations) -> list[Any]:
         "comparison": trial.comparison is not None,
     }
     sentences += [texts()["studies"][name] for name, there in studies.items() if there]
+    if trial.facts.predicts_emg:
+        sentences += [texts()["studies"]["followed_emg"]]
     shown = []
     for each in sentences:
         try:
@@ -141,6 +143,8 @@ def _values(trial: TrialFiles) -> dict[str, object]:
     if both := facts.median_and_mean_correlation:
         values |= {"channels": len(facts.correlations), "median": f"{both[0]:.2f}"}
         values["envelope"] = text(result, "emg_envelope", "as recorded")
+        if (lag := number(result, "emg_tracking_delay_s")) is not None:
+            values["lag"] = f"{1000.0 * lag:.0f}"
         if (delay := number(result, "emg_max_delay_s")) is not None:
             values["delay"] = f"{1000.0 * delay:.0f}"
     if trial.uncertainty is not None:
@@ -151,8 +155,11 @@ def _values(trial: TrialFiles) -> dict[str, object]:
 
 
 def cost_words(name: str) -> str:
-    """The name of a cost with its formula and source; the name alone of one that is not registered."""
-    kind = name.partition("(")[0]
+    """The name of a cost, or of each of a sum, with its formula and source; the name alone where it is unknown."""
+    summands = name.split(" + ")
+    if len(summands) > 1:
+        return ", plus ".join(map(cost_words, summands))
+    kind = name.partition("(")[0].rpartition(" * ")[2]
     try:
         cost = find_cost(kind)
     except InputError:
@@ -160,7 +167,9 @@ def cost_words(name: str) -> str:
     formula, stated = cost.formula, f"({cost.source})" if cost.source else ""
     source = texts()["cost_source"].get(kind, stated)  # by its citation, if the list of references has it
     for parameter in _PARAMETER.findall(name):
-        formula = re.sub(rf", {parameter} = [^,]+", "", formula)  # the usual value, and here there is another
+        formula = re.sub(
+            rf", {parameter} (\w )?= [^,]+", "", formula
+        )  # the usual value, and here there is another
     words = f"{name}: {formula}" if formula else name
     return f"{words} {source}".strip()
 

@@ -339,6 +339,7 @@ def emg(trial: TrialFiles) -> dict[str, object]:
         "tables": [PageTable(title, ("channel", "muscles", "r", "delay of activation [ms]"), rows)],
         "envelope": text(facts.result, "emg_envelope"),
         "tracked": facts.follows_emg,
+        "predicted": facts.predicts_emg,
     }
 
 

@@ -10,6 +10,7 @@ import xarray as xr
 from musclesolve._util.arrays import AnyArray, Array
 from musclesolve._util.bundled_toml import bundled_toml
 from musclesolve.pipeline.body import Analysis
+from musclesolve.pipeline.emg_informed import followed_notes
 from musclesolve.pipeline.recorded_body import RecordedBody
 from musclesolve.results.dataset.knee_variables import knee_labels
 from musclesolve.results.dataset.labels import DIRECTIONS
@@ -82,7 +83,7 @@ def assemble(analysis: Analysis) -> xr.Dataset:
         "shared_dofs": sorted((dof for part in parts for dof in part.part.shared), key=body.dofs.index),
         **labels.attributes,
         **knees.attributes,
-        "notes": [*labels.notes, *knees.notes],
+        "notes": [*labels.notes, *knees.notes, *followed_notes(analysis)],
     }
     attributes = {key: storable(value) for key, value in attributes.items()}
     result = ResultDataset(variables, coordinates, attributes)

@@ -12,6 +12,7 @@ import numpy as np
 from musclesolve._util.arrays import Array
 from musclesolve.muscles.placing.fiber_lengths import USABLE, operating_range
 from musclesolve.pipeline.body import Analysis
+from musclesolve.pipeline.emg_informed import follows_emg, predicted_channels
 from musclesolve.pipeline.run_options import Options
 from musclesolve.recording.data import Emg
 from musclesolve.results.dataset.picture import Part, Variable
@@ -84,18 +85,28 @@ def tendon_variables(analysis: Analysis) -> dict[str, Variable]:
 def emg_labels(analysis: Analysis) -> Part:
     """Envelopes, the activation that they let expect, and how well activation agrees with them, over the channels.
 
-    The coordinates hold the name of every channel, and its muscles between commas.
+    Where the cost follows EMG, agreement is that of each channel predicted while it alone is not followed. The
+    coordinates hold the name of every channel, and its muscles between commas.
     """
     measured, time, names = analysis.body.emg, analysis.body.time, analysis.body.muscles
     if measured is None:
         return {}, {}
     correlation, delay = measured.agreement(time, analysis.activation, names)
+    predicted: dict[str, Variable] = {}
+    if follows_emg(analysis.sharing.cost):
+        curves = predicted_channels(analysis)
+        predicted = {
+            "emg_predicted": (("time", "channel"), curves),
+            "emg_correlation_followed": (("channel",), correlation),
+        }
+        correlation, delay = measured.agreement_of_channels(time, curves)
     variables: dict[str, Variable] = {
         "emg": (("time", "channel"), measured.at(time)),
         "emg_delayed": (("time", "channel"), measured.delayed(time, delay)),
         "measured_activation": (("time", "muscle"), measured.expected(time, names)),
         "emg_correlation": (("channel",), correlation),
         "emg_delay": (("channel",), delay),
+        **predicted,
     }
     muscles = np.array([", ".join(own) for own in measured.muscles], np.str_)
     return variables, {"channel": list(measured.channels), "channel_muscles": ("channel", muscles)}
@@ -112,4 +123,10 @@ def emg_attributes(emg: Emg | None) -> dict[str, object]:
         else f"band-pass {options.highpass_hz:g}-{options.lowpass_hz:g} Hz (order {options.band_order}), rectified, "
         f"low-pass {options.envelope_hz:g} Hz (order {options.envelope_order}), zero-lag"
     )
-    return {"emg_envelope": made, "emg_max_delay_s": options.max_delay, "emg_tracking_delay_s": options.delay}
+    return {
+        "emg_envelope": made,
+        "emg_max_delay_s": options.max_delay,
+        "emg_tracking_delay_s": options.delay,
+        **({"emg_offset_s": options.offset} if options.offset else {}),
+        **({"emg_weight": options.weight} if options.weight else {}),
+    }

@@ -224,13 +224,21 @@ def _emg(facts: Facts) -> list[str]:
     both = facts.median_and_mean_correlation
     agreement = "median {:.2f}, mean {:.2f}".format(*both) if both else "not known"
     count, follows = len(facts.channels), "; no test, the cost follows this EMG" if facts.follows_emg else ""
+    of = "r of activation and envelope"
+    if facts.predicts_emg:
+        known = [r for r in facts.followed_correlations.values() if np.isfinite(r)]
+        followed = f"median {np.median(known):.2f}" if known else "not known"
+        of, follows = (
+            "each predicted while it alone is not followed, r",
+            f"; r while followed, no test: {followed}",
+        )
     each = [
         f"{channel.name} {decimal(channel.correlation, 2)}"
         + (f" ({1000.0 * channel.delay:.0f} ms)" if np.isfinite(channel.delay) else "")
         for channel in facts.channels
     ]
     return [
-        f"{count} channels, r of activation and envelope {agreement}; in brackets the delay of activation{follows}",
+        f"{count} channels, {of} {agreement}; in brackets the delay of activation{follows}",
         *(", ".join(each[k : k + CHANNELS_IN_A_LINE]) for k in range(0, count, CHANNELS_IN_A_LINE)),
     ]
 

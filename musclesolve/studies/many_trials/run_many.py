@@ -65,6 +65,7 @@ def run_many(
     cost: str | Cost | None = None,
     solver: str | Solver | None = None,
     side: str = "both",
+    emg_weight: float | None = None,
     **how: Unpack[ManyOptions],
 ) -> list[TrialRecord]:
     """Compute many trials side by side; none stops the others.
@@ -78,7 +79,7 @@ def run_many(
     Args:
         trials: trial files; a folder means the trial files in it.
         output: folder for the folders of the trials; made when it is missing.
-        cost, solver, side: as in `run`, for all trials.
+        cost, solver, side, emg_weight: as in `run`, for all trials.
         **how: see `ManyOptions`.
 
     Returns:
@@ -89,7 +90,7 @@ def run_many(
         KeyboardInterrupt: after Ctrl-C, when the running trials have ended; its text has the number of those done.
     """
     jobs, scheduler, again, figures, progress = _options(**how)
-    options = {"cost": cost, "solver": solver, "side": side}
+    options = {"cost": cost, "solver": solver, "side": side, "emg_weight": emg_weight}
     check_for_all(options, jobs)
     paths = find_trials([trials] if isinstance(trials, str | Path) else trials)
     output = Path(os.path.realpath(output))

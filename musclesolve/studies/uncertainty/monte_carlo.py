@@ -19,6 +19,7 @@ from musclesolve._util.processes import cores
 from musclesolve._util.progress import Progress, no_progress
 from musclesolve._util.worker_pool import Pool
 from musclesolve.errors import InputError, MuscleSolveError
+from musclesolve.pipeline.emg_informed import with_emg_weight
 from musclesolve.pipeline.opensim.model_body import ModelBody
 from musclesolve.pipeline.recorded_body import RecordedBody
 from musclesolve.pipeline.run import prepare
@@ -220,7 +221,9 @@ class UncertaintyFiles:
         """The content of every file, by its name."""
         from musclesolve.plotting.study.uncertainty_figures import uncertainty_figures  # loads matplotlib
 
-        found = uncertainty(trial, self.samples, self.seed, progress=self.progress, **self.options)
+        options = dict(self.options)
+        trial = with_emg_weight(trial, options.pop("emg_weight", None))
+        found = uncertainty(trial, self.samples, self.seed, progress=self.progress, **options)
         self.found = found
         drawn = uncertainty_figures(found, self.progress) if self.figures else {}
         return {UNCERTAINTY: netcdf_bytes(found), **drawn}

@@ -186,7 +186,7 @@ def test_a_cost_names_what_the_problem_lacks(make_leg, name):
         (lambda: SoftSaturation(np.nan), "bad_number"),
         (lambda: MusclePower(least_speed=0.0), "bad_number"),
         (lambda: ForceMomentSquared(least_arm=-1.0), "bad_number"),
-        (lambda: EmgTracking(0.0), "bad_number"),
+        (lambda: EmgTracking(-1.0), "bad_number"),
         (lambda: JointReactionSquared({"knee": -1.0}), "bad_number"),
         (lambda: JointReactionSquared(effort=np.inf), "bad_number"),
         (lambda: ActivationVolume(specific_strength=0.0), "bad_number"),

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from musclesolve._util.arrays import Array
+from musclesolve._util.checks import check_number
 from musclesolve.sharing.cost.cost_terms import Power, Saturation
 from musclesolve.sharing.cost.sum_of_terms import SumOfTerms, relative_force
 from musclesolve.sharing.problem import Problem
@@ -258,18 +259,26 @@ class EmgTracking(SumOfTerms):
     delayed as activation is; a muscle that was not measured in a frame (NaN) is as inactive as the moments allow.
     Measured co-contraction is kept as far as the moments permit, so the cost is not least at rest.
 
+    With w = 0 it is the misfit to EMG alone, which `effort + 2.0 * EmgTracking(unmeasured_weight=0.0)` adds to any cost
+    of effort: the cost of EMG-informed sharing ([emg] weight of a trial file). By itself it then leaves open how the
+    muscles that were not measured share what is left.
+
     Args:
-        unmeasured_weight: w.
+        unmeasured_weight: w, zero or more.
     """
 
     unmeasured_weight: float = 1.0
 
     name = "emg_tracking"
-    formula = "sum_measured (a_i - e_i)^2 + w sum_others a_i^2, w = 1"
+    formula = "sum_measured (a_i - e_i)^2 + w sum_others a_i^2, unmeasured_weight w = 1"
     source = "Pizzolato et al. 2015"
     data = ("emg",)
     parameter_rows = 2
-    positive = ("unmeasured_weight",)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        what = f"unmeasured_weight of {self.name}"
+        check_number(self.unmeasured_weight, what, "a number of zero or more", least=0.0, where=self.name)
 
     def coefficient(self, problem: Problem) -> Array:
         """The coefficients 1 where a muscle was measured, else sqrt(w), (T, n)."""

@@ -1,0 +1,140 @@
+"""EMG-informed sharing: measured excitations are followed where there are some, effort decides elsewhere.
+
+    minimise   sum_i f_i(a_i) + w sum_followed (a_i - e_i)^2   subject to the joint moments, met exactly
+
+with the effort f of any cost, the measured activation e_i of each followed muscle (measured_activation.py) and one
+weight w, in units of the cost: a muscle that is a whole activation away from its envelope adds w. This is the hybrid
+mode of CEINMS (Sartori et al. 2014, J Biomech 47:3613-21; Pizzolato et al. 2015, J Biomech 48:3929-36), in which
+moments are met exactly instead of weighed, too. As w tends to 0 it is the effort alone; the larger w, the nearer
+activations are to the envelopes.
+
+What is followed is no test of the result. What is one is each channel predicted while it alone is not followed.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TypeVar
+
+import numpy as np
+
+from musclesolve._util.arrays import Array
+from musclesolve._util.checks import check_number
+from musclesolve._util.sides import SIDE_NAMES, side_of, split_side
+from musclesolve.pipeline.body import Analysis, Part
+from musclesolve.pipeline.measured_activation import MeasuredActivation
+from musclesolve.pipeline.share import share_part
+from musclesolve.recording.data import Trial
+from musclesolve.recording.trial.model_trial import ModelTrial
+from musclesolve.sharing.cost.cost_base import Cost
+from musclesolve.sharing.cost.named.muscle_sums import EmgTracking
+
+AnyTrial = TypeVar("AnyTrial", Trial, ModelTrial, Trial | ModelTrial)
+MISFIT = EmgTracking(unmeasured_weight=0.0)
+"""The sum over followed muscles of (a_i - e_i)^2, without unit."""
+
+
+def with_emg_weight(trial: AnyTrial, weight: float | None) -> AnyTrial:
+    """The trial with another weight of its EMG beside the cost; None leaves that of the trial file, 0 follows none.
+
+    Raises:
+        InputError: a weight that is not a number of zero or more, or a weight above zero without EMG.
+    """
+    if weight is None:
+        return trial
+    check_number(weight, "the weight of EMG", "a number of zero or more", least=0.0, where="emg_weight")
+    if trial.emg is not None:
+        options = replace(trial.emg.options, weight=float(weight))
+        return replace(trial, emg=replace(trial.emg, options=options))
+    if weight == 0.0:
+        return trial
+    problem = f"EMG shall be followed with a weight of {weight:g}, but this trial file names none"
+    expected = "[emg] with a file, and [emg.channels] with the muscles of its channels"
+    remedy = "add [emg] to the trial file, or leave the weight out"
+    raise trial.document.error(problem, "emg", None, 0, expected, remedy, code="missing_key")
+
+
+def informed_cost(trial: Trial | ModelTrial, cost: Cost) -> Cost:
+    """The cost with the misfit to the EMG of a trial, times its weight; the cost itself where that is zero.
+
+    Raises:
+        InputError: a cost that follows EMG already, or to which nothing can be added (min/max).
+    """
+    weight = 0.0 if trial.emg is None else trial.emg.options.weight
+    if weight == 0.0:
+        return cost
+    if "emg" in cost.data:
+        problem = f"the cost {cost.label} follows EMG by itself, and a weight of {weight:g} asks for it again"
+        expected, remedy = (
+            "a cost of effort with a weight, or emg_tracking without one",
+            "write weight = 0, or choose another cost",
+        )
+        raise trial.document.error(problem, "emg", "weight", 0, expected, remedy, code="conflict")
+    return cost + weight * MISFIT
+
+
+def follows_emg(cost: Cost) -> bool:
+    """Whether activations under a cost depend on measured EMG."""
+    return "emg" in cost.data
+
+
+def predicted_channels(analysis: Analysis) -> Array:
+    """Mean activation (T, k) of the muscles of each channel while it alone is not followed, NaN without a solution.
+
+    A muscle of two channels follows the other one. Every channel is a sharing of its leg of its own, unless the cost
+    follows no EMG.
+    """
+    measured = analysis.body.emg
+    assert measured is not None
+    if not follows_emg(analysis.sharing.cost):
+        return measured.mean_activation(analysis.activation, analysis.body.muscles)
+    columns = []
+    for number, own in enumerate(measured.muscles):
+        rest, parts = measured.without(number), list(analysis.parts)
+        for place, part in enumerate(analysis.body.parts):
+            if set(own) & set(part.state.parameters.names):
+                parts[place] = share_part(_following(part, rest), analysis.sharing)
+        activation = replace(analysis, parts=tuple(parts)).activation
+        columns.append(measured.mean_activation(activation, analysis.body.muscles)[:, number])
+    return np.stack(columns, axis=-1) if columns else np.empty((len(analysis.body.time), 0))
+
+
+def _following(part: Part, measured: MeasuredActivation) -> Part:
+    return replace(part, emg=measured.expected(part.time, part.state.parameters.names))
+
+
+def followed_muscles(part: Part) -> list[str]:
+    """Names of the muscles of a part that have a measured activation in some frame."""
+    if part.emg is None:
+        return []
+    known = np.isfinite(part.emg).any(axis=0).tolist()
+    return [name for name, one in zip(part.state.parameters.names, known, strict=True) if one]
+
+
+def followed_notes(analysis: Analysis) -> list[str]:
+    """Sentences on which muscles follow EMG, which do not, and whose envelopes have no maximum of their own."""
+    measured = analysis.body.emg
+    if measured is None or not follows_emg(analysis.sharing.cost):
+        return []
+    notes = []
+    for part in analysis.body.parts:
+        followed, names = followed_muscles(part), part.state.parameters.names
+        where = " and ".join(SIDE_NAMES.get(side, side) for side in part.sides)  # type: ignore[call-overload]
+        if not followed:
+            notes.append(f"EMG: no muscle ({where}) is followed: the cost alone shares their moments.")
+            continue
+        several = len({side_of(name) for name in names}) > 1
+        others = [
+            name if several else split_side(name)[0].replace("_", " ")
+            for name in names
+            if name not in followed
+        ]
+        without = f" Not measured, by the cost alone: {', '.join(others)}." if others else ""
+        notes.append(f"EMG: {len(followed)} of {len(names)} muscles ({where}) are followed.{without}")
+    if measured.largest_counts:
+        notes.append(
+            f"EMG channel {', '.join(measured.largest_counts)}: the largest envelope of the recording counts as "
+            "activation 1, which followed muscles take for their size; [emg] maximum states that of a maximum "
+            "voluntary contraction."
+        )
+    return notes

@@ -1,0 +1,74 @@
+"""The trade-off of EMG-informed sharing: effort over misfit, and correlations over the weight of EMG."""
+
+from __future__ import annotations
+
+import numpy as np
+import xarray as xr
+from matplotlib.axes import Axes
+
+from musclesolve._util.arrays import Array
+from musclesolve.plotting.page.curves import line
+from musclesolve.plotting.page.figure_files import figures_of, named
+from musclesolve.plotting.page.page_style import NOTE_COLOR
+from musclesolve.plotting.page.sheet import Sheet, heading, page
+
+LEFT_OUT, FOLLOWED, CURVE = "#0072B2", "#E69F00", "#111111"
+LEFT = {"left": 0.15}
+"""Space for the label of the vertical axis [inch]."""
+
+
+def emg_files(found: xr.Dataset) -> dict[str, bytes]:
+    """The content of the file of the figure of what ``musclesolve.emg_trade_off`` returns, by its name."""
+    return figures_of(found, named(emg_trade_off))
+
+
+def emg_trade_off(found: xr.Dataset) -> Sheet:
+    """Effort over the rms misfit to EMG with the weights at the points, and r of the channels over the weight."""
+    sheet, panels = page(
+        found, "EMG-informed sharing: effort against misfit", 1, 2, height=0.36, labels=True, space=LEFT
+    )
+    _curve(panels[0, 0], found)
+    _correlations(panels[0, 1], found)
+    entries = {
+        "r of a channel while it alone is not followed, median and quartiles": line(LEFT_OUT, marker="o"),
+        "r while followed (no test)": line(FOLLOWED, linestyle="--"),
+    }
+    if np.isfinite(found.attrs["knee_weight"]):
+        entries["knee of the curve"] = line(NOTE_COLOR, 0.0, marker="D", markersize=6)
+    sheet.add_legend(entries)
+    return sheet
+
+
+def _curve(axes: Axes, found: xr.Dataset) -> None:
+    misfit, effort = found["emg_rms"].values, found["effort"].values
+    axes.plot(misfit, effort, color=CURVE, marker="o", markersize=3, linewidth=1.2)
+    for number, (weight, x, y) in enumerate(zip(found["weight"].values, misfit, effort, strict=True)):
+        beside = (4, -10 if number % 2 else 4)
+        axes.annotate(f"{weight:g}", (x, y), beside, textcoords="offset points", fontsize="small")
+        if weight == found.attrs["knee_weight"]:
+            axes.plot(x, y, marker="D", markersize=6, color=NOTE_COLOR, zorder=1)
+    heading(axes, "effort over misfit", "numbers: weight of EMG")
+    axes.set_xlabel("rms of activation - envelope [1]")
+    axes.set_ylabel("effort [unit of the cost]")
+
+
+def _correlations(axes: Axes, found: xr.Dataset) -> None:
+    place = np.arange(found.sizes["weight"])
+    low, middle, high = _quartiles(found, "emg_correlation")
+    axes.fill_between(place, low, high, color=LEFT_OUT, alpha=0.2, linewidth=0.0)
+    axes.plot(place, middle, color=LEFT_OUT, marker="o", markersize=3)
+    axes.plot(place, _quartiles(found, "emg_correlation_followed")[1], color=FOLLOWED, linestyle="--")
+    axes.set_xticks(place, [f"{weight:g}" for weight in found["weight"].values])
+    axes.set_ylim(top=1.02)
+    heading(axes, "agreement with EMG", "")
+    axes.set_xlabel("weight of EMG [unit of the cost]")
+    axes.set_ylabel("r of activation and envelope")
+
+
+def _quartiles(found: xr.Dataset, name: str) -> Array:
+    """Lower quartile, median and upper quartile over the channels at each weight, (3, W); NaN without any."""
+    rows = found[name].transpose("weight", "channel").values
+    known = [row[np.isfinite(row)] for row in rows]
+    return np.stack(
+        [np.percentile(row, (25, 50, 75)) if row.size else np.full(3, np.nan) for row in known], axis=1
+    )

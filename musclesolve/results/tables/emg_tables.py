@@ -1,0 +1,89 @@
+"""EMG-informed sharing in print: the trade-off of effort and misfit as a table, the offset of the clock in words."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import xarray as xr
+from rich.table import Table
+
+from musclesolve.results.tables.lines import decimal, line, numbers
+
+
+def median(found: xr.Dataset, name: str) -> list[float]:
+    """Median over the channels whose correlation is known at each weight, (W,)."""
+    rows = found[name].transpose("weight", "channel").values
+    return [float(np.median(row[np.isfinite(row)])) if np.isfinite(row).any() else np.nan for row in rows]
+
+
+def trade_off_table(found: xr.Dataset) -> Table:
+    """A line for each weight."""
+    knees = [name for name in found.get("joint", xr.DataArray([])).values.astype(str) if "knee" in name]
+    table = Table(
+        *numbers("weight of EMG", "effort", "rms misfit", "r left out", "r followed (no test)"),
+        *numbers(*(f"{name}: peak contact [N]" for name in knees), "reserves"),
+        title=f"{found.attrs['cost']} + weight * misfit to EMG: medians over {found.sizes['channel']} channels",
+        title_justify="left",
+    )
+    left_out, followed = median(found, "emg_correlation"), median(found, "emg_correlation_followed")
+    for place, weight in enumerate(found["weight"].values):
+        at = found.isel(weight=place)
+        peaks = [decimal(float(at["contact_peak"].sel(joint=name)), 0) for name in knees]
+        table.add_row(
+            *(f"{weight:g}", f"{float(at['effort']):.4g}", decimal(float(at["emg_rms"]), 3)),
+            *(decimal(left_out[place], 2), decimal(followed[place], 2)),
+            *(*peaks, str(int(at["reserve_frames"]))),
+        )
+    return table
+
+
+def clock_lines(found: xr.Dataset, clock: xr.Dataset | str) -> list[str]:
+    """What the curve and the clock of the EMG say, which is never applied by itself."""
+    knee = float(found.attrs["knee_weight"])
+    of_curve = (
+        "none between these weights" if np.isnan(knee) else f"at a weight of {knee:g}, of these weights"
+    )
+    lines = [line("knee of the curve", f"{of_curve}; it is not the best weight: see r left out")]
+    if isinstance(clock, str):
+        return [*lines, line("clock of the EMG", clock)]
+    given = clock.attrs
+    low, high = given["interval_s"]
+    ends = "; at the end of the range: no estimate" if given["at_end"] else ""
+    return [
+        *lines,
+        line(
+            "clock of the EMG",
+            f"activation and EMG agree best at offset_s = {given['offset_s']:.3f} (95 % {low:.3f} to {high:.3f}; now "
+            f"{given['present_offset_s']:g}), if activation follows EMG by {given['assumed_delay_s']:g} s{ends}; "
+            "nothing was changed",
+        ),
+    ]
+
+
+def trade_off_document(found: xr.Dataset, clock: xr.Dataset | str) -> dict[str, Any]:
+    """The same as numbers."""
+    left_out, followed = median(found, "emg_correlation"), median(found, "emg_correlation_followed")
+    columns = ("effort", "emg_misfit", "emg_rms", "reserve_frames")
+    offset = None
+    if not isinstance(clock, str):
+        names = (
+            "offset_s",
+            "standard_error_s",
+            "interval_s",
+            "present_offset_s",
+            "assumed_delay_s",
+            "at_end",
+        )
+        offset = {name: clock.attrs[name] for name in names}
+    return {
+        "cost": found.attrs["cost"],
+        "weights": [
+            {"weight": float(weight)}
+            | {name: float(found[name].values[place]) for name in columns}
+            | {"median_correlation": left_out[place], "median_correlation_followed": followed[place]}
+            for place, weight in enumerate(found["weight"].values)
+        ],
+        "knee_weight": found.attrs["knee_weight"],
+        "clock": offset,
+    }

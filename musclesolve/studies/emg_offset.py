@@ -1,0 +1,116 @@
+"""The offset between the clocks of EMG and motion, estimated from how activations agree with envelopes.
+
+With activation a_k(t) under a cost of effort, which knows nothing of EMG, and the envelope e_k(t) of channel k,
+
+    r_k(d) = Pearson correlation of a_k(t) and e_k(t - d),    R(d) = mean over channels of r_k(d),
+
+the lag at which R is largest is what the signals of all channels share: the delay of activation behind EMG, which
+physiology puts at 30 to 100 ms, and the offset of the clocks. The two are not told apart by these data; the offset is
+the lag less the delay that is assumed ([emg] delay_s). Its uncertainty is that of the bootstrap over the channels
+(Efron 1979, Ann Stat 7:1-26): channels are drawn with replacement, and the best offset of each draw is sought. R has
+several maxima where channels disagree, which estimates that leave out one channel at a time do not see. The activation
+of an informed sharing follows the envelopes where they are now and would confirm any offset: it is not used.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import xarray as xr
+
+from musclesolve._util.checks import check_number
+from musclesolve._util.progress import Progress
+from musclesolve.errors import InputError
+from musclesolve.motion.signals.emg_envelope import FEWEST, STEP, delayed_correlations
+from musclesolve.pipeline.emg_informed import follows_emg
+from musclesolve.pipeline.run import prepare
+from musclesolve.pipeline.share import share
+from musclesolve.recording.data import Trial
+from musclesolve.recording.trial.model_trial import ModelTrial
+from musclesolve.sharing.cost.cost_base import Cost
+
+FEWEST_CHANNELS = 3
+"""Of which an uncertainty can be said."""
+DRAWS = 2000
+"""Of the bootstrap."""
+
+
+def emg_offset(
+    trial: Trial | ModelTrial | str | Path,
+    longest: float = 0.3,
+    cost: str | Cost | None = None,
+    side: str = "both",
+    progress: Progress | None = None,
+) -> xr.Dataset:
+    """Estimate what [emg] offset_s should be; nothing is changed by it.
+
+    Args:
+        trial: a trial with EMG, or the path of its file.
+        longest: offsets from -longest to longest beside the present one are tried [s]; in a movement that repeats
+            itself, less than half a cycle.
+        cost: the effort; that of the trial file unless given.
+        side: "r", "l" or "both".
+        progress: called with the name of each stage and the share of the work that is done.
+
+    Returns:
+        Dataset over offset [s] (what [emg] offset_s would be) and channel: correlation (offset, channel) and agreement
+        (offset), their mean. Attributes: offset_s, the best one; standard_error_s and interval_s, 95 % of the bootstrap
+        over channels; present_offset_s; assumed_delay_s, which the lag holds beside the offset; at_end, whether the
+        best one is at an end of the range, so that it is no estimate.
+
+    Raises:
+        InputError: no EMG, fewer than three channels with a correlation, too few frames with EMG at every offset, a
+            cost that follows EMG, or whatever `run` refuses.
+    """
+    longest = check_number(
+        longest, "the largest offset", "a number of seconds above zero", above=0.0, most=10.0
+    )
+    body = prepare(trial, cost, None, side, progress, 0.0)
+    measured = body.emg
+    if measured is None or follows_emg(body.sharing.cost):
+        problem = "the trial has no EMG" if measured is None else "the cost follows EMG by itself"
+        raise InputError(
+            f"{problem}: no offset of its clock can be estimated",
+            code="missing_argument" if measured is None else "conflict",
+            where="trial" if measured is None else "cost",
+            expected="a trial with [emg.channels], and a cost of effort",
+            remedy="add [emg] to the trial file, and choose joint_weighted_activation or another cost without EMG",
+        )
+    analysis = share(body, progress=progress)
+    steps = max(1, round(longest / STEP))
+    lags = np.asarray(measured.delay + STEP * np.arange(-steps, steps + 1), np.float64)
+    curves = measured.mean_activation(analysis.activation, body.muscles)
+    correlation = delayed_correlations(body.time, curves, measured.time, measured.envelope, lags)
+    known = np.isfinite(correlation).all(axis=0)
+    if known.sum() < FEWEST_CHANNELS:
+        raise InputError(
+            f"{int(known.sum())} channels of EMG have a correlation at every offset up to {longest:g} s",
+            code="too_few_frames",
+            where="longest",
+            expected=f"at least {FEWEST_CHANNELS}, with EMG in {FEWEST} frames at every offset",
+            remedy="try smaller offsets, or export EMG from before the motion to after it",
+        )
+    of_channels = correlation[:, known]
+    present, count = body.trial.emg.options.offset, of_channels.shape[1]  # type: ignore[union-attr]
+    offsets = present + STEP * np.arange(-steps, steps + 1)
+    total = of_channels.sum(axis=1)
+    best = int(total.argmax())
+    # how often each channel is drawn, (DRAWS, k)
+    drawn = np.random.default_rng(0).multinomial(count, np.full(count, 1.0 / count), size=DRAWS)
+    each = offsets[(of_channels @ drawn.T).argmax(axis=0)]
+    variables = {
+        "correlation": (("offset", "channel"), correlation, {"units": "1"}),
+        "agreement": (("offset",), total / count, {"units": "1", "long_name": "mean correlation"}),
+    }
+    attributes = {
+        "cost": body.sharing.cost.label,
+        "offset_s": float(offsets[best]),
+        "standard_error_s": float(each.std()),
+        "interval_s": np.quantile(each, (0.025, 0.975)).tolist(),
+        "present_offset_s": present,
+        "assumed_delay_s": measured.delay,
+        "at_end": int(best in (0, len(offsets) - 1)),
+    }
+    coordinates = {"offset": ("offset", offsets, {"units": "s"}), "channel": list(measured.channels)}
+    return xr.Dataset(variables, coordinates, attributes)

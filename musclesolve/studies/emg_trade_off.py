@@ -1,0 +1,193 @@
+"""What following EMG costs: effort against misfit over the weight of EMG, and what it does to predictions.
+
+With the effort f of a cost and the misfit m = sum_followed (a_i - e_i)^2, every weight w minimises f + w m, and the
+points (m, f) lie on a convex curve of slope -w: what of effort is paid for what of misfit. Which point is right the
+curve does not say. Its knee, the point farthest below the chord between the ends (Satopaa et al. 2011, Finding a
+"kneedle" in a haystack), is reported and never chosen: it depends on the largest weight that is tried.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import xarray as xr
+
+from musclesolve._util.arrays import Array, Mask
+from musclesolve._util.checks import check_number
+from musclesolve._util.progress import Progress, no_progress
+from musclesolve.errors import InputError
+from musclesolve.pipeline.body import Analysis, SharedPart
+from musclesolve.pipeline.emg_informed import MISFIT, followed_muscles, follows_emg, predicted_channels
+from musclesolve.pipeline.recorded_body import RecordedBody
+from musclesolve.pipeline.run import prepare
+from musclesolve.pipeline.run_options import check_consistent
+from musclesolve.pipeline.share import share
+from musclesolve.recording.data import Trial
+from musclesolve.recording.trial.model_trial import ModelTrial
+from musclesolve.sharing.cost.cost_base import Cost
+from musclesolve.sharing.solver.solver_registry import Solver
+from musclesolve.sharing.status import Status
+
+WEIGHTS = (0.0, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0, 100.0)
+"""Those that are tried unless others are given, for costs that are of order one at full activation."""
+MEANING = {
+    "effort": ("unit of the cost", "effort of the followed legs, mean over the frames"),
+    "emg_misfit": ("1", "sum over followed muscles of (activation - envelope)^2, mean over the frames"),
+    "emg_rms": ("1", "root mean square over frames and followed muscles of activation - envelope"),
+    "emg_correlation": ("1", "correlation of each channel while it alone is not followed with its envelope"),
+    "emg_correlation_followed": ("1", "correlation of each followed channel with its envelope: no test"),
+    "contact_peak": ("N", "largest contact force of each joint"),
+    "reserve_frames": ("1", "leg-frames with a reserve"),
+}
+
+
+def emg_trade_off(
+    trial: Trial | ModelTrial | str | Path,
+    weights: Sequence[float] = WEIGHTS,
+    cost: str | Cost | None = None,
+    solver: str | Solver | None = None,
+    side: str = "both",
+    progress: Progress | None = None,
+) -> xr.Dataset:
+    """Effort and misfit to EMG over the weight of EMG-informed sharing, and predictions of channels left out.
+
+    Args:
+        trial: a trial with EMG, or the path of its file; its weight of EMG, if it has one, does not count here.
+        weights: two or more, zero (the effort alone) or more, in units of the cost; sorted.
+        cost: the effort; that of the trial file unless given.
+        solver: name of a solver, or a Solver; that of the trial file unless given.
+        side: "r", "l" or "both"; legs without any muscle that is followed do not count.
+        progress: called with the name of each stage and the share of the work that is done.
+
+    Returns:
+        Dataset over weight, channel and joint: effort and emg_misfit (weight), means over the frames that are solved
+        without a reserve at every weight; emg_rms (weight); emg_correlation (weight, channel) of each channel predicted
+        while it alone is not followed; emg_correlation_followed (weight, channel), which is no test; contact_peak
+        (weight, joint) [N] where loads are known; reserve_frames (weight). The attribute knee_weight is the weight at
+        the knee of the curve of effort over misfit, NaN of a curve without one.
+
+    Raises:
+        InputError: a trial without EMG of a muscle that is analysed, fewer than two weights, a cost that follows EMG by
+            itself or to which nothing can be added, or whatever `run` refuses.
+    """
+    report = progress or no_progress
+    tried = sorted(
+        {check_number(w, "a weight of EMG", "zero or more", least=0.0, where="weights") for w in weights}
+    )
+    if len(tried) < 2:
+        raise InputError(
+            "a trade-off needs two weights or more",
+            code="missing_argument",
+            where="weights",
+            expected="different numbers of zero or more",
+            remedy=f"leave them out: {', '.join(f'{weight:g}' for weight in WEIGHTS)}",
+        )
+    body = prepare(trial, cost, solver, side, report, 0.0)
+    if isinstance(body, RecordedBody):
+        check_consistent(body.trial, "a trade-off with EMG")
+    effort = body.sharing.cost
+    if follows_emg(effort):
+        raise InputError(
+            f"the cost {effort.label} follows EMG by itself",
+            code="conflict",
+            where="cost",
+            expected="a cost of effort, which is weighed against EMG",
+            remedy="choose joint_weighted_activation or another cost without EMG",
+        )
+    concerned = [place for place, part in enumerate(body.parts) if followed_muscles(part)]
+    if body.emg is None or not concerned:
+        raise InputError(
+            "no muscle that is analysed has measured EMG",
+            code="missing_argument",
+            where="trial",
+            expected="a trial with [emg.channels] of muscles of the analysed legs",
+            remedy="add [emg] to the trial file, or analyse the leg that was measured",
+        )
+    shared: list[Analysis] = []
+    predicted: list[Array] = []
+    for number, weight in enumerate(tried):
+        report(f"weight {weight:g}", 0.7 + 0.28 * number / len(tried))
+        informed = effort + weight * MISFIT if weight else effort
+        shared.append(share(body, replace(body.sharing, cost=informed)))
+        predicted.append(predicted_channels(shared[-1]))
+    parts = [[analysis.parts[place] for place in concerned] for analysis in shared]
+    # frames of each part that no weight needs a reserve in
+    frames = [np.all([of.solution.status == Status.SOLVED for of in same], axis=0) for same in zip(*parts, strict=True)]
+    count, compared = sum(int(each.sum()) for each in frames), 0
+    totals = np.zeros((len(tried), 2))
+    for place, solved in enumerate(frames):
+        known = np.isfinite(parts[0][place].part.emg[solved])  # type: ignore[index]
+        compared += int(known.sum())
+        for row, own in enumerate(parts):
+            totals[row] += _effort_and_misfit(own[place], effort, solved)
+    means = totals / count if count else np.full_like(totals, np.nan)
+    agreement = [body.emg.agreement(body.time, analysis.activation, body.muscles)[0] for analysis in shared]
+    left_out = [body.emg.agreement_of_channels(body.time, curves)[0] for curves in predicted]
+    arrays: dict[str, tuple[tuple[str, ...], Array]] = {
+        "effort": (("weight",), means[:, 0]),
+        "emg_misfit": (("weight",), means[:, 1]),
+        "emg_rms": (("weight",), np.sqrt(means[:, 1] * count / max(compared, 1))),
+        "emg_correlation": (("weight", "channel"), np.stack(left_out)),
+        "emg_correlation_followed": (("weight", "channel"), np.stack(agreement)),
+        "reserve_frames": (
+            ("weight",),
+            np.array(
+                [
+                    sum(int((of.solution.status == Status.SOLVED_WITH_RESERVE).sum()) for of in own)
+                    for own in parts
+                ]
+            ),
+        ),
+    }
+    coords: dict[str, object] = {"weight": tried, "channel": list(body.emg.channels)}
+    peaks = [
+        {joint: _peak(force) for of in own for joint, force in of.contact_force.items()} for own in parts
+    ]
+    if peaks[0]:
+        coords["joint"] = list(peaks[0])
+        arrays["contact_peak"] = (("weight", "joint"), np.array([list(own.values()) for own in peaks]))
+    assert body.trial is not None
+    attributes = {
+        "trial_file": str(body.trial.path),
+        "tendon": body.sharing.tendon,
+        "cost": effort.label,
+        "knee_weight": knee_weight(np.array(tried), means[:, 0], means[:, 1]),
+        "frames": count,
+        "followed_muscles": [name for place in concerned for name in followed_muscles(body.parts[place])],
+    }
+    variables = {
+        name: (dims, values, {"units": MEANING[name][0], "long_name": MEANING[name][1]})
+        for name, (dims, values) in arrays.items()
+    }
+    report("done", 1.0)
+    return xr.Dataset(variables, coords, attributes)
+
+
+def knee_weight(weights: Array, effort: Array, misfit: Array) -> float:
+    """The weight (W,) at which effort over misfit, (W,) each, lies farthest below the chord between its ends.
+
+    NaN where neither changes or no point between the ends lies below it.
+    """
+    paid, left = effort - effort[0], misfit - misfit[-1]
+    if not (paid[-1] > 0.0 and left[0] > 0.0):
+        return float("nan")
+    below = 1.0 - paid / paid[-1] - left / left[0]
+    best = int(np.argmax(below))
+    return float(weights[best]) if below[best] > 1e-9 else float("nan")
+
+
+def _effort_and_misfit(shared: SharedPart, effort: Cost, frames: Mask) -> tuple[float, float]:
+    """Sums over some frames (T,) of a part."""
+    problem, activation = shared.problem.frames(frames), shared.solution.activation[frames]
+    return float(effort.total_value(problem, activation).sum()), float(
+        MISFIT.value(problem, activation).sum()
+    )
+
+
+def _peak(force: Array) -> float:
+    """The largest size of a force (T, 3) [N]."""
+    size = np.linalg.norm(force, axis=1)
+    return float(np.nanmax(size)) if np.isfinite(size).any() else float("nan")
