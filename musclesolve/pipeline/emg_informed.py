@@ -107,8 +107,7 @@ def followed_muscles(part: Part) -> list[str]:
     """Names of the muscles of a part that have a measured activation in some frame."""
     if part.emg is None:
         return []
-    known = np.isfinite(part.emg).any(axis=0).tolist()
-    return [name for name, one in zip(part.state.parameters.names, known, strict=True) if one]
+    return [part.state.parameters.names[k] for k in np.flatnonzero(np.isfinite(part.emg).any(axis=0))]
 
 
 def followed_notes(analysis: Analysis) -> list[str]:

@@ -115,7 +115,10 @@ def emg_trade_off(
         predicted.append(predicted_channels(shared[-1]))
     parts = [[analysis.parts[place] for place in concerned] for analysis in shared]
     # frames of each part that no weight needs a reserve in
-    frames = [np.all([of.solution.status == Status.SOLVED for of in same], axis=0) for same in zip(*parts, strict=True)]
+    frames = [
+        np.all([of.solution.status == Status.SOLVED for of in same], axis=0)
+        for same in zip(*parts, strict=True)
+    ]
     count, compared = sum(int(each.sum()) for each in frames), 0
     totals = np.zeros((len(tried), 2))
     for place, solved in enumerate(frames):

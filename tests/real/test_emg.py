@@ -68,7 +68,8 @@ def test_emg_changes_no_result(trial: Trial, result: xr.Dataset) -> None:
 def test_tracking_agrees_better_and_leaves_the_other_leg_alone(
     trial: Trial, result: xr.Dataset, tracked: xr.Dataset
 ) -> None:
-    assert float(tracked.emg_correlation.mean()) > float(result.emg_correlation.mean()) + 0.05
+    assert float(tracked.emg_correlation_followed.mean()) > float(result.emg_correlation.mean()) + 0.05
+    assert float(tracked.emg_correlation.mean()) < float(tracked.emg_correlation_followed.mean())
     squared = ms.run(trial, cost="activation_power", side="l")
     left = squared.muscle.values
     assert np.isnan(tracked.measured_activation.sel(muscle=left)).all()
