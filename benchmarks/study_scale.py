@@ -204,8 +204,11 @@ def main() -> None:
             frames = count_frames(folder / way)
             each = seconds["compute"] / count
             if way == "alone":
-                alone, serial = each, dict(seconds)
-                processors = processor_time(samples, stages["compute"]) / count
+                alone = each
+                files_of, computing, collecting = (
+                    processor_time(samples, stages[name]) / count
+                    for name in ("trial files", "compute", "collect")
+                )
             cells = {
                 "frames": f"{frames}",
                 "trials": ", ".join(f"{number} {name}" for name, number in others["outcomes"].items()),
@@ -239,8 +242,8 @@ def main() -> None:
             f"A trial on disk: {files:.0f} files, {held / 1e3:.0f} kB in them, {taken / 1e3:.0f} kB taken; "
             f"{shared / 1e3:.0f} kB in study.nc."
         )
-        hours = PLAN * (processors - serial["trial files"] / count) / 3600.0
-        lone = PLAN * (serial["trial files"] / count + seconds["collect"] / count) / 3600.0
+        hours = PLAN * (computing - files_of) / 3600.0
+        lone = PLAN * (files_of + collecting) / 3600.0
         plan = ", ".join(f"{hours / many + lone:.2g} h on {many} cores" for many in (1, 16, 64, 256))
         console.print(
             f"{PLAN} such trials: {hours:.2g} core hours, and {lone:.2g} h by one process (trial files, study.nc): "
