@@ -70,7 +70,7 @@ def draft_study(folder: str | Path, output: Path | None = None) -> StudyDraft:
     ]
     tables = (
         _design(named),
-        DraftTable("subjects", tuple(_subjects(trials, named))),
+        DraftTable("subjects", tuple(_subjects(trials, named)), _about_models(trials)),
         DraftTable("trials", (*_trials(trials, named, names, target), *raw)),
     )
     title = f"title = {value_text(folder.resolve().name or 'Study')}\n"
@@ -144,12 +144,22 @@ def _subjects(trials: Sequence[FoundTrial], named: Sequence[Role]) -> Iterator[L
             else:
                 counts = ", ".join(f"{value} in {count}" for value, count in stated.items())
                 todos.append(f"{key} of {name} differs between its trials ({counts})")
-        if lacking := [key for key in _BODY if key not in values and not any(key in todo for todo in todos)]:
+        lacking = [key for key in _BODY if key not in values and not any(key in todo for todo in todos)]
+        if lacking and not all("model" in trials[k].source for k in own):
             todos.append(f"enter {', '.join(lacking)} of {name}: no file states it")
         sources = sorted({trials[k].kind for k in own})
         yield Line(
             name, values, f"{len(own)} trial{'s' * (len(own) > 1)}: {', '.join(sources)}", "; ".join(todos)
         )
+
+
+def _about_models(trials: Sequence[FoundTrial]) -> tuple[str, ...]:
+    """What a study takes from models where the study file says nothing."""
+    if not any("model" in trial.source for trial in trials):
+        return ()
+    return (
+        "The mass of a subject is that of the model unless it is stated; N m/(kg m) needs stature_m as well.",
+    )
 
 
 def _trials(
