@@ -15,6 +15,7 @@ from musclesolve._util.sides import LEG_JOINTS, joint_kind
 from musclesolve.errors import InputError
 from musclesolve.results.facts import Facts
 from musclesolve.results.files.result_netcdf import storable
+from musclesolve.results.plausibility import with_verdict
 from musclesolve.results.tables.lines import csv_text
 
 
@@ -52,7 +53,8 @@ class Measures:
 
     @classmethod
     def of(cls, result: xr.Dataset) -> Measures:
-        """The measures of a result that `run` returns."""
+        """The measures of a result, with its verdict or, of an earlier version, without."""
+        result = result if "plausible" in result else with_verdict(result)
         facts = Facts(result)
         legs = facts.legs.values()
         size, peaks, judged = facts.pelvis_residual, facts.contact_peaks, result["plausible"].attrs
