@@ -112,13 +112,15 @@ def subject_means(
     }
     for name in numeric if variables is None else variables:
         each = cycles[name]
-        values = np.asarray(each.values, float)
-        mean, spread = np.full((2, *shape, *values.shape[1:]), np.nan)
-        for place, members in cells.items():
+        mean, spread = np.full((2, *shape, *each.shape[1:]), np.nan)
+        for place, members in cells.items():  # of a file that is opened lazily only these cycles are read
+            if not members.size:
+                continue
+            values = np.asarray(each.isel(cycle=members).values, float)
             if name.endswith(UNCERTAINTY):
-                mean[place] = np.sqrt(mean_and_sd(values[members] ** 2)[0])
+                mean[place] = np.sqrt(mean_and_sd(values**2)[0])
             else:
-                mean[place], spread[place] = mean_and_sd(values[members])
+                mean[place], spread[place] = mean_and_sd(values)
         over = (*dims, *map(str, each.dims[1:]))
         found[name] = xr.Variable(over, mean, each.attrs)
         if not name.endswith(UNCERTAINTY):
