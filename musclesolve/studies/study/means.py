@@ -114,7 +114,7 @@ def subject_means(
         each = cycles[name]
         mean, spread = np.full((2, *shape, *each.shape[1:]), np.nan)
         for place, members in cells.items():  # of a file that is opened lazily only these cycles are read
-            if not members.size:
+            if not members:
                 continue
             values = np.asarray(each.isel(cycle=members).values, float)
             if name.endswith(UNCERTAINTY):
