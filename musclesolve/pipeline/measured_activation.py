@@ -107,9 +107,10 @@ class MeasuredActivation:
             if samples == 0:
                 found.append(f"The envelope of EMG channel {name} is known nowhere: it has too many gaps.")
             elif not FAINT <= size <= 1.0 + 1e-9:
+                ends = ", and no activation follows it above 1" if size > 1.0 else ""
                 found.append(
                     f"The envelope of EMG channel {name} reaches {size:.3g} times the maximum that the trial file "
-                    "gives: check the unit of [emg] maximum."
+                    f"gives{ends}: check the unit of [emg] maximum."
                 )
         lost = int(np.isnan(self.at(time)).all(axis=1).sum()) if self.channels else 0
         if lost:

@@ -127,6 +127,16 @@ def test_a_maximum_that_was_not_measured_is_said() -> None:
     assert note.startswith("EMG channel SOL: ")
 
 
+def test_an_envelope_above_one_is_followed_to_one_and_said() -> None:
+    trial = emg_stride().trial
+    large = replace(trial, emg=replace(trial.emg, maximum=(0.4,) + (1.0,) * 7))
+    found = ms.run(large, side="r", emg_weight=10.0)
+    assert float(found.measured_activation.sel(muscle="soleus_r").max()) > 1.0
+    assert float(found.activation.max()) <= 1.0 + 1e-9 and found.valid.all()
+    (note,) = [note for note in found.attrs["notes"] if "above 1" in note]
+    assert "channel SOL" in note
+
+
 def test_elastic_tendons_follow_too() -> None:
     trial = elastic(emg_stride().trial)
     plain, informed = (ms.run(trial, side="r", emg_weight=weight) for weight in (0.0, 3.0))

@@ -89,6 +89,27 @@ def test_emg_is_followed_and_compared(folder: Path) -> None:
         ms.run(trial(folder), cost="emg_tracking")
 
 
+def test_emg_informs_the_sharing_of_a_model(folder: Path) -> None:
+    save_emg(folder)
+    weighted = SHARED + CHANNELS.replace("processed = true\n", "processed = true\nweight = 5.0\n")
+    plain, informed = ms.run(trial(folder, SHARED + CHANNELS)), ms.run(trial(folder, weighted))
+    assert informed.attrs["emg_weight"] == 5.0 and "emg_predicted" in informed
+    distance = [
+        float(np.square(each.activation - each.measured_activation).sum()) for each in (plain, informed)
+    ]
+    assert distance[1] < distance[0]
+    produced = (informed.moment_arm * informed.muscle_force).sum("muscle") + informed.reserve_moment
+    shared = list(np.atleast_1d(informed.attrs["shared_dofs"]))
+    np.testing.assert_allclose(produced.sel(dof=shared), informed.joint_moment.sel(dof=shared), atol=1e-6)
+    np.testing.assert_allclose(informed.emg_predicted[:, 0], plain.activation.sel(muscle="one_r"), atol=1e-6)
+    unweighted = ms.run(trial(folder, weighted), emg_weight=0.0)
+    np.testing.assert_array_equal(unweighted.activation, plain.activation)
+    with refused("conflict", "[emg] weight", "emg_tracking"):
+        ms.run(trial(folder, weighted), cost="emg_tracking")
+    with refused("missing_key", "[emg]"):
+        ms.run(trial(folder), emg_weight=1.0)
+
+
 @pytest.mark.parametrize(
     ("further", "files", "code", "parts"),
     [
