@@ -11,6 +11,7 @@ from report_inputs import IDENTITY, small, with_emg
 from synthetic_result import set_status
 
 import musclesolve as ms
+from musclesolve._util.bundled_toml import bundled_toml
 from musclesolve.checking.finding import Report
 from musclesolve.data.bundled import reference_stride
 from musclesolve.report.content.methods import (
@@ -36,7 +37,8 @@ def paragraph(data):
 
 
 def test_every_citation_is_a_known_work_and_every_work_is_cited():
-    used = set(re.findall(r"@(\w+)", str(texts())))
+    sentences = str(texts()) + str(bundled_toml("musclesolve.report", "texts", "study_methods.toml"))
+    used = set(re.findall(r"@(\w+)", sentences))
     used |= set(in_vivo()["sources"])
     assert used - set(works()) == set()
     assert set(works()) - used <= {"hicks_2015"}
