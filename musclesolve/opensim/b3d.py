@@ -210,7 +210,8 @@ def _trial(
             if frames and columns[field].shape[1] != width:
                 problem = f"{field} has {columns[field].shape[1]} numbers a frame"
                 raise error_at(file, f"trial {name}", problem, f"{width}", _AGAIN)
-        by_body = {field: columns[field].reshape(frames, counts[1], -1) for field in tuple(widths)[4:]}
+        of_body = {"wrench": 6, "point": 3, "torque": 3, "force": 3}
+        by_body = {field: columns[field].reshape(frames, counts[1], size) for field, size in of_body.items()}
         kind = each.whole(1)
         called = PASSES[kind] if 0 <= kind < len(PASSES) else f"pass of kind {kind}"
         found.append(B3DPass(called, number, **columns | by_body))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -20,8 +20,8 @@ from musclesolve.results.cycles.discrete_values import discrete_values
 from musclesolve.results.cycles.outliers import with_outliers
 from musclesolve.results.files.atomic_writing import reserved, write_files
 from musclesolve.results.tables.study_tables import comparisons_csv
-from musclesolve.studies.study.curve_tests import QUANTITIES, Design, compare_curves
-from musclesolve.studies.study.means import UNCERTAINTY, group_means, subject_means
+from musclesolve.studies.study.curve_tests import FEWEST, QUANTITIES, Design, compare_curves
+from musclesolve.studies.study.means import UNCERTAINTY, group_means, groups_of, subject_means
 from musclesolve.studies.study.run_study import COMPUTING, ComputedStudy, compute_trials
 from musclesolve.studies.study.study_data import DATA, add_to_cycles, open_study, write_study_data
 from musclesolve.studies.study.study_file import Study
@@ -68,6 +68,8 @@ def run_study(
     jobs: int | None = None,
     scheduler: str | None = None,
     again: bool = False,
+    samples: int | None = None,
+    values_format: str = CSV,
     progress: Progress | None = None,
 ) -> StudyResult:
     """Compute the trials of a study, put their cycles together, describe and compare groups and conditions.
@@ -81,14 +83,16 @@ def run_study(
         study: what `read_study` returned, or the path of the study file.
         output: folder of the results, made when it is missing.
         jobs, scheduler, again, progress: see `ManyOptions`.
+        samples: of the Monte Carlo analysis of every trial, uncertainty.nc; None without one.
+        values_format: "csv" or "parquet".
 
     Raises:
         InputError: the study file is at fault, the folder cannot be written, or the trials cannot be put together:
             forces of different muscles or costs, a unit that needs an unknown mass or stature.
         KeyboardInterrupt: after Ctrl-C; the same call goes on with the trials that are left.
     """
-    computed = compute_trials(study, output, jobs=jobs, scheduler=scheduler, again=again, progress=progress)
-    return analyse_study(computed, progress)
+    how: dict[str, Any] = {"jobs": jobs, "scheduler": scheduler, "again": again, "samples": samples}
+    return analyse_study(compute_trials(study, output, progress=progress, **how), progress, values_format)
 
 
 def analyse_study(
@@ -110,6 +114,7 @@ def analyse_study(
     tables = [f"{VALUES}.{suffix}" for suffix in (CSV, PARQUET)]
     with reserved(folder):
         collected = write_study_data(computed, _later(report, 0.0))
+        computed = replace(computed, notes=(*computed.notes, *collected.notes))
         if collected.path is None:
             for name in (*tables, COMPARISONS):
                 (folder / name).unlink(missing_ok=True)
@@ -125,19 +130,26 @@ def analyse_study(
         for name in set(tables) - {files[-1].name}:
             (folder / name).unlink(missing_ok=True)
         report("tests", COMPUTING + 0.07)
-        order = {key: design[key] for key in ("groups", "conditions")}
+        order = {key: _there(cycles, key, design[key]) for key in ("groups", "conditions")}
         wanted = [name for name in cycles.data_vars if str(name).removesuffix(UNCERTAINTY) in variables]
-        means = subject_means(cycles, variables=list(map(str, wanted)), **order)
+        means = subject_means(
+            cycles,
+            variables=list(map(str, wanted)),
+            groups=order["groups"],
+            conditions=order["conditions"],
+        )
         if (name := design["covariate"]) is not None:
             known = [computed.study.of_subject(str(each), name, np.nan) for each in means["subject"].values]
             means = means.assign_coords({name: ("subject", np.array(known, float))})
         groups = group_means(means, level=design["level"])
-        comparisons, why = _tests(means, Design(**{**design, "quantities": variables}))
+        tested, few = _testable(means)
+        computed = replace(computed, notes=(*computed.notes, *few))
+        comparisons, why = _tests(means, Design(**{**design, **tested, "quantities": variables}))
         if comparisons is not None:
             files += write_files(folder, {COMPARISONS: comparisons_csv(comparisons).encode()})
         else:
             (folder / COMPARISONS).unlink(missing_ok=True)
-    summary = _summary(values)
+    summary = _summary(values, order)
     return StudyResult(
         computed, cycles, groups, comparisons, why, collected.not_averaged, summary, tuple(files)
     )
@@ -157,6 +169,38 @@ def _quantities(computed: ComputedStudy, cycles: xr.Dataset) -> list[str]:
             problem = f"no trial has curves of {name!r}"
             raise computed.study.document.unknown(problem, name, there, "design", "quantities")
     return list(stated or [name for name in QUANTITIES if name in there])
+
+
+def _there(cycles: xr.Dataset, key: str, stated: Sequence[str] | None) -> list[str]:
+    """The groups or conditions that have cycles, in their order; what has no name counts only where nothing has one."""
+    found = list(dict.fromkeys(str(each) for each in cycles[key.removesuffix("s")].values))
+    named = [name for name in (stated or found) if name in found and name]
+    return named or [""]
+
+
+def _testable(means: xr.Dataset) -> tuple[dict[str, list[str]], list[str]]:
+    """The groups and conditions of enough subjects for a test, where there are others as well, and notes on these."""
+    chosen, notes = dict[str, list[str]](), list[str]()
+    present = means["cycles"].values > 0
+    subjects = {
+        "groups": {
+            name: int(present[means["group"].values == name].any(axis=1).sum()) for name in groups_of(means)
+        },
+        "conditions": dict(
+            zip(map(str, means["condition"].values), present.sum(axis=0).tolist(), strict=True)
+        ),
+    }
+    for key, count in subjects.items():
+        enough = [name for name, number in count.items() if number >= FEWEST]
+        chosen[key] = enough if enough and len(enough) < len(count) else list(count)
+        if enough:
+            notes += [
+                f"the {key.removesuffix('s')} {name!r} has {number} subject{'s' * (number != 1)}, a test needs "
+                f"{FEWEST}: it is shown and not tested"
+                for name, number in count.items()
+                if number < FEWEST
+            ]
+    return chosen, notes
 
 
 def _unusual(cycles: xr.Dataset) -> xr.Dataset:
@@ -241,7 +285,8 @@ def _rows_into(path: Path, suffix: str) -> Iterator[Callable[[pd.DataFrame], Non
             writer.close()
 
 
-def _summary(values: pd.DataFrame) -> pd.DataFrame:
+def _summary(values: pd.DataFrame, order: Mapping[str, list[str]]) -> pd.DataFrame:
     """Mean, standard deviation and number of subjects of every value in each group and condition."""
+    values = values[values["group"].isin(order["groups"]) & values["condition"].isin(order["conditions"])]
     by = values.groupby([*OF_VALUE, "group", "condition"], sort=False)["value"]
     return by.agg(["mean", "std", "count"]).reset_index()

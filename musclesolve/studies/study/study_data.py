@@ -12,7 +12,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import netCDF4
 import numpy as np
@@ -24,7 +24,7 @@ from musclesolve._util.written_files import HIDDEN
 from musclesolve.errors import InputError
 from musclesolve.results.cycles.cycle_averages import PROBLEM, check_alike
 from musclesolve.results.cycles.gait_cycles import STRENGTH
-from musclesolve.results.cycles.normalisation import normalised
+from musclesolve.results.cycles.normalisation import OF_SUBJECT, normalised, quantity_kinds
 from musclesolve.results.dataset.result_quantities import texts
 from musclesolve.results.files.atomic_writing import reserved
 from musclesolve.results.files.result_netcdf import opened_netcdf, storable
@@ -39,6 +39,8 @@ CYCLE = "cycle"
 TEXT, NUMBER, CURVE, FLAG = str, np.dtype("f8"), np.dtype("f4"), np.dtype("i1")
 OF_STUDY = ("trial", "subject", "group", "condition", "session")
 """Coordinates of the cycles that the study file gives."""
+SAME_MASS = 0.02
+"""Share by which two masses of a subject may differ."""
 CHUNK = 64
 """Cycles in a chunk of the file."""
 ENCODING = ("_FillValue", "coordinates", "dtype")
@@ -69,10 +71,12 @@ class Collected:
     Args:
         path: study.nc; None where there are no cycles.
         not_averaged: name of a trial with a result -> why no cycle of it is in study.nc.
+        notes: on masses that differ.
     """
 
     path: Path | None = None
     not_averaged: Mapping[str, str] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
 
 
 def write_study_data(computed: ComputedStudy, progress: Progress | None = None) -> Collected:
@@ -94,10 +98,14 @@ def write_study_data(computed: ComputedStudy, progress: Progress | None = None) 
     ]
     wanted = {*KEPT, *(computed.study.design["quantities"] or ())}
     layouts, kinds, not_averaged = dict[str, _Layout](), dict[str, str](), dict[str, str]()
+    masses = dict[str, str]()
     for number, (name, file) in enumerate(files):
         report("names", 0.3 * number / len(files))
         with _opened(file) as source:
-            if source.dimensions[CYCLE].size:
+            masses.update(_other_mass(source, computed.study, name))
+            if source.dimensions[CYCLE].size and (lacking := _lacking(source, computed.study, name)):
+                not_averaged[name] = lacking
+            elif source.dimensions[CYCLE].size:
                 kinds[name] = str(getattr(source["percent"], "long_name", "cycle"))
                 layouts.setdefault(kinds[name], _Layout(wanted)).add(source)
             else:
@@ -105,7 +113,7 @@ def write_study_data(computed: ComputedStudy, progress: Progress | None = None) 
     path = computed.folder / DATA
     if not layouts:
         path.unlink(missing_ok=True)
-        return Collected(not_averaged=not_averaged)
+        return Collected(not_averaged=not_averaged, notes=_on_masses(masses))
     count = Counter(kinds.values())
     used = max(layouts, key=lambda kind: count[kind])
     layout = layouts[used]
@@ -131,7 +139,51 @@ def write_study_data(computed: ComputedStudy, progress: Progress | None = None) 
         finally:
             beside.unlink(missing_ok=True)
     in_order = {name: not_averaged[name] for name in computed.records if name in not_averaged}
-    return Collected(path, in_order)
+    return Collected(path, in_order, _on_masses(masses))
+
+
+def _stated(study: Study, name: str, key: str) -> float | None:
+    """A number of the subject of a trial that the study file states."""
+    return cast("float | None", study.of_subject(study.trial_of[name].subject, key))
+
+
+def _other_mass(source: netCDF4.Dataset, study: Study, name: str) -> dict[str, str]:
+    """Subject -> both masses, where that of the study is not that which the trial was computed with."""
+    stated, computed = _stated(study, name, "mass_kg"), getattr(source, OF_SUBJECT["mass"], None)
+    if stated is None or computed is None or abs(stated / float(computed) - 1.0) <= SAME_MASS:
+        return {}
+    return {study.trial_of[name].subject: f"{stated:g} and {float(computed):.1f} kg"}
+
+
+def _on_masses(masses: Mapping[str, str]) -> tuple[str, ...]:
+    """A note on masses that differ, if any do."""
+    if not masses:
+        return ()
+    shown = ", ".join(f"{subject} {both}" for subject, both in list(masses.items())[:3])
+    more = f" and {len(masses) - 3} more" if len(masses) > 3 else ""
+    return (
+        f"masses by the study and by the model differ ({shown}{more}): curves and values are divided by the former, "
+        "the verdicts and contact forces of single trials by the latter",
+    )
+
+
+def _lacking(source: netCDF4.Dataset, study: Study, name: str) -> str:
+    """Why a trial cannot be given in the units of the study; "" where it can."""
+    for kind, rules in quantity_kinds().items():
+        for size in rules["units"][study.units[kind]].get("by", ()):
+            key = OF_SUBJECT.get(size, "")
+            if not key or not any(each in source.variables for each in rules["variables"]):
+                continue
+            if (
+                _stated(study, name, key.removeprefix("subject_")) is None
+                and getattr(source, key, None) is None
+            ):
+                subject, what = study.trial_of[name].subject, key.removeprefix("subject_")
+                return (
+                    f"the {size} of {subject} is not known, which {kind} in {study.units[kind]} needs: state it in "
+                    f"[subjects], {subject} = {{ {what} = ... }}, or choose another unit"
+                )
+    return ""
 
 
 @contextmanager

@@ -13,6 +13,7 @@ from typing import Any
 
 from musclesolve._util.bundled_toml import bundled_toml
 from musclesolve._util.message_text import as_text
+from musclesolve._util.names import suggestion
 from musclesolve.errors import InputError
 from musclesolve.recording.schema import (
     Document,
@@ -24,6 +25,8 @@ from musclesolve.recording.schema import (
     value_problem,
 )
 from musclesolve.results.cycles.normalisation import chosen_units, quantity_kinds
+from musclesolve.sharing.cost.cost_registry import find_cost
+from musclesolve.sharing.solver.solver_registry import find_solver
 from musclesolve.studies.many_trials.run_many import safe
 from musclesolve.studies.many_trials.trial_record import CSV
 
@@ -110,7 +113,7 @@ class Study:
 
 def study_keys() -> dict[str, Any]:
     """Return the description of every table and key of a study file; units are those that quantities may have."""
-    usual = chosen_units()
+    usual = chosen_units() | {"angle": "deg"}
     units = {
         kind: {
             "type": "text",
@@ -186,7 +189,10 @@ def _unusual(
     if unused := [name for name in subjects if all(trial.subject != name for trial in trials)]:
         yield f"subjects without a trial: {', '.join(unused)}"
     labels = {
-        "group": Counter(str(each[GROUP]) for each in subjects.values() if GROUP in each),
+        "group": Counter(
+            str(subjects.get(name, {}).get(GROUP, ""))
+            for name in dict.fromkeys(trial.subject for trial in included)
+        ),
         "condition": Counter(trial.condition for trial in included),
     }
     for what, count in labels.items():
@@ -197,7 +203,17 @@ def _unusual(
                 if meant := [each for each in alike if DIGITS.findall(each) == DIGITS.findall(name)]:
                     yield f"the {what} {name!r} is named once; was {meant[0]!r} meant?"
         if some := count[""] and [each for each in count if each]:
-            yield f"{count['']} trials have no {what}, others have {', '.join(some)}"
+            yield (
+                f"{count['']} {'subjects' if what == 'group' else 'trials'} have no {what}, others have "
+                f"{', '.join(some)}: they are in no mean and no test"
+            )
+    sessions: dict[tuple[str, str], dict[str, None]] = {}
+    for trial in included:
+        if trial.session:
+            sessions.setdefault((trial.subject, trial.condition), {})[trial.session] = None
+    if pooled := [names for names in sessions.values() if len(names) > 1]:
+        names = ", ".join(pooled[0])
+        yield f"sessions of a subject ({names}) are averaged; state them as condition to compare them"
     seen: dict[str, str] = {}
     for trial in included:
         files = str((sorted(trial.source.items()), trial.side, sorted(trial.time.items())))
@@ -217,9 +233,11 @@ def _line(document: Document, table: str, name: str, values: Any, rules: Mapping
             raise document.unknown(f"there is no key '{key}'", key, rules, table, name, code="unknown_key")
         if wrong := value_problem(value, rules[key]):
             problem, expected = wrong
-            raise document.error(
-                f"{key}: {problem}", table, name, 0, expected, "check the value and its unit"
-            )
+            remedy = "check the value and its unit"
+            if "choices" in rules[key]:
+                examples = " or ".join(f'{key} = "{choice}"' for choice in rules[key]["choices"])
+                remedy = suggestion(str(value), rules[key]["choices"]) or f"write {examples}"
+            raise document.error(f"{key}: {problem}", table, name, 0, expected, remedy)
     for key, rule in rules.items():
         if rule.get("required") and key not in values:
             problem, expected = f"'{key}' is missing", f"{key}: {rule['about']}"
@@ -308,20 +326,30 @@ def _check_design(
     trials: tuple[StudyTrial, ...],
 ) -> None:
     """Refuse groups and conditions that no subject or trial has, and a covariate that is none."""
+    persons = {trial.subject for trial in trials if not trial.exclude}
     there = {
         "groups": {str(each[GROUP]) for each in subjects.values() if GROUP in each},
         "conditions": {trial.condition for trial in trials if trial.condition},
+    }
+    used = {
+        "groups": {str(each[GROUP]) for name, each in subjects.items() if GROUP in each and name in persons},
+        "conditions": {trial.condition for trial in trials if trial.condition and not trial.exclude},
     }
     for key, known in there.items():
         for name in design[key] or ():
             if name not in known:
                 problem = f"no {'subject is of the group' if key == 'groups' else 'trial has the condition'} {name!r}"
                 raise document.unknown(problem, name, sorted(known), "design", key)
-        if design[key] and (missing := known - set(design[key])):
+        if design[key] and (missing := used[key] - set(design[key])):
             problem = f"{sorted(missing)[0]!r} is not among them"
             expected = f"all {key} of the study, in their order"
             remedy = 'add it, or exclude its trials: exclude = "the reason"'
             raise document.error(problem, "design", key, 0, expected, remedy, code="unknown_name")
+    quantities = [name for rules in quantity_kinds().values() for name in rules["variables"]]
+    for name in design["quantities"] or ():
+        if name not in quantities:
+            problem = f"there is no quantity {name!r}"
+            raise document.unknown(problem, name, quantities, "design", "quantities")
     covariate = design["covariate"]
     numbers = {key for each in subjects.values() for key, value in each.items() if is_number(value)}
     if covariate is not None and covariate not in numbers:
@@ -363,4 +391,10 @@ def _settings(document: Document, settings: Mapping[str, Any]) -> dict[str, dict
                 raise document.error(
                     problem, f"settings.{table}", key, 0, expected, "check the value and its unit"
                 )
+    for key, find in (("cost", find_cost), ("solver", find_solver)):
+        if (name := settings.get("sharing", {}).get(key)) is not None:
+            try:
+                find(name)
+            except InputError as error:
+                raise document.placed(error, "settings.sharing", key) from None
     return {table: dict(values) for table, values in settings.items()}

@@ -67,6 +67,15 @@ def test_what_a_study_file_says(path: Path) -> None:
         ("mass_kg", "mas_kg", "unknown_key", 7, "did you mean 'mass_kg'"),
         ("71.0", "7100", "bad_value", 7, "mass_kg"),
         ("cost =", "cots =", "unknown_key", 5, "did you mean 'cost'"),
+        ("stress_cubed", "stress_cube", "unknown_name", 5, "did you mean 'stress_cubed'"),
+        (
+            "[design]",
+            '[design]\nquantities = ["joint_angel"]',
+            "unknown_name",
+            3,
+            "did you mean 'joint_angle'",
+        ),
+        ("start_s = 0.5", 'side = "right"', "bad_value", 9, 'write side = "both" or side = "r"'),
         ("settings.sharing", "settings.shring", "unknown_key", 4, "did you mean 'sharing'"),
         ("settings.sharing", "settings.subject", "bad_value", 4, "say it in [subjects]"),
         ("[trials]", "[trails]", "unknown_key", 8, "did you mean 'trials'"),
@@ -85,6 +94,25 @@ def test_one_message_for_each_fault(
     assert raised.value.code == code
     assert named in str(raised.value)
     assert line is None or f"line {line}" in str(raised.value)
+
+
+def test_what_is_unusual_is_a_note_and_no_error(path: Path) -> None:
+    text = STUDY.replace("start_s = 0.5", 'session = "pre"') + (
+        'S01_4 = { subject = "S01", condition = "slow", session = "post", file = "d.toml" }\n'
+        'S02_1 = { subject = "S02", file = "e.toml" }\n'
+    )
+    path.write_text(text, encoding="utf-8")
+    notes = "\n".join(read_study(path).notes)
+    assert "1 subjects have no group, others have a: they are in no mean and no test" in notes
+    assert "1 trials have no condition, others have slow, fast" in notes
+    assert "sessions of a subject (pre, post) are averaged" in notes
+
+
+def test_a_design_need_not_name_what_is_excluded(path: Path) -> None:
+    text = STUDY.replace('["slow", "fast"]', '["slow"]')
+    text = text.replace('condition = "fast", model', 'condition = "fast", exclude = "no forces", model')
+    path.write_text(text, encoding="utf-8")
+    assert read_study(path).design["conditions"] == ["slow"]
 
 
 def test_a_trial_file_is_no_study(tmp_path: Path) -> None:

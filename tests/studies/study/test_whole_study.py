@@ -285,8 +285,9 @@ def test_what_prevents_tests_or_means_is_said(whole, monkeypatch):
     assert found.comparisons is None and found.groups is not None
     assert "spm1d" in found.not_compared and 'pip install "musclesolve[study]"' in found.not_compared
     units = {**computed.study.units, "moment": "N m/(kg m)"}
-    with refused("missing_key", "stature"):
-        analyse_study(replace(computed, study=replace(computed.study, units=units)))
+    collected = write_study_data(replace(computed, study=replace(computed.study, units=units)))
+    assert collected.path is None
+    assert all("stature of S" in reason for reason in collected.not_averaged.values())
     file = computed.folder / "trials" / "S01_free_1" / "cycles.nc"
     content = file.read_bytes()
     file.write_bytes(content[:1000])
