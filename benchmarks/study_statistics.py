@@ -98,8 +98,9 @@ def main() -> None:
             beside = "" if other is None or number else f"{100.0 * other:.1f}"
             table.add_row(what if not number else "", effect, f"{100.0 * rate:.1f}", beside)
 
-    for n in (5, 8, 12, 20):
-        curves = smooth(rng, n, 2, many)
+    for n in (3, 4, 5, 8, 12, 20):
+        own = rng if n > 4 else np.random.default_rng((2026, n))  # the other rows stay what they were
+        curves = smooth(own, n, 2, many)
         add(f"{n} subjects, 2 conditions", rates(study(curves)),
             of_spm1d(curves, lambda y: spm1d.stats.ttest_paired(y[:, 1], y[:, 0])))  # fmt: skip
     for fwhm in (5.0, 10.0, 40.0):

@@ -1,7 +1,10 @@
 """Names of the figure files of a result, for those who replace or remove such files without drawing any."""
 
+import re
 from collections.abc import Iterable
+from pathlib import Path
 
+from musclesolve._util.bundled_toml import bundled_toml
 from musclesolve.plotting.page.page_style import FORMATS
 
 RESULT_FIGURES = (
@@ -28,3 +31,10 @@ def in_every_format(files: Iterable[str]) -> tuple[str, ...]:
     """The names of these figure files with the suffix of every format: those that an earlier result may have."""
     stems = dict.fromkeys(name.rpartition(".")[0] for name in files)
     return tuple(f"{stem}.{file_format}" for stem in stems for file_format in FORMATS)
+
+
+def group_figures_in(folder: Path) -> list[str]:
+    """The names of the files in a folder that figures of the groups of a study have, of any variable and format."""
+    variables = "|".join(map(re.escape, bundled_toml("musclesolve.results.dataset", "variables.toml")))
+    name = re.compile(rf"group_({variables})(_\d+)?\.({'|'.join(FORMATS)})")
+    return [path.name for path in folder.iterdir() if name.fullmatch(path.name)]

@@ -8,6 +8,7 @@ from refusals import refused
 from synthetic_study import bump, cycles, smooth
 
 from musclesolve.plotting import PageStyle, page_style
+from musclesolve.plotting.figure_names import group_figures_in
 from musclesolve.plotting.study.group_figures import group_curves, group_files
 from musclesolve.results.cycles.curve_names import shown
 from musclesolve.studies.study.curve_tests import compare_curves
@@ -79,9 +80,20 @@ def test_several_effects_are_drawn_over_their_thresholds():
     )
 
 
-def test_files_have_the_names_of_the_variables():
+def test_files_have_the_names_of_the_variables(tmp_path):
     means, found = study()
-    assert list(group_files(means, found)) == ["group_joint_angle.png"]
+    files = group_files(means, found)
+    assert list(files) == ["group_joint_angle.png"]
+    own = {*files, "group_muscle_force_2.pdf"}
+    for name in own | {"group_photo.png", "group_joint_angle.txt"}:
+        (tmp_path / name).touch()
+    assert set(group_figures_in(tmp_path)) == own
+
+
+def test_subjects_without_a_group_have_a_name_beside_groups():
+    means, found = study(["control"] * 6 + [""] * 6)
+    texts = [each.get_text() for each in group_curves(means, "joint_angle", found).legends[0].get_texts()]
+    assert any(text.startswith("no group, slow (n = 6)") for text in texts), texts
 
 
 def test_what_is_not_there_is_refused():

@@ -66,9 +66,11 @@ def study(
 
     Results that are up to date are kept; a trial that fails does not stop the others.
     """
+    from musclesolve.plotting.figure_names import group_figures_in
     from musclesolve.plotting.study.group_figures import group_files
     from musclesolve.report.study.study_page import NAME, REPORT, study_page, trial_report
     from musclesolve.results.files.atomic_writing import write_files
+    from musclesolve.studies.many_trials.trial_record import CSV
     from musclesolve.studies.study.analysis import analyse_study
     from musclesolve.studies.study.run_study import compute_trials
 
@@ -79,7 +81,9 @@ def study(
         result = analyse_study(computed, report, values.value)
         drawn = {} if result.groups is None else group_files(result.groups, result.comparisons, report)
         page = study_page(result, report).encode("utf-8", "replace")
-        paths = [*write_files(computed.folder, {NAME: page, **drawn}), *result.files]
+        outdated = group_figures_in(computed.folder)
+        paths = write_files(computed.folder, {NAME: page, **drawn}, outdated)
+        paths += [*result.files, computed.folder / CSV]
     for record in computed.records.values():
         if record.message:
             complain(f"{record.name}: {record.message}")
@@ -116,7 +120,8 @@ def _text(result: StudyResult) -> Iterator[RenderableType | str]:
         unusual = int(result.cycles["outlier"].sum())
         yield line(
             "cycles",
-            f"{result.cycles.sizes['cycle']} of {subjects} subjects, {unusual} unusual: listed, they count",
+            f"{result.cycles.sizes['cycle']} of {subjects} subject{'' if subjects == 1 else 's'}, "
+            f"{unusual} unusual: listed, they count",
         )
     if result.comparisons is None:
         yield line("tested", result.not_compared)

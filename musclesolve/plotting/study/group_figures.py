@@ -25,7 +25,7 @@ from musclesolve.plotting.page.sheet import Arrangement, Sheet, broken, heading,
 from musclesolve.plotting.study.comparison_figures import COST_COLORS as COLORS
 from musclesolve.results.cycles.curve_names import curves_of, shown
 from musclesolve.results.dataset.result_quantities import OPPOSITE, listed
-from musclesolve.results.tables.study_tables import p_text
+from musclesolve.results.tables.study_tables import NO_GROUP, p_text
 
 BAND = 0.22
 """Opacity of a band."""
@@ -328,9 +328,10 @@ def _legend(
     means: xr.Dataset, styles: dict[tuple[str, str], dict[str, Any]], effects: Sequence[str], band: str
 ) -> dict[str, Any]:
     entries: dict[str, Any] = {}
+    unnamed = NO_GROUP if means.sizes["group"] > 1 else ""
     for (group, condition), style in styles.items():
         count = int(means["subjects"].sel(group=group, condition=condition))
-        name = ", ".join(part.replace("_", " ") for part in (group, condition) if part) or "all"
+        name = ", ".join(part.replace("_", " ") for part in (group or unnamed, condition) if part) or "all"
         entries[f"{name} (n = {count})"] = line(**style)
     share = str(means.attrs["band"]).partition(" of ")[0]
     words = share if band == "confidence" else "± standard deviation over subjects"

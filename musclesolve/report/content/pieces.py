@@ -56,6 +56,7 @@ class PageTable:
     rows: Sequence[Sequence[object]]
     note: str = ""
     compact: bool = field(default=False)  # whether it is shown folded
+    prose: bool = False  # whether the last column holds sentences
 
 
 def sentence(text: str, *values: object) -> Markup:

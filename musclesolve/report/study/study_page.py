@@ -32,8 +32,10 @@ from musclesolve.results.plausibility import NOT_KNOWN, NOT_PLAUSIBLE, PLAUSIBLE
 from musclesolve.results.tables import study_tables
 from musclesolve.results.tables.lines import decimal
 from musclesolve.studies.many_trials.one_trial import RESULT
-from musclesolve.studies.study.analysis import VALUES, StudyResult
+from musclesolve.studies.many_trials.trial_record import CSV
+from musclesolve.studies.study.analysis import COMPARISONS, VALUES, StudyResult
 from musclesolve.studies.study.means import UNCERTAINTY as SPREAD
+from musclesolve.studies.study.study_data import DATA
 from musclesolve.studies.study.study_file import StudyTrial
 
 NAME, REPORT = "study.html", "report.html"
@@ -45,7 +47,7 @@ COUNTS = (("solved", "solved"), ("with_reserve", "solved_with_reserve"), ("witho
 JUDGED = {
     PLAUSIBLE: ("usable", "plausible"),
     NOT_PLAUSIBLE: ("not-plausible", "not plausible"),
-    NOT_KNOWN: ("with-care", "not known"),
+    NOT_KNOWN: ("not-known", "not known"),
 }
 
 
@@ -84,24 +86,27 @@ def study_page(result: StudyResult, progress: Progress | None = None) -> str:
         title=study.title,
         lead=_lead(result),
         found=_found(result),
+        nothing_found=_nothing_found(result),
         people=_people(result),
         left_out=_left_out(result),
         trials=list(_rows(result)),
+        not_judged=_not_judged(result),
         total=sum(record.outcome.has_result for record in records.values()),
         key=[(colors[verdict]["color"], plain(count)) for count, verdict in COUNTS],
         figures=list(_figures(result, report)),
         differences=_differences(result),
         said=[] if result.comparisons is None else listed(result.comparisons, "said"),
-        not_compared=result.not_compared,
+        not_compared=result.not_compared.replace("not tested: ", ""),
         curve_notes=_curve_notes(result),
         values=list(_values(result)),
         values_file=next((path.name for path in result.files if path.stem == VALUES), ""),
+        degrees=_degrees(result),
         outliers=_outliers(result),
         uncertain=_uncertainty(result),
         notes=result.computed.notes,
         methods=_methods(result, citations),
         citations=citations,
-        files=[path.relative_to(result.computed.folder).as_posix() for path in result.files],
+        files=[*(path.relative_to(result.computed.folder).as_posix() for path in result.files), CSV],
         versions=versions(),
         made=date.today().isoformat(),
         **{name: Markup(template(file)) for name, file in PARTS.items()},
@@ -142,17 +147,32 @@ def _found(result: StudyResult) -> list[str]:
     for row, places in of_test.items():
         test, clusters = tests.isel(test=row), tests.isel(cluster=sorted(places))
         stretches = zip(clusters["start"].values, clusters["end"].values, strict=True)
-        where = ", ".join(f"{start:.0f} to {end:.0f}" for start, end in sorted(stretches))
-        shares, size = clusters["mean_difference_percent"].values, ""
-        if np.isfinite(shares).any():
-            largest = int(np.nanargmax(np.abs(shares)))
+        where = ", ".join(study_tables.stretch(start, end, " to ") for start, end in sorted(stretches))
+        factor, unit = shown(str(test["units"].values))
+        amounts, size = factor * clusters["mean_difference"].values, ""
+        if np.isfinite(amounts).any():
+            largest = int(np.nanargmax(np.abs(amounts)))
             of = str(clusters["difference_of"].values[largest]) or "difference"
-            size = f"; {of}: {shares[largest]:+.0f} % of the largest magnitude"
+            share = float(clusters["mean_difference_percent"].values[largest])
+            beside = f", {share:+.0f} % of the reference's peak" if np.isfinite(share) else ""
+            size = f"; {of}: {amounts[largest]:+.3g} {unit}{beside}"
         p = study_tables.p_text(float(clusters["p"].values.min()))
         p = p.replace("<", "< ") if p.startswith("<") else f"= {p}"
         words, effect = study_tables.curve_words(test).capitalize(), str(test["effect"].values)
         sentences.append(f"{words}: {effect}, at {where} % of the cycle (p {p}{size})")
     return sentences
+
+
+def _nothing_found(result: StudyResult) -> str:
+    """What it means that no test found a difference."""
+    if result.comparisons is None:
+        return ""
+    tests = result.comparisons
+    subjects = int(tests["subjects"].values[tests["tested_percent"].values > 0].max(initial=0))
+    return (
+        f"No difference that these tests could find with {_number(subjects, 'subject')}. That does not show that the "
+        "curves agree: the fewer the subjects, the larger a difference has to be for a test to find it."
+    )
 
 
 def _people(result: StudyResult) -> PageTable:
@@ -188,7 +208,8 @@ def _people(result: StudyResult) -> PageTable:
         sizes = [
             size(names, key, digits) for key, digits in (("mass_kg", 1), ("stature_m", 2), ("age_years", 0))
         ]
-        rows.append([group or "all", len(names), females if known else DASH, *sizes, *counts])
+        unnamed = study_tables.NO_GROUP if len(groups) > 1 else "all"
+        rows.append([group or unnamed, len(names), females if known else DASH, *sizes, *counts])
     columns = ["group", "subjects", "female", "mass [kg]", "stature [m]", "age [years]"]
     columns += [f"{plain(condition) or 'all trials'}: trials / cycles" for condition in conditions]
     return PageTable("Subjects, mean ± standard deviation as the study file states them", columns, rows)
@@ -212,7 +233,9 @@ def _left_out(result: StudyResult) -> PageTable | None:
             rows.append((name, trial.subject, trial.condition, "not averaged", result.not_averaged[name]))
     if not rows:
         return None
-    return PageTable("Trials that do not count", ("trial", "subject", "condition", "what", "why"), rows)
+    return PageTable(
+        "Trials that do not count", ("trial", "subject", "condition", "what", "why"), rows, prose=True
+    )
 
 
 def _rows(result: StudyResult) -> Iterator[TrialRow]:
@@ -241,7 +264,7 @@ def _rows(result: StudyResult) -> Iterator[TrialRow]:
         page = record.folder / REPORT
         link = page if page.is_file() else record.folder
         contact = " / ".join(decimal(found.contact[joint], 1) for joint in LEG_JOINTS)
-        message = found.reason if found.plausibility != PLAUSIBLE else ""
+        message = found.reason if found.plausibility == NOT_PLAUSIBLE else ""
         yield TrialRow(
             record.name,
             link.relative_to(folder).as_posix() + ("" if page.is_file() else "/"),
@@ -253,6 +276,13 @@ def _rows(result: StudyResult) -> Iterator[TrialRow]:
             contact,
             message,
         )
+
+
+def _not_judged(result: StudyResult) -> list[str]:
+    """Why the verdict on trials is not known, each reason once with how many trials it is of."""
+    found = [each.measures for each in result.computed.records.values() if each.measures is not None]
+    reasons = Counter(each.reason for each in found if each.plausibility == NOT_KNOWN)
+    return [f"Not known in {_number(count, 'trial')}: {text}." for text, count in reasons.items() if text]
 
 
 def _figures(result: StudyResult, report: Progress) -> Iterator[Figure]:
@@ -277,11 +307,12 @@ def _differences(result: StudyResult) -> PageTable | None:
 
 
 def _curve_notes(result: StudyResult) -> list[str]:
-    """Notes on single tests, each with how many curves it is of."""
+    """Notes on single tests, each with the curves it is of."""
     if result.comparisons is None:
         return []
-    notes = Counter(str(note) for note in result.comparisons["note"].values if str(note))
-    return [f"{note} ({_number(count, 'curve')})" for note, count in notes.items()]
+    partly = study_tables.partly_tested(result.comparisons)
+    notes = [f"Partly tested: {partly}"] if partly else []
+    return [f"{plain(note)}." for note in (*notes, *study_tables.notes(result.comparisons))]
 
 
 PHASE, STRIDE = "cycle", "value"
@@ -312,14 +343,26 @@ def _values(result: StudyResult) -> Iterator[PageTable]:
 def _table_of(caption: str, values: pd.DataFrame, labels: Sequence[str], factor: float = 1.0) -> PageTable:
     """Mean and standard deviation over subjects, a column for each group and condition."""
     cells: dict[str, dict[str, str]] = {}
+    unnamed = study_tables.NO_GROUP if values["group"].nunique() > 1 else ""
     columns = dict[str, None]()
     for label, (_, row) in zip(labels, values.iterrows(), strict=True):
-        column = ", ".join(plain(row[key]) for key in ("group", "condition") if row[key]) or "all"
+        of = (row["group"] or unnamed, row["condition"])
+        column = ", ".join(plain(name) for name in of if name) or "all"
         spread = f" ± {factor * row['std']:.2g}" if row["count"] > 1 else ""
         cells.setdefault(label, {})[column] = f"{factor * row['mean']:.3g}{spread}"
         columns[column] = None
     rows = [[label, *(each.get(column, DASH) for column in columns)] for label, each in cells.items()]
     return PageTable(caption, ["", *columns], rows, compact=len(rows) > 12)
+
+
+def _degrees(result: StudyResult) -> str:
+    """Where angles are in degrees and where not, if the files have another unit than the page."""
+    unit = result.computed.study.units["angle"]
+    if shown(unit)[1] == unit:
+        return ""
+    files = [path.name for path in result.files if path.name == DATA or path.stem == VALUES]
+    compared = f" and in {COMPARISONS}" if result.comparisons is not None else ""
+    return f"Angles are in {shown(unit)[1]} on this page{compared}, and in {unit} in {' and '.join(files)}."
 
 
 def _outliers(result: StudyResult) -> PageTable | None:
@@ -341,6 +384,7 @@ def _outliers(result: StudyResult) -> PageTable | None:
         "Cycles far from the others of their subject; they count, unless their trials are excluded",
         columns,
         rows,
+        prose=True,
     )
 
 

@@ -23,6 +23,8 @@ HEADINGS = (
 
 NOT_EVERYWHERE = "percentages not tested"
 """How the note ends that counts them."""
+NO_GROUP = "no group"
+"""What the subjects without a group are called where others have one."""
 
 
 def comparisons_csv(comparisons: xr.Dataset) -> str:
@@ -81,7 +83,7 @@ def table(comparisons: xr.Dataset, most: int | None = None) -> Table:
         result.add_row(
             curve_words(test),
             str(test["effect"].values),
-            f"{float(found['start']):.0f}-{float(found['end']):.0f}",
+            stretch(float(found["start"]), float(found["end"]), "-"),
             p_text(float(found["p"])),
             f"{amount:.3g} {unit}" if np.isfinite(amount) else "-",
             decimal(share, 0),
@@ -96,6 +98,12 @@ def curve_words(test: xr.Dataset) -> str:
     return " ".join(dict.fromkeys(parts))
 
 
+def stretch(start: float, end: float, between: str) -> str:
+    """A part of the cycle in whole percent: 12-25, or 93 where it is less than one wide."""
+    first, last = f"{start:.0f}", f"{end:.0f}"
+    return first if first == last else f"{first}{between}{last}"
+
+
 def remarks(comparisons: xr.Dataset) -> list[str]:
     """Lines on what was tested and how, on curves without difference, and on those that could not be tested."""
     with_cluster = np.unique(comparisons["cluster_test"].values).size
@@ -103,21 +111,36 @@ def remarks(comparisons: xr.Dataset) -> list[str]:
     text = [line("" if k else "tested", said) for k, said in enumerate(listed(comparisons, "said"))]
     if made:
         text.append(line("difference", f"{with_cluster} of {made} tests; none in {made - with_cluster}"))
-    partly = comparisons["tested_percent"].values
-    if short := int(((partly > 0) & (partly < comparisons.sizes["percent"])).sum()):
-        text.append(
-            line("partly tested", f"{short} of {made} tests: elsewhere a value lacks, or nothing varies")
-        )
-    notes: dict[str, list[str]] = {}
+    if partly := partly_tested(comparisons):
+        text.append(line("partly tested", partly))
+    return text + [line("note", note) for note in notes(comparisons)]
+
+
+def partly_tested(comparisons: xr.Dataset) -> str:
+    """How many tests leave out percentages, why, and of which curves; "" if none does."""
+    tested = comparisons["tested_percent"].values
+    short = (tested > 0) & (tested < comparisons.sizes["percent"])
+    if not short.any():
+        return ""
+    which = _first_names(comparisons["name"].values[short].tolist())
+    count = f"{int(short.sum())} of {int(comparisons.attrs['tests'])} tests"
+    return f"{count}: elsewhere a value lacks, or nothing varies ({which})"
+
+
+def notes(comparisons: xr.Dataset) -> list[str]:
+    """Who is left out and why there is no test, each with the curves it is said of."""
+    found: dict[str, list[str]] = {}
     for name, note in zip(comparisons["name"].values, comparisons["note"].values, strict=True):
         for part in filter(None, str(note).split("; ")):
             if not part.endswith(NOT_EVERYWHERE):
-                notes.setdefault(part, []).append(str(name))
-    for note, of in notes.items():
-        curves = list(dict.fromkeys(of))
-        which = ", ".join(curves[:3]) + (f" and {len(curves) - 3} more" if len(curves) > 3 else "")
-        text.append(line("note", f"{note} ({which})"))
-    return text
+                found.setdefault(part, []).append(str(name))
+    return [f"{note} ({_first_names(of)})" for note, of in found.items()]
+
+
+def _first_names(names: list[str]) -> str:
+    """Each name once, the fourth and later ones only counted."""
+    curves = list(dict.fromkeys(names))
+    return ", ".join(curves[:3]) + (f" and {len(curves) - 3} more" if len(curves) > 3 else "")
 
 
 def p_text(p: float) -> str:

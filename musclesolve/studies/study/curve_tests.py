@@ -17,7 +17,7 @@ import xarray as xr
 from musclesolve._util.arrays import Array
 from musclesolve.errors import InputError
 from musclesolve.results.cycles.curve_names import PERCENT, curves_of
-from musclesolve.results.tables.study_tables import NOT_EVERYWHERE
+from musclesolve.results.tables.study_tables import NO_GROUP, NOT_EVERYWHERE
 from musclesolve.studies.study.means import UNCERTAINTY, WITHIN, groups_of, in_order
 from musclesolve.studies.study.random_field import (
     Effect,
@@ -224,8 +224,9 @@ class _Layout:
         chosen = {name: rows[covered[rows].all(axis=1)] for name, rows in self.groups.items()}
         few = [name for name, rows in chosen.items() if len(rows) < FEWEST]
         for name in few:
-            who = f"group {name}" if len(self.groups) > 1 else "these tests"
-            notes.append(f"{who}: {len(chosen[name])} subjects, at least {FEWEST} are needed")
+            who = (f"group {name}" if name else NO_GROUP) if len(self.groups) > 1 else "not tested"
+            there = ("there is none", "there is 1", "there are 2")[len(chosen[name])]
+            notes.append(f"{who}: a test needs {FEWEST} subjects, {there}")
         return {name: rows for name, rows in chosen.items() if name not in few}, notes
 
     def _of_design(self, theory: ModuleType, variable: str, name: str, curve: Array) -> list[_Test]:
@@ -234,7 +235,7 @@ class _Layout:
         rows, count = np.concatenate([*chosen.values(), np.empty(0, int)]), len(chosen)
         ends = np.cumsum([len(each) for each in chosen.values()])[:-1]
         values = curve[rows]
-        group_names, conditions = list(chosen), self.conditions
+        group_names, conditions = [name or NO_GROUP for name in chosen], self.conditions
 
         def split(kept: Array) -> list[Array]:
             return np.split(kept, ends)
@@ -261,7 +262,9 @@ class _Layout:
         def add(effect: str, kind: str, make: Callable[[Array], Effect], enough: bool, **said: Any) -> None:
             test = _Test(variable, name, effect, kind, subjects=len(rows), notes=list(notes), **said)
             if not enough:
-                test.notes.append("not tested: too few subjects or groups")
+                test.notes += (
+                    ["not tested: too few subjects or groups"] if several else []
+                )  # else said already
             elif (made := on_varying(make, values)) is None:
                 test.notes.append(
                     "not tested: nothing varies between the subjects, or no percentage is common"
@@ -353,7 +356,8 @@ class _Layout:
         groups = [x[own] for own in chosen]
         if len(rows) < FEWEST + len(chosen) - 1 or not any(np.ptp(each) > 0.0 for each in groups):
             test.notes.append(
-                f"not tested: {len(rows)} subjects, or {self.covariate} does not vary within a group"
+                f"not tested: {len(rows)} subject{'' if len(rows) == 1 else 's'}, or {self.covariate} does not vary "
+                "within a group"
             )
             return test
         ends, slope = np.cumsum([len(each) for each in chosen])[:-1], np.full(curve.shape[1], np.nan)

@@ -10,7 +10,7 @@ import pytest
 from rich.console import Console
 from synthetic_study import bump, cycles, smooth
 
-from musclesolve.results.tables.study_tables import comparisons_csv, remarks, table
+from musclesolve.results.tables.study_tables import comparisons_csv, partly_tested, remarks, stretch, table
 from musclesolve.studies.study.curve_tests import compare_curves
 from musclesolve.studies.study.means import subject_means
 
@@ -45,3 +45,14 @@ def test_the_terminal_has_the_smallest_p_first_and_says_what_is_not_tested(compa
     assert table(comparisons, most=1).row_count == 1
     said = "\n".join(remarks(comparisons))
     assert "Bonferroni" in said and "1 of 2 tests" in said and "nothing varies" in said and "dof_2" in said
+
+
+def test_what_is_tested_in_part_names_its_curves(comparisons):
+    assert partly_tested(comparisons) == ""
+    found = comparisons.copy(deep=True)
+    found["tested_percent"][0] = 93
+    assert partly_tested(found) == "1 of 2 tests: elsewhere a value lacks, or nothing varies (dof_0)"
+
+
+def test_a_stretch_narrower_than_a_percent_is_one_number():
+    assert stretch(92.8, 93.3, " to ") == "93" and stretch(12.0, 25.2, "-") == "12-25"

@@ -320,6 +320,27 @@ def test_what_cannot_be_tested_is_said_and_not_tested(rng, what):
     assert found.attrs["tests"] == (1 if what == "constant" else 0)
 
 
+@pytest.mark.parametrize(
+    ("groups", "said"),
+    [
+        (None, "not tested: a test needs 3 subjects, there is 1"),
+        (["a"] * 4 + [""], "no group: a test needs 3 subjects, there is 1"),
+        (["a"] * 4 + ["b"], "group b: a test needs 3 subjects, there is 1"),
+    ],
+)
+def test_a_group_that_is_too_small_is_named(rng, groups, said):
+    data = cycles(smooth(rng, 5 if groups else 1, 2, 1), groups=groups, conditions=["slow", "fast"])
+    assert said in str(compare_curves(subject_means(data))["note"].values[0])
+
+
+def test_subjects_without_a_group_are_compared_under_a_name(rng):
+    curves = smooth(rng, 12, 1, 1)
+    curves[6:] += 10.0
+    found = compare_curves(subject_means(cycles(curves, groups=["a"] * 6 + [""] * 6, conditions=["slow"])))
+    sign = {"no group - a": 1.0, "a - no group": -1.0}[str(found["difference_of"].values[0])]
+    assert sign * float(found["mean_difference"][0]) == pytest.approx(10.0, abs=2.0)
+
+
 def test_where_nothing_varies_the_rest_is_tested(rng):
     curves = smooth(rng, 6, 2, 1)
     curves[..., :20] = 0.0

@@ -22,6 +22,7 @@ from musclesolve.checking.finding import Finding, Report
 from musclesolve.cli import app as cli
 from musclesolve.cli.tables.study_check_tables import tables
 from musclesolve.drafting.study.draft_study import draft_study
+from musclesolve.report.study.study_page import study_page
 from musclesolve.studies.many_trials.trial_record import Outcome
 from musclesolve.studies.study.analysis import StudyResult, analyse_study
 from musclesolve.studies.study.check_study import StudyCheck
@@ -229,6 +230,7 @@ def test_the_document_says_what_became_of_each_trial(page):
 
 def test_links_of_the_page_lead_to_files(page):
     text = page.read_text(encoding="utf-8")
+    assert 'href="trials.csv"' in text
     links = [link for link in re.findall(r'href="([^"]+)"', text) if not link.startswith(("#", "data:"))]
     beside = [link for link in links if not link.startswith("https://")]  # sources that are cited
     assert sum(link.endswith("report.html") for link in beside) == 2
@@ -245,6 +247,71 @@ def test_the_page_in_a_browser(page):
                 assert (shown.errors, shown.requests) == ([], [])
                 width = shown.page.evaluate("document.documentElement.scrollWidth")
                 assert width <= size[0], size
+                sentences = "cells => cells.map(cell => cell.clientWidth)"
+                widths = shown.page.eval_on_selector_all("table.prose td:last-child", sentences)
+                assert widths and min(widths) >= 250, size
+
+
+def test_the_page_of_one_subject_says_why_nothing_is_compared(page):
+    text = page.read_text(encoding="utf-8")
+    assert "Nothing was compared:" in text and "No difference" not in text
+    assert "Angles are in deg on this page, and in rad in study.nc and values.csv." in text
+    unknown = text.count('class="badge not-known"')
+    assert unknown >= 1 and text.count("no contact forces are known") == 1
+    assert f"Not known in {unknown} trial" in text
+
+
+def test_sentences_of_the_page_have_names_units_and_groups(whole):
+    text = study_page(whole)
+    (found,) = re.findall(r"<li>(Joint moment knee angle: condition.*?)</li>", text)
+    tests = whole.comparisons
+    test = int(np.flatnonzero((tests["variable"] == "joint_moment") & (tests["name"] == "knee_angle"))[0])
+    own = np.abs(tests["mean_difference"].values[tests["cluster_test"].values == test])
+    amount, share = re.search(
+        r"loaded - free: ([+-][\d.]+) N m/kg, ([+-]\d+) % of the reference", found
+    ).groups()
+    assert abs(float(amount)) == pytest.approx(own.max(), rel=5e-3) and abs(int(share)) > 5
+    single = tests.assign(start=tests["start"] * 0 + 92.8, end=tests["end"] * 0 + 93.2)
+    text = study_page(replace(whole, comparisons=single))
+    assert "at 93 % of the cycle" in text and "93 to 93" not in text and "93-93" not in text
+    none = whole.comparisons.isel(cluster=[])
+    partly = none["tested_percent"].copy()
+    partly[:5] = 90
+    text = study_page(replace(whole, comparisons=none.assign(tested_percent=partly)))
+    assert "No difference that these tests could find with 5 subjects" in text
+    count = int(((partly > 0) & (partly < 101)).sum())
+    said = re.search(rf"Partly tested: {count} of \d+ tests: [^<]*\(([^<]*)\)", text)[1]
+    assert said.startswith(str(none["name"].values[0]).replace("_", " "))
+
+
+def test_subjects_without_a_group_are_called_so(whole):
+    study = whole.computed.study
+    subjects = {name: {**of, "group": "a"} if name < "S03" else of for name, of in study.subjects.items()}
+    text = study_page(
+        replace(whole, computed=replace(whole.computed, study=replace(study, subjects=subjects)))
+    )
+    assert '<th scope="row">no group</th><td>3</td>' in text and '<th scope="row">a</th><td>2</td>' in text
+    assert '<th scope="row">all</th><td>5</td>' in study_page(whole)
+
+
+def test_figures_of_an_earlier_run_are_removed(few, tmp_path):
+    lines = few.read_text(encoding="utf-8").splitlines()
+    few.write_text("\n".join(line for line in lines if not line.startswith(FEW[1:])), encoding="utf-8")
+    out = tmp_path / "out"
+
+    def figures() -> set[str]:
+        return {path.name for path in out.glob("group_*")}
+
+    answer = call("study", few, "-o", out, "--no-reports", "--format", "pdf", "--json", "--quiet")
+    assert any(file.endswith("trials.csv") for file in json.loads(answer.stdout)["files"])
+    (out / "group_photo.png").touch()
+    first = figures() - {"group_photo.png"}
+    assert first and all(name.endswith(".pdf") for name in first)
+    call("study", few, "-o", out, "--no-reports")
+    assert figures() == {name.replace(".pdf", ".png") for name in first} | {"group_photo.png"}
+    few.write_text(re.sub(r", cycles_s = \[\[.*?\]\]", "", few.read_text(encoding="utf-8")), encoding="utf-8")
+    answer = call("study", few, "-o", out, "--no-reports")
+    assert figures() == {"group_photo.png"}, answer.output
 
 
 def test_check_looks_at_every_trial(few):
