@@ -255,10 +255,18 @@ def test_the_page_in_a_browser(page):
 def test_the_page_of_one_subject_says_why_nothing_is_compared(page):
     text = page.read_text(encoding="utf-8")
     assert "Nothing was compared:" in text and "No difference" not in text
-    assert "Angles are in deg on this page, and in rad in study.nc and values.csv." in text
+    assert "Angles are in" not in text  # one unit everywhere
     unknown = text.count('class="badge not-known"')
     assert unknown >= 1 and text.count("no contact forces are known") == 1
     assert f"Not known in {unknown} trial" in text
+
+
+def test_the_page_says_which_files_have_another_unit_of_angles(whole):
+    study = whole.computed.study
+    radians = replace(study, units={**study.units, "angle": "rad"})
+    text = study_page(replace(whole, computed=replace(whole.computed, study=radians)))
+    said = "Angles are in deg on this page and in comparisons.csv, and in rad in study.nc and values.csv."
+    assert said in text
 
 
 def test_sentences_of_the_page_have_names_units_and_groups(whole):
