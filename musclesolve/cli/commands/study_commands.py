@@ -132,11 +132,11 @@ def _text(result: StudyResult) -> Iterator[RenderableType | str]:
 
 
 def _exit_code(result: StudyResult) -> int:
-    """0: all is fine; 2: no trial could be read; 3: some frames or trials failed."""
+    """0: all is fine; 2: no trial could be read; 3: some frames or trials failed, or there is nothing to average."""
     from musclesolve.studies.many_trials.trial_record import Outcome
 
     records = result.computed.records.values()
     if all(record.fine for record in records):
-        return 0
+        return 0 if result.cycles is not None else SOME_FRAMES_FAILED
     refused = all(record.outcome is Outcome.REFUSED for record in records)
     return INPUT_AT_FAULT if refused else SOME_FRAMES_FAILED
