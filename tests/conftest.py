@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from computed_once import compute_once
+from recorded_data import REPOSITORY, recorded
 
 from musclesolve.dynamics.inverse.external_wrenches import Wrench
 from musclesolve.dynamics.kinematics.motion_derivatives import Motion, differentiate
@@ -19,8 +20,6 @@ from musclesolve.opensim.model import OpenSimModel
 from musclesolve.opensim.read_model import read_osim
 from musclesolve.recording.data import Trial
 from musclesolve.recording.trial.trial_file import read_trial
-
-REPOSITORY = Path(__file__).resolve().parent.parent
 
 
 def pytest_sessionstart() -> None:
@@ -59,22 +58,13 @@ def _computed_once() -> Iterator[None]:
 @pytest.fixture(scope="session")
 def recorded_walk() -> Path:
     """Folder of the recorded walk; tests that need it are skipped where it is absent."""
-    root = Path(os.environ.get("MUSCLESOLVE_DATA", REPOSITORY / ".." / "shared" / "data"))
-    folder = root / "rajagopal_walk"
-    if not folder.is_dir():
-        pytest.skip(
-            f"no recorded walk in {folder} (set MUSCLESOLVE_DATA to the folder that holds rajagopal_walk)"
-        )
-    return folder
+    return recorded("rajagopal_walk")
 
 
 @pytest.fixture(scope="session")
-def instrumented_knee(recorded_walk: Path) -> Path:
+def instrumented_knee() -> Path:
     """Folder of the walks with an instrumented knee; tests that need it are skipped where it is absent."""
-    folder = recorded_walk.parent / "instrumented_knee"
-    if not folder.is_dir():
-        pytest.skip(f"no recordings of an instrumented knee in {folder}")
-    return folder
+    return recorded("instrumented_knee")
 
 
 @pytest.fixture(scope="session")
@@ -109,11 +99,13 @@ def with_silva_2003(trial_text: str) -> str:
 @pytest.fixture(scope="session")
 def model_folder() -> Path:
     """Folder of the public models and their sampled geometry; tests that need it are skipped where it is absent."""
-    root = Path(os.environ.get("MUSCLESOLVE_DATA", REPOSITORY / ".." / "shared" / "data"))
-    folder = root / "opensim_models"
-    if not folder.is_dir():
-        pytest.skip(f"no models in {folder} (set MUSCLESOLVE_DATA to the folder that holds opensim_models)")
-    return folder
+    return recorded("opensim_models")
+
+
+@pytest.fixture(scope="session")
+def addbiomechanics() -> Path:
+    """Folder of results of AddBiomechanics; tests that need it are skipped where it is absent."""
+    return recorded("addbiomechanics")
 
 
 @pytest.fixture(scope="session")

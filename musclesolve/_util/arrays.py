@@ -1,4 +1,4 @@
-"""The array types of the package, unbroken runs of a mask, and columns at other times."""
+"""The array types of the package, unbroken runs of a mask, columns at other times, statistics of known values."""
 
 from __future__ import annotations
 
@@ -46,6 +46,32 @@ def at_times(time: Array, columns: Array, new: Array) -> Array:
 def within(time: Array, first: float, last: float) -> Mask:
     """Mask (T,) of the times (T,) [s] between two others; those that differ by less than a microsecond are the same."""
     return np.asarray((time >= first - SAME_TIME) & (time <= last + SAME_TIME))
+
+
+def mean_of_known(values: Array, axis: int | tuple[int, ...] = 0) -> Array:
+    """Mean over axes of the values that are there (not NaN or infinite); NaN where there are none."""
+    there = np.isfinite(values)
+    count = there.sum(axis=axis)
+    return np.where(count > 0, np.where(there, values, 0.0).sum(axis=axis) / np.maximum(count, 1), np.nan)
+
+
+def sd_of_known(values: Array) -> Array:
+    """Standard deviation (n - 1) over the first axis of the values that are there; NaN for fewer than two."""
+    there = np.isfinite(values)
+    count = there.sum(axis=0)
+    squares = np.where(there, values - mean_of_known(values), 0.0) ** 2
+    return np.where(count > 1, np.sqrt(squares.sum(axis=0) / np.maximum(count - 1, 1)), np.nan)
+
+
+def median_of_known(values: Array) -> Array:
+    """Median over the first axis of the values that are there; NaN where there are none."""
+    there = np.isfinite(values)
+    if there.all():
+        return np.asarray(np.median(values, axis=0))
+    some = there.any(axis=0)
+    # zeros in columns without values avoid a warning of numpy
+    middle = np.nanmedian(np.where(some, np.where(there, values, np.nan), 0.0), axis=0)
+    return np.where(some, middle, np.nan)
 
 
 def split_named(vectors: Array, shapes: Mapping[str, tuple[int, ...]]) -> dict[str, Array]:

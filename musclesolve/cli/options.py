@@ -122,6 +122,11 @@ Movement = Annotated[
         "default: recognised by the motion."
     ),
 ]
+Jobs = Annotated[int | None, typer.Option(help="Number of trials computed at a time; default: one per core.")]
+Scheduler = Annotated[
+    str | None, typer.Option(help="Compute on a cluster: address of a dask.distributed scheduler.")
+]
+Again = Annotated[bool, typer.Option("--again", help="Recompute trials whose result is up to date.")]
 Figures = Annotated[bool, typer.Option("--figures/--no-figures", help="Draw the figures.")]
 
 RecordingFolder = Annotated[Path, typer.Option("-o", "--output", help="Folder for the recording.")]

@@ -1,8 +1,8 @@
 """B3D files of AddBiomechanics: the model of a subject, and its trials, frame by frame.
 
 The format is that of nimblephysics (keenon/nimblephysics: dart/proto/SubjectOnDisk.proto and
-dart/biomechanics/SubjectOnDisk.cpp). The package itself would read it, at the price of 80 MB, 300 MB on disk, and of
-torch; what is needed of the format is little: the length n of the header (8 bytes, little-endian), n bytes of the
+dart/biomechanics/SubjectOnDisk.cpp). The package itself reads it, but takes 80 MB, 300 MB on disk, and torch; what is
+needed of the format is little: the length n of the header (8 bytes, little-endian), n bytes of the
 header, and for every frame of every trial a block of the sensors and one for each processing pass of the trial.
 Header and blocks are messages of protocol buffers (protobuf.dev/programming-guides/encoding): a key (8 bytes of field
 number and wire type in a variable-length integer), then a number or a length and its bytes. All blocks of a kind are

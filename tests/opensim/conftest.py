@@ -1,10 +1,13 @@
-"""The small model."""
+"""The small model, and a subject of AddBiomechanics."""
 
 from __future__ import annotations
+
+from pathlib import Path
 
 import pytest
 from small_model import save_model
 
+from musclesolve.opensim.b3d import B3DSubject, read_b3d
 from musclesolve.opensim.model import OpenSimModel
 from musclesolve.opensim.read_model import read_osim
 
@@ -13,3 +16,9 @@ from musclesolve.opensim.read_model import read_osim
 def small(tmp_path_factory: pytest.TempPathFactory) -> OpenSimModel:
     """The small model."""
     return read_osim(save_model(tmp_path_factory.mktemp("small")))
+
+
+@pytest.fixture(scope="session")
+def real(addbiomechanics: Path) -> B3DSubject:
+    """A subject of AddBiomechanics in one file."""
+    return read_b3d(addbiomechanics / "results.b3d")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 
 import numpy as np
@@ -119,15 +118,6 @@ def test_any_damage_is_refused_properly_or_harmless(
         assert isinstance(read_b3d(path), B3DSubject)
     except InputError as error:
         assert error.code in ("bad_format", "truncated_file", "unsupported")
-
-
-@pytest.fixture(scope="module")
-def real() -> B3DSubject:
-    root = Path(os.environ.get("MUSCLESOLVE_DATA", Path(__file__).parents[2] / ".." / "shared" / "data"))
-    path = root / "addbiomechanics" / "results.b3d"
-    if not path.is_file():
-        pytest.skip(f"no {path}")
-    return read_b3d(path)
 
 
 def test_the_real_file_as_nimblephysics_reads_it(real: B3DSubject) -> None:

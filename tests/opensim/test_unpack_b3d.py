@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from dataclasses import replace
 from pathlib import Path
 
@@ -138,15 +137,6 @@ def test_models_that_do_not_fit_are_refused(tmp_path: Path) -> None:
     (tmp_path / "d").write_text("a file")
     with refused("not_writable"):
         unpack_b3d(write_b3d(tmp_path / "s.b3d", [trial], [MODEL], 12), tmp_path / "d")
-
-
-@pytest.fixture(scope="module")
-def real() -> B3DSubject:
-    root = Path(os.environ.get("MUSCLESOLVE_DATA", Path(__file__).parents[2] / ".." / "shared" / "data"))
-    path = root / "addbiomechanics" / "results.b3d"
-    if not path.is_file():
-        pytest.skip(f"no {path}")
-    return read_b3d(path)
 
 
 LEGS = [

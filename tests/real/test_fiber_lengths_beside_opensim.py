@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 
 import numpy as np
 import pytest
 from opensim_answers import answers, task
+from recorded_data import recorded
 
 from musclesolve.opensim.geometry import tendon_shifts
 from musclesolve.opensim.kinematics import coordinate_values
@@ -36,10 +36,7 @@ EVERY = 6
 
 def shared(walk: str, tendon: str = "rigid") -> tuple[Path, ModelBody]:
     """The problem along a walk, without moments."""
-    root = Path(os.environ.get("MUSCLESOLVE_DATA", Path(__file__).parents[2] / ".." / "shared" / "data"))
-    file, motion = (root / name for name in WALKS[walk])
-    if not file.is_file():
-        pytest.skip(f"no {file}")
+    file, motion = map(recorded, WALKS[walk])
     model = read_osim(file)
     frames = len(coordinate_motion(model, motion, None).time)
     none = {name: np.zeros(frames) for name in shared_choice(model).dofs}

@@ -11,6 +11,7 @@ import typer
 
 from musclesolve.cli.errors import SOME_FRAMES_FAILED
 from musclesolve.cli.options import (
+    Again,
     ContactSpacing,
     Coordinate,
     Coordinates,
@@ -22,6 +23,7 @@ from musclesolve.cli.options import (
     FileFormat,
     Font,
     Format,
+    Jobs,
     Loads,
     Model,
     ModelCost,
@@ -32,6 +34,7 @@ from musclesolve.cli.options import (
     Output,
     Passive,
     ReserveWeight,
+    Scheduler,
     Side,
     Sides,
     Solver,
@@ -70,15 +73,9 @@ def run(
     side: Sides = Side.both,
     emg_weight: EmgWeight = None,
     figures: Figures = True,
-    jobs: Annotated[
-        int | None, typer.Option(help="Number of trials computed at a time; default: one per core.")
-    ] = None,
-    scheduler: Annotated[
-        str | None, typer.Option(help="Compute on a cluster: address of a dask.distributed scheduler.")
-    ] = None,
-    again: Annotated[
-        bool, typer.Option("--again", help="Recompute trials whose result is up to date.")
-    ] = False,
+    jobs: Jobs = None,
+    scheduler: Scheduler = None,
+    again: Again = False,
     uncertainty: Annotated[
         int | None,
         typer.Option(min=2, help="Number of Monte Carlo samples over the sources of error: uncertainty.nc."),

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from musclesolve.cli.errors import INPUT_AT_FAULT, SOME_FRAMES_FAILED
-from musclesolve.cli.options import FileFormat, Font, Format, Width, page_style_of
+from musclesolve.cli.options import Again, FileFormat, Font, Format, Jobs, Scheduler, Width, page_style_of
 from musclesolve.cli.printing import complain, finish, progress
 from musclesolve.plotting.page.page_style import A4_PAGE, page_style
 
@@ -34,15 +34,9 @@ def study(
     output: Annotated[
         Path, typer.Option("-o", "--output", help="Folder for the page, the tables and all trials.")
     ],
-    jobs: Annotated[
-        int | None, typer.Option(help="Number of trials computed at a time; default: one per core.")
-    ] = None,
-    scheduler: Annotated[
-        str | None, typer.Option(help="Compute on a cluster: address of a dask.distributed scheduler.")
-    ] = None,
-    again: Annotated[
-        bool, typer.Option("--again", help="Recompute trials whose result is up to date.")
-    ] = False,
+    jobs: Jobs = None,
+    scheduler: Scheduler = None,
+    again: Again = False,
     reports: Annotated[
         bool,
         typer.Option(

@@ -26,6 +26,7 @@ from musclesolve.report.figures.inline_svg import inline_svg
 from musclesolve.report.inputs import read_inputs
 from musclesolve.report.page import PARTS, report_page
 from musclesolve.report.rendering import rendered, template
+from musclesolve.report.sections import Picture
 from musclesolve.results.cycles.curve_names import shown
 from musclesolve.results.dataset.result_quantities import listed
 from musclesolve.results.plausibility import NOT_KNOWN, NOT_PLAUSIBLE, PLAUSIBLE
@@ -34,9 +35,8 @@ from musclesolve.results.tables.lines import decimal
 from musclesolve.studies.many_trials.one_trial import RESULT
 from musclesolve.studies.many_trials.trial_record import CSV
 from musclesolve.studies.study.analysis import COMPARISONS, VALUES, StudyResult
-from musclesolve.studies.study.means import UNCERTAINTY as SPREAD
+from musclesolve.studies.study.means import SPREAD
 from musclesolve.studies.study.study_data import DATA
-from musclesolve.studies.study.study_file import StudyTrial
 
 NAME, REPORT = "study.html", "report.html"
 MOST_ROWS = 400
@@ -64,16 +64,6 @@ class TrialRow:
     badge: tuple[str, str]  # class, and words
     contact: str  # peaks of hip, knee and ankle
     message: str
-
-
-@dataclass(frozen=True)
-class Figure:
-    """A figure as the template takes it."""
-
-    name: str
-    label: str
-    svg: Markup
-    fault: str = ""
 
 
 def study_page(result: StudyResult, progress: Progress | None = None) -> str:
@@ -223,9 +213,8 @@ def _left_out(result: StudyResult) -> PageTable | None:
         for trial in study.trials
         if trial.exclude
     ]
-    by_name = {trial.name: trial for trial in study.trials}
     for name, record in records.items():
-        trial = by_name[name]
+        trial = study.trial_of[name]
         if not record.outcome.has_result:
             why = Markup("<br>").join(line.strip() for line in record.message.splitlines())
             rows.append((name, trial.subject, trial.condition, record.outcome.value, why))
@@ -242,7 +231,6 @@ def _rows(result: StudyResult) -> Iterator[TrialRow]:
     """A row for every trial with a result; of very many only those that are not as they should be."""
     study, folder = result.computed.study, result.computed.folder
     verdicts = bundled_toml("musclesolve.results", "verdicts.toml")
-    by_name: dict[str, StudyTrial] = {trial.name: trial for trial in study.trials}
     records = [record for record in result.computed.records.values() if record.outcome.has_result]
     if len(records) > MOST_ROWS:
         records = [
@@ -251,7 +239,7 @@ def _rows(result: StudyResult) -> Iterator[TrialRow]:
             if not each.fine or (each.measures and each.measures.plausibility == NOT_PLAUSIBLE)
         ][:MOST_ROWS]
     for record in records:
-        trial, found = by_name[record.name], record.measures
+        trial, found = study.trial_of[record.name], record.measures
         if found is None:
             continue
         counts = [getattr(found, key) for key, _ in COUNTS]
@@ -285,7 +273,7 @@ def _not_judged(result: StudyResult) -> list[str]:
     return [f"Not known in {_number(count, 'trial')}: {text}." for text, count in reasons.items() if text]
 
 
-def _figures(result: StudyResult, report: Progress) -> Iterator[Figure]:
+def _figures(result: StudyResult, report: Progress) -> Iterator[Picture]:
     """The mean curves of every quantity."""
     if result.groups is None:
         return
@@ -295,9 +283,9 @@ def _figures(result: StudyResult, report: Progress) -> Iterator[Figure]:
         report("drawing", number / len(drawings))
         label = plain(name.removeprefix("group_")).capitalize()
         try:
-            yield Figure(name, label, Markup(inline_svg(partial(draw, groups), name, label)))
+            yield Picture(name, label, Markup(inline_svg(partial(draw, groups), name, label)))
         except DAMAGE as error:
-            yield Figure(name, label, Markup(""), reason(error))
+            yield Picture(name, label, fault=reason(error))
 
 
 def _differences(result: StudyResult) -> PageTable | None:

@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 import xarray as xr
 
-from musclesolve._util.arrays import Array
+from musclesolve._util.arrays import Array, mean_of_known, median_of_known, sd_of_known
 from musclesolve.errors import InputError
 from musclesolve.results.cycles.gait_cycles import METHODS, RESERVES, SUBJECT, cycle_names, short_path
 from musclesolve.results.dataset.result_dataset import ResultDataset
@@ -174,19 +174,8 @@ def check_alike(cycles: Sequence[xr.Dataset]) -> None:
 
 def _statistics(values: Array) -> tuple[Array, Array, Array, Array]:
     """Mean, standard deviation, median and number over the first axis, of the values that are there."""
-    there = np.isfinite(values)
-    count = there.sum(axis=0)
-    some, several = np.maximum(count, 1), np.maximum(count - 1, 1)
-    mean = np.where(there, values, 0.0).sum(axis=0) / some
-    spread = np.sqrt((np.where(there, values - mean, 0.0) ** 2).sum(axis=0) / several)
-    # Zeros in all-NaN columns avoid a warning of numpy.
-    median = np.nanmedian(np.where(count > 0, values, 0.0), axis=0)
-    return (
-        np.where(count > 0, mean, np.nan),
-        np.where(count > 1, spread, np.nan),
-        np.where(count > 0, median, np.nan),
-        count.astype(np.int32),
-    )
+    count = np.isfinite(values).sum(axis=0).astype(np.int32)
+    return mean_of_known(values), sd_of_known(values), median_of_known(values), count
 
 
 def common(cycles: Sequence[xr.Dataset]) -> dict[str, object]:

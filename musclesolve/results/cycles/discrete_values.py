@@ -11,7 +11,8 @@ percentages. A phase counts from 95 % of it on that have values; integrals are t
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +25,7 @@ from musclesolve._util.message_text import as_text
 from musclesolve._util.names import suggestion
 from musclesolve.errors import InputError
 from musclesolve.results.cycles.normalisation import quantity_kinds
-from musclesolve.results.files.atomic_writing import write_files
+from musclesolve.results.files.atomic_writing import written_whole
 
 OF_CYCLE = (
     *("subject", "group", "condition", "session", "cycle_trial", "cycle_side", "cycle_start", "cycle_end"),
@@ -115,20 +116,20 @@ def write_values(table: pd.DataFrame, path: str | Path) -> Path:
     Raises:
         InputError: another suffix, the file cannot be written, or pyarrow, which Parquet needs, is not installed.
     """
-    path = Path(path)
-    if path.suffix.lower() == ".parquet":
-        try:
-            import pyarrow  # noqa: F401
-        except ImportError as error:
-            raise InputError(
-                "Parquet files need the package pyarrow, which is not installed",
-                code="missing_package",
-                remedy='pip install "musclesolve[parquet]", or name a file that ends in .csv',
-            ) from error
-        content = table.to_parquet(index=False, engine="pyarrow")
-    elif path.suffix.lower() == ".csv":
-        content = table.to_csv(index=False, float_format="%.8g", lineterminator="\n").encode()
-    else:
+    with values_file(Path(path)) as add:
+        add(table)
+    return Path(path)
+
+
+@contextmanager
+def values_file(path: Path) -> Iterator[Callable[[pd.DataFrame], None]]:
+    """A file of values, CSV or Parquet, that tables are added to one after the other; it appears when it is complete.
+
+    Raises:
+        InputError: see `write_values`.
+    """
+    suffix = path.suffix.lower()
+    if suffix not in (".csv", ".parquet"):
         raise InputError(
             f"values cannot be written as {path.suffix or 'a file without suffix'}",
             code="bad_format",
@@ -136,8 +137,39 @@ def write_values(table: pd.DataFrame, path: str | Path) -> Path:
             expected="a file that ends in .csv or .parquet",
             remedy=f"name it {path.stem}.csv",
         )
-    write_files(path.parent, {path.name: content})
-    return path
+    with written_whole(path) as beside, _csv(beside) if suffix == ".csv" else _parquet(beside) as add:
+        yield add
+
+
+@contextmanager
+def _csv(path: Path) -> Iterator[Callable[[pd.DataFrame], None]]:
+    with open(path, "w", encoding="utf-8", newline="") as file:
+        how: dict[str, Any] = {"index": False, "float_format": "%.8g", "lineterminator": "\n"}
+        yield lambda table: table.to_csv(file, header=file.tell() == 0, **how)
+
+
+@contextmanager
+def _parquet(path: Path) -> Iterator[Callable[[pd.DataFrame], None]]:
+    try:
+        import pyarrow as pa
+        from pyarrow import parquet
+    except ImportError as error:
+        raise InputError(
+            "Parquet files need the package pyarrow, which is not installed",
+            code="missing_package",
+            remedy='pip install "musclesolve[parquet]", or take CSV',
+        ) from error
+    with ExitStack() as stack:
+        writers: list[Any] = []
+
+        def add(table: pd.DataFrame) -> None:
+            texts = dict.fromkeys(table.select_dtypes("category"), str)
+            rows = pa.Table.from_pandas(table.astype(texts), preserve_index=False)
+            if not writers:
+                writers.append(stack.enter_context(parquet.ParquetWriter(path, rows.schema)))
+            writers[0].write_table(rows)
+
+        yield add
 
 
 def _of_curves(cycles: xr.Dataset, name: str, measures: Sequence[str]) -> Iterator[dict[str, AnyArray | str]]:

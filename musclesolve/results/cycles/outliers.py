@@ -29,7 +29,7 @@ from collections.abc import Sequence
 import numpy as np
 import xarray as xr
 
-from musclesolve._util.arrays import Array, Indices
+from musclesolve._util.arrays import Array, Indices, mean_of_known, median_of_known
 from musclesolve._util.checks import check_number
 from musclesolve.errors import InputError
 
@@ -86,10 +86,10 @@ def with_outliers(
         values = np.asarray(cube.values, dtype=float).reshape(count, cycles.sizes["percent"], -1)
         near, far = _distances(values, groups, conditions)
         parts.append(near)
-        usual_far = _median(far, 0)
+        usual_far = median_of_known(far)
         from_others.append(np.nan_to_num(far / np.where(usual_far > 0.0, usual_far, np.inf)))
-        size = np.sqrt(_mean(values**2, (0, 1)))
-        typical.append(np.fmax(_median(parts[-1], 0), LEAST_USUAL * size))
+        size = np.sqrt(mean_of_known(values**2, (0, 1)))
+        typical.append(np.fmax(median_of_known(parts[-1]), LEAST_USUAL * size))
         new = [_label(name, cube, place) for place in np.ndindex(*(cube.sizes[dim] for dim in names))]
         labels += new
         units += [str(cube.attrs.get("units", ""))] * len(new)
@@ -98,7 +98,7 @@ def with_outliers(
     score = np.full(distance.shape, np.nan)
     if judged.any():
         power, middle = distance[:, judged] ** POWER, usual[judged] ** POWER
-        spread = np.fmax(NORMAL * _median(np.abs(power - middle), 0), LEAST_SPREAD * middle)
+        spread = np.fmax(NORMAL * median_of_known(np.abs(power - middle)), LEAST_SPREAD * middle)
         score[:, judged] = (power - middle) / spread
     greatest = np.where(
         np.isfinite(score).any(axis=1), np.fmax.reduce(score, axis=1, initial=-np.inf), np.nan
@@ -159,36 +159,19 @@ def _distances(values: Array, groups: Indices, conditions: Indices) -> tuple[Arr
     The first over sqrt(1 - 1/n) for a group of n; NaN of a group of one, and without percentages in common.
     """
     members = [np.flatnonzero(groups == group) for group in range(groups.max(initial=-1) + 1)]
-    medians = np.stack([_median(values[rows], 0) for rows in members]) if members else values[:0]
+    medians = np.stack([median_of_known(values[rows]) for rows in members]) if members else values[:0]
     of_condition = np.array([conditions[rows[0]] for rows in members], dtype=np.intp)
-    every = {each: _median(medians[of_condition == each], 0) for each in np.unique(of_condition).tolist()}
+    every = {
+        each: median_of_known(medians[of_condition == each]) for each in np.unique(of_condition).tolist()
+    }
     own, others = (np.full((values.shape[0], values.shape[2]), np.nan) for _ in range(2))
     for rows, condition, median in zip(members, of_condition.tolist(), medians, strict=True):
         for found, reference, n in ((own, median, rows.size), (others, every[condition], np.inf)):
             if n > 1:
                 apart = (values[rows] - reference) ** 2
                 common = np.isfinite(apart).mean(axis=1) >= COMMON
-                found[rows] = np.where(common, np.sqrt(_mean(apart, 1) / (1.0 - 1.0 / n)), np.nan)
+                found[rows] = np.where(common, np.sqrt(mean_of_known(apart, 1) / (1.0 - 1.0 / n)), np.nan)
     return own, others
-
-
-def _median(values: Array, axis: int) -> Array:
-    """Median of the values that are there; NaN where there are none."""
-    there = np.isfinite(values)
-    if there.all():
-        return np.asarray(np.median(values, axis=axis))
-    none = ~there.any(axis=axis)
-    middle = np.nanmedian(
-        np.where(np.expand_dims(none, axis), 0.0, np.where(there, values, np.nan)), axis=axis
-    )
-    return np.where(none, np.nan, middle)
-
-
-def _mean(values: Array, axis: int | tuple[int, ...]) -> Array:
-    """Mean of the values that are there; NaN where there are none."""
-    there = np.isfinite(values)
-    count = there.sum(axis=axis)
-    return np.where(count > 0, np.where(there, values, 0.0).sum(axis=axis) / np.maximum(count, 1), np.nan)
 
 
 def _label(name: str, cube: xr.DataArray, place: tuple[int, ...]) -> str:

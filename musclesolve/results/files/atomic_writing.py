@@ -35,15 +35,29 @@ def write_files(
         raise ValueError(f"{odd[0]!r} would not be a file in the folder")
     paths = [folder / name for name in contents]
     removed = [folder / name for name in outdated if name not in contents]
-    with reserved(folder), _input_error(paths[0] if len(paths) == 1 else folder):
-        beside = Path(tempfile.mkdtemp(dir=folder, prefix=HIDDEN))
-        try:
-            for name, content in contents.items():
-                (beside / name).write_bytes(content)
-            _replace(beside, paths, removed)
-        finally:
-            shutil.rmtree(beside, ignore_errors=True)
+    with reserved(folder), _input_error(paths[0] if len(paths) == 1 else folder), _hidden(folder) as beside:
+        for name, content in contents.items():
+            (beside / name).write_bytes(content)
+        _replace(beside, paths, removed)
     return paths
+
+
+@contextlib.contextmanager
+def written_whole(path: Path) -> Iterator[Path]:
+    """Where to write a file that is too large for memory; it replaces the one at `path` when it is complete."""
+    with reserved(path.parent), _input_error(path), _hidden(path.parent) as beside:
+        yield beside / path.name
+        _replace(beside, [path], [])
+
+
+@contextlib.contextmanager
+def _hidden(folder: Path) -> Iterator[Path]:
+    """A folder in a reserved one for files that are not complete."""
+    beside = Path(tempfile.mkdtemp(dir=folder, prefix=HIDDEN))
+    try:
+        yield beside
+    finally:
+        shutil.rmtree(beside, ignore_errors=True)
 
 
 def _replace(beside: Path, paths: list[Path], removed: list[Path]) -> None:

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -14,14 +12,13 @@ import pandas as pd
 import xarray as xr
 
 from musclesolve._util.progress import Progress, no_progress
-from musclesolve._util.written_files import HIDDEN, note
 from musclesolve.errors import InputError
-from musclesolve.results.cycles.discrete_values import discrete_values
+from musclesolve.results.cycles.discrete_values import discrete_values, values_file
 from musclesolve.results.cycles.outliers import with_outliers
 from musclesolve.results.files.atomic_writing import reserved, write_files
 from musclesolve.results.tables.study_tables import comparisons_csv
 from musclesolve.studies.study.curve_tests import FEWEST, QUANTITIES, Design, compare_curves
-from musclesolve.studies.study.means import UNCERTAINTY, group_means, groups_of, subject_means
+from musclesolve.studies.study.means import SPREAD, group_means, groups_of, subject_means
 from musclesolve.studies.study.run_study import COMPUTING, ComputedStudy, compute_trials
 from musclesolve.studies.study.study_data import DATA, add_to_cycles, open_study, write_study_data
 from musclesolve.studies.study.study_file import Study
@@ -131,7 +128,7 @@ def analyse_study(
             (folder / name).unlink(missing_ok=True)
         report("tests", COMPUTING + 0.07)
         order = {key: _there(cycles, key, design[key]) for key in ("groups", "conditions")}
-        wanted = [name for name in cycles.data_vars if str(name).removesuffix(UNCERTAINTY) in variables]
+        wanted = [name for name in cycles.data_vars if str(name).removesuffix(SPREAD) in variables]
         means = subject_means(
             cycles,
             variables=list(map(str, wanted)),
@@ -226,63 +223,20 @@ def _tests(means: xr.Dataset, design: Design) -> tuple[xr.Dataset | None, str]:
 
 def _write_values(cycles: xr.Dataset, variables: Sequence[str], path: Path) -> pd.DataFrame:
     """Write the discrete values of all cycles, some at a time, and return the means of subjects in each condition."""
-    beside, sums = path.with_name(f"{HIDDEN}{path.name}"), list[pd.DataFrame]()
-    try:
-        with _rows_into(beside, path.suffix) as add:
-            for start in range(0, cycles.sizes["cycle"], AT_ONCE):
-                part = cycles.isel(cycle=slice(start, start + AT_ONCE)).load()
-                table = discrete_values(part, variables)
-                table["cycle"] += start
-                add(table)
-                by = [*OF_VALUE, *OF_SUBJECT]
-                own = table.dropna(subset=["value"]).groupby(by, observed=True, sort=False)
-                sums.append(own["value"].agg(["sum", "count"]).reset_index())
-        os.replace(beside, path)
-        note([path])
-    except OSError as error:
-        problem = f"cannot be written: {error.strerror or error}"
-        raise InputError(problem, code="not_writable", file=path, remedy="make room there") from error
-    finally:
-        beside.unlink(missing_ok=True)
+    sums = list[pd.DataFrame]()
+    with values_file(path) as add:
+        for start in range(0, cycles.sizes["cycle"], AT_ONCE):
+            part = cycles.isel(cycle=slice(start, start + AT_ONCE)).load()
+            table = discrete_values(part, variables)
+            table["cycle"] += start
+            add(table)
+            by = [*OF_VALUE, *OF_SUBJECT]
+            own = table.dropna(subset=["value"]).groupby(by, observed=True, sort=False)
+            sums.append(own["value"].agg(["sum", "count"]).reset_index())
     texts = [*OF_VALUE, *OF_SUBJECT]
     together = pd.concat([part.astype(dict.fromkeys(texts, str)) for part in sums], ignore_index=True)
     total = together.groupby(texts, sort=False)[["sum", "count"]].sum().reset_index()
     return total.assign(value=total["sum"] / total["count"])
-
-
-@contextmanager
-def _rows_into(path: Path, suffix: str) -> Iterator[Callable[[pd.DataFrame], None]]:
-    """A file of rows, CSV or Parquet, that tables are added to one after the other."""
-    if suffix == ".csv":
-        with open(path, "w", encoding="utf-8", newline="") as file:
-            yield lambda table: table.to_csv(
-                file, index=False, header=file.tell() == 0, float_format="%.8g", lineterminator="\n"
-            )
-        return
-    try:
-        import pyarrow as pa
-        from pyarrow import parquet
-    except ImportError as error:
-        raise InputError(
-            "Parquet files need the package pyarrow, which is not installed",
-            code="missing_package",
-            remedy='pip install "musclesolve[parquet]", or --values csv',
-        ) from error
-    writers: list[Any] = []
-
-    def add(table: pd.DataFrame) -> None:
-        rows = pa.Table.from_pandas(
-            table.astype(dict.fromkeys(table.select_dtypes("category"), str)), preserve_index=False
-        )
-        if not writers:
-            writers.append(parquet.ParquetWriter(path, rows.schema))
-        writers[0].write_table(rows)
-
-    try:
-        yield add
-    finally:
-        for writer in writers:
-            writer.close()
 
 
 def _summary(values: pd.DataFrame, order: Mapping[str, list[str]]) -> pd.DataFrame:

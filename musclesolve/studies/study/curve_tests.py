@@ -18,7 +18,7 @@ from musclesolve._util.arrays import Array
 from musclesolve.errors import InputError
 from musclesolve.results.cycles.curve_names import PERCENT, curves_of
 from musclesolve.results.tables.study_tables import NO_GROUP, NOT_EVERYWHERE
-from musclesolve.studies.study.means import UNCERTAINTY, WITHIN, groups_of, in_order
+from musclesolve.studies.study.means import SPREAD, WITHIN, groups_of, in_order
 from musclesolve.studies.study.random_field import (
     Effect,
     Field,
@@ -140,7 +140,7 @@ def compare_curves(means: xr.Dataset, design: Design | Mapping[str, Any] = Desig
             f"the means of the subjects have no {', '.join(unknown)}",
             code="unknown_name",
             where="[design] quantities",
-            expected=f"some of {', '.join(name for name in curves if not name.endswith((WITHIN, UNCERTAINTY)))}",
+            expected=f"some of {', '.join(name for name in curves if not name.endswith((WITHIN, SPREAD)))}",
         )
     order = in_order(design.conditions, means["condition"].values)
     means = means.sel(condition=[name for name in order if name in means["condition"].values])

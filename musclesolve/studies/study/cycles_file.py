@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
-from musclesolve.plotting.figure_names import UNCERTAINTY as UNCERTAINTY_FILE
+from musclesolve.plotting.figure_names import UNCERTAINTY
 from musclesolve.recording.data import SIDES
 from musclesolve.results.cycles.gait_cycles import cycles
 from musclesolve.results.dataset.frame_validity import sides
 from musclesolve.results.files.result_netcdf import netcdf_bytes, read_result, result_attributes
-from musclesolve.studies.study.means import UNCERTAINTY
+from musclesolve.studies.study.means import SPREAD
 
 CYCLES, TRIAL_FILE = "cycles.nc", "trial.toml"
 OF_UNCERTAINTY = ("joint_angle", "joint_moment", "activation", "muscle_force")
@@ -25,7 +25,7 @@ def cycles_file(result: xr.Dataset, path: Path) -> bytes:
 
     Where uncertainty.nc is beside it, they have its standard deviations, as NAME_uncertainty_sd.
     """
-    beside = path.with_name(UNCERTAINTY_FILE)
+    beside = path.with_name(UNCERTAINTY)
     return netcdf_bytes(
         cycles_of_trial(_with_uncertainty(result, read_result(beside)) if beside.is_file() else result)
     )
@@ -57,7 +57,7 @@ def _with_uncertainty(result: xr.Dataset, found: xr.Dataset) -> xr.Dataset:
     for name in OF_UNCERTAINTY:
         if name in result and f"{name}_sd" in found:
             spread = found[f"{name}_sd"].reindex_like(result[name])
-            more[name + UNCERTAINTY] = result[name].copy(data=spread.transpose(*result[name].dims).values)
+            more[name + SPREAD] = result[name].copy(data=spread.transpose(*result[name].dims).values)
     return result.assign(more)
 
 

@@ -13,12 +13,12 @@ from typing import Any, Literal
 import numpy as np
 import xarray as xr
 
-from musclesolve._util.arrays import Array, Mask
+from musclesolve._util.arrays import Array, Mask, mean_of_known, sd_of_known
 from musclesolve.errors import InputError
 from musclesolve.results.cycles.curve_names import PERCENT
 from musclesolve.studies.study.random_field import contrast, on_varying, random_field_theory, smoothness
 
-WITHIN, UNCERTAINTY = "_std", "_uncertainty_sd"
+WITHIN, SPREAD = "_std", "_uncertainty_sd"
 """Suffixes: standard deviation within the subject, and that which a Monte Carlo analysis gave the cycles."""
 OF_CYCLES = ("subject", "group", "condition", "session", "coverage", "distance", "outlier")
 """Coordinates over the cycles that are no numbers of the subjects."""
@@ -117,13 +117,13 @@ def subject_means(
             if not members:
                 continue
             values = np.asarray(each.isel(cycle=members).values, float)
-            if name.endswith(UNCERTAINTY):
-                mean[place] = np.sqrt(mean_and_sd(values**2)[0])
+            if name.endswith(SPREAD):
+                mean[place] = np.sqrt(mean_of_known(values**2))
             else:
-                mean[place], spread[place] = mean_and_sd(values)
+                mean[place], spread[place] = mean_of_known(values), sd_of_known(values)
         over = (*dims, *map(str, each.dims[1:]))
         found[name] = xr.Variable(over, mean, each.attrs)
-        if not name.endswith(UNCERTAINTY):
+        if not name.endswith(SPREAD):
             about = f"standard deviation within the subject: {each.attrs.get('long_name', name)}"
             found[name + WITHIN] = xr.Variable(over, spread, {**each.attrs, "long_name": about})
     kept = {dim for each in found.values() for dim in each.dims}
@@ -166,16 +166,6 @@ def _numbers_of_subjects(
             if all(values.size == 1 for values in of):
                 numbers[str(name)] = ("subject", np.concatenate(of), coord.attrs)
     return numbers
-
-
-def mean_and_sd(values: Array) -> tuple[Array, Array]:
-    """Mean and standard deviation (n - 1) over the first axis of the values that are there."""
-    there = np.isfinite(values)
-    count = there.sum(axis=0)
-    mean = np.where(there, values, 0.0).sum(axis=0) / np.maximum(count, 1)
-    squares = (np.where(there, values - mean, 0.0) ** 2).sum(axis=0)
-    spread = np.sqrt(squares / np.maximum(count - 1, 1))
-    return np.where(count > 0, mean, np.nan), np.where(count > 1, spread, np.nan)
 
 
 def group_means(
@@ -221,11 +211,11 @@ def group_means(
         "subjects": xr.Variable(("group", "condition"), counted.astype(np.int32), {"units": "1"})
     }
     for name, each in means.data_vars.items():
-        if name == "cycles" or str(name).endswith((WITHIN, UNCERTAINTY)):
+        if name == "cycles" or str(name).endswith((WITHIN, SPREAD)):
             continue
         dims = ("group", *map(str, each.dims[1:]))
         values = [each.values[rows] for rows in members]
-        mean, spread = (np.stack(part) for part in zip(*map(mean_and_sd, values), strict=True))
+        mean, spread = (np.stack([make(part) for part in values]) for make in (mean_of_known, sd_of_known))
         count = np.stack([np.isfinite(part).sum(axis=0) for part in values])
         if theory is not None and PERCENT in dims:
             factor = np.stack([_field_quantiles(theory, part, dims, level) for part in values])
@@ -234,16 +224,16 @@ def group_means(
 
             factor = stats.t.isf(0.5 * level, np.maximum(count - 1, 1))
         square = spread**2 / np.maximum(count, 1)
-        if common_errors and f"{name}{UNCERTAINTY}" in means:
-            errors = means[f"{name}{UNCERTAINTY}"].values
-            square = square + np.stack([mean_and_sd(errors[rows])[0] for rows in members]) ** 2
+        if common_errors and f"{name}{SPREAD}" in means:
+            errors = means[f"{name}{SPREAD}"].values
+            square = square + np.stack([mean_of_known(errors[rows]) for rows in members]) ** 2
         half = factor * np.sqrt(square)
         for suffix, numbers in (("", mean), (WITHIN, spread), ("_low", mean - half), ("_high", mean + half)):
             found[f"{name}{suffix}"] = xr.Variable(dims, numbers, each.attrs)
         found[f"{name}_count"] = xr.Variable(dims, count.astype(np.int32), {"units": "1"})
     for name, each in means.data_vars.items():
-        if str(name).endswith(UNCERTAINTY):
-            beside = np.stack([mean_and_sd(each.values[rows])[0] for rows in members])
+        if str(name).endswith(SPREAD):
+            beside = np.stack([mean_of_known(each.values[rows]) for rows in members])
             found[str(name)] = xr.Variable(("group", *map(str, each.dims[1:])), beside, each.attrs)
     words = {
         "pointwise": "of the mean at each percentage (Student's t)",

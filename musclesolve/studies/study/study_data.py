@@ -20,17 +20,16 @@ import xarray as xr
 
 from musclesolve._util.arrays import AnyArray, Array
 from musclesolve._util.progress import Progress, no_progress
-from musclesolve._util.written_files import HIDDEN
 from musclesolve.errors import InputError
 from musclesolve.results.cycles.cycle_averages import PROBLEM, check_alike
 from musclesolve.results.cycles.gait_cycles import STRENGTH
 from musclesolve.results.cycles.normalisation import OF_SUBJECT, normalised, quantity_kinds
 from musclesolve.results.dataset.result_quantities import texts
-from musclesolve.results.files.atomic_writing import reserved
+from musclesolve.results.files.atomic_writing import written_whole
 from musclesolve.results.files.result_netcdf import opened_netcdf, storable
 from musclesolve.studies.study.cycles_file import CYCLES
-from musclesolve.studies.study.means import UNCERTAINTY
-from musclesolve.studies.study.run_study import ComputedStudy
+from musclesolve.studies.study.means import SPREAD
+from musclesolve.studies.study.run_study import ComputedStudy, shortened
 from musclesolve.studies.study.study_file import Study
 from musclesolve.version import __version__
 
@@ -121,23 +120,14 @@ def write_study_data(computed: ComputedStudy, progress: Progress | None = None) 
         if kind != used:
             not_averaged[name] = f"{OTHER_MOVEMENT}: a {kind}, where most trials have a {used}; {REMEDY}"
     files = [(name, file) for name, file in files if kinds.get(name) == used]
-    beside = computed.folder / f"{HIDDEN}{DATA}"
-    with reserved(computed.folder):
-        try:
-            with netCDF4.Dataset(beside, "w") as target:
-                layout.create(target, computed)
-                rows = _Rows(target)
-                for number, (name, file) in enumerate(files):
-                    report("cycles", 0.3 + 0.7 * number / len(files))
-                    cycles = in_units(_read(file, wanted), computed.study, name)
-                    rows.add(layout.arrays(target, cycles, _said(computed.study, name)))
-                rows.write()
-            os.replace(beside, path)
-        except OSError as error:
-            problem = f"cannot be written: {error.strerror or error}"
-            raise InputError(problem, code="not_writable", file=path, remedy="make room there") from error
-        finally:
-            beside.unlink(missing_ok=True)
+    with written_whole(path) as beside, netCDF4.Dataset(beside, "w") as target:
+        layout.create(target, computed)
+        rows = _Rows(target)
+        for number, (name, file) in enumerate(files):
+            report("cycles", 0.3 + 0.7 * number / len(files))
+            cycles = in_units(_read(file, wanted), computed.study, name)
+            rows.add(layout.arrays(target, cycles, _said(computed.study, name)))
+        rows.write()
     in_order = {name: not_averaged[name] for name in computed.records if name in not_averaged}
     return Collected(path, in_order, _on_masses(masses))
 
@@ -159,10 +149,9 @@ def _on_masses(masses: Mapping[str, str]) -> tuple[str, ...]:
     """A note on masses that differ, if any do."""
     if not masses:
         return ()
-    shown = ", ".join(f"{subject} {both}" for subject, both in list(masses.items())[:3])
-    more = f" and {len(masses) - 3} more" if len(masses) > 3 else ""
+    shown = shortened([f"{subject} {both}" for subject, both in masses.items()])
     return (
-        f"masses by the study and by the model differ ({shown}{more}): curves and values are divided by the former, "
+        f"masses by the study and by the model differ ({shown}): curves and values are divided by the former, "
         "the verdicts and contact forces of single trials by the latter",
     )
 
@@ -233,9 +222,7 @@ def in_units(cycles: xr.Dataset, study: Study, name: str) -> xr.Dataset:
     for key in ("mass_kg", "stature_m"):
         if (stated := study.of_subject(trial.subject, key)) is not None:
             cycles.attrs[f"subject_{key}"] = stated
-    spreads = {
-        str(name): str(name).removesuffix(UNCERTAINTY) for name in cycles if str(name).endswith(UNCERTAINTY)
-    }
+    spreads = {str(name): str(name).removesuffix(SPREAD) for name in cycles if str(name).endswith(SPREAD)}
     try:
         in_their_units = normalised(cycles, study.units)
         if not spreads:
@@ -292,13 +279,21 @@ def _kind(variable: netCDF4.Variable) -> Any:
     return CURVE if len(variable.dimensions) > 1 else NUMBER
 
 
+def _created(target: netCDF4.Dataset, name: str, kind: Any, dims: tuple[str, ...]) -> netCDF4.Variable:
+    """A new variable of a file; truth values as xarray writes them."""
+    stored = target.createVariable(name, kind, dims)
+    if kind is FLAG:
+        stored.setncattr("dtype", "bool")
+    return stored
+
+
 def _is_curve(variable: netCDF4.Variable) -> bool:
     return CYCLE in variable.dimensions and len(variable.dimensions) > 1
 
 
 def _quantity(name: str) -> str:
     """The quantity that a variable is of, or is the uncertainty of."""
-    return name.removesuffix(UNCERTAINTY)
+    return name.removesuffix(SPREAD)
 
 
 @dataclass
@@ -370,9 +365,7 @@ class _Layout:
                 # two chunks: the library would keep 16 MB of every variable that has long been written
                 stored.set_var_chunk_cache(2 * int(np.prod(chunk)) * CURVE.itemsize)
             else:
-                stored = target.createVariable(name, kind, dims)
-                if kind is FLAG:  # as xarray writes it
-                    stored.setncattr("dtype", "bool")
+                _created(target, name, kind, dims)
         for name in OF_STUDY:
             target.createVariable(name, TEXT, (CYCLE,))
         first, others = choices[0].attrs, choices[1:]
@@ -464,13 +457,11 @@ def add_to_cycles(path: Path, make: Callable[[xr.Dataset], xr.Dataset]) -> None:
         for name, variable in found.data_vars.items():
             values = variable.values
             kind: Any = TEXT if values.dtype.kind in "UO" else FLAG if values.dtype.kind == "b" else NUMBER
-            stored = target.createVariable(str(name), kind, (CYCLE,))
+            stored = _created(target, str(name), kind, (CYCLE,))
             stored[:] = (
                 np.array([storable(str(each)) for each in values], object)
                 if kind is TEXT
                 else values.astype(kind)
             )
             stored.setncatts({key: value for key, value in variable.attrs.items() if key != "threshold"})
-            if kind is FLAG:
-                stored.setncattr("dtype", "bool")
         target.setncattr("coordinates", " ".join([*coordinates, *map(str, found.data_vars)]))

@@ -235,12 +235,9 @@ def test_a_name_that_is_no_text_is_said(tmp_path: Path) -> None:
     assert len(draft.unread) == 1 and "udcff" in draft.unread[0] and len(study_of(tmp_path).trials) == 1
 
 
-def test_the_folders_of_a_real_service(tmp_path: Path) -> None:
-    root = Path(os.environ.get("MUSCLESOLVE_DATA", Path(__file__).parents[3] / ".." / "shared" / "data"))
-    if not (root / "addbiomechanics").is_dir():
-        pytest.skip(f"no results of AddBiomechanics in {root}")
-    shutil.copytree(root / "addbiomechanics" / "opencap_subject", tmp_path / "one")
-    shutil.copy(root / "addbiomechanics" / "results.b3d", tmp_path / "two.b3d")
+def test_the_folders_of_a_real_service(addbiomechanics: Path, tmp_path: Path) -> None:
+    shutil.copytree(addbiomechanics / "opencap_subject", tmp_path / "one")
+    shutil.copy(addbiomechanics / "results.b3d", tmp_path / "two.b3d")
     study = study_of(tmp_path)
     assert [(each.name, each.condition) for each in study.trials] == [
         ("one_DJ_1", "DJ"), ("one_walking_1", "walking"), ("one_walking_2", "walking"),
