@@ -12,7 +12,10 @@ from .muscles.driving.muscle_forces import MuscleForces as MuscleForces
 from .muscles.driving.muscle_forces import muscle_forces as muscle_forces
 from .muscles.elastic.elastic_muscles import ElasticMuscles as ElasticMuscles
 from .muscles.muscle_parameters import MuscleParameters as MuscleParameters
+from .muscles.person import PersonMuscles as PersonMuscles
 from .muscles.pose_geometry import muscle_geometry as muscle_geometry
+from .opensim.person_file import read_person as read_person
+from .opensim.person_file import write_person as write_person
 from .opensim.read_model import read_osim as read_osim
 from .pipeline.forward_problem import ForwardProblem as ForwardProblem
 from .pipeline.forward_problem import forward_problem as forward_problem

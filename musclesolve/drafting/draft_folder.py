@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
@@ -26,7 +25,7 @@ from musclesolve.motion.events.force_events import FootLoads, flights
 from musclesolve.recording.c3d.c3d_file import stated_events
 from musclesolve.recording.data import SIDE_NAMES, SIDES, Markers, Table
 from musclesolve.recording.file_axes import global_from_laboratory
-from musclesolve.recording.text.text_file import file_path
+from musclesolve.recording.text.text_file import file_path, name_from
 from musclesolve.recording.trial.functional_trials import file_key
 from musclesolve.results.files.atomic_writing import write_files
 
@@ -218,14 +217,6 @@ def functional_paths(choice: MarkerChoice, roles: FileRoles) -> dict[str, Path]:
         for joint in choice.functional
         for side in SIDES
     }
-
-
-def name_from(path: Path, trial: Path) -> str:
-    """A file as a trial file names it: from the folder of the trial file."""
-    try:
-        return Path(os.path.relpath(path.absolute(), trial.parent.absolute())).as_posix()
-    except ValueError:  # on another drive
-        return path.absolute().as_posix()
 
 
 def _length(recorded: Markers | Table, what: str, count: int | None = None) -> str:

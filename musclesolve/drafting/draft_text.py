@@ -5,24 +5,22 @@ The reader of trial files judges a draft before anything is written: what it ref
 
 from __future__ import annotations
 
-import json
-import re
 import tempfile
 import textwrap
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from musclesolve.errors import InputError
 from musclesolve.recording.schema import Document, examined
+from musclesolve.recording.text.toml_text import key_text, value_text
 
 TODO = "# TODO: "
 """What every line begins with that says what is left to decide."""
 WIDTH = 110
 COLUMN = 38
 """Column at which comments behind values begin."""
-_BARE = re.compile(r"[A-Za-z0-9_-]+")
 NAME = "trial.toml"
 
 
@@ -98,30 +96,6 @@ def draft_text(title: tuple[str, ...], tables: tuple[DraftTable, ...]) -> str:
     blocks = ["\n".join(text for sentence in title for text in _wrapped(sentence, "# "))]
     blocks += ["\n".join(table.texts()) for table in tables]
     return "\n\n".join(block for block in blocks if block) + "\n"
-
-
-def key_text(key: str) -> str:
-    """A key of TOML, in quotes where it needs them."""
-    return key if _BARE.fullmatch(key) else _quoted(key)
-
-
-def value_text(value: Any) -> str:
-    """A value of TOML: text, number, truth, list, or table within a line."""
-    if isinstance(value, bool):
-        return str(value).lower()
-    if isinstance(value, str):
-        return _quoted(value)
-    if isinstance(value, list | tuple):
-        return "[" + ", ".join(map(value_text, value)) + "]"
-    if isinstance(value, Mapping):
-        inside = ", ".join(f"{key_text(k)} = {value_text(v)}" for k, v in value.items())
-        return f"{{ {inside} }}" if inside else "{}"
-    return str(value)
-
-
-def _quoted(text: str) -> str:
-    # JSON escapes what a basic string of TOML must not hold, except for the sign "delete".
-    return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
 
 
 def _plain(sentence: str) -> str:

@@ -11,6 +11,8 @@ from .parameter_derivatives import MuscleChange as MuscleChange
 from .parameter_derivatives import muscle_change as muscle_change
 from .path_point_derivatives import PointDerivatives as PointDerivatives
 from .path_point_derivatives import point_derivatives as point_derivatives
+from .person import FittedParameter as FittedParameter
+from .person import PersonMuscles as PersonMuscles
 from .placing.place_muscles import LEG_DOFS as LEG_DOFS
 from .placing.place_muscles import LegMuscles as LegMuscles
 from .placing.place_muscles import place_muscles as place_muscles

@@ -18,6 +18,8 @@ from .model import OpenSimMuscle as OpenSimMuscle
 from .muscle_set import SetDescription as SetDescription
 from .muscle_set import muscle_set as muscle_set
 from .neutral_leg import LegBodies as LegBodies
+from .person_file import read_person as read_person
+from .person_file import write_person as write_person
 from .read_model import read_osim as read_osim
 from .service_folders import ServiceTrial as ServiceTrial
 from .service_folders import service_trials as service_trials

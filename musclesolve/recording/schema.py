@@ -101,6 +101,11 @@ KINDS = {
         "[0.01, 0.01, 0.002]",
         lambda value: isinstance(value, list) and len(value) == 3 and all(map(is_number, value)),
     ),
+    "numbers": ValueKind(
+        "a list of numbers",
+        "[0.01, 0.002]",
+        lambda value: isinstance(value, list) and bool(value) and all(map(is_number, value)),
+    ),
     "ranges": ValueKind(
         "a list of ranges, each of two numbers, the smaller first",
         "[[0.4, 1.5], [1.5, 2.6]]",
@@ -266,8 +271,8 @@ def trial_keys() -> dict[str, Any]:
 def validated(document: Document) -> dict[str, Any]:
     """Return the content of a trial file with defaults filled in, or raise its first error.
 
-    Numbers are floats, counts are not. Tables with free keys (mapping, clusters, carried) come as they are; "force" is
-    a list of tables.
+    Numbers are floats, counts are not. Tables with free keys (mapping, clusters, carried) come as they are, lists of
+    them too; "force" is a list of tables.
     """
     if "trials" in document.content and "trials" not in document.tables and "files" not in document.content:
         problem, expected = "this is a study file", "a trial file, with a table [files]"
@@ -340,10 +345,10 @@ class _Examination:
         if value is not None and not right:
             self.refuse(wrong, (name,), expected, f"write the heading {header}")
             value = None
+        if rules.get("free"):
+            return list(value or []) if rules.get("list") else dict(value or {})
         if rules.get("list"):
             return [self.fields(name, part, keys, k) for k, part in enumerate(value or [])]
-        if rules.get("free"):
-            return dict(value or {})
         # An absent table lacks nothing, or its one error names the keys that it lacks.
         return self.fields(name, value or {}, keys, 0, lacking=value is not None)
 

@@ -8,11 +8,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from musclesolve.drafting.draft_folder import name_from
-from musclesolve.drafting.draft_text import DraftTable, Line, draft_text, value_text
+from musclesolve.drafting.draft_text import DraftTable, Line, draft_text
 from musclesolve.drafting.study.path_words import Role, in_order, roles
 from musclesolve.drafting.study.study_trials import FoundStudy, FoundTrial, study_trials
 from musclesolve.errors import InputError
+from musclesolve.recording.text.text_file import name_from
+from musclesolve.recording.text.toml_text import value_text
 from musclesolve.results.files.atomic_writing import write_files
 
 NAME = "study.toml"

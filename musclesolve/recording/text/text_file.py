@@ -127,6 +127,14 @@ def without_detours(path: Path) -> Path:
     return path
 
 
+def name_from(path: Path, holder: Path) -> str:
+    """Return a file as another file names it: from the folder of that other file, `holder`."""
+    try:
+        return Path(os.path.relpath(path.absolute(), holder.parent.absolute())).as_posix()
+    except ValueError:  # on another drive
+        return path.absolute().as_posix()
+
+
 def binary_file(path: Path) -> InputError:
     """Return the refusal of a file that is not text, or text that Windows calls Unicode."""
     with open_input(path) as stream:

@@ -10,10 +10,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from musclesolve.drafting.draft_folder import name_from
-from musclesolve.drafting.draft_text import key_text, value_text
 from musclesolve.recording.markers.marker_set import marker_sets
 from musclesolve.recording.schema import described_keys, trial_document, trial_keys
+from musclesolve.recording.text.text_file import name_from
+from musclesolve.recording.text.toml_text import key_text, value_text
 from musclesolve.recording.trial.model_trial import SHARED_TABLES, is_model_trial
 from musclesolve.recording.trial.settings import is_own_set
 from musclesolve.studies.study.cycles_file import TRIAL_FILE

@@ -1,0 +1,166 @@
+"""Muscles of one person: factors on the parameters of a muscle set or of a model, as a calibration finds them.
+
+A fitted parameter j is the natural logarithm of a factor that some muscles share. The number p of muscle i is then
+
+    p_i = parent_i prod_j f_j^E_ij,    sd(ln p_i)^2 = sum_jk E_ij C_jk E_ik,
+
+where E_ij is 1 where the factor j is on this quantity of this muscle, else 0, and C (p, p) is the covariance of ln f.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from musclesolve._util.arrays import Array
+from musclesolve._util.message_text import few
+from musclesolve.muscles.muscle_parameters import MuscleParameters
+from musclesolve.recording.trial.settings import is_own_set
+
+QUANTITIES = ("max_isometric_force", "optimal_fiber_length", "tendon_slack_length", "tendon_strain")
+"""What a factor may be on: arrays of `MuscleParameters`."""
+USUAL_FACTORS = 0.2, 5.0
+"""Factors beyond these are pointed out: muscles of adults differ less from one another."""
+
+
+@dataclass(frozen=True)
+class FittedParameter:
+    """A factor that some muscles share.
+
+    name: in results; quantity: one of `QUANTITIES`; muscles: names with side; factor: on the number of the parent. sd,
+    prior_sd: standard deviations of the natural logarithm of the factor after and before the trials were seen;
+    determined: False where the trials say little about it, so that both are alike.
+    """
+
+    name: str
+    quantity: str
+    muscles: tuple[str, ...]
+    factor: float
+    sd: float
+    prior_sd: float
+    determined: bool = True
+
+
+@dataclass(frozen=True, eq=False)
+class PersonMuscles:
+    """The muscles of one person, as `read_person` reads them.
+
+    name: of the person, if known. parent: the muscles that the factors are on, a bundled muscle set by its name or the
+    path of a file; parent_sha256: of that file as it was at the calibration. trials: paths of the trial files of the
+    calibration; tendon: its tendons, "rigid" or "elastic". parameters: the p fitted parameters; covariance (p, p): of
+    the natural logarithms of their factors. created: the program that wrote the file. numbers: muscle -> quantity ->
+    "value", "parent" and "sd" in SI of what differs from a parent that is a model; emg, prediction: what a calibration
+    says besides. path: of the file that it was read from; warnings: what is odd in it.
+    """
+
+    name: str | None
+    parent: str
+    parent_sha256: str | None
+    trials: tuple[str, ...]
+    tendon: str
+    parameters: tuple[FittedParameter, ...]
+    covariance: Array
+    created: str | None = None
+    numbers: Mapping[str, Mapping[str, Mapping[str, float]]] = field(default_factory=dict)
+    emg: Mapping[str, Any] = field(default_factory=dict)
+    prediction: Sequence[Mapping[str, Any]] = ()
+    path: Path | None = None
+    warnings: tuple[str, ...] = ()
+
+    @property
+    def parent_file(self) -> Path | None:
+        """The file of the parent; None of a bundled muscle set."""
+        return Path(self.parent) if is_own_set(self.parent) else None
+
+    @property
+    def muscles(self) -> tuple[str, ...]:
+        """The muscles with a factor, in the order of the parameters."""
+        return tuple(dict.fromkeys(muscle for each in self.parameters for muscle in each.muscles))
+
+    def exponents(self, quantity: str, names: Sequence[str]) -> Array:
+        """The exponents E (n, p): 1 where a fitted parameter is on this quantity of a muscle, of n muscles by name."""
+        on = [
+            np.isin(names, each.muscles) if each.quantity == quantity else np.zeros(len(names), dtype=bool)
+            for each in self.parameters
+        ]
+        return np.stack(on, axis=1).astype(float)
+
+    def factors(self, quantity: str, names: Sequence[str]) -> Array:
+        """The factors (n,) on a quantity of n muscles by name; 1 for muscles without any."""
+        factor = np.array([each.factor for each in self.parameters])
+        return np.asarray(np.where(self.exponents(quantity, names) > 0.0, factor, 1.0).prod(axis=1))
+
+    def spread(self, quantity: str, names: Sequence[str]) -> Array:
+        """Standard deviations (n,) of the natural logarithm of a quantity of n muscles; 0 for muscles without any."""
+        exponents = self.exponents(quantity, names)
+        variance = np.einsum("ij,jk,ik->i", exponents, self.covariance, exponents)
+        return np.asarray(np.sqrt(np.maximum(variance, 0.0)))
+
+    def applied(self, parameters: MuscleParameters) -> MuscleParameters:
+        """The parameters of n muscles with the factors of this person on those that have one.
+
+        Passive elements keep their force: F0 of a factor is that of the contractile element, as in
+        `parameter_derivatives`.
+        """
+        changed = {
+            quantity: getattr(parameters, quantity) * self.factors(quantity, parameters.names)
+            for quantity in QUANTITIES
+        }
+        return replace(parameters, **changed)
+
+    def with_numbers(self, parent: MuscleParameters) -> PersonMuscles:
+        """The same with the numbers that differ from those of the parent's muscles, for the file."""
+        names, changed = parent.names, self.applied(parent)
+        numbers: dict[str, dict[str, dict[str, float]]] = {}
+        for quantity in QUANTITIES:
+            before, after = getattr(parent, quantity), getattr(changed, quantity)
+            sd = after * self.spread(quantity, names)
+            for k in np.flatnonzero(self.exponents(quantity, names).any(axis=1)):
+                numbers.setdefault(names[k], {})[quantity] = {
+                    "value": float(after[k]),
+                    "parent": float(before[k]),
+                    "sd": float(sd[k]),
+                }
+        return replace(self, numbers={name: numbers[name] for name in names if name in numbers})
+
+    def renamed(self, names: Mapping[str, str]) -> PersonMuscles:
+        """The same with other names of muscles; muscles that `names` lacks are left out."""
+        parameters = tuple(
+            replace(each, muscles=tuple(names[muscle] for muscle in each.muscles if muscle in names))
+            for each in self.parameters
+        )
+        numbers = {names[muscle]: of_muscle for muscle, of_muscle in self.numbers.items() if muscle in names}
+        return replace(self, parameters=parameters, numbers=numbers)
+
+    def notes(self, names: Sequence[str], tendon: str) -> list[str]:
+        """Sentences on these muscles as the muscles of a run, of n muscles by name and with some kind of tendon."""
+        parent = self.parent if self.parent_file is None else self.parent_file.name
+        count = int(sum(self.exponents(quantity, names).any(axis=1).sum() for quantity in QUANTITIES))
+        changed = [name for name in self.muscles if name in names]
+        of_file = "" if self.path is None else f" ({self.path.name})"
+        notes = [
+            f"Muscles are those of {self.name or 'one person'}{of_file}: {count} numbers of {len(changed)} muscles "
+            f"differ from {parent}, by {len(self.parameters)} factors calibrated with {tendons(self.tendon)}."
+        ]
+        if tendon != self.tendon:
+            notes.append(
+                f"The factors were calibrated with {tendons(self.tendon)} and are used with {tendons(tendon)}: "
+                "fiber and tendon slack lengths that are right for one are not for the other."
+            )
+        if unknown := [each.name for each in self.parameters if not each.determined]:
+            notes.append(f"The trials of the calibration say little about {few(unknown, 6)}.")
+        low, high = USUAL_FACTORS
+        if far := [
+            f"{each.name} ({each.factor:g})" for each in self.parameters if not low <= each.factor <= high
+        ]:
+            notes.append(f"Factors beyond {low:g} to {high:g}, further than adults differ: {few(far, 6)}.")
+        return [*self.warnings, *notes]
+
+
+def tendons(kind: str) -> str:
+    """A kind of tendon in a sentence."""
+    return f"{kind} tendons"

@@ -1,0 +1,275 @@
+"""Files of one person's muscles (person.toml): read with every fault and its line, and written."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import asdict
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import muscle_db
+from musclesolve._util.arrays import Array
+from musclesolve._util.bundled_toml import bundled_toml
+from musclesolve._util.message_text import as_text
+from musclesolve.errors import InputError
+from musclesolve.muscles.person import FittedParameter, PersonMuscles
+from musclesolve.opensim.find_muscle_set import MODEL, find_muscle_set
+from musclesolve.opensim.read_model import read_osim
+from musclesolve.recording.schema import Document, is_number, validated
+from musclesolve.recording.text.text_file import (
+    file_path,
+    name_from,
+    read_lines,
+    sha256,
+    without_detours,
+    write_text,
+)
+from musclesolve.recording.text.toml_text import key_text, value_text
+from musclesolve.recording.trial.settings import is_own_set
+
+KEYS = "person_keys.toml"
+HEAD = "# The muscles of one person. A trial file uses them by [muscles] database, the command share by --muscles."
+_ROUNDED = 1e-3
+"""Numbers that stand twice may differ by this, relative: they may have been rounded by hand."""
+_ROUND_OFF = 1e-9
+
+
+def is_person(path: str | Path) -> bool:
+    """Whether a file is one of a person's muscles; False of what cannot be read."""
+    if Path(path).suffix.casefold() != ".toml":
+        return False
+    with suppress(InputError, tomllib.TOMLDecodeError):
+        return "person" in tomllib.loads("\n".join(read_lines(Path(path))))
+    return False
+
+
+def read_person(path: str | Path) -> PersonMuscles:
+    """Read the muscles of one person, and see that the parent has them.
+
+    Args:
+        path: of the file (.toml).
+
+    Returns:
+        the factors with their covariance; `warnings` say it where the parent is not as it was at the calibration.
+
+    Raises:
+        InputError: a key or value is wrong, the parent is missing or lacks a muscle, a covariance is none; with line.
+    """
+    document = Document(file_path(path), bundled_toml(__package__, KEYS))
+    content = validated(document)
+    person, listed = content["person"], content["parameter"]
+    covariance = _covariance(document, listed)
+    parameters = tuple(
+        FittedParameter(
+            **{key: row[key] for key in row if key not in ("covariance", "muscles")}, muscles=muscles
+        )
+        for row in listed
+        for muscles in [tuple(row["muscles"])]
+    )
+    parent = person["parent"]
+    warnings: tuple[str, ...] = ()
+    if is_own_set(parent):
+        file = document.input_file("person", "parent", parent)
+        if is_person(file):
+            problem, expected = f"{parent} is itself the muscles of one person", "a muscle set or a model"
+            remedy = "name the parent of that file, and multiply the factors of both"
+            raise document.error(problem, "person", "parent", 0, expected, remedy, code="conflict")
+        stated = person["parent_sha256"]
+        if stated is not None and stated.casefold() != sha256(file):
+            warnings = (
+                f"{file.name} is not as it was when these muscles were calibrated (its SHA-256 differs): the factors "
+                "now multiply other numbers.",
+            )
+        parent = str(file)
+    elif parent not in muscle_db.available():
+        problem, known = f"there is no muscle set {parent!r}", muscle_db.available()
+        raise document.unknown(problem, parent, known, "person", "parent")
+    _check_names(document, parameters, parent)
+    _check_numbers(document, content["muscles"], parameters)
+    folder = document.path.parent
+    return PersonMuscles(
+        name=person["name"],
+        parent=parent,
+        parent_sha256=person["parent_sha256"],
+        trials=tuple(str(without_detours(folder / trial)) for trial in person["trials"] or ()),
+        tendon=person["tendon"],
+        parameters=parameters,
+        covariance=covariance,
+        created=person["created"],
+        numbers=content["muscles"],
+        emg=content["emg"],
+        prediction=tuple(content["prediction"]),
+        path=document.path,
+        warnings=warnings,
+    )
+
+
+def _covariance(document: Document, listed: list[dict[str, Any]]) -> Array:
+    """The covariance (p, p) of the fitted parameters from its rows."""
+
+    def refuse(problem: str, row: int, expected: str, remedy: str) -> InputError:
+        return document.error(problem, "parameter", "covariance", row, expected, remedy)
+
+    count = len(listed)
+    for k, each in enumerate(listed):
+        if len(each["covariance"]) != count:
+            raise refuse(
+                f"{len(each['covariance'])} covariances of one of {count} parameters",
+                k,
+                f"{count} numbers, one for every [[parameter]] in the order of the file",
+                "write the covariance with every parameter, 0 where there is none",
+            )
+    matrix = np.array([each["covariance"] for each in listed], dtype=float)
+    names, scale = [each["name"] for each in listed], np.abs(matrix).max()
+    if not np.isfinite(matrix).all():
+        row = int(np.flatnonzero(~np.isfinite(matrix).all(axis=1))[0])
+        raise refuse("a covariance is not finite", row, "finite numbers", "correct the row")
+    uneven = np.argwhere(np.abs(matrix - matrix.T) > _ROUND_OFF * scale)
+    if uneven.size:
+        j, k = uneven[0]
+        raise refuse(
+            f"the covariance of {names[j]} with {names[k]} is {matrix[j, k]:g}, and the other way round "
+            f"{matrix[k, j]:g}",
+            int(j),
+            "a symmetric matrix",
+            "make both equal",
+        )
+    least = float(np.linalg.eigvalsh(matrix)[0])
+    if least < -_ROUND_OFF * scale:
+        k = int(np.argmin(np.diag(matrix)))
+        raise refuse(
+            f"the matrix of the covariances has the eigenvalue {least:g}",
+            k,
+            "no negative variance of any combination of parameters: |covariance of two| at most the product of their "
+            "standard deviations",
+            "write the covariances as the calibration gave them",
+        )
+    for k, each in enumerate(listed):
+        if abs(each["sd"] - np.sqrt(matrix[k, k])) > _ROUNDED * max(each["sd"], np.sqrt(scale) * 1e-3):
+            raise document.error(
+                f"the standard deviation is {each['sd']:g}, by its covariance {np.sqrt(matrix[k, k]):g}",
+                "parameter",
+                "sd",
+                k,
+                f"sd = the square root of number {k + 1} of covariance",
+                "correct one of them",
+                code="conflict",
+            )
+    return matrix
+
+
+def _check_names(document: Document, parameters: tuple[FittedParameter, ...], parent: str) -> None:
+    """Refuse names that stand twice and muscles that the parent lacks."""
+    seen: set[str] = set()
+    for k, each in enumerate(parameters):
+        twice = [muscle for muscle in each.muscles if each.muscles.count(muscle) > 1]
+        if twice or each.name in seen:
+            key, name = ("muscles", twice[0]) if twice else ("name", each.name)
+            problem, expected = f"{name!r} stands twice", "every parameter and every muscle of it once"
+            raise document.error(
+                problem, "parameter", key, k, expected, "remove or rename one", code="duplicate_name"
+            )
+        seen.add(each.name)
+    known = parent_muscles(parent, frozenset(muscle for each in parameters for muscle in each.muscles))
+    for k, each in enumerate(parameters):
+        for muscle in each.muscles:
+            if muscle not in known:
+                problem = f"there is no muscle {muscle!r} in {Path(parent).name}"
+                raise document.unknown(problem, muscle, known, "parameter", "muscles", k)
+
+
+def parent_muscles(parent: str, wanted: frozenset[str] = frozenset()) -> tuple[str, ...]:
+    """Names of the muscles of a parent, with side; of a model its own, and if those lack some those as a muscle set."""
+    file = Path(parent)
+    if file.suffix.casefold() == MODEL:
+        own = _model_muscles(str(file), sha256(file))
+        if wanted <= set(own):
+            return own
+        with suppress(InputError):  # a model without legs has no other names
+            return (*own, *(muscle.name for leg in find_muscle_set(parent).legs.values() for muscle in leg))
+        return own
+    return tuple(muscle.name for leg in find_muscle_set(parent).legs.values() for muscle in leg)
+
+
+@lru_cache(maxsize=8)
+def _model_muscles(path: str, sha: str) -> tuple[str, ...]:
+    """Names of the muscles of a model file, read once for each content."""
+    return tuple(read_osim(path).muscles)
+
+
+def _check_numbers(
+    document: Document, stated: Mapping[str, Any], parameters: tuple[FittedParameter, ...]
+) -> None:
+    """Refuse numbers of muscles that are not what the factors say: it is the factors that are used."""
+    by_name: dict[tuple[str, str], float] = {}
+    for each in parameters:
+        for muscle in each.muscles:
+            by_name[muscle, each.quantity] = by_name.get((muscle, each.quantity), 1.0) * each.factor
+
+    def refuse(
+        problem: str, muscle: str, quantity: str | None, expected: str, remedy: str, code: str
+    ) -> InputError:
+        table = f"muscles.{key_text(muscle)}"
+        return document.error(problem, table, quantity, 0, expected, remedy, code=code)
+
+    for muscle, quantities in stated.items():
+        if not isinstance(quantities, dict):
+            problem, expected = f"{muscle} is {as_text(quantities)}", f"a table [muscles.{muscle}]"
+            raise refuse(problem, muscle, None, expected, "remove it", "bad_value")
+        for quantity, number in quantities.items():
+            parts = number if isinstance(number, dict) else {}
+            if set(parts) != {"value", "parent", "sd"} or not all(map(is_number, parts.values())):
+                expected = "{ value = ..., parent = ..., sd = ... } in SI"
+                remedy = "correct it, or remove the table"
+                raise refuse(
+                    f"{quantity} is {as_text(number)}", muscle, quantity, expected, remedy, "bad_value"
+                )
+            factor = by_name.get((muscle, quantity), 1.0)
+            due = parts["parent"] * factor
+            if abs(parts["value"] - due) > _ROUNDED * abs(due):
+                problem = (
+                    f"{quantity} of {muscle} is {parts['value']:g}, and {due:g} by its factor {factor:g}"
+                )
+                expected = "parent times factor: muscles are computed with the factors"
+                remedy = "change the factor of the parameter, and write the product here or remove the table"
+                raise refuse(problem, muscle, quantity, expected, remedy, "conflict")
+
+
+def write_person(person: PersonMuscles, path: str | Path) -> None:
+    """Write the muscles of one person; `read_person` gives them back exactly.
+
+    Args:
+        person: with `numbers` where the parent is a model, see `PersonMuscles.with_numbers`.
+        path: of the file (.toml); parent and trials are named from its folder.
+
+    Raises:
+        InputError: the file cannot be written.
+    """
+    path = file_path(path)
+    parent = person.parent if person.parent_file is None else name_from(person.parent_file, path)
+    head = {
+        "name": person.name,
+        "parent": parent,
+        "parent_sha256": person.parent_sha256,
+        "trials": [name_from(Path(trial), path) for trial in person.trials] or None,
+        "tendon": person.tendon,
+        "created": person.created,
+    }
+    blocks: list[tuple[str, dict[str, Any]]] = [
+        ("[person]", {key: value for key, value in head.items() if value is not None})
+    ]
+    for parameter, row in zip(person.parameters, person.covariance.tolist(), strict=True):
+        blocks.append(("[[parameter]]", asdict(parameter) | {"covariance": row}))
+    blocks += [(f"[muscles.{key_text(muscle)}]", dict(of)) for muscle, of in person.numbers.items()]
+    blocks += [("[emg]", dict(person.emg))] * bool(person.emg)
+    blocks += [("[[prediction]]", dict(each)) for each in person.prediction]
+    text = [
+        "\n".join([header, *(f"{key_text(key)} = {value_text(value)}" for key, value in values.items())])
+        for header, values in blocks
+    ]
+    write_text(path, "\n\n".join([HEAD, *text]) + "\n")

@@ -1,0 +1,35 @@
+"""Values and tables as TOML writes them."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from typing import Any
+
+_BARE = re.compile(r"[A-Za-z0-9_-]+")
+
+
+def key_text(key: str) -> str:
+    """A key of TOML, in quotes where it needs them."""
+    return key if _BARE.fullmatch(key) else quoted(key)
+
+
+def value_text(value: Any) -> str:
+    """A value of TOML: text, number, truth, list, or table within a line."""
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, str):
+        return quoted(value)
+    if isinstance(value, list | tuple):
+        return "[" + ", ".join(map(value_text, value)) + "]"
+    if isinstance(value, Mapping):
+        inside = ", ".join(f"{key_text(k)} = {value_text(v)}" for k, v in value.items())
+        return f"{{ {inside} }}" if inside else "{}"
+    return str(value)
+
+
+def quoted(text: str) -> str:
+    """A basic string of TOML."""
+    # JSON escapes what a basic string of TOML must not hold, except for the sign "delete".
+    return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
