@@ -38,6 +38,7 @@ from musclesolve.recording.schema import Document, examined, trial_document
 from musclesolve.recording.text.text_file import is_file, read_lines, split_cells
 from musclesolve.recording.text.trc_file import RATE_TOLERANCE
 from musclesolve.recording.trial.emg_channels import read_emg
+from musclesolve.recording.trial.fascicle_lengths import read_fascicles
 from musclesolve.recording.trial.functional_trials import FunctionalTrials, read_functional
 from musclesolve.recording.trial.settings import consistency_of, filter_of, muscles_of
 from musclesolve.recording.trial.trial_file import (
@@ -47,6 +48,7 @@ from musclesolve.recording.trial.trial_file import (
     subject_of,
     time_range_of,
     with_emg,
+    with_fascicles,
 )
 
 Rows = TypeVar("Rows", Markers, Table)
@@ -193,6 +195,9 @@ def _trial(
     emg, emg_notes = None, list[str]()
     with contained(findings, "reading of the EMG", code="emg"):
         emg, emg_notes = read_emg(document, content, files["markers"], checked=False)
+    fascicles, fascicle_notes = None, list[str]()
+    with contained(findings, "reading of the fascicle lengths", code="fascicle"):
+        fascicles, fascicle_notes = read_fascicles(document, content)
 
     # Settings of which one rules out another: the examination goes on with those that are usual.
     settings: dict[str, tuple[Callable[[Document, dict[str, Any]], Any], tuple[str, ...]]] = {
@@ -210,7 +215,8 @@ def _trial(
 
     def with_files(files: dict[str, Path]) -> Trial:
         trial = assembled(document, content, files, marker_mapping, functional, forces, subject, time_range)
-        return with_emg(replace(trial, notes=(*trial.notes, *notes)), emg, emg_notes)
+        trial = with_emg(replace(trial, notes=(*trial.notes, *notes)), emg, emg_notes)
+        return with_fascicles(trial, fascicles, fascicle_notes)
 
     try:
         return with_files(files)

@@ -19,6 +19,7 @@ from musclesolve._util.sides import ALL_SIDES, OTHER, side_of
 from musclesolve.muscles.muscle_state import MuscleState
 from musclesolve.pipeline.knee_contact import ContactSpacing
 from musclesolve.pipeline.measured_activation import MeasuredActivation
+from musclesolve.pipeline.measured_fascicles import MeasuredFascicles
 from musclesolve.sharing.cost.cost_base import Cost
 from musclesolve.sharing.problem import Problem
 from musclesolve.sharing.solution import Solution
@@ -234,7 +235,7 @@ class Body(Protocol):
     translation], moment NaN where it was not measured. muscles: the names of all N muscles in the order of a result;
     joints: of the joints whose forces are known; contact_spacing: distance of the medial and the lateral contact of
     the knees among them, by joint. sharing: how moments are shared unless asked otherwise. emg:
-    envelopes, where EMG was recorded.
+    envelopes, where EMG was recorded; fascicles: their lengths, where they were measured.
     """
 
     @property
@@ -259,6 +260,8 @@ class Body(Protocol):
     def sharing(self) -> Sharing: ...  # noqa: D102
     @property
     def emg(self) -> MeasuredActivation | None: ...  # noqa: D102
+    @property
+    def fascicles(self) -> MeasuredFascicles | None: ...  # noqa: D102
 
     def check(self, sharing: Sharing) -> None:
         """Refuse a cost that needs what is not known of this body."""

@@ -124,28 +124,12 @@ class MeasuredActivation:
 def channel_muscles(trial: Trial, database: muscle_db.MuscleDatabase) -> Channels:
     """Look up the muscles that the trial file gives to the channels of its EMG; empty without EMG.
 
-    The words that the names of several muscles of one group begin with stand for all of them: gluteus_maximus_r for its
-    parts, but not tibialis_r for a dorsiflexor and a plantarflexor.
-
     Raises:
         InputError: a muscle or group that the set does not have, or a channel of both legs.
     """
     if trial.emg is None:
         return ()
-    known: dict[str, tuple[str, ...]] = {}  # every name that a channel may have -> long names of muscles
-    for side, leg in database.legs.items():
-        parts: dict[str, list[Muscle]] = {}
-        for muscle in leg:
-            words = muscle.name.split("_")[:-1]
-            for count in range(1, len(words)):
-                parts.setdefault("_".join([*words[:count], side]), []).append(muscle)
-        for beginning, own in parts.items():
-            if len({muscle.group for muscle in own}) == 1:
-                known[beginning] = tuple(muscle.name for muscle in own)
-        for group in database.groups:
-            known[f"{group}_{side}"] = tuple(muscle.name for muscle in leg if muscle.group == group)
-        known |= {muscle.short_name: (muscle.name,) for muscle in leg}
-        known |= {muscle.name: (muscle.name,) for muscle in leg}
+    known = channel_names(database)
     channels = []
     for channel, given in zip(trial.emg.names, trial.emg.muscles, strict=True):
         for name in given:
@@ -163,3 +147,26 @@ def channel_muscles(trial: Trial, database: muscle_db.MuscleDatabase) -> Channel
             raise trial.document.error(problem, CHANNELS, channel, 0, expected, remedy, code="conflict")
         channels.append(muscles)
     return tuple(channels)
+
+
+def channel_names(database: muscle_db.MuscleDatabase) -> dict[str, tuple[str, ...]]:
+    """Every name with side that a channel of a measurement may give -> the long names of its muscles.
+
+    The words that the names of several muscles of one group begin with stand for all of them: gluteus_maximus_r for its
+    parts, but not tibialis_r for a dorsiflexor and a plantarflexor.
+    """
+    known: dict[str, tuple[str, ...]] = {}
+    for side, leg in database.legs.items():
+        parts: dict[str, list[Muscle]] = {}
+        for muscle in leg:
+            words = muscle.name.split("_")[:-1]
+            for count in range(1, len(words)):
+                parts.setdefault("_".join([*words[:count], side]), []).append(muscle)
+        for beginning, own in parts.items():
+            if len({muscle.group for muscle in own}) == 1:
+                known[beginning] = tuple(muscle.name for muscle in own)
+        for group in database.groups:
+            known[f"{group}_{side}"] = tuple(muscle.name for muscle in leg if muscle.group == group)
+        known |= {muscle.short_name: (muscle.name,) for muscle in leg}
+        known |= {muscle.name: (muscle.name,) for muscle in leg}
+    return known

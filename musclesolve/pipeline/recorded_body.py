@@ -20,6 +20,7 @@ from musclesolve.muscles.placing.place_muscles import LEG_DOFS
 from musclesolve.pipeline.body import JointLoads, Part, Sharing
 from musclesolve.pipeline.knee_contact import ContactSpacing
 from musclesolve.pipeline.measured_activation import MeasuredActivation
+from musclesolve.pipeline.measured_fascicles import MeasuredFascicles
 from musclesolve.pipeline.mechanics import JOINTS, Mechanics, leg_moments, measured_moments
 from musclesolve.pipeline.patella import Ligament, PatellarLever, quadriceps
 from musclesolve.pipeline.run_options import Options, check_emg
@@ -42,6 +43,7 @@ class RecordedBody:
     gait: Gait
     parts: tuple[Part, ...]
     emg: MeasuredActivation | None = None
+    fascicles: MeasuredFascicles | None = None
 
     @property
     def time(self) -> Array:
@@ -134,7 +136,10 @@ def recorded_body(
             leg_part(options, state, loads, leg_moments(model, moments, side), usable, motion.time, expected)
         )
     gait = Gait.of(trial, recorded.measured)
-    return RecordedBody(trial, options, recorded, moments, validity, gait, tuple(parts), emg)
+    fascicles = None
+    if trial.fascicles is not None:
+        fascicles = MeasuredFascicles.of(trial.fascicles, options.fascicles, options.sides)
+    return RecordedBody(trial, options, recorded, moments, validity, gait, tuple(parts), emg, fascicles)
 
 
 def leg_part(

@@ -22,7 +22,8 @@ from musclesolve.muscles.tendon_strain import TendonStrain, check_tendon_strains
 from musclesolve.opensim.find_muscle_set import find_muscle_set
 from musclesolve.pipeline.body import Sharing
 from musclesolve.pipeline.emg_informed import informed_cost
-from musclesolve.pipeline.measured_activation import Channels, channel_muscles
+from musclesolve.pipeline.measured_activation import Channels, channel_muscles, channel_names
+from musclesolve.pipeline.measured_fascicles import fascicle_muscles
 from musclesolve.pipeline.share import motion_cost, motion_solver
 from musclesolve.recording.data import SIDE_NAMES, Trial
 from musclesolve.sharing.cost.cost_base import Cost
@@ -45,7 +46,8 @@ Found = TypeVar("Found")
 class Options:
     """The legs to analyse, the muscles with their strength, passive forces and lengths, and how forces are shared.
 
-    dofs are without side; channels: the muscles of every channel of EMG; curves and tendon_strain: see `place_muscles`.
+    dofs are without side; channels: the muscles of every channel of EMG; fascicles: the muscle of
+    every measured fascicle length; curves and tendon_strain: see `place_muscles`.
     """
 
     sides: tuple[str, ...]
@@ -56,6 +58,7 @@ class Options:
     passive: str = "none"
     fiber_lengths: str | None = None  # None: the rule of the set
     channels: Channels = ()
+    fascicles: tuple[str, ...] = ()
     curves: str | None = None  # None: the family of the set
     tendon_strain: TendonStrain | None = None  # None: the strains of the set
 
@@ -112,7 +115,9 @@ def find_options(
     chosen = in_trial("emg", "weight", partial(informed_cost, trial), chosen)
     method = in_trial("sharing", "solver", solver_of, sharing.solver) if solver is None else solver_of(solver)
     dofs = in_trial("sharing", "dofs", _dofs, sharing.dofs or SHARED_DOFS)
-    channels = channel_muscles(trial, database)
+    channels, fascicles = channel_muscles(trial, database), tuple[str, ...]()
+    if trial.fascicles is not None:
+        fascicles = fascicle_muscles(trial.fascicles, trial.document, channel_names(database), database.name)
     strain = of_muscles(
         "tendon_strain", lambda stated: set_tendon_strains(database, stated), muscles.tendon_strain
     )
@@ -130,6 +135,7 @@ def find_options(
         passive=of_muscles("passive", lambda rule: checked_passive(rule, database), muscles.passive),
         fiber_lengths=muscles.fiber_lengths,
         channels=channels,
+        fascicles=fascicles,
         curves=muscles.curves,
         tendon_strain=muscles.tendon_strain,
     )

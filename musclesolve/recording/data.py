@@ -276,6 +276,22 @@ class Emg(Sampled):
 
 
 @dataclass(frozen=True)
+class Fascicles:
+    """Fascicle lengths of k muscles as ultrasound measured them, S samples at their own times.
+
+    muscles: names as the trial file has them, to be looked up in the muscle set.
+    """
+
+    time: Array  # (S,) increasing [s], on the clock of the motion
+    names: tuple[str, ...]  # columns of the file
+    length: Array  # (S, k) [m], NaN where no fascicle was seen
+    muscles: tuple[str, ...]
+    error: float  # standard deviation of a length [m]
+    path: Path
+    offset: float = 0.0  # what was added to the times of the file [s]
+
+
+@dataclass(frozen=True)
 class FilterOptions:
     """How markers and forces are filtered."""
 
@@ -410,6 +426,7 @@ class Trial(Recording):
         muscles: muscle options.
         sharing: force-sharing options.
         emg: measured signals of muscles; None without [emg].
+        fascicles: measured fascicle lengths; None without [fascicle].
         uncertainty: standard deviations that the trial file gives, by its keys and in its units.
         contact_spacing: distance of the medial and the lateral contact of a knee [m]; None: by the breadth of the knee.
         files: role ("trial", "markers", "static", "forces") -> path, for provenance.
@@ -426,6 +443,7 @@ class Trial(Recording):
     muscles: MuscleOptions = field(default_factory=MuscleOptions)
     sharing: SharingOptions = field(default_factory=SharingOptions)
     emg: Emg | None = None
+    fascicles: Fascicles | None = None
     uncertainty: Mapping[str, float] = field(default_factory=dict)
     contact_spacing: float | None = None
     files: Mapping[str, Path] = field(default_factory=dict)

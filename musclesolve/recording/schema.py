@@ -123,6 +123,9 @@ KINDS = {
         _table_of(_is_text_or_names),
         _is_text_or_names,
     ),
+    "names": ValueKind(
+        "names with a name each", '{ GM = "gastrocnemius_medial_r" }', _table_of(_is_text), _is_text
+    ),
     "tables": ValueKind(
         "a table of its own for each name",
         "{ shank_r = { mass_kg = 1.5 } }",

@@ -149,6 +149,10 @@ def open_copy(trial_path: Path) -> Copy:
     database = content["muscles"]["database"]
     if database.endswith(".toml"):
         copy.set_key("muscles", "database", f'"{(trial_path.parent / database).resolve().as_posix()}"')
+    if (fascicles := content["fascicle"]["file"]) is not None:
+        copy.set_key(
+            "fascicle", "file", f'"{document.input_file("fascicle", "file", fascicles).resolve().as_posix()}"'
+        )
     copy.set_key("files", "markers", f'"{WALK}"')
     copy.set_key("files", "forces", f'"{FORCES}"')
     if static is not None:

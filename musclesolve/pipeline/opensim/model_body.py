@@ -34,6 +34,7 @@ from musclesolve.pipeline.body import Part, Sharing
 from musclesolve.pipeline.emg_informed import informed_cost
 from musclesolve.pipeline.knee_contact import ContactSpacing
 from musclesolve.pipeline.measured_activation import Channels, MeasuredActivation
+from musclesolve.pipeline.measured_fascicles import MeasuredFascicles, fascicle_muscles
 from musclesolve.pipeline.opensim.coordinate_motion import (
     BeyondRange,
     CoordinateMotion,
@@ -49,6 +50,7 @@ from musclesolve.pipeline.opensim.shared_choice import SharedChoice, separate_gr
 from musclesolve.pipeline.share import motion_cost, motion_solver, sharing_problem
 from musclesolve.recording.schema import check_value, trial_keys
 from musclesolve.recording.trial.emg_channels import CHANNELS
+from musclesolve.recording.trial.fascicle_lengths import check_fascicle_overlap
 from musclesolve.recording.trial.model_trial import ModelTrial
 from musclesolve.sharing.cost.cost_base import Cost
 from musclesolve.sharing.cost.cost_registry import find_cost
@@ -146,6 +148,7 @@ class ModelBody:
     warnings: tuple[str, ...] = ()
     beyond: tuple[BeyondRange, ...] = ()
     emg: MeasuredActivation | None = None
+    fascicles: MeasuredFascicles | None = None
     trial: ModelTrial | None = None
 
     @property
@@ -471,6 +474,12 @@ def body_of_trial(
     ):
         body = model_body(model, trial.coordinates, trial.moments, options, sharing)
     body = replace(body, trial=trial, notes=(*trial.notes, *body.notes))
+    if trial.fascicles is not None:
+        known = channel_names(body.muscles)
+        muscles = fascicle_muscles(trial.fascicles, trial.document, known, trial.model.name)
+        check_fascicle_overlap(trial.document, trial.fascicles, *body.time[[0, -1]].tolist())
+        measured = MeasuredFascicles.of(trial.fascicles, muscles, ALL_SIDES)
+        body = replace(body, fascicles=measured, notes=(*body.notes, *measured.notes(body.time)))
     if trial.emg is None:
         with _placed(trial, "sharing", "cost", cost is None):
             body.check(sharing)
@@ -508,17 +517,11 @@ def _placed(
 def model_channels(trial: ModelTrial, muscles: Sequence[str]) -> Channels:
     """The muscles of every channel of EMG among those of the body.
 
-    A name without a number before its side stands for all muscles that are numbered: glmed_r for glmed1_r, glmed2_r.
-
     Raises:
         InputError: a muscle that is not among them, with its place.
     """
     assert trial.emg is not None
-    known: dict[str, list[str]] = {}
-    for muscle in muscles:
-        stem, side = split_side(muscle)
-        known.setdefault(with_side(stem.rstrip("0123456789"), side), []).append(muscle)
-    known |= {muscle: [muscle] for muscle in muscles}
+    known = channel_names(muscles)
     channels = []
     for channel, names in zip(trial.emg.names, trial.emg.muscles, strict=True):
         for name in names:
@@ -527,6 +530,19 @@ def model_channels(trial: ModelTrial, muscles: Sequence[str]) -> Channels:
                 raise trial.document.unknown(problem, name, known, CHANNELS, channel)
         channels.append(tuple(dict.fromkeys(muscle for name in names for muscle in known[name])))
     return tuple(channels)
+
+
+def channel_names(muscles: Sequence[str]) -> dict[str, tuple[str, ...]]:
+    """Every name that a channel of a measurement may give -> its muscles among those of a model.
+
+    A name without a number before its side stands for all muscles that are numbered: glmed_r for glmed1_r, glmed2_r.
+    """
+    known: dict[str, tuple[str, ...]] = {}
+    for muscle in muscles:
+        stem, side = split_side(muscle)
+        name = with_side(stem.rstrip("0123456789"), side)
+        known[name] = (*known.get(name, ()), muscle)
+    return known | {muscle: (muscle,) for muscle in muscles}
 
 
 def _sides(dofs: Sequence[str]) -> tuple[str, ...]:

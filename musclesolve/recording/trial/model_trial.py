@@ -8,14 +8,15 @@ from pathlib import Path
 from typing import Any
 
 from musclesolve.errors import InputError
-from musclesolve.recording.data import Emg, SharingOptions
+from musclesolve.recording.data import Emg, Fascicles, SharingOptions
 from musclesolve.recording.schema import Document, described_keys, trial_document, trial_keys, validated
 from musclesolve.recording.trial.emg_channels import read_emg
+from musclesolve.recording.trial.fascicle_lengths import read_fascicles
 from musclesolve.recording.trial.settings import check_strain, errors_of, sharing_of, stated_cycles
 
 MODEL_FILES = frozenset({"model", "coordinates", "moments", "loads"})
 """Files that only the trial of a model has."""
-SHARED_TABLES = ("time", "knee", "emg", "uncertainty")
+SHARED_TABLES = ("time", "knee", "emg", "fascicle", "uncertainty")
 """Tables that are those of the trial files of recordings."""
 
 
@@ -32,6 +33,7 @@ class ModelTrial:
         cutoff_hz: of the filter of the coordinates; None without one.
         start_s, end_s: of the analysed range [s]; None: as far as the files go.
         emg: measured signals of muscles; None without [emg].
+        fascicles: measured fascicle lengths; None without [fascicle].
         uncertainty: standard deviations that the trial file gives, by its keys and in its units.
         contact_spacing: distance of the medial and the lateral contact of a knee [m]; None: by the length of the shank.
         files: role -> path, for provenance.
@@ -54,6 +56,7 @@ class ModelTrial:
     start_s: float | None
     end_s: float | None
     emg: Emg | None = None
+    fascicles: Fascicles | None = None
     uncertainty: Mapping[str, float] = field(default_factory=dict)
     contact_spacing: float | None = None
     files: Mapping[str, Path] = field(default_factory=dict)
@@ -92,7 +95,7 @@ def named_files(document: Document, content: Mapping[str, Any]) -> dict[str, Pat
 
 
 def read_model_trial(path: Path) -> ModelTrial:
-    """Read the trial file of an OpenSim model, and its EMG.
+    """Read the trial file of an OpenSim model, and its EMG and fascicle lengths.
 
     Raises:
         InputError: anything that is missing, contradictory or out of its range, with the place.
@@ -111,6 +114,9 @@ def read_model_trial(path: Path) -> ModelTrial:
     emg, notes = read_emg(document, content, files["coordinates"])
     if emg is not None:
         files["emg"] = emg.path
+    fascicles, fascicle_notes = read_fascicles(document, content)
+    if fascicles is not None:
+        files["fascicles"] = fascicles.path
     muscles, cutoff, time = content["muscles"], content["filter"]["cutoff_hz"], content["time"]
     check_strain(document, muscles["tendon_strain"])
     if None not in (time["start_s"], time["end_s"]) and not time["start_s"] < time["end_s"]:
@@ -132,10 +138,11 @@ def read_model_trial(path: Path) -> ModelTrial:
         start_s=time["start_s"],
         end_s=time["end_s"],
         emg=emg,
+        fascicles=fascicles,
         uncertainty=errors_of(document, content["uncertainty"], "loads" if "loads" in files else "moments"),
         contact_spacing=content["knee"]["contact_spacing_m"],
         files={"trial": document.path, **files},
-        notes=tuple(notes),
+        notes=(*notes, *fascicle_notes),
         movement=time["movement"],
         cycles=stated_cycles(time),
     )

@@ -11,7 +11,7 @@ from musclesolve._util.arrays import Array
 from musclesolve._util.message_text import as_text
 from musclesolve.errors import InputError
 from musclesolve.recording.c3d.c3d_file import is_c3d, read_c3d, stated_events
-from musclesolve.recording.data import SIDE_NAMES, SIDES, Emg, Markers, PlateForce, Subject, Trial
+from musclesolve.recording.data import SIDE_NAMES, SIDES, Emg, Fascicles, Markers, PlateForce, Subject, Trial
 from musclesolve.recording.file_axes import global_from_laboratory, standing_axes
 from musclesolve.recording.formats import read_forces_table, read_markers
 from musclesolve.recording.gaps.gap_filling import Completed, complete_upper_body, fill_trial
@@ -22,6 +22,7 @@ from musclesolve.recording.plates.foot_forces import c3d_forces, is_stated, plat
 from musclesolve.recording.schema import Document, trial_document, validated
 from musclesolve.recording.trial.analysed_range import find_range, finds_range, nothing_found, without_ends
 from musclesolve.recording.trial.emg_channels import check_overlap, read_emg
+from musclesolve.recording.trial.fascicle_lengths import check_fascicle_overlap, read_fascicles
 from musclesolve.recording.trial.functional_trials import COMPARED, FunctionalTrials, read_functional
 from musclesolve.recording.trial.model_trial import (
     ModelTrial,
@@ -88,12 +89,15 @@ def read_trial(path: str | Path) -> Trial | ModelTrial:
     time_range = time_range_of(document, content["time"], walk, forces)
     trial = assembled(document, content, files, marker_mapping, functional, forces, subject, time_range)
     trial = replace(trial, notes=(*trial.notes, *marker_notes(walk, static, functional), *force_notes))
-    trial = ranged(with_emg(trial, *read_emg(document, content, files["markers"])), content)
+    trial = with_emg(trial, *read_emg(document, content, files["markers"]))
+    trial = ranged(with_fascicles(trial, *read_fascicles(document, content)), content)
     trial, completed = completed_trial(trial, content)
     trial = replace(trial, notes=(*trial.notes, *(marker.sentence for marker in completed)))
     check_trial(trial, document)
     if trial.emg is not None:
         check_overlap(trial, trial.emg)
+    if trial.fascicles is not None:
+        check_fascicle_overlap(document, trial.fascicles, *trial.time_range)
     return trial
 
 
@@ -118,6 +122,14 @@ def with_emg(trial: Trial, emg: Emg | None, notes: list[str]) -> Trial:
         return trial
     files = {**trial.files, "emg": emg.path}
     return replace(trial, emg=emg, files=files, notes=(*trial.notes, *notes))
+
+
+def with_fascicles(trial: Trial, fascicles: Fascicles | None, notes: list[str]) -> Trial:
+    """Return a trial with its measured fascicle lengths, where it has any."""
+    if fascicles is None:
+        return trial
+    files = {**trial.files, "fascicles": fascicles.path}
+    return replace(trial, fascicles=fascicles, files=files, notes=(*trial.notes, *notes))
 
 
 def ranged(trial: Trial, content: dict[str, Any]) -> Trial:

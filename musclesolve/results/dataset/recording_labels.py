@@ -76,6 +76,7 @@ def recording_labels(analysis: Analysis) -> Labels:
             *body.options.database.notes,
             *body.gait.notes,
             *([] if body.emg is None else body.emg.notes(body.time)),
+            *([] if body.fascicles is None else body.fascicles.notes(body.time)),
         ],
         segment_axes=axes,
     )

@@ -173,3 +173,26 @@ def test_its_uncertainty_has_the_deviations_of_the_trial_file(folder: Path) -> N
     assert "contact_force" not in found
     with refused("conflict", "line 8", "[uncertainty] hip_center_mm", "joint_moment"):
         ms.read_trial(trial(folder, SHARED + "[uncertainty]\nhip_center_mm = 3\n"))
+
+
+LENGTHS = '[fascicle]\nfile = "us.csv"\nunit = "mm"\n[fascicle.channels]\nONE = "one_r"\n'
+
+
+def save_lengths(folder: Path, shift: float = 0.0) -> np.ndarray:
+    length = 60.0 + 10.0 * np.sin(2.0 * np.pi * TIME)
+    rows = [f"{t + shift:.6f},{each:.6f}" for t, each in zip(TIME, length, strict=True)]
+    (folder / "us.csv").write_text("\n".join(["time,ONE", *rows]), encoding="utf-8")
+    return 0.001 * length
+
+
+def test_measured_fascicle_lengths_of_a_model(folder: Path) -> None:
+    length = save_lengths(folder)
+    body = prepare(trial(folder, SHARED + LENGTHS))
+    assert body.fascicles is not None and body.fascicles.muscles == ("one_r",)
+    np.testing.assert_allclose(body.fascicles.at(TIME)[:, 0], length, atol=1e-8)
+    assert prepare(trial(folder)).fascicles is None
+    save_lengths(folder, shift=60.0)
+    with refused("no_overlap", "[fascicle] file", "offset_s"):
+        prepare(trial(folder, SHARED + LENGTHS))
+    with refused("unknown_name", "[fascicle.channels] ONE", "leg.osim"):
+        prepare(trial(folder, SHARED + LENGTHS.replace("one_r", "none_r")))

@@ -1,0 +1,107 @@
+"""Measured fascicle lengths and the muscles of the set whose fibers they are compared with."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from musclesolve._util.arrays import Array, Indices
+from musclesolve._util.sides import side_of
+from musclesolve._util.time_holes import USUAL_HZ, HoleLimits
+from musclesolve.motion.signals.emg_envelope import at_times_inside
+from musclesolve.recording.data import Fascicles
+from musclesolve.recording.schema import Document
+from musclesolve.recording.trial.fascicle_lengths import FASCICLE_CHANNELS
+
+
+@dataclass(frozen=True)
+class MeasuredFascicles:
+    """Fascicle lengths of k muscles over their own times, and how certain they are."""
+
+    channels: tuple[str, ...]
+    muscles: tuple[str, ...]  # one of each channel, none twice
+    time: Array  # (S,) increasing [s], on the clock of the motion
+    length: Array  # (S, k) [m], NaN where no fascicle was seen
+    error: float  # standard deviation of a length [m]
+
+    @classmethod
+    def of(cls, fascicles: Fascicles, muscles: Sequence[str], sides: Sequence[str]) -> MeasuredFascicles:
+        """Those of some sides; muscles: of every channel, as `fascicle_muscles` finds them."""
+        own = [k for k, name in enumerate(muscles) if side_of(name) in sides]
+        return cls(
+            tuple(fascicles.names[k] for k in own),
+            tuple(muscles[k] for k in own),
+            fascicles.time,
+            fascicles.length[:, own],
+            fascicles.error,
+        )
+
+    def at(self, time: Array) -> Array:
+        """The lengths (T, k) [m] at times (T,) [s] by linear interpolation; NaN in gaps and where none was measured."""
+        length = at_times_inside(self.time, self.length, time)
+        for first, last in HoleLimits.of(self.time, USUAL_HZ).long_holes(self.time):
+            length[(time > first) & (time < last)] = np.nan
+        return length
+
+    def columns(self, muscles: Sequence[str]) -> tuple[Indices, Indices]:
+        """Numbers of the channels (j,) that measure one of n muscles, and of these muscles (j,) among the n."""
+        number = {name: k for k, name in enumerate(muscles)}
+        pairs = [(k, number[name]) for k, name in enumerate(self.muscles) if name in number]
+        channels, own = np.array(pairs, np.intp).reshape(-1, 2).T
+        return channels, own
+
+    def notes(self, time: Array) -> list[str]:
+        """A sentence on the frames at `time` (T,) [s] in which no fascicle was measured; none where all have one."""
+        lost = int(np.isnan(self.at(time)).all(axis=1).sum()) if self.channels else 0
+        if not lost:
+            return []
+        return [
+            f"Fascicle lengths were measured from {self.time[0]:.3f} to {self.time[-1]:.3f} s: {lost} of {time.size} "
+            "frames are without."
+        ]
+
+
+def fascicle_muscles(
+    fascicles: Fascicles, document: Document, known: Mapping[str, Sequence[str]], whose: str
+) -> tuple[str, ...]:
+    """Look up the muscle that the trial file gives to each measured fascicle length.
+
+    known: every name that a channel may have -> muscles; whose: the muscle set or model, for messages.
+
+    Raises:
+        InputError: a name that is unknown or of several muscles, or a muscle that is measured twice, with its place.
+    """
+    measured: dict[str, str] = {}  # muscle -> its column
+    for channel, name in zip(fascicles.names, fascicles.muscles, strict=True):
+        if name not in known:
+            problem = f"there is no muscle '{name}' in {whose}"
+            likely = [each for each in known if side_of(each) == side_of(name) and len(known[each]) == 1]
+            raise document.unknown(
+                problem,
+                name,
+                likely or list(known),
+                FASCICLE_CHANNELS,
+                channel,
+                expected="a muscle, with side",
+            )
+        if len(known[name]) > 1:
+            problem = f"'{name}' of the column '{channel}' stands for {len(known[name])} muscles"
+            expected, remedy = (
+                "the one muscle whose fascicle was seen",
+                f"name one of {', '.join(known[name])}",
+            )
+            raise document.error(problem, FASCICLE_CHANNELS, channel, 0, expected, remedy, code="conflict")
+        (muscle,) = known[name]
+        if muscle in measured:
+            problem = f"the columns '{measured[muscle]}' and '{channel}' both measure {muscle}"
+            expected, remedy = (
+                "one column for a muscle",
+                "keep one of them, or write their mean into the file",
+            )
+            raise document.error(
+                problem, FASCICLE_CHANNELS, channel, 0, expected, remedy, code="duplicate_name"
+            )
+        measured[muscle] = channel
+    return tuple(measured)
