@@ -1,0 +1,91 @@
+"""Derivatives of the optimum of a motion by parameters of muscles, as central differences of the reference method.
+
+The reference method (trajectory/collocation) shares nothing but the curves with the solver of the package, and exact
+derivatives of the optimum can be held against its differences. With a factor e^x on a number of a muscle,
+
+    d/dx = (optimum at e^h - optimum at e^-h) / 2 h + O(h^2),
+
+where no activation or limit of it begins or ceases to be at a bound between the two.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cache
+
+import numpy as np
+from motion_cases import small_motion
+
+from musclesolve._util.arrays import Array
+from musclesolve.muscles.elastic.elastic_muscles import ElasticMuscles
+from musclesolve.trajectory.collocation.collocation import Collocation, CollocationReport
+from musclesolve.trajectory.local_equilibrium import equilibrium
+from musclesolve.trajectory.motion_problem import MotionCost, MotionProblem
+
+QUANTITIES = ("optimal_fiber_length", "tendon_slack_length", "tendon_strain", "max_isometric_force")
+COST = "activation_power"
+FRAMES = 25
+
+
+@cache
+def three_muscles() -> MotionProblem:
+    """Two flexors and an extensor with elastic tendons about one joint, 25 frames of 10 ms.
+
+    The moment flexes throughout: flexors are active within their bounds, and the extensor rests at its lower one.
+    """
+    whole, which = small_motion(FRAMES), np.arange(3)
+    arm, muscles = whole.moment_arm[:, :, which], whole.muscles.muscles(which)
+    lengths = whole.musculotendon_length[:, which], whole.musculotendon_velocity[:, which]
+    wave = 0.5 - 0.5 * np.cos(2.0 * np.pi * np.arange(FRAMES) / (FRAMES - 1))
+    activation = np.stack([0.45 + 0.05 * wave, 0.3 + 0.1 * wave, np.zeros(FRAMES)], axis=1)
+    still = np.zeros_like(activation)
+    state = equilibrium(
+        muscles, lengths[0] - 0.03 * muscles.parameters.tendon_slack_length, lengths[1], still, still
+    )
+    force = muscles.parameters.max_isometric_force * (activation * state.capacity.value + state.passive.value)
+    moment = np.einsum("tkn,tn->tk", arm, force)
+    return MotionProblem(whole.time, arm, moment, *lengths, muscles, whole.dof)
+
+
+def with_factor(problem: MotionProblem, quantity: str, muscle: int, factor: float) -> MotionProblem:
+    """The problem with one number of a muscle times a factor; the passive force stays as it is."""
+    parameters = problem.muscles.parameters
+    numbers = getattr(parameters, quantity).copy()
+    numbers[muscle] *= factor
+    return replace(problem, muscles=ElasticMuscles.of(replace(parameters, **{quantity: numbers})))
+
+
+def reference_optimum(problem: MotionProblem, start: tuple[Array, Array] | None = None) -> CollocationReport:
+    """The optimum of the reference method, from states near it where there are any."""
+    report = Collocation().report(problem, MotionCost.of(problem, COST), start)
+    assert not report.attempt.message, report.attempt.message
+    return report
+
+
+@dataclass(frozen=True, eq=False)
+class OptimumDerivative:
+    """Derivatives by x: of activation (T, n), fiber length (T, n) [m], and the cost over the whole motion."""
+
+    activation: Array
+    fiber_length: Array
+    cost: float
+
+
+def optimum_difference(problem: MotionProblem, quantity: str, muscle: int, step: float) -> OptimumDerivative:
+    """Central differences of the optimum by the logarithm x of the factor on a number of one muscle.
+
+    Args:
+        problem: with all activations within their bounds, or at them on both sides.
+        quantity: of `QUANTITIES`.
+        muscle: its number.
+        step: h.
+    """
+    base = reference_optimum(problem).attempt
+    ends = []
+    for sign in (1.0, -1.0):
+        changed = with_factor(problem, quantity, muscle, np.exp(sign * step))
+        found = reference_optimum(changed, (base.coordinate, base.activation))
+        z = found.attempt.coordinate
+        rate = changed.basis.rates(changed.basis.coefficients(z))
+        ends.append((found.attempt.activation, changed.state(z, rate).fiber_length, found.cost))
+    return OptimumDerivative(*((high - low) / (2.0 * step) for high, low in zip(*ends, strict=True)))
