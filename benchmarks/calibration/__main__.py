@@ -1,0 +1,168 @@
+"""Time and accuracy of parameters from fascicle lengths: the formulation of KU Leuven beside `calibrate_muscles`.
+
+python -m benchmarks.calibration [FOLDER] [--repeats N] [-o TABLE.md]
+
+FOLDER holds the two strides of MuscleRedundancySolver's example (Delabastita et al. 2020): a model, its motions and
+moments, and fascicle lengths of the left gastrocnemius medialis; unless given, fascicle_walk of the folder that
+MUSCLESOLVE_DATA names. Each trial alone, then both together; factors of one trial predict the other, whose measured
+length is not looked at; "1 by itself" is trial 1 with its own factors and without its measurement, which the fit may
+follow by activations as well as by parameters. Times are processor times of Ipopt alone, the median of N (1) runs;
+ratios within one run are what is quoted.
+
+A model that follows the same path of the muscle in both trials cannot be right in both where the measurements differ:
+with errors e_1 and e_3 of two computed courses x_1 and x_3, rms e_1 + rms e_3 >= rms (y_1 - y_3) - rms (x_1 - x_3).
+The last lines print both sides.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TypeVar
+
+import numpy as np
+
+from benchmarks.calibration.leuven import Free, LeuvenCourse, LeuvenFit, LeuvenTrial, estimate
+from benchmarks.timing import console
+from benchmarks.validation.page import Absent, data_folder, table
+from musclesolve._util.arrays import Array
+from musclesolve.pipeline.opensim.model_body import ModelOptions, model_body
+from musclesolve.studies.benchmark.measure import machine
+
+TRIALS = (1, 3)
+MEASURED = "med_gas_l"
+HEADS = (MEASURED, "lat_gas_l")
+ACHILLES = (*HEADS, "soleus_l")
+DOFS = ("hip_flexion_l", "hip_adduction_l", "hip_rotation_l", "knee_angle_l", "ankle_angle_l")
+"""The degrees of freedom of their example; the subtalar joint and the toes, which have muscles too, are left out."""
+FREE = (
+    Free("optimal_fiber_length", HEADS),
+    Free("tendon_slack_length", HEADS[:1]),
+    Free("tendon_slack_length", HEADS[1:]),
+    Free("tendon_stiffness", ACHILLES),
+)
+"""What their example finds: one factor on both optimal lengths, two on slack lengths, one on three stiffnesses."""
+HEAD = (
+    *("problem", "time [s]", "iterations", "L0", "slack, medial", "slack, lateral", "stiffness"),
+    *("trial", "rms [mm]", "r", "mean error [mm]", "largest strain [%]", "largest reserve [N m]"),
+)
+
+Found = TypeVar("Found")
+
+
+@dataclass(frozen=True, eq=False)
+class Walk:
+    """A stride of T frames: its problem, and the measured length y (T,) [m]."""
+
+    trial: LeuvenTrial
+    measured: Array
+
+    @classmethod
+    def of(cls, folder: Path, number: int) -> Walk:
+        """A trial of the folder, by its number."""
+        files = (folder / f"trial_{number}_{kind}.mot" for kind in ("IK", "ID"))
+        options = ModelOptions(tendon="elastic", side="l")
+        (part,) = model_body(folder / "model.osim", *files, options=options).parts
+        time, length = np.loadtxt(
+            folder / f"measured_fascicle_length_{number}.csv", delimiter=",", skiprows=1
+        ).T
+        measured = np.interp(part.time, time, length)
+        return cls(LeuvenTrial.of(part, DOFS, {MEASURED: measured}), measured)
+
+    def computed(self, course: LeuvenCourse) -> Array:
+        """The computed length (T,) [m] of the fascicle that was measured."""
+        return course.fiber_length[:, self.trial.muscles.names.index(MEASURED)]
+
+    def figures(self, course: LeuvenCourse) -> tuple[str, ...]:
+        """How far the computed length is from the measured one, and how tendon and reserves are."""
+        length, measured = self.computed(course), self.measured
+        off = 1e3 * (length - measured)
+        strain = max(course.tendon_strain[:, self.trial.muscles.names.index(name)].max() for name in ACHILLES)
+        return (
+            *(f"{rms(off):.1f}", f"{np.corrcoef(length, measured)[0, 1]:.2f}", f"{off.mean():+.1f}"),
+            *(f"{100.0 * strain:.1f}", f"{np.abs(course.reserve).max():.1f}"),
+        )
+
+
+def rms(values: Array) -> float:
+    """Root of the mean square."""
+    return float(np.sqrt(np.mean(np.square(values))))
+
+
+def median(call: Callable[[], LeuvenFit], repeats: int) -> tuple[float, LeuvenFit]:
+    """The median of some times of Ipopt [s], and the last fit."""
+    fits = [call() for _ in range(repeats)]
+    return float(np.median([fit.seconds for fit in fits])), fits[-1]
+
+
+def lines(problem: str, seconds: float, fit: LeuvenFit, walks: dict[int, Walk]) -> list[tuple[str, ...]]:
+    """A row for each trial of a fit."""
+    status = "" if fit.status == "Solve_Succeeded" else f" ({fit.status})"
+    first = (problem, f"{seconds:.1f}", f"{fit.iterations}{status}", *(f"{x:.3f}" for x in fit.factor))
+    rows = []
+    for (number, walk), course in zip(walks.items(), fit.courses, strict=True):
+        rows.append((*(("",) * len(first) if rows else first), str(number), *walk.figures(course)))
+    return rows
+
+
+def report(folder: Path, repeats: int) -> str:
+    """All tables in Markdown."""
+    walks = {number: Walk.of(folder, number) for number in TRIALS}
+    groups = [(number,) for number in TRIALS] + [TRIALS]
+    rows, fits = [], {}
+    for group in groups:
+        chosen = {number: walks[number] for number in group}
+        trials = [walk.trial for walk in chosen.values()]
+        seconds, fits[group] = median(lambda trials=trials: estimate(trials, FREE), repeats)  # type: ignore[misc]
+        rows += lines(f"fit of {' and '.join(map(str, group))}", seconds, fits[group], chosen)
+        console.print(rows[-1])
+    bounds = []
+    measured = rms(1e3 * np.subtract(*(walk.measured for walk in walks.values())))
+    for own, other in zip(TRIALS, reversed(TRIALS), strict=True):
+        fit = fits[own,]
+        found = estimate([walks[other].trial], FREE, weight=0.0, fixed=fit.factor)
+        rows += lines(f"{other} by {own}", found.seconds, found, {other: walks[other]})
+        itself = estimate([walks[own].trial], FREE, weight=0.0, fixed=fit.factor)
+        rows += lines(f"{own} by itself", itself.seconds, itself, {own: walks[own]})
+        courses = {own: itself.courses[0], other: found.courses[0]}
+        lengths = {number: walks[number].computed(course) for number, course in courses.items()}
+        apart = rms(1e3 * np.subtract(lengths[own], lengths[other]))
+        total = sum(rms(1e3 * (lengths[number] - walks[number].measured)) for number in TRIALS)
+        bounds.append(
+            (f"of {own}", f"{measured:.1f}", f"{apart:.1f}", f"{measured - apart:.1f}", f"{total:.1f}")
+        )
+    head = (
+        "factors",
+        "measurements apart [mm]",
+        "courses apart [mm]",
+        "least sum of errors [mm]",
+        "sum [mm]",
+    )
+    stated = ", ".join(f"{name} {value}" for name, value in machine().items())
+    return f"{stated}\n\n{table(HEAD, rows)}\n\n{table(head, bounds)}\n"
+
+
+def main() -> None:
+    """Print the tables, and write them where asked."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("folder", nargs="?", type=Path)
+    parser.add_argument("--repeats", type=int, default=1)
+    parser.add_argument("-o", "--output", type=Path)
+    options = parser.parse_args()
+    try:
+        folder = options.folder or data_folder() / "fascicle_walk"
+    except Absent as reason:
+        sys.exit(str(reason))
+    text = report(folder, options.repeats)
+    console.print(text)
+    if options.output is not None:
+        options.output.write_text(text, encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
