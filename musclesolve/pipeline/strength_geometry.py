@@ -1,0 +1,155 @@
+"""The muscles of a body in the poses of strength tests: lengths, rates and moment arms.
+
+The muscles are those of the analysed motion, on the subject's own skeleton or model; a test asks for a pose in which
+every angle that it does not state is zero, and for a rate of the tested degree of freedom alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import numpy as np
+
+from musclesolve._util.arrays import Array
+from musclesolve._util.sides import split_side
+from musclesolve.dynamics.kinematics.motion_derivatives import motion_from
+from musclesolve.muscles.muscle_parameters import MuscleParameters, joined_muscles
+from musclesolve.muscles.muscle_state import muscle_state
+from musclesolve.muscles.placing.fiber_lengths import RANGE_OF_MOTION_DEG
+from musclesolve.muscles.strength_tests import StrengthMoments, StrengthTest, StrengthTests, strength_moments
+from musclesolve.opensim.geometry import fiber_path_lengths, opensim_geometry
+from musclesolve.pipeline.opensim.model_body import ModelBody
+from musclesolve.pipeline.recorded_body import RecordedBody
+
+_TOLERANCE = np.radians(0.01)
+
+
+@dataclass(frozen=True, eq=False)
+class StrengthGeometry:
+    """The N muscles of a body in P strength tests, in the order of `Body.muscles`.
+
+    parameters: of the muscles. length (P, N) [m], velocity (P, N) [m/s], both of the whole path; moment_arm (P, N)
+    about the degree of freedom of each test [m]; sign (P,) of its moment. elastic: whether the tendons of the body
+    stretch. warnings: sentences on poses out of the range of the body.
+    """
+
+    parameters: MuscleParameters
+    length: Array
+    velocity: Array
+    moment_arm: Array
+    sign: Array
+    elastic: bool
+    warnings: tuple[str, ...] = ()
+
+    def moments(self, parameters: MuscleParameters | None = None) -> StrengthMoments:
+        """What the muscles can do in the tests; with other parameters than those of the body where they are given."""
+        muscles = self.parameters if parameters is None else parameters
+        return strength_moments(muscles, self.length, self.velocity, self.moment_arm, self.sign, self.elastic)
+
+
+def strength_geometry(body: RecordedBody | ModelBody, tests: StrengthTests) -> StrengthGeometry:
+    """The muscles of a body in the poses of strength tests.
+
+    Raises:
+        InputError: a degree of freedom or an angle that the body does not have, or whose value follows from others, a
+            degree of freedom that is no angle or that no muscle of the body moves; with the line of the test.
+    """
+    moved = _of_model if isinstance(body, ModelBody) else _of_recording
+    geometry = moved(body, tests)  # type: ignore[arg-type]
+    for number, (test, arms) in enumerate(zip(tests.tests, geometry.moment_arm, strict=True)):
+        if not np.any(arms * geometry.sign[number] > 0.0):
+            problem = (
+                f"no muscle of this body can produce the moment of {test.moment:g} N m about '{test.dof}'"
+            )
+            expected = "a moment of the analysed muscles, positive in the direction of the degree of freedom"
+            remedy = "correct the sign or the name, or leave the test out"
+            raise tests.document.error(problem, "test", "dof", number, expected, remedy, code="conflict")
+    return geometry
+
+
+def _of_recording(body: RecordedBody, tests: StrengthTests) -> StrengthGeometry:
+    """On the skeleton of the subject, with the muscles that were placed on its legs."""
+    model = body.mechanics.model
+    analysed = [dof for leg in body.legs for dof in leg.muscles.dof_names]
+    known = model.topology.dof_names[: model.tree.joint_count]
+    angles, rates = np.zeros((2, len(tests.tests), len(model.topology.dof_names)))
+    warnings = []
+    for number, test in enumerate(tests.tests):
+        _check_name(tests, number, test.dof, analysed, "degree of freedom of an analysed leg", "dof")
+        rates[number, model.dof(test.dof)] = test.velocity
+        for name, angle in test.angles.items():
+            _check_name(tests, number, name, known, "joint angle", "angles_deg")
+            angles[number, model.dof(name)] = angle
+            low, high = np.radians(RANGE_OF_MOTION_DEG.get(split_side(name)[0], (-np.inf, np.inf)))
+            warnings += _beyond(test, name, angle, low, high, "that the muscles of a set are placed for")
+    motion = motion_from(model, np.arange(len(angles), dtype=float), angles, rates, np.zeros_like(angles))
+    states = [muscle_state(model, leg.muscles, motion) for leg in body.legs]
+    arms = []
+    for state in states:
+        names, arm = state.muscles.dof_names, np.zeros_like(state.musculotendon_length)
+        for number, test in enumerate(tests.tests):
+            if test.dof in names:  # muscles of one leg do not act on the other
+                arm[number] = state.moment_arm[number, names.index(test.dof)]
+        arms.append(arm)
+    return StrengthGeometry(
+        joined_muscles([state.parameters for state in body.legs]),
+        np.concatenate([state.musculotendon_length for state in states], axis=1),
+        np.concatenate([state.musculotendon_velocity for state in states], axis=1),
+        np.concatenate(arms, axis=1),
+        tests.sign,
+        body.sharing.tendon == "elastic",
+        tuple(dict.fromkeys(warnings)),
+    )
+
+
+def _of_model(body: ModelBody, tests: StrengthTests) -> StrengthGeometry:
+    """Along the paths of an OpenSim model, whose locked coordinates rest at their default."""
+    model, choice = body.model, body.choice
+    driven = {coupler.dependent for coupler in model.couplers}
+    free = [name for name in model.coordinates if name not in driven]
+    names = (*choice.dofs, *sorted(choice.needed - set(choice.dofs)))
+    rotational = [name for name in choice.dofs if model.coordinates[name].rotational]
+    at_rest = {name: each.default if each.locked else 0.0 for name, each in model.coordinates.items()}
+    values = {name: np.full(len(tests.tests), at_rest[name]) for name in free}
+    speeds, warnings = np.zeros(len(tests.tests)), []
+    for number, test in enumerate(tests.tests):
+        _check_name(tests, number, test.dof, rotational, "angle whose moment is shared", "dof")
+        speeds[number] = test.velocity
+        for name, angle in test.angles.items():
+            _check_name(tests, number, name, free, "independent coordinate", "angles_deg")
+            values[name][number] = angle
+            given = model.coordinates[name]
+            warnings += _beyond(test, name, angle, given.lower, given.upper, "of the model")
+    geometry = opensim_geometry(model, values, names, choice.names)
+    tested = [names.index(test.dof) for test in tests.tests]
+    crosses = np.array([[test.dof in choice.crossing[name] for name in choice.names] for test in tests.tests])
+    arm = np.where(crosses, geometry.moment_arm[np.arange(len(tested)), tested], 0.0)
+    elastic = body.sharing.tendon == "elastic"
+    return StrengthGeometry(
+        body.whole.state.parameters,
+        geometry.length if elastic else fiber_path_lengths(model, geometry),
+        -speeds[:, None] * arm,
+        arm,
+        tests.sign,
+        elastic,
+        tuple(dict.fromkeys(warnings)),
+    )
+
+
+def _check_name(
+    tests: StrengthTests, number: int, name: str, known: Iterable[str], what: str, key: str
+) -> None:
+    """Refuse a name in a test that the body does not have."""
+    if name not in known:
+        raise tests.document.unknown(f"'{name}' is no {what}", name, known, "test", key, number)
+
+
+def _beyond(test: StrengthTest, name: str, angle: float, low: float, high: float, whose: str) -> list[str]:
+    """A sentence on an angle [rad] of a test that leaves a range [rad]; none within it."""
+    if low - _TOLERANCE <= angle <= high + _TOLERANCE:
+        return []
+    return [
+        f"Strength test of {test.dof}: {name} is {np.degrees(angle):g} degrees, beyond the range {whose}, "
+        f"{np.degrees(low):.4g} to {np.degrees(high):.4g} degrees: moment arms there are extrapolated."
+    ]

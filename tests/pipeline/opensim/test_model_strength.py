@@ -1,0 +1,66 @@
+"""The muscles of an OpenSim model in the poses of strength tests."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from refusals import refused
+from small_model import TEXT
+from small_model_motion import DOFS, save_inputs
+from strength_files import asked
+
+from musclesolve.opensim.model import OpenSimModel
+from musclesolve.pipeline.opensim.model_body import ModelBody
+from musclesolve.pipeline.run import prepare
+from musclesolve.pipeline.strength_geometry import strength_geometry
+
+
+@pytest.fixture
+def modelled(small: OpenSimModel, tmp_path: Path) -> ModelBody:
+    folder = tmp_path
+    (folder / "leg.osim").write_text(TEXT, encoding="utf-8")
+    save_inputs(folder, small)
+    path = folder / "trial.toml"
+    files = '[files]\nmodel = "leg.osim"\ncoordinates = "ik.mot"\nmoments = "id.sto"\n[filter]\ncutoff_hz = "none"\n'
+    path.write_text(f"{files}[sharing]\ndofs = {list(DOFS)}\n", encoding="utf-8")
+    body = prepare(path)
+    assert isinstance(body, ModelBody)
+    return body
+
+
+def test_the_pose_of_a_frame_of_a_model(modelled: ModelBody, tmp_path: Path) -> None:
+    frame = 20
+    driven = {coupler.dependent for coupler in modelled.model.couplers}
+    motion = modelled.motion
+    angles = {
+        name: float(np.degrees(value[frame]))
+        for name, value in motion.by_name(motion.value).items()
+        if name not in driven
+    }
+    found = strength_geometry(modelled, asked(tmp_path, DOFS[1], 10.0, 30.0, **angles))
+    np.testing.assert_allclose(found.length[0], modelled.whole.state.musculotendon_length[frame], atol=1e-9)
+    np.testing.assert_allclose(found.moment_arm[0], modelled.whole.state.moment_arm[frame, 1], atol=1e-9)
+    np.testing.assert_allclose(found.velocity, -np.radians(30.0) * found.moment_arm, atol=1e-9)
+    assert found.parameters.names == modelled.muscles
+
+
+def test_what_a_model_cannot_be_asked_for(modelled: ModelBody, tmp_path: Path) -> None:
+    with refused("unknown_name", "line 2, [[test]] dof", DOFS[0]):
+        strength_geometry(modelled, asked(tmp_path, "hip_a", 50.0))
+    driven = modelled.model.couplers[0].dependent
+    with refused("unknown_name", "line 6, [[test]] angles_deg", driven):
+        strength_geometry(modelled, asked(tmp_path, DOFS[0], 50.0, **{driven: 10.0}))
+
+
+def test_a_moment_that_no_muscle_produces(modelled: ModelBody, tmp_path: Path) -> None:
+    """Only one of the muscles that move the ankle is left."""
+    arms = strength_geometry(modelled, asked(tmp_path, DOFS[1], 10.0)).moment_arm[0]
+    flexor = modelled.muscles[int(arms.argmax())]
+    text = modelled.trial.path.read_text(encoding="utf-8").replace(str(list(DOFS)), str([DOFS[1]]))
+    modelled.trial.path.write_text(f'{text}[muscles]\nnames = ["{flexor}"]\n', encoding="utf-8")
+    alone = prepare(modelled.trial.path)
+    assert strength_geometry(alone, asked(tmp_path, DOFS[1], 10.0)).moments().moment[0] > 0.0
+    with refused("conflict", "line 2, [[test]] dof", "-10"):
+        strength_geometry(alone, asked(tmp_path, DOFS[1], -10.0))
