@@ -22,6 +22,9 @@ from musclesolve.muscles.passive.passive_element import PassiveElement
 TENDON_STRAIN = 0.049
 """Strain of a tendon at one maximum isometric force where nothing else is known: the default of OpenSim's models."""
 
+QUANTITIES = ("max_isometric_force", "optimal_fiber_length", "tendon_slack_length", "tendon_strain")
+"""Numbers of a muscle that differ between persons, all above zero or of no effect."""
+
 Families = tuple[tuple[CurveFamily, Indices], ...]
 """Families of Hill curves with the muscles that have them, by number; every muscle has one."""
 
@@ -97,6 +100,10 @@ class MuscleParameters:
             ((family, np.arange(len(names))),),
             PassiveElement(*map(of_each, element)),
         )
+
+    def scaled(self, quantity: str, factor: ArrayLike) -> MuscleParameters:
+        """The muscles with one of `QUANTITIES` times factors (n,), or one for all; the passive elements stay."""
+        return replace(self, **{quantity: getattr(self, quantity) * factor})
 
     def fibers(self, length: ArrayLike, velocity: ArrayLike) -> FiberState:
         """Fibers behind rigid tendons for musculotendon lengths (T, n) [m] and their rates (T, n) [m/s]."""

@@ -342,7 +342,7 @@ def solve_coupled(
     eased = whole.with_soft_rows(problem, cost).without_fixed()
     with np.errstate(all="ignore"):
         method = MotionInteriorPoint(eased, ActivationCost(problem, cost))
-        return certifier.reduced(Structured(good=GOOD).run(method, first, certifier))
+        return certifier.reduced(Structured(good=GOOD).run(method, method.start(first), certifier))
 
 
 @dataclass(frozen=True, eq=False)

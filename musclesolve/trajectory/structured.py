@@ -20,11 +20,12 @@ best certificate.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
 from musclesolve._util.arrays import Array
+from musclesolve.sharing.rate_limits import ActivationLimits
 from musclesolve.sharing.solver.mehrotra import Barrier, Changes, mehrotra_step
 from musclesolve.trajectory.certificate import Certifier, MotionAttempt, coordinate_bounds
 from musclesolve.trajectory.chain_kernel import Nodes
@@ -37,6 +38,9 @@ INSIDE = 0.02  # of the distance between its bounds, by which z starts inside of
 LEAST_WIDTH = 1e-7  # between two bounds: those that coincide are drawn apart by it
 FIRST_SIGMA, FIRST_LEAST, LEAST_EVER = 0.1, 1e-13, 1e-17
 """Sigma at the start, over the size of multipliers; the least sigma to begin with, and ever."""
+NEAR = 1e-4
+"""Distance from bounds and limits at which a motion is taken up again from the optimum of one like it."""
+LEAST_DISTANCE = 1e-14
 LEAST_OMEGA = 1e-4
 UNWEIGHED = 1e-11
 SHARE_OF_PULL = 0.01
@@ -79,14 +83,17 @@ class Structured:
     def solve(self, problem: MotionProblem, cost: MotionCost, start: tuple[Array, Array]) -> MotionAttempt:
         """The best attempt from tendon coordinates (T, n); it does not look at the activations to begin with."""
         least = problem.muscles.curves.tendon.inverse(np.full_like(start[0], FIRST_FORCE))
-        return self.run(
-            MotionInteriorPoint(problem, cost), np.maximum(start[0], least), Certifier(problem, cost)
-        )
+        method = MotionInteriorPoint(problem, cost)
+        return self.run(method, method.start(np.maximum(start[0], least)), Certifier(problem, cost))
 
-    def run(self, method: MotionInteriorPoint, z: Array, certifier: Any) -> MotionAttempt:
-        """The best attempt of an interior point from tendon coordinates z (T, n), by the `misses` of its certifier."""
+    def resume(self, problem: MotionProblem, cost: MotionCost, near: MotionAttempt) -> MotionAttempt:
+        """The best attempt from the optimum of a motion that differs little: few steps, and on the same branch."""
+        method = MotionInteriorPoint(problem, cost)
+        return self.run(method, method.near(near), Certifier(problem, cost))
+
+    def run(self, method: MotionInteriorPoint, x: Iterate, certifier: Any) -> MotionAttempt:
+        """The best attempt of an interior point from its first iterate, by the `misses` of its certifier."""
         with np.errstate(all="ignore"):
-            x = method.start(z)
             best, residual, from_bounds = method.attempt(x, 0), np.inf, False
             least, floor = FIRST_LEAST, LEAST_EVER  # of sigma
             since = short_steps = failed = next_as_is = 0
@@ -133,6 +140,58 @@ class Structured:
         return best
 
 
+class Move(NamedTuple):
+    """Changes of the spline coefficients c, of z, y and a (T, n), of the moments' multipliers (T, m) and of mu (T, n)."""
+
+    c: Array
+    z: Array
+    y: Array
+    a: Array
+    multiplier: Array
+    balance: Array
+
+
+@dataclass(frozen=True, eq=False)
+class Linearised:
+    """The conditions around an iterate, to first order, factored (module docstring).
+
+    capacity g; by_z, by_y: u and v; za, ya, aa: second derivatives L_za, L_ya, L_aa; limit: ratios k / x of the limits
+    of activation. What the conditions miss: slope_z and slope_a without the terms in mu, the imbalance and the moments.
+    """
+
+    system: NewtonSystem
+    limits: ActivationLimits
+    capacity: Array
+    by_z: Array
+    by_y: Array
+    za: Array
+    ya: Array
+    aa: Array
+    limit: Array
+    slope_z: Array
+    slope_a: Array
+    missing: Array
+    short: Array
+
+    def move(self, missing: Array, of_z: Array, of_y: Array, of_a: Array, short: Array) -> Move:
+        """The changes that make up for an imbalance, slopes by z, y and a (T, n), and moments that lack (T, m).
+
+        With slopes that leave mu out, the change of mu is the whole of the new one.
+        """
+        basis, first = self.system.time, missing / self.capacity
+
+        def along_a(d_a: Array) -> Array:
+            return self.aa * d_a + self.limits.pull(self.limit * self.limits.change(d_a))
+
+        moved = of_a + along_a(first)
+        of_z, of_y = of_z + self.za * first + self.by_z * moved, of_y + self.ya * first + self.by_y * moved
+        d_c, d_multiplier = self.system.solve(-basis.gather(of_z, of_y), short)
+        d_z, d_y = basis.values(d_c), basis.rates(d_c)
+        d_a = first + self.by_z * d_z + self.by_y * d_y
+        balance = -(of_a + self.za * d_z + self.ya * d_y + along_a(d_a)) / self.capacity
+        return Move(d_c, d_z, d_y, d_a, d_multiplier, balance)
+
+
 class MotionInteriorPoint:
     """The interior point on one motion: where it starts, its steps, and what they amount to.
 
@@ -176,6 +235,36 @@ class MotionInteriorPoint:
         omega = np.ones(a.shape[1])
         return Iterate(c, a, np.zeros_like(problem.moment), np.zeros_like(a), missing, barriers, omega, sigma)
 
+    def near(self, optimum: MotionAttempt, inside: float = NEAR, ratio: float = np.inf) -> Iterate:
+        """The iterate of an optimum, of this motion or of one like it, a little inside of bounds and limits.
+
+        With no distance from them it is the optimum itself; the ratios of multipliers and distances end at `ratio`.
+        """
+        problem, basis, limits = self.problem, self.problem.basis, self.problem.activation_limits
+        low, high = coordinate_bounds(problem, self.cost)
+        room = inside * np.minimum(high - low, 1.0)
+        z = np.clip(optimum.coordinate, low + room, high - room)
+        c = basis.coefficients(z)
+        lower, width = problem.lower, np.maximum(problem.upper - problem.lower, LEAST_WIDTH)
+        a = np.clip(optimum.activation, lower + inside * width, lower + (1.0 - inside) * width)
+        # what the bounds of a bear is what its slope leaves
+        state = problem.state(z, basis.rates(c))
+        by_activation = self.weight * self.cost.slopes(state.active.value, a)[2]
+        multiplier, balance, of_z, of_limit = (
+            getattr(optimum, name) / self.unit
+            for name in ("multiplier", "balance_multiplier", "coordinate_multiplier", "limit_multiplier")
+        )
+        of_a = by_activation + balance * state.capacity.value - limits.pull(of_limit)
+        slack = np.maximum(limits.slack(a), inside)
+        pairs = ((z - low, of_z), (high - z, -of_z), (a - lower, of_a), (lower + width - a, -of_a), (slack, of_limit))
+        barriers = []
+        for distance, held in pairs:
+            x = np.maximum(distance, LEAST_DISTANCE)
+            k = np.maximum(held, inside**2 / x)
+            barriers.append(Barrier(x, np.minimum(k, ratio * x)))
+        missing, omega = limits.slack(a) - slack, np.ones(a.shape[1])
+        return Iterate(c, a, multiplier, balance, missing, tuple(barriers), omega, inside**2)
+
     def attempt(self, x: Iterate, iterations: int) -> MotionAttempt:
         """The iterate as an attempt, in the units of the cost."""
         z_low, z_high, _, _, limit = x.barriers
@@ -190,8 +279,8 @@ class MotionInteriorPoint:
             method="structured",
         )
 
-    def step(self, x: Iterate, least: float, convex: bool = True) -> Iterate | None:
-        """One step, sigma no less than `least`, with chains made convex or as they are; None where it breaks down."""
+    def linearise(self, x: Iterate, convex: bool = True) -> Linearised | None:
+        """The conditions around an iterate, with chains made convex or as they are; None where it breaks down."""
         problem, basis, limits = self.problem, self.problem.basis, self.problem.activation_limits
         a, mu, h = x.a, x.balance, problem.mean_step
         z_low, z_high, a_low, a_high, limit = (barrier.k / barrier.x for barrier in x.barriers)
@@ -210,7 +299,6 @@ class MotionInteriorPoint:
         za, ya, aa = mu * capacity.z, mu * capacity.y, of_a_twice + a_low + a_high
 
         # the balance: da = first + by_z dz + by_y dy
-        first = state.imbalance(a) / capacity.value
         by_z, by_y = (active.slope - a * capacity.z) / capacity.value, -a * capacity.y / capacity.value
         nodes = (
             zz + 2.0 * by_z * za + by_z * by_z * aa,
@@ -227,21 +315,25 @@ class MotionInteriorPoint:
             return None
         produced = np.einsum("tkn,tn->tk", problem.lever, tendon.value)
         short = problem.moment - produced - self.compliance * x.multiplier
+        missing = state.imbalance(a)
+        terms = (capacity.value, by_z, by_y, za, ya, aa, limit)
+        return Linearised(self.system, limits, *terms, slope_z, slope_a, missing, short)
 
-        def along_a(d_a: Array) -> Array:
-            return aa * d_a + limits.pull(limit * limits.change(d_a))
+    def step(self, x: Iterate, least: float, convex: bool = True) -> Iterate | None:
+        """One step, sigma no less than `least`, with chains made convex or as they are; None where it breaks down."""
+        limits, mu = self.problem.activation_limits, x.balance
+        linear = self.linearise(x, convex)
+        if linear is None:
+            return None
 
         def direction(*pushes: Array | float) -> tuple[tuple[Array, ...], Changes]:
-            slope = slope_a - pushes[2] + pushes[3] - limits.pull(pushes[4] - limit * x.missing)
-            moved = slope + along_a(first)
-            of_z = slope_z - pushes[0] + pushes[1] + za * first + by_z * moved
-            d_c, d_multiplier = self.system.solve(-basis.gather(of_z, ya * first + by_y * moved), short)
-            d_z, d_y = basis.values(d_c), basis.rates(d_c)
-            d_a = first + by_z * d_z + by_y * d_y
-            balance = -(slope + za * d_z + ya * d_y + along_a(d_a)) / capacity.value
+            of_a = linear.slope_a - pushes[2] + pushes[3] - limits.pull(pushes[4] - linear.limit * x.missing)
+            of_z = linear.slope_z - pushes[0] + pushes[1]
+            moved = linear.move(linear.missing, of_z, np.zeros_like(of_z), of_a, linear.short)
+            d_a, d_z = moved.a, moved.z
             distances = (d_z, -d_z, d_a, -d_a, limits.change(d_a) + x.missing)
             changes = zip(x.barriers, distances, pushes, strict=True)
-            return (d_c, d_a, d_multiplier, balance - mu), [
+            return (moved.c, d_a, moved.multiplier, moved.balance - mu), [
                 bound.change(dx, push) for bound, dx, push in changes
             ]
 
@@ -249,14 +341,14 @@ class MotionInteriorPoint:
         # multipliers are small gets as near to its bounds as one whose multipliers are large
         omega = x.omega
         if x.sigma <= UNWEIGHED * self.size:
-            largest = (np.abs(slope_a) + np.abs(mu * capacity.value)).max(axis=0)
+            largest = (np.abs(linear.slope_a) + np.abs(mu * linear.capacity)).max(axis=0)
             omega = np.maximum(largest, LEAST_OMEGA * largest.max())
         step = mehrotra_step(x.barriers, direction, omega, TO_BOUNDARY, least)
         t, (d_c, d_a, d_multiplier, d_balance) = step.length, step.move
         moved = replace(
             x,
             c=x.c + t * d_c,
-            a=a + t * d_a,
+            a=x.a + t * d_a,
             multiplier=x.multiplier + t * d_multiplier,
             balance=mu + t * d_balance,
             missing=(1.0 - t) * x.missing,

@@ -1,0 +1,128 @@
+"""How the optimum of a motion changes with the parameters of its muscles.
+
+The optimum x = (z, a, lambda, mu) satisfies the conditions G(x, p) = 0 of certificate.py. Where the bounds and limits
+that hold go on holding, its derivative by a parameter p is that of implicit functions (Fiacco 1983),
+
+    G_x dx = -G_p,
+
+and G_x is the matrix of Newton's method at the optimum (structured.py), factored once for all parameters: bounds and
+limits are in it by the ratios k / x of their multipliers and distances, which are large where they hold and vanish where
+they do not. At the optimum nothing is made convex. Every parameter belongs to one muscle, so that G_p at fixed x is a
+column of each muscle's own: the difference of two evaluations, in which the parameters of all muscles differ at once.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from musclesolve._util.arrays import Array
+from musclesolve.muscles.elastic.elastic_muscles import ElasticMuscles
+from musclesolve.muscles.muscle_parameters import QUANTITIES, MuscleParameters
+from musclesolve.trajectory.certificate import MotionAttempt
+from musclesolve.trajectory.local_equilibrium import Equilibrium
+from musclesolve.trajectory.motion_problem import MotionCost, MotionProblem
+from musclesolve.trajectory.structured import Linearised, MotionInteriorPoint
+
+STEP = 1e-4
+"""Half the difference of the logarithm of a parameter; its square is the relative error."""
+LARGEST_RATIO = 1e8
+"""Of a bound that holds: more than this ratio over the scale of the cost says no more, and costs digits."""
+
+
+@dataclass(frozen=True, eq=False)
+class OptimumChange:
+    """How the optimum moves along K directions: activation and fiber_length [m] (K, T, n), reserve [N m] (K, T, m)."""
+
+    activation: Array
+    fiber_length: Array
+    reserve: Array
+
+
+class OptimumDerivatives:
+    """The derivatives at the optimum of a motion, by the logarithms of the four `QUANTITIES` of its muscles.
+
+    Args:
+        problem: the motion; with a reserve weight where muscles may lack something.
+        cost: what was minimised.
+        attempt: an optimum, such as `Structured` finds it.
+
+    Attributes:
+        known: whether the conditions determine a derivative.
+        state: tendon and fiber at the optimum.
+    """
+
+    def __init__(self, problem: MotionProblem, cost: MotionCost, attempt: MotionAttempt) -> None:
+        self.problem, self.attempt = problem, attempt
+        method = MotionInteriorPoint(problem, cost)
+        self.unit, basis = method.unit, problem.basis
+        optimum = method.near(attempt, inside=0.0, ratio=LARGEST_RATIO)
+        self.rate = basis.rates(optimum.c)
+        self.state: Equilibrium = problem.state(attempt.coordinate, self.rate)
+        with np.errstate(all="ignore"):
+            self.linear: Linearised | None = method.linearise(optimum, convex=False)
+        self.known = self.linear is not None
+        self._by_muscle = [self._differences(cost, name) for name in QUANTITIES] if self.known else []
+
+    def along(self, directions: Array) -> OptimumChange:
+        """The derivative along directions (K, 4, n) of the logarithms of `QUANTITIES`; NaN where it is not known."""
+        count, shape = len(directions), self.attempt.activation.shape
+        change = OptimumChange(
+            np.full((count, *shape), np.nan),
+            np.full((count, *shape), np.nan),
+            np.full((count, *self.problem.moment.shape), np.nan),
+        )
+        if self.linear is None:
+            return change
+        pull = self.problem.lever * self.state.tendon.value[:, None, :]
+        for number, direction in enumerate(directions):
+            missing, of_z, of_y, of_a, longer = (
+                sum(by * each for by, each in zip(terms, direction, strict=True))
+                for terms in zip(*self._by_muscle, strict=True)
+            )
+            # of all parameters, moments at fixed z depend on strength alone
+            short = -np.einsum("tkn,n->tk", pull, direction[QUANTITIES.index("max_isometric_force")])
+            moved = self.linear.move(missing, of_z, of_y, of_a, short)
+            change.activation[number] = moved.a
+            fiber_z = -self.problem.muscles.stretch * self._along_slope
+            change.fiber_length[number] = longer + fiber_z * moved.z
+            change.reserve[number] = self.problem.compliance * self.unit * moved.multiplier
+        return change
+
+    @property
+    def _along_slope(self) -> Array:
+        """The change of the fiber's length with that of the path at fixed z, (T, n)."""
+        muscles, step = self.problem.muscles, 1e-7
+        path, z = self.problem.musculotendon_length, self.attempt.coordinate
+        fiber = [np.hypot(muscles.along(path + by, z), muscles.thickness) for by in (-step, step)]
+        return (fiber[1] - fiber[0]) / (2.0 * step)
+
+    def _differences(self, cost: MotionCost, name: str) -> tuple[Array, Array, Array, Array, Array]:
+        """Derivatives at fixed x of imbalance, slopes by z, y and a, and fiber length by the logarithm, (T, n) each."""
+        ends = []
+        for step in (-STEP, STEP):
+            problem = with_parameters(
+                self.problem, self.problem.muscles.parameters.scaled(name, np.exp(step))
+            )
+            ends.append(self._terms(problem, MotionCost.of(problem, cost.cost)))
+        return tuple((high - low) / (2.0 * STEP) for low, high in zip(*ends, strict=True))  # type: ignore[return-value]
+
+    def _terms(self, problem: MotionProblem, cost: MotionCost) -> tuple[Array, ...]:
+        z, a, mu = self.attempt.coordinate, self.attempt.activation, self.attempt.balance_multiplier / self.unit
+        state = problem.state(z, self.rate)
+        by_force, _, by_activation, _ = cost.slopes(state.active.value, a)
+        weight = problem.weight[:, None] / self.unit
+        pull = np.einsum("tkn,tk->tn", problem.lever, self.attempt.multiplier / self.unit)
+        of_z = weight * by_force * state.active.slope - pull * state.tendon.slope
+        of_z = of_z - mu * (state.active.slope - a * state.capacity.z)
+        of_a = weight * by_activation + mu * state.capacity.value
+        return state.imbalance(a), of_z, mu * a * state.capacity.y, of_a, state.fiber_length
+
+
+def with_parameters(problem: MotionProblem, parameters: MuscleParameters) -> MotionProblem:
+    """The motion with other numbers of the same muscles; their curves stay."""
+    muscles = problem.muscles
+    strain = np.where(muscles.elastic, parameters.tendon_strain - muscles.strain_at_start, 0.0)
+    changed: ElasticMuscles = replace(muscles, parameters=parameters, strain_by_coordinate=strain)
+    return replace(problem, muscles=changed)
