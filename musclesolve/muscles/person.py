@@ -18,11 +18,9 @@ import numpy as np
 
 from musclesolve._util.arrays import Array
 from musclesolve._util.message_text import few
-from musclesolve.muscles.muscle_parameters import MuscleParameters
+from musclesolve.muscles.muscle_parameters import QUANTITIES, MuscleParameters
 from musclesolve.recording.trial.settings import is_own_set
 
-QUANTITIES = ("max_isometric_force", "optimal_fiber_length", "tendon_slack_length", "tendon_strain")
-"""What a factor may be on: arrays of `MuscleParameters`."""
 USUAL_FACTORS = 0.2, 5.0
 """Factors beyond these are pointed out: muscles of adults differ less from one another."""
 

@@ -147,7 +147,7 @@ class _Writer:
 
     def _muscle(self, muscle: OpenSimMuscle, shift: float) -> Muscle:
         carrier = self._carriers(muscle)
-        name, group, texts = _names(muscle.name)
+        name, group, texts = long_name(muscle.name)
         slack = printed = _digits(muscle.tendon_slack_length, DIGITS)
         deviations: tuple[Deviation, ...] = ()
         if shift:
@@ -313,7 +313,7 @@ def _family(muscle: OpenSimMuscle) -> str:
     return _MILLARD[min(_MILLARD, key=lambda length: abs(length - shortest))]
 
 
-def _names(model_name: str) -> tuple[str, str, dict[str, str]]:
+def long_name(model_name: str) -> tuple[str, str, dict[str, str]]:
     """Long name, group and texts of a muscle: those of silva_2003 where it is known, else its own name."""
     known = bundled_toml("musclesolve.opensim", "leg_names.toml")
     short = _plain(model_name)

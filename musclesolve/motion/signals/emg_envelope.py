@@ -23,7 +23,13 @@ from musclesolve.recording.data import Emg, EmgOptions
 
 
 def linear_envelopes(emg: Emg) -> Array:
-    """Return the envelopes (S, k) of all channels, as shares of their maximum; NaN where samples are missing.
+    """Return the envelopes (S, k) of all channels, as shares of their maximum; NaN where samples are missing."""
+    envelope, maximum = envelopes_in_unit(emg)
+    return np.divide(envelope, maximum, out=np.full(envelope.shape, np.nan), where=maximum > 0.0)
+
+
+def envelopes_in_unit(emg: Emg) -> tuple[Array, Array]:
+    """Return the envelopes (S, k) of all channels and their maxima (k,) in the unit of the file; NaN is not known.
 
     A signal with a gap is bridged by a straight line for the filters; its envelope is unknown within the gap and half
     a period of the cut-off beside it.
@@ -44,7 +50,7 @@ def linear_envelopes(emg: Emg) -> Array:
     envelope = np.where(known, np.maximum(envelope, 0.0), np.nan)
     largest = np.max(envelope, axis=0, where=known, initial=0.0)
     maximum = [seen if stated is None else stated for stated, seen in zip(emg.maximum, largest, strict=True)]
-    return np.divide(envelope, maximum, out=np.full(envelope.shape, np.nan), where=np.array(maximum) > 0.0)
+    return envelope, np.array(maximum, dtype=float)
 
 
 def linear_envelope(signal: Array, rate_hz: float, options: EmgOptions) -> Array:

@@ -1,0 +1,1 @@
+"""Muscles of one person from EMG, fascicle lengths and strength tests."""

@@ -1,0 +1,525 @@
+"""Muscles of one person from trials in which something was measured of them.
+
+The moments of every frame of every trial are met by muscles with factors exp(theta) on their numbers, shared by the
+cost of the trials; what this says of EMG, fascicle lengths and strength is compared with what was measured:
+
+    minimise over theta   sum_b w_b |r_b(x(theta), theta)|^2 + sum_j (theta_j / s_j)^2,
+    x_k(theta) = the optimum of trial k with these muscles.
+
+The optimum x_k is differentiated exactly (trajectory/optimum_derivatives.py, sharing/solution_derivatives.py), so that a
+step costs one solution of each trial (gauss_newton.py). CEINMS (Pizzolato et al. 2015, J Biomech 48:3929-36) and the
+NMSM Pipeline fit moments and EMG; the Leuven solver (Delabastita et al. 2020, Ann Biomed Eng 48:1517-29) fits EMG and
+fascicles in one programme over all states. Here effort alone shares the moments, as it will in a trial without such
+measurements: what is fitted is what predicts.
+
+Every trial is also predicted with the muscles that the others give.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+
+from musclesolve._util.arrays import Array
+from musclesolve._util.bundled_toml import bundled_toml
+from musclesolve._util.message_text import few
+from musclesolve._util.progress import Progress, no_progress
+from musclesolve.errors import InputError
+from musclesolve.muscles.person import FittedParameter, PersonMuscles
+from musclesolve.pipeline.run import prepare
+from musclesolve.recording.data import Trial
+from musclesolve.recording.text.text_file import sha256
+from musclesolve.recording.trial.model_trial import ModelTrial
+from musclesolve.sharing.cost.cost_base import Cost
+from musclesolve.studies.calibration.free_parameters import (
+    DELAY,
+    OF_EMG,
+    SHAPE,
+    Factor,
+    Measured,
+    free_factors,
+)
+from musclesolve.studies.calibration.gauss_newton import (
+    Direction,
+    Linear,
+    Posterior,
+    Prior,
+    minimise,
+    undetermined,
+)
+from musclesolve.studies.calibration.inner_optimum import directions_of
+from musclesolve.studies.calibration.observations import (
+    CORRELATION_TIME,
+    EMG,
+    FASCICLE,
+    RESERVE,
+    UNITS,
+    USUAL_SD,
+    EmgScale,
+    Observation,
+    TrialMuscles,
+    correlated_samples,
+)
+from musclesolve.version import __version__
+
+ROUNDS = 3
+"""How often the noise is found from the residuals and the fit repeated with it."""
+LEAST_EMG_SD = 0.03
+"""Envelopes are no better known than this, as shares of their largest."""
+
+
+@dataclass(frozen=True)
+class Noise:
+    """Of the residuals of one channel: standard deviation, and the number of samples that count as one."""
+
+    sd: float
+    alike: float
+
+
+@dataclass(frozen=True)
+class Agreement:
+    """How one measured curve of one trial agrees with the muscles before, as fitted, and as the other trials give them.
+
+    rms in `unit`; correlations are Pearson's. predicted: NaN with one trial alone.
+    """
+
+    trial: str
+    kind: str
+    label: str
+    unit: str
+    rms: tuple[float, float, float]
+    correlation: tuple[float, float, float]
+
+
+@dataclass(frozen=True, eq=False)
+class Calibration:
+    """What `calibrate_muscles` found.
+
+    person: the muscles; agreement: of every measured curve; directions: what the trials did not determine; noise by
+    kind and label; curves: every measured curve of every trial as measured, before, fitted and predicted; converged.
+    """
+
+    person: PersonMuscles
+    agreement: tuple[Agreement, ...]
+    directions: tuple[Direction, ...]
+    noise: Mapping[tuple[str, str], Noise]
+    curves: tuple[tuple[Observation, Array, Array], ...]
+    converged: bool
+    notes: tuple[str, ...]
+
+
+class CalibrationProblem:
+    """All trials, the factors and numbers of EMG that are fitted, and the residuals at any of their values."""
+
+    def __init__(
+        self,
+        trials: Sequence[TrialMuscles],
+        factors: Sequence[Factor],
+        of_emg: Sequence[str] = (),
+    ) -> None:
+        self.trials, self.factors = trials, tuple(factors)
+        known = bundled_toml(__package__, "priors.toml")
+        self.names = [factor.name for factor in factors]
+        mean, sd = [0.0] * len(factors), [factor.prior_sd for factor in factors]
+        lower, upper = [factor.lower for factor in factors], [factor.upper for factor in factors]
+
+        def add(name: str, start: float, spread: float, low: float, high: float) -> int:
+            for values, value in ((mean, start), (sd, spread), (lower, low), (upper, high)):
+                values.append(float(value))
+            self.names.append(name)
+            return len(self.names) - 1
+
+        measured = [(trial, trial.emg) for trial in trials if trial.emg is not None]
+        largest: dict[str, float] = {}
+        unstated = {channel for _, emg in measured for channel in emg.largest_counts}
+        for trial, emg in measured:
+            for channel in emg.channels:
+                largest[channel] = max(largest.get(channel, 0.0), trial.maximum[channel])
+        gain = {}
+        for channel in largest:
+            of_gain = known["emg_gain"]
+            spread = of_gain["sd"] if channel in unstated else of_gain["sd_of_maximum"]
+            start = np.log(0.5) if channel in unstated else 0.0
+            gain[channel] = add(f"EMG gain of {channel}", start, spread, *np.log(of_gain["bounds"]))
+        places: dict[str, int | None] = dict.fromkeys(OF_EMG)
+        for name in of_emg:
+            start = float(np.mean([emg.delay for _, emg in measured])) if name == DELAY else 0.0
+            places[name] = add(name, start, known[name]["sd"], *known[name]["bounds"])
+        self.emg = EmgScale(
+            gain, largest, frozenset(set(largest) - unstated), places[DELAY], places[SHAPE]
+        )
+        self.prior = Prior(np.array(mean), np.array(sd), np.array(lower), np.array(upper))
+        self.directions = [
+            [directions_of(self.factors, part.names) for part in trial.parts] for trial in trials
+        ]
+
+    def observed(self, theta: Array, which: Sequence[int]) -> list[Observation] | None:
+        """The observations of some trials at theta (P,), side by side; None where one of them has no optimum."""
+
+        def of_trial(number: int) -> list[Observation] | None:
+            trial, optima = self.trials[number], []
+            for part, directions in zip(trial.parts, self.directions[number], strict=True):
+                logarithm = np.einsum("k,kqn->qn", theta[: len(self.factors)], directions)
+                if (optimum := part.solve(logarithm)) is None:
+                    return None
+                optima.append(optimum)
+            return trial.observed(optima, self.directions[number], theta, self.emg)
+
+        with ThreadPoolExecutor(max_workers=min(len(which), 2)) as threads:
+            found = list(threads.map(of_trial, which))
+        if any(each is None for each in found):
+            return None
+        return [observation for each in found for observation in each or ()]
+
+    def usual_noise(self, observed: Iterable[Observation]) -> dict[tuple[str, str], Noise]:
+        """The noise of every channel before any residual was seen."""
+        noise = {}
+        for each in observed:
+            trial = next(trial for trial in self.trials if trial.name == each.trial)
+            stated = trial.fascicles.error if each.kind == FASCICLE and trial.fascicles else None
+            noise[each.kind, each.label] = Noise(
+                stated or USUAL_SD[each.kind], max(1.0, CORRELATION_TIME / trial.step)
+            )
+        return noise
+
+    def found_noise(self, observed: Sequence[Observation]) -> dict[tuple[str, str], Noise]:
+        """The noise of every channel by its residuals, no less than the measurement is known to have."""
+        usual = self.usual_noise(observed)
+        noise = {}
+        for key, before in usual.items():
+            residuals = [each.residual for each in observed if (each.kind, each.label) == key]
+            rms = float(np.sqrt(np.mean(np.square(np.concatenate(residuals)))))
+            if key[0] == RESERVE:
+                noise[key] = before
+                continue
+            least = LEAST_EMG_SD if key[0] == EMG else before.sd
+            noise[key] = Noise(max(rms, least), correlated_samples(residuals))
+        return noise
+
+    def linear(self, observed: Sequence[Observation], noise: Mapping[tuple[str, str], Noise]) -> Linear:
+        """The weighted residuals and their derivatives; of a channel without a noise that of its kind."""
+        residuals, rows = [np.zeros(0)], [np.zeros((0, len(self.names)))]
+        for each in observed:
+            own = noise.get((each.kind, each.label)) or Noise(
+                USUAL_SD[each.kind], CORRELATION_TIME / 0.01
+            )
+            weight = 1.0 / (own.sd * np.sqrt(own.alike))
+            residuals.append(weight * each.residual)
+            rows.append(weight * each.jacobian)
+        return Linear(np.concatenate(residuals), np.vstack(rows))
+
+    def fit(
+        self,
+        theta: Array,
+        which: Sequence[int],
+        noise: Mapping[tuple[str, str], Noise],
+        report: Progress = no_progress,
+        span: tuple[float, float] = (0.0, 1.0),
+    ) -> Posterior:
+        """The best theta for some trials with a given noise."""
+
+        def evaluate(at: Array) -> Linear | None:
+            observed = self.observed(at, which)
+            return None if observed is None else self.linear(observed, noise)
+
+        def step(number: int, value: float) -> None:
+            share = 1.0 - 0.8**number
+            report(f"calibration, step {number}, misfit {value:.4g}", span[0] + (span[1] - span[0]) * share)
+
+        return minimise(evaluate, theta, self.prior, step)
+
+
+def calibrate_muscles(
+    trials: Sequence[Trial | ModelTrial | str | Path],
+    free: Mapping[str, Iterable[str]] | None = None,
+    fixed: Mapping[str, Iterable[str]] | None = None,
+    name: str | None = None,
+    cost: str | Cost | None = None,
+    side: str = "both",
+    progress: Progress | None = None,
+) -> Calibration:
+    """Fit the muscles of one person to what was measured of them in some trials.
+
+    Args:
+        trials: of one subject with the same muscles, from `read_trial` or paths of trial files; with [emg], [fascicle],
+            or neither.
+        free: what is fitted, quantity -> words: "strength", "optimal_fiber_length", "tendon_slack_length" or
+            "tendon_strain" of muscles, units ("gastrocnemius"), function groups, "achilles", "each" unit, "groups",
+            "all"; and "emg_delay", "emg_shape" without words. By what was measured unless given.
+        fixed: what is not, in the same words.
+        name: of the person.
+        cost: by which moments are shared; that of the trial files unless given.
+        side: "r", "l" or "both".
+        progress: called with what is done and its share.
+
+    Returns:
+        The muscles with their covariance, how they agree with every measured curve, and what was not determined.
+
+    Raises:
+        InputError: trials of two subjects or with other muscles, nothing measured, nothing free, a trial that has no
+            solution, or whatever `run` refuses.
+    """
+    report = progress or no_progress
+    if not trials:
+        raise InputError("no trial is given", code="missing_argument", where="trials", expected="trial files")
+    bodies = []
+    for number, trial in enumerate(trials):
+        report(f"trial {number + 1} of {len(trials)}", 0.1 * number / len(trials))
+        bodies.append(prepare(trial, cost, None, side, None, 0.0))
+    named = _trial_names(bodies)
+    together = [TrialMuscles(each, body) for each, body in zip(named, bodies, strict=True)]
+    parent = _same_muscles(together)
+    free = None if free is None else dict(free)
+    of_emg = [each for each in OF_EMG if free is not None and free.pop(each, None) is not None]
+    factors = free_factors(
+        list(dict.fromkeys(each for trial in together for each in trial.muscles)),
+        Measured(
+            fascicles=tuple(m for t in together if t.fascicles for m in t.fascicles.muscles if m in t.muscles),
+            emg=tuple(m for t in together if t.emg for own in t.emg.muscles for m in own if m in t.muscles),
+            strength=(),
+            elastic=bodies[0].sharing.tendon == "elastic",
+        ),
+        free or None,
+        fixed,
+    )
+    problem = CalibrationProblem(together, factors, of_emg)
+    every = list(range(len(together)))
+    theta = problem.prior.mean.copy()
+    first = problem.observed(theta, every)
+    if first is None:
+        raise _no_optimum(problem, theta)
+    noise = problem.usual_noise(first)
+    posterior: Posterior | None = None
+    for number in range(ROUNDS):
+        span = (0.1 + 0.2 * number, 0.3 + 0.2 * number)
+        posterior = problem.fit(theta, every, noise, report, span)
+        theta = posterior.theta
+        observed = problem.observed(theta, every)
+        assert observed is not None
+        before, noise = noise, problem.found_noise(observed)
+        if all(
+            key in before and abs(np.log(noise[key].sd / before[key].sd)) < 0.05
+            and abs(np.log(noise[key].alike / before[key].alike)) < 0.1
+            for key in noise
+        ):
+            break
+    assert posterior is not None and observed is not None
+    predicted = []
+    if len(together) > 1:
+        for number in every:
+            rest = [k for k in every if k != number]
+            span = (0.7 + 0.3 * number / len(every), 0.7 + 0.3 * (number + 1) / len(every))
+            without = problem.fit(theta, rest, noise, report, span)
+            predicted += problem.observed(without.theta, [number]) or []
+    person = _person(problem, posterior, bodies, parent, name)
+    agreement, curves = _agreement(problem, first, observed, predicted)
+    return Calibration(
+        person=replace(person, prediction=tuple(_as_rows(agreement))),
+        agreement=agreement,
+        directions=undetermined(posterior, problem.prior, problem.names),
+        noise=noise,
+        curves=curves,
+        converged=posterior.converged,
+        notes=_notes(problem, posterior, agreement),
+    )
+
+
+def _trial_names(bodies: Sequence) -> list[str]:
+    """A name of each trial: of its file, with its folder or a number where two are alike."""
+    paths = [Path(body.trial.path) if body.trial is not None else Path(f"trial_{k}") for k, body in enumerate(bodies)]
+    names = [path.stem for path in paths]
+    if len(set(names)) < len(names):
+        names = [f"{path.parent.name}/{path.stem}" for path in paths]
+    return [name if names.count(name) == 1 else f"{name} {k + 1}" for k, name in enumerate(names)]
+
+
+def _same_muscles(trials: Sequence[TrialMuscles]) -> tuple[str, str | None]:
+    """The muscle set or model of all trials, by its name or path, and the hash of its file.
+
+    Raises:
+        InputError: trials of two subjects, or with other muscles or tendons.
+    """
+    first, of_first = trials[0], None
+    for trial in trials:
+        body = trial.body
+        if isinstance(body.trial, ModelTrial):
+            path = Path(body.trial.model)
+            seen = {"model": (str(path), sha256(path))}
+        else:
+            assert body.trial is not None
+            subject, muscles = body.trial.subject, body.trial.muscles
+            seen = {
+                "muscle set": (muscles.database, None),
+                "mass of the subject": (f"{subject.mass:g} kg", None),
+                "stature of the subject": (f"{subject.stature:g} m" if subject.stature else "unknown", None),
+            }
+        seen["kind of tendons"] = (body.sharing.tendon, None)
+        of_first = of_first or seen
+        for what, (value, sha) in seen.items():
+            other, sha_of_first = of_first.get(what, ("", None))
+            if (sha or value) != (sha_of_first or other):
+                raise InputError(
+                    f"the {what} of {trial.name} is {value}, that of {first.name} {other}",
+                    code="conflict",
+                    where="trials",
+                    expected="trials of one person, with the same muscles and the same tendons",
+                    remedy="calibrate each person alone",
+                )
+    assert of_first is not None
+    return of_first.get("model") or of_first["muscle set"]
+
+
+def _no_optimum(problem: CalibrationProblem, theta: Array) -> InputError:
+    """The first trial that has no optimum with the muscles of the parent."""
+    lacking = [t.name for k, t in enumerate(problem.trials) if problem.observed(theta, [k]) is None]
+    return InputError(
+        f"no muscle forces were found for {few(lacking, 3)} with the muscles as they are",
+        code="no_solution",
+        where="trials",
+        expected="trials that `musclesolve run` solves",
+        remedy="run the trial by itself, mend what it says, or leave the trial out",
+    )
+
+
+def _person(
+    problem: CalibrationProblem,
+    posterior: Posterior,
+    bodies: Sequence,
+    parent: tuple[str, str | None],
+    name: str | None,
+) -> PersonMuscles:
+    """The fitted factors as muscles of a person."""
+    count = len(problem.factors)
+    covariance = posterior.covariance[:count, :count]
+    sd = np.sqrt(np.diag(covariance))
+    parameters = tuple(
+        FittedParameter(
+            name=factor.name,
+            quantity=factor.quantity,
+            muscles=factor.muscles,
+            factor=float(np.exp(posterior.theta[k])),
+            sd=float(sd[k]),
+            prior_sd=factor.prior_sd,
+            determined=bool(sd[k] ** 2 < 0.5 * factor.prior_sd**2),
+        )
+        for k, factor in enumerate(problem.factors)
+    )
+    emg = problem.emg
+    gains = {
+        channel: {
+            "maximum": emg.largest[channel] / float(np.exp(posterior.theta[place])),
+            "sd": float(np.sqrt(posterior.covariance[place, place])),
+        }
+        for channel, place in emg.gain.items()
+    }
+    of_all = {
+        name: float(posterior.theta[place])
+        for name, place in (("delay_s", emg.delay), ("shape", emg.shape))
+        if place is not None
+    }
+    return PersonMuscles(
+        name=name,
+        parent=parent[0],
+        parent_sha256=parent[1],
+        trials=tuple(str(body.trial.path) for body in bodies if body.trial is not None),
+        tendon=bodies[0].sharing.tendon,
+        parameters=parameters,
+        covariance=covariance,
+        created=f"musclesolve {__version__}",
+        emg={**of_all, "channels": gains} if gains else {},
+    )
+
+
+def _agreement(
+    problem: CalibrationProblem,
+    before: Sequence[Observation],
+    fitted: Sequence[Observation],
+    predicted: Sequence[Observation],
+) -> tuple[tuple[Agreement, ...], tuple[tuple[Observation, Array, Array], ...]]:
+    """How every measured curve agrees before, fitted and predicted, and the curves; reserves are no measurement."""
+
+    def found(among: Sequence[Observation], like: Observation) -> Observation | None:
+        key = (like.trial, like.kind, like.label)
+        return next((each for each in among if (each.trial, each.kind, each.label) == key), None)
+
+    def numbers(each: Observation | None) -> tuple[float, float]:
+        if each is None:
+            return np.nan, np.nan
+        rms = each.rms
+        if each.kind == EMG and each is not None:  # with the gain that is best for this curve: shapes are compared
+            size = float(each.predicted @ each.predicted)
+            gain = float(each.predicted @ each.measured) / size if size > 0.0 else 1.0
+            rms = float(np.sqrt(np.mean(np.square(gain * each.predicted - each.measured))))
+        return rms, each.correlation
+
+    rows, curves = [], []
+    for each in fitted:
+        if each.kind == RESERVE:
+            continue
+        then, ahead = found(before, each), found(predicted, each)
+        rms, correlation = zip(*(numbers(one) for one in (then, each, ahead)), strict=True)
+        rows.append(Agreement(each.trial, each.kind, each.label, UNITS[each.kind], rms, correlation))
+        empty = np.full_like(each.measured, np.nan)
+        curves.append(
+            (
+                each,
+                empty if then is None or len(then.time) != len(each.time) else then.predicted,
+                empty if ahead is None or len(ahead.time) != len(each.time) else ahead.predicted,
+            )
+        )
+    return tuple(rows), tuple(curves)
+
+
+def _as_rows(agreement: Sequence[Agreement]) -> list[dict[str, object]]:
+    """For the file: one table for each measured curve; what is not known is left out."""
+    words = ("before", "fitted", "predicted")
+    rows = []
+    for each in agreement:
+        row: dict[str, object] = {"trial": each.trial, "kind": each.kind, "label": each.label, "unit": each.unit}
+        for what in ("rms", "correlation"):
+            for word, value in zip(words, getattr(each, what), strict=True):
+                if np.isfinite(value):
+                    row[f"{what}_{word}"] = float(f"{value:.4g}")
+        rows.append(row)
+    return rows
+
+
+def _notes(problem: CalibrationProblem, posterior: Posterior, agreement: Sequence[Agreement]) -> tuple[str, ...]:
+    """What a user should know of how the calibration went, sentences."""
+    notes = []
+    if not posterior.converged:
+        notes.append(f"The fit did not converge in {posterior.steps} steps: the numbers are the best that were met.")
+    prior, theta = problem.prior, posterior.theta
+    at_end = [
+        name
+        for name, value, low, high in zip(problem.names, theta, prior.lower, prior.upper, strict=True)
+        if value <= low + 1e-9 or value >= high - 1e-9
+    ]
+    if at_end:
+        notes.append(f"At the end of the range that is allowed: {few(at_end, 6)}. What was measured asks for more.")
+    far = [
+        f"{name} ({abs(value - mean) / sd:.1f} standard deviations)"
+        for name, value, mean, sd in zip(problem.names, theta, prior.mean, prior.sd, strict=True)
+        if abs(value - mean) > 2.5 * sd
+    ]
+    if far:
+        notes.append(f"Farther from the parent than persons usually differ: {few(far, 6)}.")
+    for kind in dict.fromkeys(each.kind for each in agreement):
+        own = [each for each in agreement if each.kind == kind]
+        before, ahead = (np.array([each.rms[k] for each in own]) for k in (0, 2))
+        known = np.isfinite(before) & np.isfinite(ahead)
+        if not known.any():
+            continue
+        better = int((ahead[known] < before[known]).sum())
+        if np.median(ahead[known] / before[known]) >= 1.0:
+            notes.append(
+                f"The calibration did not help with {kind}: of {int(known.sum())} curves of trials that were not used "
+                f"{better} are predicted better than by the muscles of the parent."
+            )
+    if len(problem.trials) == 1:
+        notes.append("With one trial nothing shows whether these muscles predict another one.")
+    return tuple(notes)

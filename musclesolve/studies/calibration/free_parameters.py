@@ -1,0 +1,222 @@
+"""Which numbers of a person's muscles are fitted: factors that several muscles share, their priors and bounds.
+
+A factor is free by the word of a user ("gastrocnemius", "ankle_plantarflexors_l", "achilles", "soleus_r", "each", "all")
+or because something was measured that tells of it:
+
+    fascicle lengths     optimal fiber and tendon slack length of the measured muscle with its other heads, and, where
+                         tendons are elastic, the strain of its tendon (of the Achilles tendon for all that share it)
+    EMG                  the strength of the function groups whose muscles have a channel
+    strength tests       the strength of the function groups that turn a tested joint
+
+Lengths and strains are those of both legs, unless a word names a side; strength has a factor of each leg.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from musclesolve._util.bundled_toml import bundled_toml
+from musclesolve._util.names import unknown_name
+from musclesolve._util.sides import OTHER, side_of, split_side, with_side
+from musclesolve.errors import InputError
+from musclesolve.muscles.muscle_parameters import QUANTITIES
+from musclesolve.muscles.tendon_strain import ACHILLES, achilles_muscles
+from musclesolve.opensim.muscle_set import long_name
+
+STRENGTH, FIBER, SLACK, STRAIN = QUANTITIES
+NAMES = {"strength": STRENGTH} | {name: name for name in QUANTITIES}
+"""What a user calls a quantity -> its name."""
+ALL, EACH, GROUPS = "all", "each", "groups"
+DELAY, SHAPE = "emg_delay", "emg_shape"
+OF_EMG = (DELAY, SHAPE)
+"""Numbers of EMG that are free on request; the gain of every channel is free in any case."""
+
+
+@dataclass(frozen=True)
+class Factor:
+    """The logarithm of a factor that some muscles share: normal around zero, within bounds.
+
+    name: in results; quantity: one of `QUANTITIES`; muscles: names with side.
+    """
+
+    name: str
+    quantity: str
+    muscles: tuple[str, ...]
+    prior_sd: float
+    lower: float
+    upper: float
+
+    def on(self, names: Sequence[str]) -> np.ndarray:
+        """The direction (4, n) of the logarithms of `QUANTITIES` of n muscles by name."""
+        direction = np.zeros((len(QUANTITIES), len(names)))
+        direction[QUANTITIES.index(self.quantity)] = np.isin(names, self.muscles)
+        return direction
+
+
+@dataclass(frozen=True)
+class Measured:
+    """The muscles that something was measured of: fascicles, EMG, strength; and whether tendons are elastic."""
+
+    fascicles: tuple[str, ...]
+    emg: tuple[str, ...]
+    strength: tuple[str, ...]
+    elastic: bool
+
+
+@dataclass(frozen=True)
+class Anatomy:
+    """What n muscles are: their units (heads of one muscle), function groups, and which pull at the Achilles tendon.
+
+    words: word without side -> names with side, of one leg or both.
+    """
+
+    names: tuple[str, ...]
+    unit: Mapping[str, str]
+    group: Mapping[str, str]
+    achilles: tuple[str, ...]
+    words: Mapping[str, tuple[str, ...]]
+
+    @classmethod
+    def of(cls, names: Sequence[str]) -> Anatomy:
+        """That of muscles by their names in a set or a model, with side."""
+        owner = {
+            head: unit
+            for unit, heads in bundled_toml(__package__, "priors.toml")["units"].items()
+            for head in heads
+        }
+        unit, group, words = {}, {}, dict[str, list[str]]()
+        achilles = tuple(names[k] for k in achilles_muscles([(name,) for name in names]))
+        for name in names:
+            stem, _ = split_side(name)
+            long, of_function, _ = long_name(stem)
+            unit[name], group[name] = owner.get(long, long), of_function
+            for word in dict.fromkeys((stem, long, unit[name], of_function)):
+                words.setdefault(word, []).append(name)
+        if achilles:
+            words[ACHILLES] = list(achilles)
+        return cls(
+            tuple(names), unit, group, achilles, {word: tuple(each) for word, each in words.items()}
+        )
+
+    def meant(self, word: str, quantity: str) -> dict[str, tuple[str, ...]]:
+        """The muscles of each factor that a word stands for, by the name of the factor.
+
+        Raises:
+            InputError: a word that means no muscle.
+        """
+        if word in (EACH, GROUPS):
+            kind = self.unit if word == EACH else self.group
+            return {
+                name: muscles
+                for each in dict.fromkeys(kind.values())
+                for name, muscles in self.meant(each, quantity).items()
+            }
+        stem, side = split_side(word)
+        known = {ALL: self.names, **self.words}
+        muscles = known.get(word, ()) or tuple(name for name in known.get(stem, ()) if side_of(name) == side)
+        if not muscles:
+            likely = [*known, *(with_side(each, s) for each in self.words for s in "rl")]
+            raise unknown_name(word, "muscle, unit or group", likely, " of these trials", where=quantity)
+        sides = dict.fromkeys(side_of(name) for name in muscles)
+        if side != OTHER or quantity != STRENGTH or len(sides) == 1:
+            alone = len(sides) == 1 and side == OTHER and OTHER not in sides
+            return {with_side(word, next(iter(sides))) if alone else word: muscles}
+        return {
+            with_side(word, each): tuple(name for name in muscles if side_of(name) == each) for each in sides
+        }
+
+
+def usual_words(anatomy: Anatomy, measured: Measured) -> dict[str, list[str]]:
+    """What is free unless a user says otherwise, words by quantity (module docstring)."""
+    words: dict[str, dict[str, None]] = {quantity: {} for quantity in QUANTITIES}
+    for name in measured.fascicles:
+        words[FIBER][anatomy.unit[name]] = words[SLACK][anatomy.unit[name]] = None
+        if measured.elastic:
+            words[STRAIN][ACHILLES if name in anatomy.achilles else anatomy.unit[name]] = None
+    for name in (*measured.emg, *measured.strength):
+        words[STRENGTH][anatomy.group[name]] = None
+    return {quantity: list(each) for quantity, each in words.items() if each}
+
+
+def free_factors(
+    names: Sequence[str],
+    measured: Measured,
+    free: Mapping[str, Iterable[str]] | None = None,
+    fixed: Mapping[str, Iterable[str]] | None = None,
+) -> tuple[Factor, ...]:
+    """The factors that are fitted.
+
+    Args:
+        names: of all muscles, with side.
+        measured: what tells of them.
+        free: quantity ("strength", "optimal_fiber_length", "tendon_slack_length", "tendon_strain") -> words; None:
+            what was measured decides.
+        fixed: quantity -> words that are not free though something was measured; no words: none of the quantity.
+
+    Raises:
+        InputError: an unknown quantity or word, one that is free and fixed, a strain of rigid tendons, nothing free.
+    """
+    anatomy = Anatomy.of(names)
+    chosen = usual_words(anatomy, measured) if free is None else _by_quantity(free)
+    held = _by_quantity(fixed or {})
+    for quantity, words in held.items():
+        both = set(words) & set(chosen.get(quantity, ())) if free is not None else set()
+        if both or (free is not None and not words and chosen.get(quantity)):
+            raise InputError(
+                f"{quantity} of {', '.join(sorted(both)) or 'all muscles'} is free and fixed",
+                code="conflict",
+                where="free",
+                expected="each parameter free or fixed",
+                remedy="leave out one of the two",
+            )
+    if STRAIN in chosen and not measured.elastic:
+        raise InputError(
+            "the strain of tendons is free, and tendons are rigid",
+            code="conflict",
+            where="free",
+            expected="tendon strains of elastic tendons only",
+            remedy='write tendon = "elastic" in [muscles] of the trials, or leave tendon_strain out',
+        )
+    factors: dict[tuple[str, tuple[str, ...]], Factor] = {}
+    for quantity in QUANTITIES:
+        taken = held.get(quantity)
+        fixed_muscles = {
+            name
+            for word in taken or ()
+            for muscles in anatomy.meant(word, quantity).values()
+            for name in muscles
+        }
+        for word in chosen.get(quantity, ()) if taken is None or taken else ():
+            for name, meant in anatomy.meant(word, quantity).items():
+                muscles = tuple(each for each in meant if each not in fixed_muscles)
+                if muscles:
+                    prior = bundled_toml(__package__, "priors.toml")[quantity]
+                    units = {anatomy.unit[each] for each in muscles}
+                    sd = max(prior.get("spread", {}).get(unit, prior["sd"]) for unit in units)
+                    low, high = np.log(prior["bounds"])
+                    label = f"{quantity} of {name}"
+                    factors.setdefault(
+                        (quantity, muscles), Factor(label, quantity, muscles, float(sd), float(low), float(high))
+                    )
+    if not factors:
+        raise InputError(
+            "there is nothing to calibrate: no parameter of a muscle is free",
+            code="missing_argument",
+            where="trials",
+            expected="EMG ([emg]), fascicle lengths ([fascicle]) or strength tests, or parameters that are said free",
+            remedy="add what was measured to the trial files, or say what is free, as --free strength=groups",
+        )
+    return tuple(factors.values())
+
+
+def _by_quantity(words: Mapping[str, Iterable[str]]) -> dict[str, list[str]]:
+    """Words by the names of quantities."""
+    found: dict[str, list[str]] = {}
+    for name, each in words.items():
+        if name not in NAMES:
+            raise unknown_name(name, "parameter of muscles", [*NAMES, *OF_EMG], where="free")
+        found.setdefault(NAMES[name], []).extend([each] if isinstance(each, str) else each)
+    return found

@@ -1,0 +1,153 @@
+"""Weighted least squares with normal priors and bounds: Gauss-Newton, and what the measurements determined.
+
+    minimise  sum_b w_b |r_b(theta)|^2 + sum_j ((theta_j - m_j) / s_j)^2,    lower <= theta <= upper,
+
+over residuals r_b of curves b with weights w_b = 1 / (sd_b^2 n_b): neighboring samples of a smooth curve err alike, and
+n_b of them count as one (`correlated_samples`). A step is the bounded least-squares solution of the linearised problem
+within a distance, halved where it does not help (Levenberg & Marquardt; Moré 1978). Standard deviations sd_b and n_b
+are those of the residuals, and found with the fit. At the end, with A = J^T W J,
+
+    C = (A + S^-2)^-1
+
+is the covariance of the posterior (Gelman et al. 2013, Bayesian Data Analysis, section 4.1), with the prior standard
+deviations S. In the unit of the prior, S A S has an eigenvalue g for each direction: the variance along it becomes
+1 / (1 + g) of that before. Directions with g below one are those that the measurements do not determine.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from musclesolve._util.arrays import Array
+
+LONGEST = 0.3
+"""Longest step of a parameter [natural logarithm]."""
+MOST_STEPS, MOST_HALVINGS = 30, 5
+CONVERGED = 1e-2
+"""Least fall of the sum of squares that is worth a step: a hundredth of that of one standard deviation squared."""
+LEAST_GAIN = 1.0
+"""Information over that of the prior from which a direction is determined."""
+NAMED = 0.35
+"""Least share of a direction for a parameter to be named with it."""
+
+
+@dataclass(frozen=True, eq=False)
+class Linear:
+    """Weighted residuals (N,) and their derivatives (N, P) at a theta."""
+
+    residual: Array
+    jacobian: Array
+
+
+@dataclass(frozen=True, eq=False)
+class Prior:
+    """Of P parameters: mean, standard deviation and bounds, (P,) each."""
+
+    mean: Array
+    sd: Array
+    lower: Array
+    upper: Array
+
+
+@dataclass(frozen=True, eq=False)
+class Posterior:
+    """Where it ended: theta (P,), covariance (P, P), information A (P, P), the sum of squares, steps, converged."""
+
+    theta: Array
+    covariance: Array
+    information: Array
+    squares: float
+    steps: int
+    converged: bool
+
+
+def squares(linear: Linear, theta: Array, prior: Prior) -> float:
+    """The sum of squares at theta."""
+    return float(np.square(linear.residual).sum() + np.square((theta - prior.mean) / prior.sd).sum())
+
+
+def minimise(
+    evaluate: Callable[[Array], Linear | None],
+    theta: Array,
+    prior: Prior,
+    report: Callable[[int, float], None] = lambda step, value: None,
+) -> Posterior:
+    """Gauss-Newton from a theta (P,) at which there is an optimum; `evaluate` returns None where there is none."""
+    from scipy.optimize import lsq_linear
+
+    now = evaluate(theta)
+    if now is None:
+        raise ValueError("the residuals at the start are not known")
+    value, radius, step = squares(now, theta, prior), LONGEST, 0
+    converged = False
+    for step in range(1, MOST_STEPS + 1):
+        report(step, value)
+        matrix = np.vstack([now.jacobian, np.diag(1.0 / prior.sd)])
+        right = -np.append(now.residual, (theta - prior.mean) / prior.sd)
+        for _ in range(MOST_HALVINGS):
+            # scaled to the prior, so that the matrix is well conditioned
+            low = np.maximum(prior.lower - theta, -radius) / prior.sd
+            high = np.minimum(prior.upper - theta, radius) / prior.sd
+            found = lsq_linear(
+                matrix * prior.sd, right, (np.minimum(low, -1e-12), np.maximum(high, 1e-12)), method="bvls"
+            )
+            move = found.x * prior.sd
+            expected = value - 2.0 * float(found.cost)
+            if expected < CONVERGED:
+                converged = True
+                break
+            moved = np.clip(theta + move, prior.lower, prior.upper)
+            there = evaluate(moved)
+            after = np.inf if there is None else squares(there, moved, prior)
+            if there is not None and after < value:
+                gained = value - after
+                theta, now, value = moved, there, after
+                radius = min(LONGEST, 2.0 * radius) if gained > 0.5 * expected else radius
+                break
+            radius = 0.3 * float(np.abs(move).max())
+        else:
+            break
+        if converged:
+            break
+    information = now.jacobian.T @ now.jacobian
+    covariance = np.linalg.inv(information + np.diag(prior.sd**-2.0))
+    return Posterior(theta, covariance, information, value, step, converged)
+
+
+@dataclass(frozen=True)
+class Direction:
+    """A mixture of parameters that was not determined: shares by name, largest first; gain g of its information."""
+
+    shares: tuple[tuple[str, float], ...]
+    gain: float
+
+    @property
+    def sentence(self) -> str:
+        """What it means, in words."""
+        names = [name for name, _ in self.shares]
+        if len(names) == 1:
+            return f"These trials say little about {names[0]}."
+        (first, size), *others = self.shares
+        listed = f"{', '.join(names[:-1])} and {names[-1]}"
+        if len(names) == 2:
+            way = "together" if size * others[0][1] > 0.0 else "against each other"
+            return f"{first} and {names[1]} are not told apart by these trials: both may change {way}."
+        return f"{listed} are not told apart by these trials."
+
+
+def undetermined(posterior: Posterior, prior: Prior, names: Sequence[str]) -> tuple[Direction, ...]:
+    """The directions of which the measurements say less than the prior, the least known first."""
+    gains, vectors = np.linalg.eigh(prior.sd[:, None] * posterior.information * prior.sd)
+    found = []
+    for gain, vector in zip(gains, vectors.T, strict=True):
+        if gain >= LEAST_GAIN:
+            break
+        order = np.argsort(-np.abs(vector))
+        named = tuple(
+            (names[k], float(vector[k])) for k in order if abs(vector[k]) >= min(NAMED, np.abs(vector).max())
+        )
+        found.append(Direction(named, float(max(gain, 0.0))))
+    return tuple(found)

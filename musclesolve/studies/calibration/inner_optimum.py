@@ -1,0 +1,191 @@
+"""The optimum of a part of a body with other muscles, and its derivatives by the logarithms of their numbers.
+
+Elastic tendons: every run of usable frames is a motion (trajectory/), taken up again from the optimum of the muscles
+before, with reserves that bear something only where muscles lack it. Rigid tendons: frame by frame (sharing/).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Protocol
+
+import numpy as np
+
+from musclesolve._util.arrays import Array, true_runs
+from musclesolve.muscles.elastic.elastic_muscles import ElasticMuscles
+from musclesolve.muscles.muscle_parameters import QUANTITIES, MuscleParameters
+from musclesolve.muscles.muscle_state import MuscleState
+from musclesolve.muscles.parameter_derivatives import muscle_change
+from musclesolve.pipeline.body import Part, Sharing
+from musclesolve.pipeline.share import motion_problem, share_part
+from musclesolve.sharing.cost.cost_base import Cost
+from musclesolve.sharing.problem_scale import fallback_weight
+from musclesolve.sharing.solution_derivatives import solution_derivatives
+from musclesolve.studies.force_sensitivity import IN_PROBLEM, problem_change
+from musclesolve.trajectory.certificate import Certifier, MotionAttempt
+from musclesolve.trajectory.motion_problem import FEWEST_FRAMES, MotionCost, MotionProblem
+from musclesolve.trajectory.optimum_derivatives import OptimumChange, OptimumDerivatives, with_parameters
+from musclesolve.trajectory.solve_motion import static_start
+from musclesolve.trajectory.structured import Structured
+
+WEIGHTS = 1e3, 1.0
+"""Weights of reserves over the usual one: the first with which a motion is solved."""
+GOOD, ENOUGH = 1e-6, 1e-4
+"""Certificates: at which a motion is left alone, and with which it counts."""
+
+
+class Optimum(Protocol):
+    """Activation and fiber_length [m] (T, n), reserve [N m] (T, m); NaN in frames that were not solved."""
+
+    activation: Array
+    fiber_length: Array
+    reserve: Array
+
+    def along(self, directions: Array) -> OptimumChange:
+        """The derivatives along directions (K, 4, n) of the logarithms of `QUANTITIES`."""
+
+
+@dataclass(frozen=True, eq=False)
+class ElasticOptimum:
+    """The runs of a part behind elastic tendons: where they begin, their optimum and its derivatives."""
+
+    activation: Array
+    fiber_length: Array
+    reserve: Array
+    runs: tuple[tuple[slice, OptimumDerivatives], ...]
+
+    def along(self, directions: Array) -> OptimumChange:
+        """See `Optimum`."""
+        count = len(directions)
+        names = ("activation", "fiber_length", "reserve")
+        whole = [np.full((count, *getattr(self, name).shape), np.nan) for name in names]
+        for run, derivatives in self.runs:
+            change = derivatives.along(directions)
+            for array, name in zip(whole, names, strict=True):
+                array[:, run] = getattr(change, name)
+        return OptimumChange(*whole)
+
+
+@dataclass(frozen=True, eq=False)
+class RigidOptimum:
+    """A part behind rigid tendons."""
+
+    activation: Array
+    fiber_length: Array
+    reserve: Array
+    state: MuscleState
+    shared: object
+    cost: Cost
+
+    def along(self, directions: Array) -> OptimumChange:
+        """See `Optimum`."""
+        shared, state = self.shared, self.state
+        derivatives = solution_derivatives(shared.problem, shared.solution, self.cost)  # type: ignore[attr-defined]
+        found = []
+        for direction in directions:
+            moved = {
+                name: getattr(state.parameters, name) * by
+                for name, by in zip(QUANTITIES, direction, strict=True)
+                if name != "tendon_strain"
+            }
+            change = muscle_change(state, **moved)
+            arrays = {name: values[None] for name, values in vars(change).items()}
+            lengths = arrays.pop("fiber_length")
+            whole = replace(change, fiber_length=lengths, **arrays)
+            of_problem = {f"d_{name}": moved[name][None] for name in IN_PROBLEM}
+            along = derivatives.along(**problem_change(shared.problem, state, whole), **of_problem)  # type: ignore[attr-defined]
+            found.append((along.activation[0], lengths[0], along.reserve[0]))
+        return OptimumChange(*(np.stack(each) for each in zip(*found, strict=True)))
+
+
+class PartMuscles:
+    """A part of a body whose muscles may have other numbers; it keeps its last optimum, to go on from.
+
+    Args:
+        part: with the muscles of the parent.
+        sharing: how its moments are shared.
+    """
+
+    def __init__(self, part: Part, sharing: Sharing) -> None:
+        self.part, self.sharing = part, sharing
+        self.names = part.state.parameters.names
+        self.elastic = sharing.tendon == "elastic"
+        self.motions: list[tuple[slice, MotionProblem]] = []
+        self.last: dict[int, MotionAttempt] = {}
+        if self.elastic:
+            muscles = ElasticMuscles.of(part.state.parameters)
+            for first, stop in true_runs(np.asarray(part.usable & part.measured)):
+                if stop - first >= FEWEST_FRAMES:
+                    run = slice(first, stop)
+                    self.motions.append((run, motion_problem(part, run, muscles)))
+
+    def parameters(self, logarithm: Array) -> MuscleParameters:
+        """The muscles with the logarithms (4, n) of factors on `QUANTITIES`."""
+        scaled = self.part.state.parameters
+        for name, by in zip(QUANTITIES, logarithm, strict=True):
+            scaled = scaled.scaled(name, np.exp(by))
+        return scaled
+
+    def solve(self, logarithm: Array) -> Optimum | None:
+        """The optimum with the logarithms (4, n) of factors on `QUANTITIES`; None where there is none."""
+        muscles = self.parameters(logarithm)
+        if not self.elastic:
+            state = self.part.state
+            lengths = state.musculotendon_length, state.musculotendon_velocity
+            part = replace(self.part, state=MuscleState.of(muscles, *lengths, state.moment_arm))
+            shared = share_part(part, self.sharing)
+            found = shared.solution.solved[:, None]
+            return RigidOptimum(
+                np.where(found, shared.solution.activation, np.nan),
+                np.where(found, part.state.fiber_length, np.nan),
+                np.where(found, shared.solution.reserve, np.nan),
+                part.state,
+                shared,
+                self.sharing.cost,
+            )
+        frames, count = self.part.state.musculotendon_length.shape
+        activation, fiber = np.full((2, frames, count), np.nan)
+        reserve = np.full((frames, len(self.part.shared)), np.nan)
+        runs, attempts = [], {}
+        for number, (run, motion) in enumerate(self.motions):
+            solved = self._solve_motion(number, with_parameters(motion, muscles), motion)
+            if solved is None:
+                return None
+            attempts[number], derivatives = solved
+            activation[run] = attempts[number].activation
+            fiber[run] = derivatives.state.fiber_length
+            reserve[run] = derivatives.problem.compliance * attempts[number].multiplier
+            runs.append((run, derivatives))
+        self.last = attempts
+        return ElasticOptimum(activation, fiber, reserve, tuple(runs))
+
+    def _solve_motion(
+        self, number: int, problem: MotionProblem, parent: MotionProblem
+    ) -> tuple[MotionAttempt, OptimumDerivatives] | None:
+        """From the last optimum, else from the static one, with stiff reserves and, where that fails, with soft ones."""
+        cost, method = self.sharing.cost, Structured(good=GOOD)
+        # of the parent, so that it does not change with the muscles
+        usual = fallback_weight(parent.isometric, cost)
+        for weight in WEIGHTS:
+            motion = replace(problem, reserve_weight=weight * usual)
+            costs = MotionCost.of(motion, cost)
+            certifier = Certifier(motion, costs)
+            for start in (self.last.get(number), None):
+                if start is not None:
+                    attempt = method.resume(motion, costs, start)
+                elif weight == WEIGHTS[0] or number not in self.last:
+                    from_static = static_start(motion, cost)
+                    attempt = method.solve(motion, costs, (from_static.coordinate, from_static.activation))
+                else:
+                    continue
+                if float(certifier.misses(attempt).residual.max()) <= ENOUGH:
+                    derivatives = OptimumDerivatives(motion, costs, attempt)
+                    if derivatives.known:
+                        return attempt, derivatives
+        return None
+
+
+def directions_of(factors: Sequence, names: Sequence[str]) -> Array:
+    """The directions (K, 4, n) of some factors in the numbers of n muscles by name."""
+    return np.stack([factor.on(names) for factor in factors]) if factors else np.zeros((0, 4, len(names)))

@@ -1,0 +1,235 @@
+"""What was measured of a person's muscles beside what a model of them says, with derivatives by all that is fitted.
+
+    EMG           a_c(t) exp(-gamma_c) - h(e_c(t - d)),    a_c: mean activation of the muscles of channel c,
+                  e_c: its envelope over the largest of all trials, gamma_c: logarithm of the gain, the activation at
+                  the largest envelope; d: delay; h(e) = (exp(A e) - 1) / (exp(A) - 1), e for A = 0
+    fascicles     l_i(t) - measured length
+    reserves      what the muscles lack of a joint moment, measured: none
+    strength      maximal moment of a test - measured one
+
+The error is in the unit of the measured signal: one in that of the activation would be least where activations vanish.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from musclesolve._util.arrays import Array
+from musclesolve.motion.signals.emg_envelope import envelopes_in_unit
+from musclesolve.pipeline.measured_activation import MeasuredActivation
+from musclesolve.pipeline.opensim.model_body import ModelBody
+from musclesolve.pipeline.recorded_body import RecordedBody
+from musclesolve.studies.calibration.inner_optimum import Optimum, PartMuscles
+
+EMG, FASCICLE, RESERVE, STRENGTH_TEST = "EMG", "fascicle length", "reserve", "strength test"
+UNITS = {EMG: "1", FASCICLE: "m", RESERVE: "N m", STRENGTH_TEST: "N m"}
+USUAL_SD = {EMG: 0.15, RESERVE: 2.0}
+"""Standard deviations of residuals before any was seen: of an envelope, and of a joint moment [N m]."""
+CORRELATION_TIME = 0.05
+"""Time over which residuals are alike before any was seen [s]."""
+_STEP = 1e-3
+
+
+@dataclass(frozen=True, eq=False)
+class Observation:
+    """One curve: kind and label (of a channel), trial; time (N,) [s]; predicted and measured (N,); jacobian (N, P).
+
+    scale: what turns a predicted number into the unit of the muscles' own quantity (the gain of EMG).
+    """
+
+    kind: str
+    label: str
+    trial: str
+    time: Array
+    predicted: Array
+    measured: Array
+    jacobian: Array
+    scale: float = 1.0
+
+    @property
+    def residual(self) -> Array:
+        """Predicted less measured, (N,)."""
+        return np.asarray(self.predicted - self.measured)
+
+    @property
+    def rms(self) -> float:
+        """Of the residual."""
+        return float(np.sqrt(np.mean(np.square(self.residual)))) if self.residual.size else np.nan
+
+    @property
+    def correlation(self) -> float:
+        """Pearson r of predicted and measured; NaN where one is constant."""
+        if self.residual.size < 3 or np.ptp(self.predicted) == 0.0 or np.ptp(self.measured) == 0.0:
+            return np.nan
+        return float(np.corrcoef(self.predicted, self.measured)[0, 1])
+
+
+@dataclass(frozen=True)
+class EmgScale:
+    """The fitted numbers of EMG, by their place in the vector of all: gains by channel, delay and shape if free.
+
+    largest: envelope of each channel [unit of its file] that counts as 1; stated: channels whose maximum the trial files
+    give; delay [s]: where it is not free.
+    """
+
+    gain: dict[str, int]
+    largest: dict[str, float]
+    stated: frozenset[str]
+    delay: int | None
+    shape: int | None
+
+
+class TrialMuscles:
+    """One trial of a calibration: its body, parts and what was measured in it."""
+
+    def __init__(self, name: str, body: RecordedBody | ModelBody) -> None:
+        self.name, self.body = name, body
+        self.parts = [PartMuscles(part, body.sharing) for part in body.parts]
+        self.time = body.time
+        self.step = float(np.median(np.diff(self.time)))
+        self.fascicles, self.emg = body.fascicles, body.emg
+        trial = body.trial
+        self.maximum: dict[str, float] = {}
+        if self.emg is not None and trial is not None and trial.emg is not None:
+            maximum = envelopes_in_unit(trial.emg)[1]
+            self.maximum = dict(zip(trial.emg.names, maximum.tolist(), strict=True))
+
+    @property
+    def muscles(self) -> tuple[str, ...]:
+        """Names of the muscles that share moments here."""
+        return tuple(name for part in self.parts for name in part.names)
+
+    def observed(
+        self, optima: Sequence[Optimum], directions: Sequence[Array], theta: Array, emg: EmgScale
+    ) -> list[Observation]:
+        """What was measured beside what the optima of the parts say, with derivatives (N, P) by all fitted numbers.
+
+        directions: of each part, (K, 4, n), of the first K fitted numbers.
+        """
+        found: list[Observation] = []
+        for part, optimum, of_part in zip(self.parts, optima, directions, strict=True):
+            change = optimum.along(of_part)
+            if self.fascicles is not None:
+                measured = self.fascicles.at(self.time)
+                for channel, muscle in zip(*self.fascicles.columns(part.names), strict=True):
+                    found += self._made(
+                        FASCICLE,
+                        self.fascicles.channels[channel],
+                        optimum.fiber_length[:, muscle],
+                        measured[:, channel],
+                        change.fiber_length[:, :, muscle],
+                        len(theta),
+                    )
+            for row, dof in enumerate(part.part.shared):
+                lacking = optimum.reserve[:, row]
+                if np.nanmax(np.abs(lacking), initial=0.0) > LACKING:
+                    nothing = np.zeros_like(lacking)
+                    found += self._made(
+                        RESERVE, dof, lacking, nothing, change.reserve[:, :, row], len(theta)
+                    )
+            if self.emg is not None:
+                found += self._emg(self.emg, part, optimum.activation, change.activation, theta, emg)
+        return found
+
+    def _emg(
+        self,
+        measured: MeasuredActivation,
+        part: PartMuscles,
+        activation: Array,
+        change: Array,
+        theta: Array,
+        emg: EmgScale,
+    ) -> list[Observation]:
+        found = []
+        delay = measured.delay if emg.delay is None else theta[emg.delay]
+        shape = 0.0 if emg.shape is None else theta[emg.shape]
+        later, earlier = (measured.at(self.time, delay + by) for by in (_STEP, -_STEP))
+        envelope = measured.at(self.time, delay)
+        for number, (channel, names) in enumerate(zip(measured.channels, measured.muscles, strict=True)):
+            own = [part.names.index(name) for name in names if name in part.names]
+            if not own:
+                continue
+            # over the largest of all trials
+            size = self.maximum[channel] / emg.largest[channel]
+            excited = envelope[:, number] * size
+            mean, moved = activation[:, own].mean(axis=1), change[:, :, own].mean(axis=2)
+            gain = np.exp(theta[emg.gain[channel]])
+            made = self._made(EMG, channel, mean / gain, shaped(excited, shape), moved / gain, len(theta), gain)
+            for observation in made:
+                jacobian = observation.jacobian
+                kept = np.isin(self.time, observation.time)
+                jacobian[:, emg.gain[channel]] = -observation.predicted
+                if emg.delay is not None:
+                    ends = (shaped(each[kept, number] * size, shape) for each in (later, earlier))
+                    late, early = ends
+                    jacobian[:, emg.delay] = -np.nan_to_num(late - early) / (2.0 * _STEP)
+                if emg.shape is not None:
+                    high, low = (shaped(excited[kept], shape + by) for by in (_STEP, -_STEP))
+                    jacobian[:, emg.shape] = -(high - low) / (2.0 * _STEP)
+            found += made
+        return found
+
+    def _made(
+        self,
+        kind: str,
+        label: str,
+        predicted: Array,
+        measured: Array,
+        change: Array,
+        count: int,
+        scale: float = 1.0,
+    ) -> list[Observation]:
+        """One curve where both are known; none where they are known nowhere. change: (K, T)."""
+        known = np.isfinite(predicted) & np.isfinite(measured) & np.isfinite(change).all(axis=0)
+        if not known.any():
+            return []
+        jacobian = np.zeros((int(known.sum()), count))
+        jacobian[:, : len(change)] = change[:, known].T
+        return [
+            Observation(
+                kind,
+                label,
+                self.name,
+                self.time[known],
+                predicted[known],
+                measured[known],
+                jacobian,
+                float(scale),
+            )
+        ]
+
+
+LACKING = 0.05
+"""Reserves up to which the muscles suffice [N m]."""
+
+
+def shaped(envelope: Array, shape: float) -> Array:
+    """The activation (exp(A e) - 1) / (exp(A) - 1) at envelopes e of any shape; e where A is 0."""
+    if abs(shape) < 1e-9:
+        return envelope
+    return np.asarray(np.expm1(shape * envelope) / np.expm1(shape))
+
+
+def correlated_samples(residuals: Sequence[Array]) -> float:
+    """How many neighboring samples count as one: 1 + 2 sum of the autocorrelation up to where it is no longer positive.
+
+    Of the residuals (N,) of a few curves, around zero: an error that is the same throughout counts once. Sokal (1997),
+    Monte Carlo methods in statistical mechanics, section 3; ended at the first pair of lags whose sum is not positive
+    (Geyer 1992, Stat Sci 7:473-83).
+    """
+    size = float(sum(np.square(each).sum() for each in residuals))
+    longest = max((len(each) for each in residuals), default=0)
+    if not size > 0.0:
+        return 1.0
+    total = 1.0
+    for lag in range(1, longest - 1, 2):
+        pair = sum(
+            float((each[:-k] * each[k:]).sum()) for each in residuals for k in (lag, lag + 1) if len(each) > k
+        )
+        if pair <= 0.0:
+            break
+        total += 2.0 * pair / size
+    return float(min(total, longest))
