@@ -6,9 +6,9 @@ that hold go on holding, its derivative by a parameter p is that of implicit fun
     G_x dx = -G_p,
 
 and G_x is the matrix of Newton's method at the optimum (structured.py), factored once for all parameters: bounds and
-limits are in it by the ratios k / x of their multipliers and distances, which are large where they hold and vanish where
-they do not. At the optimum nothing is made convex. Every parameter belongs to one muscle, so that G_p at fixed x is a
-column of each muscle's own: the difference of two evaluations, in which the parameters of all muscles differ at once.
+limits are in it by the ratios k / x of their multipliers and distances, large where they hold, zero where they do not.
+At the optimum nothing is made convex. Every parameter belongs to one muscle, so that G_p at fixed x is a column of each
+muscle's own: the difference of two evaluations, in which the parameters of all muscles differ at once.
 """
 
 from __future__ import annotations
@@ -109,7 +109,11 @@ class OptimumDerivatives:
         return tuple((high - low) / (2.0 * STEP) for low, high in zip(*ends, strict=True))  # type: ignore[return-value]
 
     def _terms(self, problem: MotionProblem, cost: MotionCost) -> tuple[Array, ...]:
-        z, a, mu = self.attempt.coordinate, self.attempt.activation, self.attempt.balance_multiplier / self.unit
+        z, a, mu = (
+            self.attempt.coordinate,
+            self.attempt.activation,
+            self.attempt.balance_multiplier / self.unit,
+        )
         state = problem.state(z, self.rate)
         by_force, _, by_activation, _ = cost.slopes(state.active.value, a)
         weight = problem.weight[:, None] / self.unit

@@ -141,7 +141,7 @@ class Structured:
 
 
 class Move(NamedTuple):
-    """Changes of the spline coefficients c, of z, y and a (T, n), of the moments' multipliers (T, m) and of mu (T, n)."""
+    """Changes of the spline coefficients c, of z, y, a and mu (T, n), and of the multipliers of the moments (T, m)."""
 
     c: Array
     z: Array
@@ -256,7 +256,13 @@ class MotionInteriorPoint:
         )
         of_a = by_activation + balance * state.capacity.value - limits.pull(of_limit)
         slack = np.maximum(limits.slack(a), inside)
-        pairs = ((z - low, of_z), (high - z, -of_z), (a - lower, of_a), (lower + width - a, -of_a), (slack, of_limit))
+        pairs = (
+            (z - low, of_z),
+            (high - z, -of_z),
+            (a - lower, of_a),
+            (lower + width - a, -of_a),
+            (slack, of_limit),
+        )
         barriers = []
         for distance, held in pairs:
             x = np.maximum(distance, LEAST_DISTANCE)

@@ -6,8 +6,8 @@ cost of the trials; what this says of EMG, fascicle lengths and strength is comp
     minimise over theta   sum_b w_b |r_b(x(theta), theta)|^2 + sum_j (theta_j / s_j)^2,
     x_k(theta) = the optimum of trial k with these muscles.
 
-The optimum x_k is differentiated exactly (trajectory/optimum_derivatives.py, sharing/solution_derivatives.py), so that a
-step costs one solution of each trial (gauss_newton.py). CEINMS (Pizzolato et al. 2015, J Biomech 48:3929-36) and the
+The optimum x_k is differentiated exactly (trajectory/optimum_derivatives.py, sharing/solution_derivatives.py), so that
+a step costs one solution of each trial (gauss_newton.py). CEINMS (Pizzolato et al. 2015, J Biomech 48:3929-36) and the
 NMSM Pipeline fit moments and EMG; the Leuven solver (Delabastita et al. 2020, Ann Biomed Eng 48:1517-29) fits EMG and
 fascicles in one programme over all states. Here effort alone shares the moments, as it will in a trial without such
 measurements: what is fitted is what predicts.
@@ -149,9 +149,7 @@ class CalibrationProblem:
         for name in of_emg:
             start = float(np.mean([emg.delay for _, emg in measured])) if name == DELAY else 0.0
             places[name] = add(name, start, known[name]["sd"], *known[name]["bounds"])
-        self.emg = EmgScale(
-            gain, largest, frozenset(set(largest) - unstated), places[DELAY], places[SHAPE]
-        )
+        self.emg = EmgScale(gain, largest, frozenset(set(largest) - unstated), places[DELAY], places[SHAPE])
         self.prior = Prior(np.array(mean), np.array(sd), np.array(lower), np.array(upper))
         self.directions = [
             [directions_of(self.factors, part.names) for part in trial.parts] for trial in trials
@@ -204,9 +202,7 @@ class CalibrationProblem:
         """The weighted residuals and their derivatives; of a channel without a noise that of its kind."""
         residuals, rows = [np.zeros(0)], [np.zeros((0, len(self.names)))]
         for each in observed:
-            own = noise.get((each.kind, each.label)) or Noise(
-                USUAL_SD[each.kind], CORRELATION_TIME / 0.01
-            )
+            own = noise.get((each.kind, each.label)) or Noise(USUAL_SD[each.kind], CORRELATION_TIME / 0.01)
             weight = 1.0 / (own.sd * np.sqrt(own.alike))
             residuals.append(weight * each.residual)
             rows.append(weight * each.jacobian)
@@ -278,7 +274,9 @@ def calibrate_muscles(
     factors = free_factors(
         list(dict.fromkeys(each for trial in together for each in trial.muscles)),
         Measured(
-            fascicles=tuple(m for t in together if t.fascicles for m in t.fascicles.muscles if m in t.muscles),
+            fascicles=tuple(
+                m for t in together if t.fascicles for m in t.fascicles.muscles if m in t.muscles
+            ),
             emg=tuple(m for t in together if t.emg for own in t.emg.muscles for m in own if m in t.muscles),
             strength=(),
             elastic=bodies[0].sharing.tendon == "elastic",
@@ -302,7 +300,8 @@ def calibrate_muscles(
         assert observed is not None
         before, noise = noise, problem.found_noise(observed)
         if all(
-            key in before and abs(np.log(noise[key].sd / before[key].sd)) < 0.05
+            key in before
+            and abs(np.log(noise[key].sd / before[key].sd)) < 0.05
             and abs(np.log(noise[key].alike / before[key].alike)) < 0.1
             for key in noise
         ):
@@ -330,7 +329,10 @@ def calibrate_muscles(
 
 def _trial_names(bodies: Sequence) -> list[str]:
     """A name of each trial: of its file, with its folder or a number where two are alike."""
-    paths = [Path(body.trial.path) if body.trial is not None else Path(f"trial_{k}") for k, body in enumerate(bodies)]
+    paths = [
+        Path(body.trial.path) if body.trial is not None else Path(f"trial_{k}")
+        for k, body in enumerate(bodies)
+    ]
     names = [path.stem for path in paths]
     if len(set(names)) < len(names):
         names = [f"{path.parent.name}/{path.stem}" for path in paths]
@@ -343,9 +345,11 @@ def _same_muscles(trials: Sequence[TrialMuscles]) -> tuple[str, str | None]:
     Raises:
         InputError: trials of two subjects, or with other muscles or tendons.
     """
-    first, of_first = trials[0], None
+    first = trials[0]
+    of_first: dict[str, tuple[str, str | None]] = {}
     for trial in trials:
         body = trial.body
+        seen: dict[str, tuple[str, str | None]]
         if isinstance(body.trial, ModelTrial):
             path = Path(body.trial.model)
             seen = {"model": (str(path), sha256(path))}
@@ -369,7 +373,6 @@ def _same_muscles(trials: Sequence[TrialMuscles]) -> tuple[str, str | None]:
                     expected="trials of one person, with the same muscles and the same tendons",
                     remedy="calibrate each person alone",
                 )
-    assert of_first is not None
     return of_first.get("model") or of_first["muscle set"]
 
 
@@ -450,7 +453,9 @@ def _agreement(
         if each is None:
             return np.nan, np.nan
         rms = each.rms
-        if each.kind == EMG and each is not None:  # with the gain that is best for this curve: shapes are compared
+        if (
+            each.kind == EMG and each is not None
+        ):  # with the gain that is best for this curve: shapes are compared
             size = float(each.predicted @ each.predicted)
             gain = float(each.predicted @ each.measured) / size if size > 0.0 else 1.0
             rms = float(np.sqrt(np.mean(np.square(gain * each.predicted - each.measured))))
@@ -479,7 +484,12 @@ def _as_rows(agreement: Sequence[Agreement]) -> list[dict[str, object]]:
     words = ("before", "fitted", "predicted")
     rows = []
     for each in agreement:
-        row: dict[str, object] = {"trial": each.trial, "kind": each.kind, "label": each.label, "unit": each.unit}
+        row: dict[str, object] = {
+            "trial": each.trial,
+            "kind": each.kind,
+            "label": each.label,
+            "unit": each.unit,
+        }
         for what in ("rms", "correlation"):
             for word, value in zip(words, getattr(each, what), strict=True):
                 if np.isfinite(value):
@@ -488,11 +498,15 @@ def _as_rows(agreement: Sequence[Agreement]) -> list[dict[str, object]]:
     return rows
 
 
-def _notes(problem: CalibrationProblem, posterior: Posterior, agreement: Sequence[Agreement]) -> tuple[str, ...]:
+def _notes(
+    problem: CalibrationProblem, posterior: Posterior, agreement: Sequence[Agreement]
+) -> tuple[str, ...]:
     """What a user should know of how the calibration went, sentences."""
     notes = []
     if not posterior.converged:
-        notes.append(f"The fit did not converge in {posterior.steps} steps: the numbers are the best that were met.")
+        notes.append(
+            f"The fit did not converge in {posterior.steps} steps: the numbers are the best that were met."
+        )
     prior, theta = problem.prior, posterior.theta
     at_end = [
         name
@@ -500,7 +514,9 @@ def _notes(problem: CalibrationProblem, posterior: Posterior, agreement: Sequenc
         if value <= low + 1e-9 or value >= high - 1e-9
     ]
     if at_end:
-        notes.append(f"At the end of the range that is allowed: {few(at_end, 6)}. What was measured asks for more.")
+        notes.append(
+            f"At the end of the range that is allowed: {few(at_end, 6)}. What was measured asks for more."
+        )
     far = [
         f"{name} ({abs(value - mean) / sd:.1f} standard deviations)"
         for name, value, mean, sd in zip(problem.names, theta, prior.mean, prior.sd, strict=True)

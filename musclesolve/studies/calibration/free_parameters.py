@@ -1,7 +1,7 @@
 """Which numbers of a person's muscles are fitted: factors that several muscles share, their priors and bounds.
 
-A factor is free by the word of a user ("gastrocnemius", "ankle_plantarflexors_l", "achilles", "soleus_r", "each", "all")
-or because something was measured that tells of it:
+A factor is free by the word of a user ("gastrocnemius", "ankle_plantarflexors_l", "achilles", "soleus_r", "each",
+"all") or because something was measured that tells of it:
 
     fascicle lengths     optimal fiber and tendon slack length of the measured muscle with its other heads, and, where
                          tendons are elastic, the strain of its tendon (of the Achilles tendon for all that share it)
@@ -18,6 +18,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from musclesolve._util.arrays import Array
 from musclesolve._util.bundled_toml import bundled_toml
 from musclesolve._util.names import unknown_name
 from musclesolve._util.sides import OTHER, side_of, split_side, with_side
@@ -49,7 +50,7 @@ class Factor:
     lower: float
     upper: float
 
-    def on(self, names: Sequence[str]) -> np.ndarray:
+    def on(self, names: Sequence[str]) -> Array:
         """The direction (4, n) of the logarithms of `QUANTITIES` of n muscles by name."""
         direction = np.zeros((len(QUANTITIES), len(names)))
         direction[QUANTITIES.index(self.quantity)] = np.isin(names, self.muscles)
@@ -97,9 +98,7 @@ class Anatomy:
                 words.setdefault(word, []).append(name)
         if achilles:
             words[ACHILLES] = list(achilles)
-        return cls(
-            tuple(names), unit, group, achilles, {word: tuple(each) for word, each in words.items()}
-        )
+        return cls(tuple(names), unit, group, achilles, {word: tuple(each) for word, each in words.items()})
 
     def meant(self, word: str, quantity: str) -> dict[str, tuple[str, ...]]:
         """The muscles of each factor that a word stands for, by the name of the factor.
@@ -199,7 +198,8 @@ def free_factors(
                     low, high = np.log(prior["bounds"])
                     label = f"{quantity} of {name}"
                     factors.setdefault(
-                        (quantity, muscles), Factor(label, quantity, muscles, float(sd), float(low), float(high))
+                        (quantity, muscles),
+                        Factor(label, quantity, muscles, float(sd), float(low), float(high)),
                     )
     if not factors:
         raise InputError(

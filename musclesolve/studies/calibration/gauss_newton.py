@@ -113,7 +113,7 @@ def minimise(
         if converged:
             break
     information = now.jacobian.T @ now.jacobian
-    covariance = np.linalg.inv(information + np.diag(prior.sd**-2.0))
+    covariance = np.asarray(np.linalg.inv(information + np.diag(prior.sd**-2.0)), np.float64)
     return Posterior(theta, covariance, information, value, step, converged)
 
 

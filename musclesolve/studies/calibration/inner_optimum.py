@@ -17,11 +17,12 @@ from musclesolve.muscles.elastic.elastic_muscles import ElasticMuscles
 from musclesolve.muscles.muscle_parameters import QUANTITIES, MuscleParameters
 from musclesolve.muscles.muscle_state import MuscleState
 from musclesolve.muscles.parameter_derivatives import muscle_change
-from musclesolve.pipeline.body import Part, Sharing
+from musclesolve.pipeline.body import Part, SharedPart, Sharing
 from musclesolve.pipeline.share import motion_problem, share_part
 from musclesolve.sharing.cost.cost_base import Cost
 from musclesolve.sharing.problem_scale import fallback_weight
 from musclesolve.sharing.solution_derivatives import solution_derivatives
+from musclesolve.studies.calibration.free_parameters import Factor
 from musclesolve.studies.force_sensitivity import IN_PROBLEM, problem_change
 from musclesolve.trajectory.certificate import Certifier, MotionAttempt
 from musclesolve.trajectory.motion_problem import FEWEST_FRAMES, MotionCost, MotionProblem
@@ -38,9 +39,12 @@ GOOD, ENOUGH = 1e-6, 1e-4
 class Optimum(Protocol):
     """Activation and fiber_length [m] (T, n), reserve [N m] (T, m); NaN in frames that were not solved."""
 
-    activation: Array
-    fiber_length: Array
-    reserve: Array
+    @property
+    def activation(self) -> Array: ...  # noqa: D102
+    @property
+    def fiber_length(self) -> Array: ...  # noqa: D102
+    @property
+    def reserve(self) -> Array: ...  # noqa: D102
 
     def along(self, directions: Array) -> OptimumChange:
         """The derivatives along directions (K, 4, n) of the logarithms of `QUANTITIES`."""
@@ -75,13 +79,13 @@ class RigidOptimum:
     fiber_length: Array
     reserve: Array
     state: MuscleState
-    shared: object
+    shared: SharedPart
     cost: Cost
 
     def along(self, directions: Array) -> OptimumChange:
         """See `Optimum`."""
         shared, state = self.shared, self.state
-        derivatives = solution_derivatives(shared.problem, shared.solution, self.cost)  # type: ignore[attr-defined]
+        derivatives = solution_derivatives(shared.problem, shared.solution, self.cost)
         found = []
         for direction in directions:
             moved = {
@@ -94,7 +98,7 @@ class RigidOptimum:
             lengths = arrays.pop("fiber_length")
             whole = replace(change, fiber_length=lengths, **arrays)
             of_problem = {f"d_{name}": moved[name][None] for name in IN_PROBLEM}
-            along = derivatives.along(**problem_change(shared.problem, state, whole), **of_problem)  # type: ignore[attr-defined]
+            along = derivatives.along(**problem_change(shared.problem, state, whole), **of_problem)
             found.append((along.activation[0], lengths[0], along.reserve[0]))
         return OptimumChange(*(np.stack(each) for each in zip(*found, strict=True)))
 
@@ -163,7 +167,7 @@ class PartMuscles:
     def _solve_motion(
         self, number: int, problem: MotionProblem, parent: MotionProblem
     ) -> tuple[MotionAttempt, OptimumDerivatives] | None:
-        """From the last optimum, else from the static one, with stiff reserves and, where that fails, with soft ones."""
+        """From the last optimum, else from the static one, with stiff reserves; where that fails, with soft ones."""
         cost, method = self.sharing.cost, Structured(good=GOOD)
         # of the parent, so that it does not change with the muscles
         usual = fallback_weight(parent.isometric, cost)
@@ -186,6 +190,6 @@ class PartMuscles:
         return None
 
 
-def directions_of(factors: Sequence, names: Sequence[str]) -> Array:
+def directions_of(factors: Sequence[Factor], names: Sequence[str]) -> Array:
     """The directions (K, 4, n) of some factors in the numbers of n muscles by name."""
     return np.stack([factor.on(names) for factor in factors]) if factors else np.zeros((0, 4, len(names)))

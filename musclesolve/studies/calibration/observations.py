@@ -71,8 +71,8 @@ class Observation:
 class EmgScale:
     """The fitted numbers of EMG, by their place in the vector of all: gains by channel, delay and shape if free.
 
-    largest: envelope of each channel [unit of its file] that counts as 1; stated: channels whose maximum the trial files
-    give; delay [s]: where it is not free.
+    largest: envelope of each channel [unit of its file] that counts as 1; stated: channels whose maximum the trial
+    files give; delay, shape: None where they are not free.
     """
 
     gain: dict[str, int]
@@ -127,9 +127,7 @@ class TrialMuscles:
                 lacking = optimum.reserve[:, row]
                 if np.nanmax(np.abs(lacking), initial=0.0) > LACKING:
                     nothing = np.zeros_like(lacking)
-                    found += self._made(
-                        RESERVE, dof, lacking, nothing, change.reserve[:, :, row], len(theta)
-                    )
+                    found += self._made(RESERVE, dof, lacking, nothing, change.reserve[:, :, row], len(theta))
             if self.emg is not None:
                 found += self._emg(self.emg, part, optimum.activation, change.activation, theta, emg)
         return found
@@ -157,7 +155,9 @@ class TrialMuscles:
             excited = envelope[:, number] * size
             mean, moved = activation[:, own].mean(axis=1), change[:, :, own].mean(axis=2)
             gain = np.exp(theta[emg.gain[channel]])
-            made = self._made(EMG, channel, mean / gain, shaped(excited, shape), moved / gain, len(theta), gain)
+            made = self._made(
+                EMG, channel, mean / gain, shaped(excited, shape), moved / gain, len(theta), gain
+            )
             for observation in made:
                 jacobian = observation.jacobian
                 kept = np.isin(self.time, observation.time)
