@@ -381,7 +381,7 @@ def _no_optimum(problem: CalibrationProblem, theta: Array) -> InputError:
     lacking = [t.name for k, t in enumerate(problem.trials) if problem.observed(theta, [k]) is None]
     return InputError(
         f"no muscle forces were found for {few(lacking, 3)} with the muscles as they are",
-        code="no_solution",
+        code="not_solved",
         where="trials",
         expected="trials that `musclesolve run` solves",
         remedy="run the trial by itself, mend what it says, or leave the trial out",
