@@ -83,6 +83,7 @@ def run_document(result: xr.Dataset, uncertainty: xr.Dataset | None = None) -> d
             "rms_moment_nm": size.rms_moment,
         },
         "emg": _emg(facts),
+        "fascicles": _fascicles(facts),
         "strides": [
             {"leg": _side(stride.side), "start_s": stride.start, "end_s": stride.end}
             | {key: stride.measures.get(name) for key, name in STRIDE.items()}
@@ -176,6 +177,19 @@ def _emg(facts: Facts) -> dict[str, Any] | None:
     document: dict[str, Any] = {"median_correlation": median, "mean_correlation": mean, "channels": channels}
     followed = {"followed": facts.follows_emg, "weight": facts.result.attrs.get("emg_weight")}
     return document | followed
+
+
+def _fascicles(facts: Facts) -> dict[str, Any] | None:
+    """Agreement of fibers with measured fascicle lengths by column; None where none was measured."""
+    return {
+        each.name: {
+            "muscle": each.muscle,
+            "rms_error_m": each.rms,
+            "mean_error_m": each.mean,
+            "correlation": each.correlation,
+        }
+        for each in facts.fascicles
+    } or None
 
 
 def uncertainty_document(found: xr.Dataset) -> dict[str, Any]:

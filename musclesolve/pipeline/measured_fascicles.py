@@ -7,10 +7,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from musclesolve._util.arrays import Array, Indices
+from musclesolve._util.arrays import Array, Indices, mean_of_known
 from musclesolve._util.sides import side_of
 from musclesolve._util.time_holes import USUAL_HZ, HoleLimits
-from musclesolve.motion.signals.emg_envelope import at_times_inside
+from musclesolve.motion.signals.emg_envelope import at_times_inside, delayed_correlations
 from musclesolve.recording.data import Fascicles
 from musclesolve.recording.schema import Document
 from musclesolve.recording.trial.fascicle_lengths import FASCICLE_CHANNELS
@@ -51,6 +51,19 @@ class MeasuredFascicles:
         pairs = [(k, number[name]) for k, name in enumerate(self.muscles) if name in number]
         channels, own = np.array(pairs, np.intp).reshape(-1, 2).T
         return channels, own
+
+    def agreement(
+        self, time: Array, fiber_length: Array, muscles: Sequence[str]
+    ) -> tuple[Array, Array, Array]:
+        """Root mean square and mean of fiber length minus measured length (k,) [m], and their Pearson r (k,).
+
+        fiber_length (T, n) [m] of n muscles, NaN in frames that do not count; NaN where no frame is known, r with fewer
+        than ten frames.
+        """
+        names, measured = list(muscles), self.at(time)
+        fiber = fiber_length[:, [names.index(name) for name in self.muscles]]
+        r = delayed_correlations(time, fiber, time, measured, np.zeros(1))[0]
+        return np.sqrt(mean_of_known((fiber - measured) ** 2)), mean_of_known(fiber - measured), r
 
     def notes(self, time: Array) -> list[str]:
         """A sentence on the frames at `time` (T,) [s] in which no fascicle was measured; none where all have one."""

@@ -9,6 +9,7 @@ from musclesolve.plotting.page.page_style import FORMATS
 
 RESULT_FIGURES = (
     *("activations.png", "muscle_forces.png", "function_groups.png", "fibers_and_tendons.png"),
+    "measured_fascicles.png",
     "joint_angles_and_moments.png",
     *("joint_powers.png", "contact_forces.png", "knee_contact_forces.png", "contact_force_components.png"),
     "ground_reaction.png",
@@ -16,6 +17,7 @@ RESULT_FIGURES = (
 )
 MODEL_FIGURES = (
     *("activations.png", "muscle_forces.png", "function_groups.png", "fibers_and_tendons.png"),
+    "measured_fascicles.png",
     *("coordinates_and_moments.png", "joint_powers.png", "contact_forces.png", "knee_contact_forces.png"),
     *("contact_force_components.png", "reserves.png"),
 )

@@ -33,6 +33,7 @@ from musclesolve.plotting.result.muscle_figures import (
     activations,
     fibers_and_tendons,
     function_groups,
+    measured_fascicles,
     muscle_forces,
 )
 from musclesolve.plotting.result.power_figure import joint_powers
@@ -40,7 +41,7 @@ from musclesolve.plotting.result.residual_figures import consistency_shift, rese
 from musclesolve.results.dataset.checked import MODEL, checked_result, other_kind
 from musclesolve.results.files.atomic_writing import write_files
 
-_OF_MUSCLES = (activations, muscle_forces, function_groups, fibers_and_tendons)
+_OF_MUSCLES = (activations, muscle_forces, function_groups, fibers_and_tendons, measured_fascicles)
 _OF_JOINTS = (joint_powers, contact_forces, knee_contact_forces, contact_force_components)
 FIGURES = named(
     *(*_OF_MUSCLES, joint_angles_and_moments, *_OF_JOINTS, ground_reaction),
@@ -53,6 +54,7 @@ NEEDS = {
     "cutoff_and_noise": "marker_cutoff",
     "function_groups": "max_isometric_force",
     "fibers_and_tendons": "tendon_strain",
+    "measured_fascicles": "measured_fascicle_length",
     "joint_powers": "joint_power",
     "contact_forces": "joint_reaction",
     "knee_contact_forces": "knee_contact_medial",

@@ -88,6 +88,8 @@ def sections_of(
     named = {name for spec in specifications().values() for name in spec.get("figures", [])}
     sections = []
     for name, spec in specifications().items():
+        if spec.get("only_with", "time") not in trial.base:
+            continue
         wanted = spec.get("figures", [])
         if name == LAST:
             wanted = [each for each in figures if each not in named]

@@ -253,6 +253,17 @@ class Channel:
 
 
 @dataclass(frozen=True)
+class FascicleAgreement:
+    """How the fiber length of a muscle compares with its measured fascicle length; NaN where it is not known."""
+
+    name: str  # the column of the file
+    muscle: str
+    rms: float  # of fiber minus measured length [m]
+    mean: float  # the same [m]
+    correlation: float
+
+
+@dataclass(frozen=True)
 class Strain:
     """The largest strain of some tendons."""
 
@@ -572,6 +583,18 @@ class Facts:
             return {}
         values = self.result["emg_correlation_followed"]
         return dict(zip(map(str, self.result["channel"].values), map(float, values.values), strict=True))
+
+    @cached_property
+    def fascicles(self) -> list[FascicleAgreement]:
+        """Agreement of fibers with the fascicle lengths that were measured; none without any."""
+        if "fascicle_rms_error" not in self.result or not self.result.sizes.get("fascicle", 0):
+            return []
+        names, muscles = (map(str, self.result[name].values) for name in ("fascicle", "fascicle_muscle"))
+        measures = (
+            map(float, self.result[f"fascicle_{name}"].values)
+            for name in ("rms_error", "mean_error", "correlation")
+        )
+        return [FascicleAgreement(*each) for each in zip(names, muscles, *measures, strict=True)]
 
     @cached_property
     def tendons(self) -> Tendons | None:

@@ -6,7 +6,7 @@ import re
 from itertools import pairwise
 
 import pytest
-from report_inputs import Parsed, compared, small, uncertain, with_emg, written
+from report_inputs import Parsed, compared, small, uncertain, with_emg, with_fascicles, written
 from synthetic_result import as_before, set_status, with_troubles
 
 from musclesolve.report import sections
@@ -17,7 +17,7 @@ from musclesolve.results.facts import Facts, verdict_words
 from musclesolve.sharing.status import Status
 from musclesolve.studies.average import average_results
 
-ALWAYS = [name for name in specifications() if name != "further"]
+ALWAYS = [name for name, spec in specifications().items() if name != "further" and "only_with" not in spec]
 
 
 @pytest.fixture
@@ -224,3 +224,11 @@ def test_a_figure_that_a_section_names_is_one_that_a_file_may_have():
     known = {*FIGURES, *OF_MODEL, EMG, *uncertainty_figures.FIGURES, *compared_legs}
     named = [name for spec in specifications().values() for name in spec.get("figures", [])]
     assert set(named) == known - {"further"} and len(named) == len(set(named))
+
+
+def test_measured_fascicle_lengths_have_a_section_where_there_are_any(page):
+    """With a table of the errors in millimetres; pages of other results are without it."""
+    (first, second) = (page(data) for data in (with_fascicles(small()), small()))
+    assert "fascicles" in first.sections and "fascicles" not in second.sections
+    for part in ("US1", "5.0", "US2", "2.0", "standard deviation of 3 mm"):
+        assert part in first.text

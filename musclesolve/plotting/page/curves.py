@@ -263,10 +263,12 @@ class Legs:
         events: bool = False,
         shaded: str = "",
         of: Collection[str] = (),
+        further: Mapping[str, Any] | None = None,
     ) -> None:
         """Add the legend of the page: the legs, and what occurs of reserves, failures, further cycles and stance bars.
 
-        With `measured` no curve depends on the solution; `shaded` says what the shaded areas of some legs are.
+        With `measured` no curve depends on the solution; `shaded` says what the shaded areas of some legs are; further:
+        entries of the figure itself.
         """
         handles: dict[str, Any] = {}
         for side in self.sides:
@@ -292,7 +294,7 @@ class Legs:
             )
         if shaded:
             handles[shaded] = tuple(Patch(color=SHADE_COLOR[side]) for side in self.sides if side in of)
-        sheet.add_legend(handles)
+        sheet.add_legend(handles | dict(further or {}))
 
 
 def cross(axes: Axes, place: Array, height: float, color: str) -> None:

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from typing import Any
+
 import numpy as np
 import xarray as xr
 from matplotlib.axes import Axes
 
 from musclesolve._util.arrays import Array
-from musclesolve._util.sides import ALL_SIDES, split_side, with_side
-from musclesolve.plotting.page.curves import Legs
+from musclesolve._util.sides import ALL_SIDES, side_of, split_side, with_side
+from musclesolve.plotting.page.curves import Legs, line
+from musclesolve.plotting.page.page_style import NOTE_COLOR
 from musclesolve.plotting.page.panels import GROUPS, Grid, muscles_by_group, small_multiples
 from musclesolve.plotting.page.sheet import Sheet, heading, note, page, zero_line
 from musclesolve.results.dataset.frame_validity import valid
@@ -27,6 +31,8 @@ OF_GROUP = "sum of forces over sum of maximum isometric forces [%]  (each panel 
 ROWS = 8
 """Muscles on the page of fibers and tendons."""
 FIBER_AXIS = "of optimal fiber lengths L0, and per cent of the slack length"
+MEASURED: dict[str, Any] = {"color": NOTE_COLOR, "linewidth": 2.2, "linestyle": (0, (1.0, 0.6)), "alpha": 0.9}
+MEASURED_LABEL = "fascicle measured by ultrasound"
 FIBER_TITLE = "Fibers and elastic tendons: Achilles tendon, then those that store most energy"
 
 
@@ -102,6 +108,31 @@ def fibers_and_tendons(result: xr.Dataset) -> Sheet:
             heading(axes, stem.replace("_", " ") if axes is row[0] else "", quantity)
     sheet.label_axes(legs.x.label, FIBER_AXIS)
     legs.legend(sheet, events=True)
+    return sheet
+
+
+def measured_fascicles(result: xr.Dataset) -> Sheet:
+    """Fiber length of the muscles whose fascicles were measured, beside the measured length, in millimetres."""
+    legs = Legs.of(result)
+    muscles = list(map(str, result["fascicle_muscle"].values))
+    measured = {
+        muscle: 1000.0 * result["measured_fascicle_length"].sel(muscle=muscle).values for muscle in muscles
+    }
+    rms, mean = (1000.0 * result[f"fascicle_{each}_error"].values for each in ("rms", "mean"))
+    figures = zip(muscles, rms, mean, result["fascicle_correlation"].values, strict=True)
+    notes = {muscle: f"rms {a:.1f} mm, mean {b:+.1f} mm, r {r:.2f}" for muscle, a, b, r in figures}
+
+    def fill(axes: Axes, muscle: str) -> None:
+        for part in legs.x.passes[legs.muscle_sides[muscle]]:
+            axes.plot(part.place, np.where(part.repeated, np.nan, measured[muscle][part.index]), **MEASURED)
+        legs.draw_muscle(axes, muscle, 1000.0 * result["fiber_length"].sel(muscle=muscle).values)
+        legs.mark_events(axes, side_of(muscle))
+
+    titles = ("Fiber length and measured fascicle length", "length [mm]")
+    sheet = small_multiples(result, titles, legs.x, notes, fill, Grid(columns=2, low=True))
+    shown = {legs.muscle_sides[muscle] for muscle in muscles} | {side_of(muscle) for muscle in muscles}
+    drawn = replace(legs, sides=[side for side in legs.sides if side in shown])
+    drawn.legend(sheet, events=True, further={MEASURED_LABEL: line(**MEASURED)})
     return sheet
 
 

@@ -343,6 +343,24 @@ def emg(trial: TrialFiles) -> dict[str, object]:
     }
 
 
+def fascicles(trial: TrialFiles) -> dict[str, object]:
+    """Fiber lengths beside measured fascicle lengths: how far they are from each other."""
+    rows = [
+        (
+            *(each.name, plain(each.muscle), cell(1000.0 * each.rms, 1), cell(1000.0 * each.mean, 1)),
+            cell(each.correlation, 2),
+        )
+        for each in trial.facts.fascicles
+    ]
+    columns = ("column", "muscle", "rms error [mm]", "mean error [mm]", "r")
+    title = "Fiber length less measured fascicle length, valid frames"
+    error = number(trial.base, "fascicle_error_m")
+    return {
+        "tables": [PageTable(title, columns, rows)],
+        "error": "" if error is None else f"{1000.0 * error:.3g}",
+    }
+
+
 def fit(trial: TrialFiles) -> dict[str, object]:
     """How well model, motion and forces fit: filter, consistent motion, residual at the pelvis, notes."""
     facts, notes = trial.facts, listed(trial.base, "notes")

@@ -15,7 +15,12 @@ from musclesolve.pipeline.recorded_body import RecordedBody
 from musclesolve.results.dataset.knee_variables import knee_labels
 from musclesolve.results.dataset.labels import DIRECTIONS
 from musclesolve.results.dataset.model_labels import model_labels
-from musclesolve.results.dataset.muscle_variables import emg_labels, fiber_range, tendon_variables
+from musclesolve.results.dataset.muscle_variables import (
+    emg_labels,
+    fascicle_labels,
+    fiber_range,
+    tendon_variables,
+)
 from musclesolve.results.dataset.picture import Variable
 from musclesolve.results.dataset.recording_labels import recording_labels
 from musclesolve.results.dataset.result_dataset import ResultDataset
@@ -40,6 +45,7 @@ def assemble(analysis: Analysis) -> xr.Dataset:
     body, parts = analysis.body, analysis.parts
     labels = recording_labels(analysis) if isinstance(body, RecordedBody) else model_labels(analysis)
     emg, channels = emg_labels(analysis)
+    fascicles, columns = fascicle_labels(analysis)
     knees = knee_labels(analysis, labels.segment_axes)
     variables = {
         **_of_dofs(analysis),
@@ -49,6 +55,7 @@ def assemble(analysis: Analysis) -> xr.Dataset:
         **knees.variables,
         **tendon_variables(analysis),
         **emg,
+        **fascicles,
         **labels.variables,
     }
     coordinates = {
@@ -58,6 +65,7 @@ def assemble(analysis: Analysis) -> xr.Dataset:
         "side": list(analysis.sides),
         "axis": list("xyz"),
         **channels,
+        **columns,
         **labels.coordinates,
     }
     if body.joints:

@@ -18,7 +18,12 @@ from musclesolve.pipeline.opensim.model_body import ModelBody
 from musclesolve.recording.text.text_file import sha256
 from musclesolve.results.dataset.frame_validity import MUSCLE_SIDE, STANCE_THRESHOLD
 from musclesolve.results.dataset.labels import MEDIAL, SEGMENT_OF, Labels
-from musclesolve.results.dataset.muscle_variables import beyond_plausible, emg_attributes, fiber_range
+from musclesolve.results.dataset.muscle_variables import (
+    beyond_plausible,
+    emg_attributes,
+    fascicle_attributes,
+    fiber_range,
+)
 from musclesolve.results.dataset.picture import Variable, load_labels, model_paths, model_skeleton
 from musclesolve.results.dataset.reasons import reasons_of_sides
 
@@ -143,8 +148,8 @@ def _provenance(body: ModelBody) -> dict[str, object]:
     trial_file = motion.file if body.trial is None else body.trial.path
     if trial_file is not None:
         attributes["trial_file"] = os.path.realpath(trial_file)
-    if body.trial is not None and body.trial.emg is not None:
-        attributes |= emg_attributes(body.trial.emg)
+    if body.trial is not None:
+        attributes |= emg_attributes(body.trial.emg) | fascicle_attributes(body.trial.fascicles)
     if options.movement is not None:
         attributes["movement"] = options.movement
     if len(options.cycles_s):

@@ -1,6 +1,7 @@
-"""What a result says of muscles beyond their state: ranges of the fibers, elastic tendons, agreement with EMG.
+"""What a result says of muscles beyond their state: ranges of the fibers, elastic tendons, agreement with EMG and with
+measured fascicle lengths.
 
-Variables are named as in variables.toml; there are none of rigid tendons, and none of EMG that was not recorded.
+Variables are named as in variables.toml; there are none of rigid tendons, and none of what was not measured.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from musclesolve.muscles.placing.fiber_lengths import USABLE, operating_range
 from musclesolve.pipeline.body import Analysis
 from musclesolve.pipeline.emg_informed import follows_emg, predicted_channels
 from musclesolve.pipeline.run_options import Options
-from musclesolve.recording.data import Emg
+from musclesolve.recording.data import Emg, Fascicles
 from musclesolve.results.dataset.picture import Part, Variable
 from musclesolve.results.dataset.result_quantities import BALANCE_ERROR, OF_TENDONS
 
@@ -110,6 +111,36 @@ def emg_labels(analysis: Analysis) -> Part:
     }
     muscles = np.array([", ".join(own) for own in measured.muscles], np.str_)
     return variables, {"channel": list(measured.channels), "channel_muscles": ("channel", muscles)}
+
+
+def fascicle_labels(analysis: Analysis) -> Part:
+    """Measured fascicle lengths in every frame, and how far the fibers of their muscles are from them."""
+    measured, time, names = analysis.body.fascicles, analysis.body.time, analysis.body.muscles
+    if measured is None:
+        return {}, {}
+    fiber = analysis.over_muscles(
+        [np.where(part.solution.solved[:, None], part.state.fiber_length, np.nan) for part in analysis.parts]
+    )
+    rms, mean, r = measured.agreement(time, fiber, names)
+    length = np.full((len(time), len(names)), np.nan)
+    channels, own = measured.columns(names)
+    length[:, own] = measured.at(time)[:, channels]
+    variables: dict[str, Variable] = {
+        "measured_fascicle_length": (("time", "muscle"), length),
+        "fascicle_rms_error": (("fascicle",), rms),
+        "fascicle_mean_error": (("fascicle",), mean),
+        "fascicle_correlation": (("fascicle",), r),
+    }
+    muscles = np.array(measured.muscles, np.str_)
+    return variables, {"fascicle": list(measured.channels), "fascicle_muscle": ("fascicle", muscles)}
+
+
+def fascicle_attributes(fascicles: Fascicles | None) -> dict[str, object]:
+    """How certain measured fascicle lengths are, and what was added to their times."""
+    if fascicles is None:
+        return {}
+    moved = {"fascicle_offset_s": fascicles.offset} if fascicles.offset else {}
+    return {"fascicle_error_m": fascicles.error, **moved}
 
 
 def emg_attributes(emg: Emg | None) -> dict[str, object]:

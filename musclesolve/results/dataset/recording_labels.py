@@ -17,7 +17,7 @@ from musclesolve.recording.data import SIDES
 from musclesolve.recording.markers.mapping_tables import HINGES
 from musclesolve.recording.text.text_file import sha256
 from musclesolve.results.dataset.labels import MEDIAL, SEGMENT_OF, Labels
-from musclesolve.results.dataset.muscle_variables import emg_attributes, fiber_notes
+from musclesolve.results.dataset.muscle_variables import emg_attributes, fascicle_attributes, fiber_notes
 from musclesolve.results.dataset.picture import Variable, path_labels, subject_skeleton
 from musclesolve.results.dataset.reasons import reasons_of_sides
 
@@ -146,6 +146,7 @@ def _provenance(body: RecordedBody) -> dict[str, object]:
         "trial_file": os.path.realpath(trial.path),
         "inputs": [f"{role} {path.name} sha256:{sha256(path)}" for role, path in trial.files.items()],
         **emg_attributes(trial.emg),
+        **fascicle_attributes(trial.fascicles),
         "hip_method": trial.hip_method,
         **{f"{joint}_method": trial.joint_method(joint) for joint in HINGES},
         "consistency_method": consistency.method,

@@ -58,6 +58,7 @@ BALANCE_ERROR = "tendon_balance_error"
 OF_SOLUTION = (
     *("fiber_length", "fiber_velocity", "force_capacity", "passive_force"),
     *("least_normalized_fiber_length", "greatest_normalized_fiber_length"),
+    *("fascicle_rms_error", "fascicle_mean_error", "fascicle_correlation"),
     *OF_TENDONS,
     BALANCE_ERROR,
 )

@@ -51,6 +51,7 @@ def summary(result: xr.Dataset) -> str:
         ("consistency", consistency_sentences(facts)),
         ("pelvis residual", [_pelvis_residual(facts)]),
         ("EMG", _emg(facts)),
+        ("fascicles", _fascicles(facts)),
         ("strides", _strides(facts)),
         *((name, listed(result, name)) for name in ("notes", "completed")),
     ]
@@ -240,6 +241,17 @@ def _emg(facts: Facts) -> list[str]:
     return [
         f"{count} channels, {of} {agreement}; in brackets the delay of activation{follows}",
         *(", ".join(each[k : k + CHANNELS_IN_A_LINE]) for k in range(0, count, CHANNELS_IN_A_LINE)),
+    ]
+
+
+def _fascicles(facts: Facts) -> list[str]:
+    """A line for each measured fascicle length; none without any."""
+    error = facts.result.attrs.get("fascicle_error_m")
+    certain = "" if error is None else f"; measured to {1000.0 * float(error):.3g} mm"
+    return [
+        f"{each.muscle}: fiber length less measured {decimal(1000.0 * each.mean, 1)} mm, "
+        f"rms {decimal(1000.0 * each.rms, 1)} mm, r {decimal(each.correlation, 2)}{certain}"
+        for each in facts.fascicles
     ]
 
 
