@@ -11,9 +11,14 @@ from musclesolve._util.arrays import Array, Indices, mean_of_known
 from musclesolve._util.sides import side_of
 from musclesolve._util.time_holes import USUAL_HZ, HoleLimits
 from musclesolve.motion.signals.emg_envelope import at_times_inside, delayed_correlations
+from musclesolve.muscles.muscle_parameters import MuscleParameters
 from musclesolve.recording.data import Fascicles
 from musclesolve.recording.schema import Document
 from musclesolve.recording.trial.fascicle_lengths import FASCICLE_CHANNELS
+
+UNLIKE = 4.0
+"""Median fascicle length and optimal fiber length of a muscle are never farther apart than by this factor, and are by
+more where the unit is wrong by a factor of ten: fascicles work at 0.4 to 1.6 optimal lengths."""
 
 
 @dataclass(frozen=True)
@@ -64,6 +69,22 @@ class MeasuredFascicles:
         fiber = fiber_length[:, [names.index(name) for name in self.muscles]]
         r = delayed_correlations(time, fiber, time, measured, np.zeros(1))[0]
         return np.sqrt(mean_of_known((fiber - measured) ** 2)), mean_of_known(fiber - measured), r
+
+    def check_unit(self, document: Document, parameters: MuscleParameters) -> None:
+        """Refuse lengths whose unit cannot be right for their muscles, of those among some muscles.
+
+        Raises:
+            InputError: the median length is less or more than optimal fiber length by a factor of `UNLIKE`.
+        """
+        for channel, muscle in zip(*self.columns(parameters.names), strict=True):
+            median = float(np.nanmedian(self.length[:, channel]))
+            optimal = float(parameters.optimal_fiber_length[muscle])
+            if not optimal / UNLIKE < median < optimal * UNLIKE:
+                name = parameters.names[muscle]
+                problem = f"the fascicles of {name} would have a median length of {1000.0 * median:.4g} mm"
+                expected = f"about its optimal fiber length, {1000.0 * optimal:.4g} mm"
+                remedy = f"check the unit, and whether '{self.channels[channel]}' shows {name}"
+                raise document.error(problem, "fascicle", "unit", 0, expected, remedy, code="bad_units")
 
     def notes(self, time: Array) -> list[str]:
         """A sentence on the frames at `time` (T,) [s] in which no fascicle was measured; none where all have one."""

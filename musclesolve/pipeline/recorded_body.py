@@ -139,6 +139,8 @@ def recorded_body(
     fascicles = None
     if trial.fascicles is not None:
         fascicles = MeasuredFascicles.of(trial.fascicles, options.fascicles, options.sides)
+        for part in parts:
+            fascicles.check_unit(trial.document, part.state.parameters)
     return RecordedBody(trial, options, recorded, moments, validity, gait, tuple(parts), emg, fascicles)
 
 

@@ -11,6 +11,7 @@ from refusals import refused
 from synthetic_trial import write_trial
 
 import muscle_db
+import musclesolve as ms
 from musclesolve.pipeline.measured_fascicles import MeasuredFascicles, fascicle_muscles
 from musclesolve.pipeline.opensim import model_body
 from musclesolve.pipeline.run_options import find_options
@@ -98,3 +99,24 @@ def test_muscles_of_a_model(plain: Trial) -> None:
     assert fascicle_muscles(fascicles("soleus_r"), plain.document, known, "a model") == ("soleus_r",)
     with refused("conflict", "glmed_r", "2 muscles", "glmed1_r"):
         fascicle_muscles(fascicles("glmed_r"), plain.document, known, "a model")
+
+
+def test_a_run_compares_fibers_with_what_was_measured(tmp_path: Path) -> None:
+    """Measured lengths 2 mm below the fibers of the same trial, as a file in millimetres; a wrong unit is refused."""
+    result = ms.run(write_trial(tmp_path))
+    time, muscle = result["time"].values, "soleus_l"
+    fiber = result["fiber_length"].sel(muscle=muscle).values
+    rows = [f"{t:.6f},{1000.0 * each - 2.0:.6f}" for t, each in zip(time, fiber, strict=True)]
+    (tmp_path / "us.csv").write_text("\n".join(["time,SOL", *rows]), encoding="utf-8")
+    table = f'[fascicle]\nfile = "us.csv"\nunit = "mm"\n[fascicle.channels]\nSOL = "{muscle}"\n'
+    found = ms.run(write_trial(tmp_path, ("[muscles]\n", f"{table}[muscles]\n")))
+    own = found.sel(fascicle="SOL")
+    assert float(own["fascicle_mean_error"]) == pytest.approx(0.002, abs=1e-8)
+    assert float(own["fascicle_rms_error"]) == pytest.approx(0.002, abs=1e-8)
+    assert float(own["fascicle_correlation"]) == pytest.approx(1.0, abs=1e-9)
+    np.testing.assert_array_equal(found["activation"], result["activation"])
+    assert found.attrs["fascicle_error_m"] == 0.003
+    assert "fascicle" not in ms.run(found.attrs["trial_file"], side="r").dims
+    wrong = write_trial(tmp_path, ("[muscles]\n", table.replace('"mm"', '"cm"') + "[muscles]\n"))
+    with refused("bad_units", "[fascicle] unit", "soleus_l", "'SOL'"):
+        ms.run(wrong)

@@ -7,7 +7,7 @@ import shutil
 
 import numpy as np
 import pytest
-from report_inputs import IDENTITY, small, with_emg
+from report_inputs import IDENTITY, small, with_emg, with_fascicles
 from synthetic_result import set_status
 
 import musclesolve as ms
@@ -84,6 +84,12 @@ def test_the_paragraph_states_what_the_result_states():
         citations.keys
     )
     assert "{" not in text
+
+
+def test_the_paragraph_states_measured_fascicles():
+    text, _ = paragraph(with_fascicles(small()))
+    assert "rms 5.0 mm, mean 5.0 mm, r 1.00; " in text and "rms 2.0 mm" in text
+    assert "ultrasound" not in paragraph(small())[0]
 
 
 def test_numbers_of_citations_are_those_of_the_list():

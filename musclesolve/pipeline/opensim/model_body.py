@@ -479,6 +479,7 @@ def body_of_trial(
         muscles = fascicle_muscles(trial.fascicles, trial.document, known, trial.model.name)
         check_fascicle_overlap(trial.document, trial.fascicles, *body.time[[0, -1]].tolist())
         measured = MeasuredFascicles.of(trial.fascicles, muscles, ALL_SIDES)
+        measured.check_unit(trial.document, body.whole.state.parameters)
         body = replace(body, fascicles=measured, notes=(*body.notes, *measured.notes(body.time)))
     if trial.emg is None:
         with _placed(trial, "sharing", "cost", cost is None):

@@ -17,6 +17,7 @@ from markupsafe import Markup, escape
 from musclesolve._util.bundled_toml import bundled_toml
 from musclesolve._util.sides import split_side
 from musclesolve.errors import InputError
+from musclesolve.report.content.pieces import sided
 from musclesolve.report.inputs import TrialFiles
 from musclesolve.results.dataset import frame_validity as frames
 from musclesolve.results.dataset.result_quantities import choice_name, is_elastic, listed, number, text
@@ -63,6 +64,7 @@ def methods(trial: TrialFiles, citations: Citations) -> list[Any]:
         sentences += [always["compartments"]] if "knee_contact_medial" in result else []
     studies = {
         "emg": bool(trial.facts.correlations),
+        "fascicles": bool(trial.facts.fascicles),
         "uncertainty": trial.uncertainty is not None,
         "comparison": trial.comparison is not None,
     }
@@ -147,6 +149,10 @@ def _values(trial: TrialFiles) -> dict[str, object]:
             values["lag"] = f"{1000.0 * lag:.0f}"
         if (delay := number(result, "emg_max_delay_s")) is not None:
             values["delay"] = f"{1000.0 * delay:.0f}"
+    values["fascicle_agreement"] = "; ".join(
+        f"{sided(each.muscle)} rms {1e3 * each.rms:.1f} mm, mean {1e3 * each.mean:.1f} mm, r {each.correlation:.2f}"
+        for each in facts.fascicles
+    )
     if trial.uncertainty is not None:
         values |= {name: trial.uncertainty.attrs.get(name) for name in ("samples", "seed")}
     if trial.comparison is not None:

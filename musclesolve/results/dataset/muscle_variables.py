@@ -116,7 +116,7 @@ def emg_labels(analysis: Analysis) -> Part:
 def fascicle_labels(analysis: Analysis) -> Part:
     """Measured fascicle lengths in every frame, and how far the fibers of their muscles are from them."""
     measured, time, names = analysis.body.fascicles, analysis.body.time, analysis.body.muscles
-    if measured is None:
+    if measured is None or not measured.channels:
         return {}, {}
     fiber = analysis.over_muscles(
         [np.where(part.solution.solved[:, None], part.state.fiber_length, np.nan) for part in analysis.parts]
