@@ -7,7 +7,9 @@ moments, and fascicle lengths of the left gastrocnemius medialis; unless given, 
 MUSCLESOLVE_DATA names. Each trial alone, then both together; factors of one trial predict the other, whose measured
 length is not looked at; "1 by itself" is trial 1 with its own factors and without its measurement, which the fit may
 follow by activations as well as by parameters. Times are processor times of Ipopt alone, the median of N (1) runs;
-ratios within one run are what is quoted.
+ratios within one run are what is quoted. `calibrate_muscles` is called on trial files of the same trials; its time is
+that of the whole call, reading and, with two trials, both predictions included, in a process that has compiled and
+called it before.
 
 A model that follows the same path of the muscle in both trials cannot be right in both where the measurements differ:
 with errors e_1 and e_3 of two computed courses x_1 and x_3, rms e_1 + rms e_3 >= rms (y_1 - y_3) - rms (x_1 - x_3).
@@ -21,6 +23,8 @@ import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from tempfile import TemporaryDirectory
+from time import process_time
 from typing import TypeVar
 
 import numpy as np
@@ -31,6 +35,7 @@ from benchmarks.validation.page import Absent, data_folder, table
 from musclesolve._util.arrays import Array
 from musclesolve.pipeline.opensim.model_body import ModelOptions, model_body
 from musclesolve.studies.benchmark.measure import machine
+from musclesolve.studies.calibration.calibrate import calibrate_muscles
 
 TRIALS = (1, 3)
 MEASURED = "med_gas_l"
@@ -108,16 +113,73 @@ def lines(problem: str, seconds: float, fit: LeuvenFit, walks: dict[int, Walk]) 
     return rows
 
 
+def trial_file(folder: Path, number: int, written: Path) -> Path:
+    """Write the trial file of a trial of the folder, with all degrees of freedom and elastic tendons."""
+    source = folder.resolve()
+    path = written / f"trial_{number}.toml"
+    path.write_text(
+        f"""[files]
+model = "{source}/model.osim"
+coordinates = "{source}/trial_{number}_IK.mot"
+moments = "{source}/trial_{number}_ID.mot"
+
+[filter]
+cutoff_hz = "none"
+
+[muscles]
+tendon = "elastic"
+passive = "table"
+
+[sharing]
+reserve_weight = 0.01
+
+[fascicle]
+file = "{source}/measured_fascicle_length_{number}.csv"
+unit = "m"
+
+[fascicle.channels]
+gastrocnemius_medial_l_m = "{MEASURED}"
+""",
+        encoding="utf-8",
+    )
+    return path
+
+
+def calibrated(folder: Path, repeats: int, rival: dict[tuple[int, ...], float]) -> str:
+    """A table of `calibrate_muscles` on each trial and on both, with the times [s] of the rival over its own."""
+    rows = []
+    with TemporaryDirectory() as name:
+        paths = {number: trial_file(folder, number, Path(name)) for number in TRIALS}
+        calibrate_muscles([paths[TRIALS[0]]], side="l")  # compiles
+        for group, theirs in rival.items():
+            seconds = []
+            for _ in range(repeats):
+                begin = process_time()
+                found = calibrate_muscles([paths[number] for number in group], side="l")
+                seconds.append(process_time() - begin)
+            own = float(np.median(seconds))
+            first = (f"fit of {' and '.join(map(str, group))}", f"{own:.1f}", f"{theirs / own:.0f}")
+            factors = tuple(f"{each.factor:.3f} ({each.sd:.3f})" for each in found.person.parameters)
+            for row, curve in enumerate(found.agreement):
+                values = (cell for pair in zip(curve.rms, curve.correlation, strict=True) for cell in pair)
+                rms_scale = 1e3 if curve.unit == "m" else 1.0
+                cells = (f"{rms_scale * v:.1f}" if k % 2 == 0 else f"{v:.2f}" for k, v in enumerate(values))
+                rows.append((*(("",) * 6 if row else (*first, *factors)), curve.trial, *cells))
+    head = ("problem", "time [s]", "rival over this", "L0 (sd)", "slack (sd)", "strain (sd)", "trial")
+    before, fitted, predicted = ((f"rms {when} [mm]", "r") for when in ("before", "fitted", "predicted"))
+    return table((*head, *before, *fitted, *predicted), rows)
+
+
 def report(folder: Path, repeats: int) -> str:
     """All tables in Markdown."""
     walks = {number: Walk.of(folder, number) for number in TRIALS}
     groups = [(number,) for number in TRIALS] + [TRIALS]
-    rows, fits = [], {}
+    rows, fits, times = [], {}, {}
     for group in groups:
         chosen = {number: walks[number] for number in group}
         trials = [walk.trial for walk in chosen.values()]
-        seconds, fits[group] = median(lambda trials=trials: estimate(trials, FREE), repeats)  # type: ignore[misc]
-        rows += lines(f"fit of {' and '.join(map(str, group))}", seconds, fits[group], chosen)
+        times[group], fits[group] = median(lambda trials=trials: estimate(trials, FREE), repeats)  # type: ignore[misc]
+        rows += lines(f"fit of {' and '.join(map(str, group))}", times[group], fits[group], chosen)
         console.print(rows[-1])
     bounds = []
     measured = rms(1e3 * np.subtract(*(walk.measured for walk in walks.values())))
@@ -142,7 +204,8 @@ def report(folder: Path, repeats: int) -> str:
         "sum [mm]",
     )
     stated = ", ".join(f"{name} {value}" for name, value in machine().items())
-    return f"{stated}\n\n{table(HEAD, rows)}\n\n{table(head, bounds)}\n"
+    parts = (stated, table(HEAD, rows), table(head, bounds), calibrated(folder, repeats, times))
+    return "\n\n".join(parts) + "\n"
 
 
 def main() -> None:
