@@ -158,12 +158,15 @@ def calibrated(folder: Path, repeats: int, rival: dict[tuple[int, ...], float]) 
                 found = calibrate_muscles([paths[number] for number in group], side="l")
                 seconds.append(process_time() - begin)
             own = float(np.median(seconds))
-            first = (f"fit of {' and '.join(map(str, group))}", f"{own:.1f}", f"{theirs / own:.0f}")
+            first = (f"fit of {' and '.join(map(str, group))}", f"{own:.1f}", f"{theirs / own:.2g}")
             factors = tuple(f"{each.factor:.3f} ({each.sd:.3f})" for each in found.person.parameters)
             for row, curve in enumerate(found.agreement):
-                values = (cell for pair in zip(curve.rms, curve.correlation, strict=True) for cell in pair)
-                rms_scale = 1e3 if curve.unit == "m" else 1.0
-                cells = (f"{rms_scale * v:.1f}" if k % 2 == 0 else f"{v:.2f}" for k, v in enumerate(values))
+                pairs = zip(curve.rms, curve.correlation, strict=True)
+                cells = [
+                    cell
+                    for off, r in pairs
+                    for cell in ((f"{1e3 * off:.1f}", f"{r:.2f}") if np.isfinite(off) else ("", ""))
+                ]
                 rows.append((*(("",) * 6 if row else (*first, *factors)), curve.trial, *cells))
     head = ("problem", "time [s]", "rival over this", "L0 (sd)", "slack (sd)", "strain (sd)", "trial")
     before, fitted, predicted = ((f"rms {when} [mm]", "r") for when in ("before", "fitted", "predicted"))
