@@ -106,6 +106,10 @@ Muscle = Annotated[
     list[str] | None,
     typer.Option(help="A muscle; repeatable; default: all that act on these coordinates."),
 ]
+Muscles = Annotated[
+    Path | None,
+    typer.Option(help="The muscles of one person, .toml, as of calibrate-muscles; default: as in the model."),
+]
 ReserveWeight = Annotated[
     float | None,
     typer.Option(help="Cost of reserves \\[per (N m)^2]; default: only where muscles fall short."),

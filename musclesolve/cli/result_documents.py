@@ -29,6 +29,7 @@ CHOICES = {
     "cost": "cost",
     "solver": "solver",
     "muscle_set": "muscle_database",
+    "muscle_person": "muscle_person",
     "passive": "passive",
     "strength": "strength",
     "tendon": "tendon",

@@ -158,6 +158,15 @@ class PersonMuscles:
             notes.append(f"Factors beyond {low:g} to {high:g}, further than adults differ: {few(far, 6)}.")
         return [*self.warnings, *notes]
 
+    def error_notes(self, names: Sequence[str]) -> list[str]:
+        """Sentences on the errors of n muscles by name: which are those of the calibration."""
+        count = {quantity: int(self.exponents(quantity, names).any(axis=1).sum()) for quantity in QUANTITIES}
+        listed = [f"{quantity} of {number}" for quantity, number in count.items() if number]
+        return [
+            f"Errors of muscles are those of their calibration, with its covariance ({', '.join(listed)}); all other "
+            "numbers of muscles have the usual errors."
+        ] * bool(listed)
+
 
 def tendons(kind: str) -> str:
     """A kind of tendon in a sentence."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import lru_cache
 from itertools import pairwise
@@ -10,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 
-from muscle_db import MuscleDatabase
+from muscle_db import Muscle, MuscleDatabase
 from musclesolve._util.bundled_toml import bundled_toml
 from musclesolve.errors import InputError
 from musclesolve.opensim.geometry import shift_note
@@ -145,6 +146,12 @@ def left_name(name: str) -> str:
         if name.startswith(right[1:] + "_"):
             return left[1:] + name.removeprefix(right[1:])
     return ""
+
+
+def right_name(muscle: Muscle, known: Sequence[str]) -> str:
+    """The name in a model, of muscles `known`, of a muscle of the set that is made of it; see `leg_muscle_set`."""
+    stem = muscle.short_name.removesuffix("_r")
+    return f"{stem}_r" if f"{stem}_r" in known else stem
 
 
 def is_left(name: str) -> bool:

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -15,37 +14,30 @@ import numpy as np
 import muscle_db
 from musclesolve._util.arrays import Array
 from musclesolve._util.bundled_toml import bundled_toml
-from musclesolve._util.message_text import as_text
+from musclesolve._util.message_text import as_text, few
+from musclesolve._util.names import unknown_name
 from musclesolve.errors import InputError
 from musclesolve.muscles.person import FittedParameter, PersonMuscles
 from musclesolve.opensim.find_muscle_set import MODEL, find_muscle_set
-from musclesolve.opensim.read_model import read_osim
+from musclesolve.opensim.model import OpenSimModel
+from musclesolve.recording.place_errors import error_at
 from musclesolve.recording.schema import Document, is_number, validated
 from musclesolve.recording.text.text_file import (
     file_path,
+    is_file,
     name_from,
-    read_lines,
     sha256,
     without_detours,
     write_text,
 )
 from musclesolve.recording.text.toml_text import key_text, value_text
-from musclesolve.recording.trial.settings import is_own_set
+from musclesolve.recording.trial.settings import is_own_set, parent_of_person
 
 KEYS = "person_keys.toml"
 HEAD = "# The muscles of one person. A trial file uses them by [muscles] database, the command share by --muscles."
 _ROUNDED = 1e-3
 """Numbers that stand twice may differ by this, relative: they may have been rounded by hand."""
 _ROUND_OFF = 1e-9
-
-
-def is_person(path: str | Path) -> bool:
-    """Whether a file is one of a person's muscles; False of what cannot be read."""
-    if Path(path).suffix.casefold() != ".toml":
-        return False
-    with suppress(InputError, tomllib.TOMLDecodeError):
-        return "person" in tomllib.loads("\n".join(read_lines(Path(path))))
-    return False
 
 
 def read_person(path: str | Path) -> PersonMuscles:
@@ -75,7 +67,7 @@ def read_person(path: str | Path) -> PersonMuscles:
     warnings: tuple[str, ...] = ()
     if is_own_set(parent):
         file = document.input_file("person", "parent", parent)
-        if is_person(file):
+        if parent_of_person(file) is not None:
             problem, expected = f"{parent} is itself the muscles of one person", "a muscle set or a model"
             remedy = "name the parent of that file, and multiply the factors of both"
             raise document.error(problem, "person", "parent", 0, expected, remedy, code="conflict")
@@ -179,8 +171,8 @@ def _check_names(document: Document, parameters: tuple[FittedParameter, ...], pa
     for k, each in enumerate(parameters):
         for muscle in each.muscles:
             if muscle not in known:
-                problem = f"there is no muscle {muscle!r} in {Path(parent).name}"
-                raise document.unknown(problem, muscle, known, "parameter", "muscles", k)
+                fault = unknown_name(muscle, "muscle", known, f" in {Path(parent).name}")
+                raise document.placed(fault, "parameter", "muscles", k)
 
 
 def parent_muscles(parent: str, wanted: frozenset[str] = frozenset()) -> tuple[str, ...]:
@@ -199,6 +191,8 @@ def parent_muscles(parent: str, wanted: frozenset[str] = frozenset()) -> tuple[s
 @lru_cache(maxsize=8)
 def _model_muscles(path: str, sha: str) -> tuple[str, ...]:
     """Names of the muscles of a model file, read once for each content."""
+    from musclesolve.opensim.read_model import read_osim  # loads scipy: only where a model is read
+
     return tuple(read_osim(path).muscles)
 
 
@@ -238,6 +232,84 @@ def _check_numbers(
                 expected = "parent times factor: muscles are computed with the factors"
                 remedy = "change the factor of the parameter, and write the product here or remove the table"
                 raise refuse(problem, muscle, quantity, expected, remedy, "conflict")
+
+
+def person_of_set(name: str | Path) -> PersonMuscles | None:
+    """The muscles of one person with the names of the set that their parent is; None of a name or file of a set.
+
+    A model as a muscle set has other names than the model, which a calibration with trials of the model uses.
+
+    Raises:
+        InputError: see `read_person`; no muscle of the person is one of the set.
+    """
+    if parent_of_person(name) is None:
+        return None
+    person = read_person(name)
+    file = person.parent_file
+    if file is None or file.suffix.casefold() != MODEL:
+        return person
+    names = set_names(file)
+    return _renamed(person, {muscle: muscle for muscle in names.values()} | names)
+
+
+def person_of_model(person: PersonMuscles | str | Path, model: OpenSimModel) -> PersonMuscles:
+    """The muscles of one person with the names of a model, which is their parent or has the muscles of the parent.
+
+    Raises:
+        InputError: see `read_person`; the parent is no model, or the model lacks one of the muscles.
+    """
+    if not isinstance(person, PersonMuscles):
+        if parent_of_person(person) is None and is_file(file_path(person)):
+            raise error_at(
+                Path(person),
+                None,
+                "this is not a file of one person's muscles",
+                "a file with [person] and [[parameter]], as musclesolve calibrate-muscles writes it",
+                "name such a file; a model has its own muscles where none is named",
+            )
+        person = read_person(person)
+    file = person.parent_file
+    if file is None or file.suffix.casefold() != MODEL:
+        raise error_at(
+            person.path,
+            "[person] parent",
+            f"the factors are on the muscle set {Path(person.parent).name}, not on a model",
+            f"factors on {model.file.name}",
+            f"use them in a trial file of a recording, or calibrate with trial files of {model.file.name}",
+            code="conflict",
+        )
+    names = {name: name for name in model.muscles}
+    if not set(person.muscles) <= set(names):
+        with suppress(InputError):  # a model without legs has no other names
+            names |= {of_set: own for own, of_set in set_names(file).items() if own in names}
+    for muscle in person.muscles:
+        if muscle not in names:
+            raise unknown_name(muscle, "muscle", names, f" in {model.file.name}", person.path)
+    person = _renamed(person, names)
+    if sha256(model.file) in (person.parent_sha256, sha256(file)):
+        return person
+    other = f"{model.file.name} is not the model that these muscles were calibrated with, {file.name}: the factors are "
+    return replace(person, warnings=(*person.warnings, f"{other} on its numbers."))
+
+
+def set_names(file: Path) -> dict[str, str]:
+    """Names that the muscles of a model have as a muscle set, with side, by their names in the model."""
+    from musclesolve.opensim.leg_muscle_set import (
+        left_name,
+        right_name,
+    )  # loads scipy: only where a model is read
+
+    own, legs = _model_muscles(str(file), sha256(file)), find_muscle_set(file).legs
+    names = {right_name(muscle, own): muscle.name for muscle in legs["r"]}
+    left = zip(names, legs["l"], strict=True)
+    return names | {left_name(right): muscle.name for right, muscle in left if left_name(right)}
+
+
+def _renamed(person: PersonMuscles, names: Mapping[str, str]) -> PersonMuscles:
+    """The muscles of one person with other names; says which are left out."""
+    left_out = [muscle for muscle in person.muscles if muscle not in names]
+    said = f"Factors of {few(left_out, 6)} are of no use: the set has the muscles of the legs alone."
+    return replace(person.renamed(names), warnings=(*person.warnings, *[said] * bool(left_out)))
 
 
 def write_person(person: PersonMuscles, path: str | Path) -> None:

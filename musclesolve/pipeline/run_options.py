@@ -15,11 +15,13 @@ from musclesolve.dynamics.model.model import Model
 from musclesolve.errors import InputError
 from musclesolve.muscles.curves.curve_family import curve_family
 from musclesolve.muscles.passive.passive_element import checked_passive
+from musclesolve.muscles.person import PersonMuscles
 from musclesolve.muscles.placing.fiber_lengths import operating_range
 from musclesolve.muscles.placing.place_muscles import LEG_DOFS, LegMuscles, place_muscles
 from musclesolve.muscles.strength import checked_strength
 from musclesolve.muscles.tendon_strain import TendonStrain, check_tendon_strains, set_tendon_strains
 from musclesolve.opensim.find_muscle_set import find_muscle_set
+from musclesolve.opensim.person_file import person_of_set
 from musclesolve.pipeline.body import Sharing
 from musclesolve.pipeline.emg_informed import informed_cost
 from musclesolve.pipeline.measured_activation import Channels, channel_muscles, channel_names
@@ -46,8 +48,9 @@ Found = TypeVar("Found")
 class Options:
     """The legs to analyse, the muscles with their strength, passive forces and lengths, and how forces are shared.
 
-    dofs are without side; channels: the muscles of every channel of EMG; fascicles: the muscle of
-    every measured fascicle length; curves and tendon_strain: see `place_muscles`.
+    dofs are without side; channels: the muscles of every channel of EMG; fascicles: the muscle of every measured
+    fascicle length; curves and tendon_strain: see `place_muscles`; person: whose factors are on the muscles of the set
+    as they are placed, with the names of the set.
     """
 
     sides: tuple[str, ...]
@@ -61,6 +64,7 @@ class Options:
     fascicles: tuple[str, ...] = ()
     curves: str | None = None  # None: the family of the set
     tendon_strain: TendonStrain | None = None  # None: the strains of the set
+    person: PersonMuscles | None = None
 
     @property
     def curve_name(self) -> str:
@@ -75,7 +79,8 @@ class Options:
     def muscles(self, model: Model, side: str) -> LegMuscles:
         """The muscles of one leg of a subject (see `place_muscles`)."""
         rules = (self.strength, self.passive, self.fiber_lengths, self.curves, self.tendon_strain)
-        return place_muscles(model, self.database, side, *rules)
+        placed = place_muscles(model, self.database, side, *rules)
+        return placed if self.person is None else placed.of_person(self.person)
 
 
 def find_options(
@@ -105,9 +110,9 @@ def find_options(
             raise trial.document.placed(error, table, key) from error
 
     of_muscles = partial(in_trial, "muscles")
-    database = of_muscles(
-        "database", lambda name: _fitting_set(name, muscles.fiber_lengths), muscles.database
-    )
+    person = of_muscles("database", person_of_set, muscles.database)
+    set_name = muscles.database if person is None else person.parent
+    database = of_muscles("database", lambda name: _fitting_set(name, muscles.fiber_lengths), set_name)
     elastic = muscles.tendon == "elastic"
     cost_of, solver_of = (motion_cost, motion_solver) if elastic else (find_cost, find_solver)
     chosen = in_trial("sharing", "cost", cost_of, sharing.cost) if cost is None else cost_of(cost)
@@ -138,6 +143,7 @@ def find_options(
         fascicles=fascicles,
         curves=muscles.curves,
         tendon_strain=muscles.tendon_strain,
+        person=person,
     )
 
 

@@ -31,6 +31,7 @@ from musclesolve.cli.options import (
     Moments,
     Movement,
     Muscle,
+    Muscles,
     Output,
     Passive,
     ReserveWeight,
@@ -121,6 +122,7 @@ def share(
     side: Sides = Side.both,
     coordinate: Coordinate = None,
     muscle: Muscle = None,
+    muscles: Muscles = None,
     reserve_weight: ReserveWeight = None,
     cutoff_hz: CutoffHz = 6.0,
     start_s: StartS = None,
@@ -136,6 +138,7 @@ def share(
 
     options = {
         "muscles": muscle,
+        "person": muscles,
         "dofs": coordinate,
         "side": side.value,
         "passive": passive,

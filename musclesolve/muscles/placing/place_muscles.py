@@ -14,6 +14,7 @@ from musclesolve.muscles.curves.curve_family import curve_family
 from musclesolve.muscles.muscle_parameters import MuscleParameters
 from musclesolve.muscles.passive.passive_element import passive_element
 from musclesolve.muscles.paths.paths import Paths
+from musclesolve.muscles.person import PersonMuscles
 from musclesolve.muscles.placing.fiber_lengths import fiber_and_tendon_lengths
 from musclesolve.muscles.placing.placed_paths import adjust_switches, frame_maps, placed_paths
 from musclesolve.muscles.strength import strengths
@@ -42,6 +43,10 @@ class LegMuscles:
     def names(self) -> tuple[str, ...]:
         """Names of the muscles, with side."""
         return self.parameters.names
+
+    def of_person(self, person: PersonMuscles) -> LegMuscles:
+        """The same with the factors of one person on their parameters."""
+        return replace(self, parameters=person.applied(self.parameters))
 
     @property
     def dof_names(self) -> tuple[str, ...]:

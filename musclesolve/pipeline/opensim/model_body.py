@@ -17,6 +17,7 @@ from musclesolve._util.sides import ALL_SIDES, side_of, split_side, with_side
 from musclesolve.constants import USUAL_COST
 from musclesolve.errors import InputError
 from musclesolve.muscles.muscle_state import MuscleState
+from musclesolve.muscles.person import PersonMuscles
 from musclesolve.muscles.tendon_strain import TendonStrain, check_tendon, check_tendon_strains
 from musclesolve.opensim.geometry import (
     OpenSimGeometry,
@@ -29,6 +30,7 @@ from musclesolve.opensim.geometry import (
 from musclesolve.opensim.kinematics import joints_crossed
 from musclesolve.opensim.model import Joint, OpenSimModel
 from musclesolve.opensim.muscle_parameters import curve_notes, muscle_parameters
+from musclesolve.opensim.person_file import person_of_model
 from musclesolve.opensim.read_model import read_osim
 from musclesolve.pipeline.body import Part, Sharing
 from musclesolve.pipeline.emg_informed import informed_cost
@@ -78,6 +80,7 @@ class Choices(TypedDict, total=False):
     contact_spacing_m: float | None
     movement: str | None
     cycles_s: Sequence[tuple[float, float]]
+    person: PersonMuscles | str | Path | None
 
 
 @dataclass(frozen=True)
@@ -98,6 +101,7 @@ class ModelOptions:
     contact_spacing_m: float | None = None
     movement: str | None = None
     cycles_s: Sequence[tuple[float, float]] = ()
+    person: PersonMuscles | str | Path | None = None
 
     def __post_init__(self) -> None:
         """Refuse what no model can be asked for."""
@@ -130,7 +134,7 @@ class ModelBody:
     are those of the path, or over several wrap objects and with rigid tendons as OpenSim 4 reports it. dynamics: where
     loads were given; warnings: where the inputs contradict each other; beyond: coordinates of the muscles that leave
     the range to which the model clamps them. Frames whose loads do not balance the motion are not usable. trial: where
-    a trial file names what is done.
+    a trial file names what is done; person: whose factors are on the muscles, with the names of the model.
     """
 
     model: OpenSimModel
@@ -150,6 +154,7 @@ class ModelBody:
     emg: MeasuredActivation | None = None
     fascicles: MeasuredFascicles | None = None
     trial: ModelTrial | None = None
+    person: PersonMuscles | None = None
 
     @property
     def time(self) -> Array:
@@ -256,6 +261,8 @@ def opensim_problem(
                 with measured ones; recognised by the motion unless given.
             cycles_s: beginning and end of each cycle of the movement [s], as `cycles` cuts the result; by heel strikes
                 or the motion unless given.
+            person: the muscles of one person, from `read_person`, or the path of their file: their factors are on the
+                parameters of the model's muscles, with elastic tendons on slack lengths as they are used.
             loads: path of an ExternalLoads file (.xml) or of ground reactions (.mot, .sto), from which inverse
                 dynamics computes the moments; see `read_external_loads`.
 
@@ -288,6 +295,7 @@ def model_body(
     sharing: how its moments are shared; with the usual cost and solver unless given.
     """
     model = model if isinstance(model, OpenSimModel) else read_osim(model)
+    person = None if options.person is None else person_of_model(options.person, model)
     choice = shared_choice(model, options.dofs, options.muscles, options.side)
     motion = coordinate_motion(model, coordinates, options.cutoff_hz)
     needed = {name for name in {*choice.needed, *choice.dofs} if not model.coordinates[name].locked}
@@ -367,6 +375,9 @@ def model_body(
         check_tendon_strains(muscles.tendon_strain, muscles.names, f"the model {model.name}")
         shift = tendon_shifts(model, muscles.names)
         muscles = replace(muscles, tendon_slack_length=muscles.tendon_slack_length + shift)
+    if person is not None:
+        muscles = person.applied(muscles)
+        notes += person.notes(muscles.names, options.tendon)
     geometry, velocity = geometry_along(model, choice, motion)
     shared = len(choice.dofs)
     arms = {name: getattr(geometry, name)[:, :shared] for name in ("moment_arm", "opensim_arm")}
@@ -409,6 +420,7 @@ def model_body(
         moment_file=due.file,
         dynamics=dynamics,
         notes=tuple(notes),
+        person=person,
         warnings=tuple(warnings)
         + tuple(f"{each.sentence}: moment arms there are extrapolated." for each in beyond),
         beyond=beyond,
@@ -462,6 +474,7 @@ def body_of_trial(
             contact_spacing_m=trial.contact_spacing,
             movement=trial.movement,
             cycles_s=trial.cycles,
+            person=trial.database,
         )
     sharing = Sharing(chosen, method, trial.tendon, stated.reserve_weight)
     model = read_osim(trial.model)

@@ -12,7 +12,13 @@ from musclesolve.recording.data import Emg, Fascicles, SharingOptions
 from musclesolve.recording.schema import Document, described_keys, trial_document, trial_keys, validated
 from musclesolve.recording.trial.emg_channels import read_emg
 from musclesolve.recording.trial.fascicle_lengths import read_fascicles
-from musclesolve.recording.trial.settings import check_strain, errors_of, sharing_of, stated_cycles
+from musclesolve.recording.trial.settings import (
+    check_strain,
+    errors_of,
+    muscle_files,
+    sharing_of,
+    stated_cycles,
+)
 
 MODEL_FILES = frozenset({"model", "coordinates", "moments", "loads"})
 """Files that only the trial of a model has."""
@@ -29,6 +35,7 @@ class ModelTrial:
         moments, loads: one of these files.
         passive: "table" or "none"; tendon: "rigid" or "elastic"; tendon_strain: see `ModelOptions`.
         muscles: their names; None: all that act on the shared coordinates.
+        database: file of one person's muscles; None: the muscles of the model as they are.
         sharing: force-sharing options.
         cutoff_hz: of the filter of the coordinates; None without one.
         start_s, end_s: of the analysed range [s]; None: as far as the files go.
@@ -63,6 +70,7 @@ class ModelTrial:
     notes: tuple[str, ...] = ()
     movement: str | None = None
     cycles: tuple[tuple[float, float], ...] = ()
+    database: Path | None = None
 
     @property
     def path(self) -> Path:
@@ -114,9 +122,14 @@ def read_model_trial(path: Path) -> ModelTrial:
     emg, notes = read_emg(document, content, files["coordinates"])
     if emg is not None:
         files["emg"] = emg.path
-    fascicles, fascicle_notes = read_fascicles(document, content)
-    if fascicles is not None:
-        files["fascicles"] = fascicles.path
+from musclesolve.recording.trial.fascicle_lengths import read_fascicles
+from musclesolve.recording.trial.settings import (
+    check_strain,
+    errors_of,
+    muscle_files,
+    sharing_of,
+    stated_cycles,
+)
     muscles, cutoff, time = content["muscles"], content["filter"]["cutoff_hz"], content["time"]
     check_strain(document, muscles["tendon_strain"])
     if None not in (time["start_s"], time["end_s"]) and not time["start_s"] < time["end_s"]:
@@ -138,11 +151,18 @@ def read_model_trial(path: Path) -> ModelTrial:
         start_s=time["start_s"],
         end_s=time["end_s"],
         emg=emg,
-        fascicles=fascicles,
-        uncertainty=errors_of(document, content["uncertainty"], "loads" if "loads" in files else "moments"),
+from musclesolve.recording.trial.fascicle_lengths import read_fascicles
+from musclesolve.recording.trial.settings import (
+    check_strain,
+    errors_of,
+    muscle_files,
+    sharing_of,
+    stated_cycles,
+)
         contact_spacing=content["knee"]["contact_spacing_m"],
         files={"trial": document.path, **files},
         notes=(*notes, *fascicle_notes),
         movement=time["movement"],
         cycles=stated_cycles(time),
+        database=files.get("muscles"),
     )

@@ -5,9 +5,13 @@ A table comes as the schema leaves it: numbers are floats, keys that are absent 
 
 from __future__ import annotations
 
+import tomllib
 from collections.abc import Mapping
+from contextlib import suppress
+from pathlib import Path
 from typing import Any
 
+from musclesolve.errors import InputError
 from musclesolve.recording.data import (
     ConsistencyOptions,
     FilterOptions,
@@ -17,6 +21,7 @@ from musclesolve.recording.data import (
     Subject,
 )
 from musclesolve.recording.schema import Document, described_keys, trial_keys, value_problem
+from musclesolve.recording.text.text_file import is_file, read_lines, without_detours
 
 ADULT = 18.0
 """Age from which the inertia table is taken to hold [years]."""
@@ -159,6 +164,25 @@ def is_own_set(database: str) -> bool:
     return database.casefold().endswith((".toml", ".osim"))
 
 
+def parent_of_person(path: str | Path) -> str | None:
+    """Return what a file of one person's muscles names as their parent, "" for nothing; None of any other file."""
+    if Path(path).suffix.casefold() == ".toml":
+        with suppress(InputError, tomllib.TOMLDecodeError):
+            person = tomllib.loads("\n".join(read_lines(Path(path)))).get("person")
+            return str(person.get("parent", "")) if isinstance(person, dict) else None
+    return None
+
+
+def muscle_files(path: Path) -> dict[str, Path]:
+    """Return role -> file of a muscle database of the user's: the file itself, and of a person's muscles the parent."""
+    parent = parent_of_person(path)
+    file = None if parent is None or not is_own_set(parent) else without_detours(path.parent / parent)
+    # a parent that is not there is refused with its line where the factors are read
+    return (
+        {"muscles": path} if file is None or not is_file(file) else {"muscles": path, "muscle parent": file}
+    )
+
+
 def muscles_of(document: Document, table: Values) -> MuscleOptions:
     """Return the options of [muscles]; see `check_strain`."""
     check_strain(document, table["tendon_strain"])
@@ -182,28 +206,29 @@ def sharing_of(table: Values) -> SharingOptions:
     return SharingOptions(**{**table, "dofs": None if table["dofs"] is None else tuple(table["dofs"])})
 
 
-def error_keys(body: str) -> list[str]:
+def error_keys(body: str, person: bool = False) -> list[str]:
     """Return the keys of [uncertainty] of the sources of error that a body has, in their order.
 
     Args:
         body: "recording", or an OpenSim model with "moments" or "loads".
+        person: whether its muscles are those of one person.
     """
-    rules = trial_keys()["uncertainty"]["keys"]
-    return [key for key, rule in rules.items() if body in rule.get("of", [body])]
+    rules, kinds = trial_keys()["uncertainty"]["keys"], {body, "person"} if person else {body}
+    return [key for key, rule in rules.items() if kinds & set(rule.get("of", kinds))]
 
 
-def errors_of(document: Document, table: Values, body: str) -> dict[str, float]:
+def errors_of(document: Document, table: Values, body: str, person: bool = False) -> dict[str, float]:
     """Return the standard deviations that [uncertainty] states, by key.
 
     Args:
         document: the trial file.
         table: its [uncertainty].
-        body: what the errors are of, see `error_keys`.
+        body, person: what the errors are of, see `error_keys`.
 
     Raises:
         InputError: one of a source that the body does not have, but for 0.
     """
-    known = error_keys(body)
+    known = error_keys(body, person)
     stated = {key: sd for key, sd in table.items() if sd is not None}
     for key, sd in stated.items():
         if sd and key not in known:

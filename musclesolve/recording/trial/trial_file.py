@@ -36,7 +36,9 @@ from musclesolve.recording.trial.settings import (
     errors_of,
     filter_of,
     is_own_set,
+    muscle_files,
     muscles_of,
+    parent_of_person,
     sharing_of,
     stated_cycles,
     subject_notes,
@@ -174,8 +176,10 @@ def assembled(
     files |= {f"markers part {k}": source for k, source in enumerate(sources, start=1)}
     if marker_set is not None and marker_set not in marker_sets():
         files["marker set"] = document.path.parent / marker_set
-    if is_own_set(database):
-        files["muscles"] = document.path.parent / database
+    own = document.path.parent / database if is_own_set(database) else None
+    if own is not None:
+        files |= muscle_files(own)
+    person = own is not None and parent_of_person(own) is not None
     return Trial(
         document=document,
         subject=subject,
@@ -194,7 +198,7 @@ def assembled(
         consistency=consistency_of(document, content["consistency"]),
         muscles=muscles_of(document, content["muscles"]),
         sharing=sharing_of(content["sharing"]),
-        uncertainty=errors_of(document, content["uncertainty"], "recording"),
+        uncertainty=errors_of(document, content["uncertainty"], "recording", person),
         contact_spacing=content["knee"]["contact_spacing_m"],
         events=stated_events(files),
         files=files,

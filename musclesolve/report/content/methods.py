@@ -26,7 +26,7 @@ from musclesolve.version import __version__
 
 MARKERS = ("filter_method", "cutoff_choice", "hip_method", "knee_method", "ankle_method")
 MOTION = ("consistency_method", "consistency_derivatives")
-MUSCLES = ("muscle_database", "fiber_lengths", "passive", "strength")
+MUSCLES = ("muscle_database", "muscle_parameters", "fiber_lengths", "passive", "strength")
 """Attributes in the order of the sentences about them."""
 _CITED = re.compile(r" ?\[(@[\w;@]+)\]")
 _NAME = re.compile(r"^(?P<family>[^,]+), (?P<given>.+)$")
@@ -47,7 +47,7 @@ def methods(trial: TrialFiles, citations: Citations) -> list[Any]:
         filtered = [model["filter"]] if "cutoff_hz" in result.attrs else []
         roles = {line.partition(" ")[0] for line in listed(result, "inputs")}
         moments = [model[role] for role in ("loads", "moments") if role in roles]
-        passive = _of_choices(result, ("passive",))
+        passive = _of_choices(result, ("muscle_parameters", "passive"))
         sentences = [model["software"], *filtered, *moments, *passive]
     else:
         sentences = [always["software"], always["subject"], *_of_choices(result, MARKERS)]
@@ -132,6 +132,8 @@ def _values(trial: TrialFiles) -> dict[str, object]:
         "order": text(result, "filter_order"),
         "cutoff": cutoff,
     }
+    if factors := listed(result, "muscle_factors"):
+        values["factors"] = "; ".join(factors)
     if time.size > 1:
         values["rate"] = f"{1.0 / np.median(np.diff(time)):.0f}"
     if "constraint_violation" in result:

@@ -25,10 +25,10 @@ SENTENCES = ("left_out", "invalid", "reserves")
 """Attributes of gait cycles that are sentences on some of them."""
 MOST_COMMON = 0.5
 """Cycles of one recording that have more than this share of the shorter one in common are the same stride."""
-PROBLEM = ("cost", "muscle_database", "passive", "fiber_lengths", "tendon", "curves")
+PROBLEM = ("cost", "muscle_database", "muscle_parameters", "passive", "fiber_lengths", "tendon", "curves")
 """Choices that define the optimisation problem of which the muscle forces are the solution."""
-UNSTATED = {"tendon": "rigid"}
-"""Choices of results that are older than the choice."""
+UNSTATED = {"tendon": "rigid", "muscle_parameters": "those of the set"}
+"""Choices of results that do not state them: older than the choice, or with muscles of nobody in particular."""
 
 
 def average_cycles(cycles: xr.Dataset | Sequence[xr.Dataset]) -> xr.Dataset:

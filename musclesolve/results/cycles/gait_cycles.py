@@ -50,7 +50,15 @@ METHODS = (
     *("musclesolve_version", "cost", "solver", "filter_method", "filter_order", "cutoff_hz", "cutoff_choice"),
     *("hip_method", "knee_method", "ankle_method"),
     *("consistency_method", "consistency_derivatives", "consistency_weights"),
-    *("muscle_database", "passive", "strength", "fiber_lengths", "shared_dofs"),
+    *(
+        "muscle_database",
+        "muscle_parameters",
+        "muscle_person",
+        "passive",
+        "strength",
+        "fiber_lengths",
+        "shared_dofs",
+    ),
     *("tendon", "tendon_strain", "curves"),
 )
 """Attributes that say how the numbers were made, as far as it is one choice for many recordings."""

@@ -23,6 +23,7 @@ from musclesolve.results.dataset.muscle_variables import (
     emg_attributes,
     fascicle_attributes,
     fiber_range,
+    person_attributes,
 )
 from musclesolve.results.dataset.picture import Variable, load_labels, model_paths, model_skeleton
 from musclesolve.results.dataset.reasons import reasons_of_sides
@@ -128,11 +129,14 @@ def _provenance(body: ModelBody) -> dict[str, object]:
     files = {"model": model.file, "coordinates": motion.file, source: body.moment_file}
     if body.trial is not None:
         files = dict(body.trial.files)
+    elif body.person is not None:
+        files |= {"muscles": body.person.path, "muscle parent": body.person.parent_file}
     attributes: dict[str, object] = {
         "subject": model.name,
         "model_file": os.path.realpath(model.file),
         "inputs": [f"{role} {path.name} sha256:{sha256(path)}" for role, path in files.items() if path],
         "muscle_database": model.file.name,
+        **person_attributes(body.person),
         "passive": options.passive,
         "musculotendon_length_over_several_wraps": "OpenSim 4" if options.tendon == "rigid" else "path",
         "tendon_strain": stated_texts(options.tendon_strain),

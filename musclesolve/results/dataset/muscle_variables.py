@@ -11,6 +11,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from musclesolve._util.arrays import Array
+from musclesolve.muscles.person import PersonMuscles
 from musclesolve.muscles.placing.fiber_lengths import USABLE, operating_range
 from musclesolve.pipeline.body import Analysis
 from musclesolve.pipeline.emg_informed import follows_emg, predicted_channels
@@ -141,6 +142,17 @@ def fascicle_attributes(fascicles: Fascicles | None) -> dict[str, object]:
         return {}
     moved = {"fascicle_offset_s": fascicles.offset} if fascicles.offset else {}
     return {"fascicle_error_m": fascicles.error, **moved}
+
+
+def person_attributes(person: PersonMuscles | None) -> dict[str, object]:
+    """Whose muscles they are, and their factors."""
+    if person is None:
+        return {}
+    return {
+        "muscle_parameters": "calibrated",
+        **({} if person.path is None else {"muscle_person": person.path.name}),
+        "muscle_factors": [f"{each.name} {each.factor:.6g} (sd {each.sd:.3g})" for each in person.parameters],
+    }
 
 
 def emg_attributes(emg: Emg | None) -> dict[str, object]:

@@ -17,7 +17,12 @@ from musclesolve.recording.data import SIDES
 from musclesolve.recording.markers.mapping_tables import HINGES
 from musclesolve.recording.text.text_file import sha256
 from musclesolve.results.dataset.labels import MEDIAL, SEGMENT_OF, Labels
-from musclesolve.results.dataset.muscle_variables import emg_attributes, fascicle_attributes, fiber_notes
+from musclesolve.results.dataset.muscle_variables import (
+    emg_attributes,
+    fascicle_attributes,
+    fiber_notes,
+    person_attributes,
+)
 from musclesolve.results.dataset.picture import Variable, path_labels, subject_skeleton
 from musclesolve.results.dataset.reasons import reasons_of_sides
 
@@ -74,12 +79,19 @@ def recording_labels(analysis: Analysis) -> Labels:
             *measured.notes,
             *dict.fromkeys(note for part in analysis.parts for note in part.notes),
             *body.options.database.notes,
+            *person_notes(body),
             *body.gait.notes,
             *([] if body.emg is None else body.emg.notes(body.time)),
             *([] if body.fascicles is None else body.fascicles.notes(body.time)),
         ],
         segment_axes=axes,
     )
+
+
+def person_notes(body: RecordedBody) -> list[str]:
+    """Sentences on the person whose factors are on the muscles; none without."""
+    person = body.options.person
+    return [] if person is None else person.notes(body.muscles, body.options.sharing.tendon)
 
 
 def _of_body(body: RecordedBody) -> dict[str, Variable]:
@@ -152,7 +164,8 @@ def _provenance(body: RecordedBody) -> dict[str, object]:
         "consistency_method": consistency.method,
         "consistency_derivatives": consistency.derivatives,
         "consistency_weights": [f"{name} {weight:g}" for name, weight in consistency.weights.items()],
-        "muscle_database": trial.muscles.database,
+        "muscle_database": trial.muscles.database if options.person is None else options.person.parent,
+        **person_attributes(options.person),
         "muscle_coordinates": [f"{dof} {name}" for dof, name in options.database.coordinates.items()],
         "passive": trial.muscles.passive,
         "strength": trial.muscles.strength,

@@ -140,6 +140,7 @@ def identity(result: xr.Dataset) -> str:
         "cost ": given.get("cost"),
         "solver ": given.get("solver"),
         "muscles ": Path(str(given["muscle_database"])).name if "muscle_database" in given else None,
+        "of ": given.get("muscle_person"),
         "passive ": given.get("passive"),
         "strength ": text(result, "strength"),
         "tendons ": ELASTIC if is_elastic(result) else None,

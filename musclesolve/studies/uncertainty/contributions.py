@@ -25,7 +25,7 @@ from musclesolve.sharing.solution import Solution
 from musclesolve.sharing.solution_derivatives import SolutionDerivatives, solution_derivatives
 from musclesolve.sharing.solving import solve
 from musclesolve.studies.uncertainty.recorded_replay import RecordedReplay
-from musclesolve.studies.uncertainty.replay import Errors, Replay, SampleBody
+from musclesolve.studies.uncertainty.replay import PERSON, Errors, Replay, SampleBody
 
 STEP = 0.01
 """Step of the differences [standard deviations]: fits to 1e-8 m resolve it, the mechanics are nearly linear in it."""
@@ -119,8 +119,8 @@ class Linear:
             squares = self._of_muscles(task)
         else:
             errors = self._one_step(task.source, task.number)
-            # Strength does not change the mechanics of the body.
-            body = self._body if task.source == "strength" else self.replay.body(errors)
+            # Strength, and what was calibrated of muscles, does not change the mechanics of the body.
+            body = self._body if task.source in ("strength", PERSON) else self.replay.body(errors)
             moved = [
                 response.to_one(self._point(body, errors, number), STEP)
                 for number, response in enumerate(self.responses)

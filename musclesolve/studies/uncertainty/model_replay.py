@@ -36,6 +36,7 @@ from musclesolve.studies.uncertainty.replay import (
     Replay,
     ReplayLayout,
     parameters_with_errors,
+    with_person,
 )
 
 TURN = 1e-4
@@ -91,9 +92,10 @@ class ModelReplay(Replay):
         if prepared.dynamics is None:
             shapes["joint_moment"] = (len(prepared.dofs),)
         return cls(
-            parameters=Parameters(shapes, sd),
+            parameters=Parameters(with_person(shapes, prepared.person), sd),
             layout=ReplayLayout.of(prepared.parts, prepared.dofs, prepared.muscles, prepared.joints),
             sharing=prepared.sharing,
+            person=prepared.person,
             prepared=prepared,
             angles=angles,
             kept=_without_moving_loads(prepared, angles),
@@ -132,7 +134,7 @@ class ModelReplay(Replay):
         part, columns = self.prepared.parts[number], self.layout.muscles[number]
         rows = [self.prepared.dofs.index(name) for name in part.dofs]
         state = MuscleState.of(
-            parameters_with_errors(part.state.parameters, errors, columns),
+            parameters_with_errors(part.state.parameters, errors, columns, self.person),
             body.length[:, columns],
             body.velocity[:, columns],
             body.arm[:, rows][:, :, columns],

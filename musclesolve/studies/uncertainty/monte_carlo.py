@@ -124,7 +124,8 @@ def uncertainty(
         kind = "recording"
     else:
         kind = "moments" if prepared.dynamics is None else "loads"
-    check_sources({**stated, **(sd or {})}, kind)
+    person = prepared.options.person if isinstance(prepared, RecordedBody) else prepared.person
+    check_sources({**stated, **(sd or {})}, kind, person is not None)
     result = labelled.assemble(share(prepared))
     replay: Replay = (
         RecordedReplay.of(prepared, chosen)

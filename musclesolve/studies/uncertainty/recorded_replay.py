@@ -45,6 +45,7 @@ from musclesolve.studies.uncertainty.replay import (
     Replay,
     ReplayLayout,
     parameters_with_errors,
+    with_person,
 )
 
 
@@ -102,13 +103,14 @@ class RecordedReplay(Replay):
         inside = np.isin(measured.time, recorded.motion.time)
         segments = list(model.topology.segments)
         usable: dict[str, AnyArray] = {side: prepared.validity.of_leg(side) for side in SIDES}
-        parameters = Parameters(_shapes(options, markers, len(plates), len(segments)), sd)
+        shapes = with_person(_shapes(options, markers, len(plates), len(segments)), options.person)
         emg: dict[str, AnyArray | None] = {part.sides[0]: part.emg for part in prepared.parts}
         layout = ReplayLayout.of(prepared.parts, leg_dofs(options), prepared.muscles, prepared.joints)
         return cls(
-            parameters=parameters,
+            parameters=Parameters(shapes, sd),
             layout=layout,
             sharing=options.sharing,
+            person=options.person,
             trial=trial,
             options=options,
             markers=markers,
@@ -157,7 +159,7 @@ class RecordedReplay(Replay):
         muscles = self.options.muscles(model, self.options.sides[leg])
         if errors["muscle_path"].any():
             muscles = _on_other_paths(model, muscles, errors["muscle_path"][leg])
-        changed = parameters_with_errors(muscles.parameters, errors, self.layout.muscles[leg])
+        changed = parameters_with_errors(muscles.parameters, errors, self.layout.muscles[leg], self.person)
         return replace(muscles, parameters=changed)
 
     def part(self, body: SubjectWithErrors, errors: Errors, number: int) -> Part:

@@ -16,6 +16,7 @@ import numpy as np
 from musclesolve._util.arrays import AnyArray, Array, Indices, split_named
 from musclesolve._util.sides import ALL_SIDES, side_of
 from musclesolve.muscles.muscle_parameters import MuscleParameters
+from musclesolve.muscles.person import PersonMuscles
 from musclesolve.pipeline.body import Part, SharedPart, Sharing
 from musclesolve.pipeline.share import share_part
 
@@ -46,6 +47,16 @@ class Parameters:
 
 
 Errors = dict[str, AnyArray]
+
+PERSON = "calibration"
+"""The source of error of the factors of one person, in standard deviations of their covariance."""
+
+
+def with_person(
+    shapes: dict[str, tuple[int, ...]], person: PersonMuscles | None
+) -> dict[str, tuple[int, ...]]:
+    """Source -> shape of its parameters, with the p factors of a person behind: all other numbers stay as they are."""
+    return shapes if person is None else shapes | {PERSON: (len(person.parameters),)}
 
 
 @dataclass(frozen=True, eq=False)
@@ -129,11 +140,15 @@ class SampleBody(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class Replay(ABC):
-    """A body ready to be made again with errors in its inputs; sharing: how its moments are shared."""
+    """A body ready to be made again with errors in its inputs.
+
+    sharing: how its moments are shared; person: whose factors are on the muscles, with the names of the muscles.
+    """
 
     parameters: Parameters
     layout: ReplayLayout
     sharing: Sharing
+    person: PersonMuscles | None
 
     @abstractmethod
     def body(self, errors: Errors) -> Any:
@@ -152,14 +167,35 @@ class Replay(ABC):
 
 
 def parameters_with_errors(
-    parameters: MuscleParameters, errors: Errors, columns: Indices
+    parameters: MuscleParameters, errors: Errors, columns: Indices, person: PersonMuscles | None = None
 ) -> MuscleParameters:
-    """Parameters of n muscles with their errors, which are those at the columns (n,) among all muscles."""
-    optimal, slack = parameters.optimal_fiber_length, parameters.tendon_slack_length
-    stronger = np.exp(errors["strength"] + errors["max_isometric_force"][columns])
+    """Parameters of n muscles with their errors, which are those at the columns (n,) among all muscles.
+
+    Numbers with a factor of a person have the errors of the factors, whose logarithms err by S z: S S^T is their
+    covariance, z (p,) the errors of the source `PERSON`. They have no others: the calibration saw them.
+    """
+    names, optimal = parameters.names, parameters.optimal_fiber_length
+    own = {
+        "max_isometric_force": errors["strength"] + errors["max_isometric_force"][columns],
+        "optimal_fiber_length": errors["optimal_fiber_length"][columns],
+        "tendon_slack_length": optimal * errors["tendon_slack_length"][columns],
+        "tendon_strain": np.zeros(len(names)),
+    }
+    factor = {quantity: np.ones(len(names)) for quantity in own}
+    if person is not None:
+        variance, axes = np.linalg.eigh(person.covariance)
+        off = axes @ (np.sqrt(np.maximum(variance, 0.0)) * errors[PERSON])
+        for quantity in own:
+            exponents = person.exponents(quantity, names)
+            factor[quantity] = np.exp(exponents @ off)
+            own[quantity] = np.where(exponents.any(axis=1), 0.0, own[quantity])
+    slack = parameters.tendon_slack_length * factor["tendon_slack_length"] + own["tendon_slack_length"]
     return replace(
         parameters,
-        max_isometric_force=parameters.max_isometric_force * stronger,
-        optimal_fiber_length=optimal * np.exp(errors["optimal_fiber_length"][columns]),
-        tendon_slack_length=np.maximum(slack + optimal * errors["tendon_slack_length"][columns], 0.0),
+        tendon_slack_length=np.maximum(slack, 0.0),
+        **{
+            quantity: getattr(parameters, quantity) * factor[quantity] * np.exp(own[quantity])
+            for quantity in own
+            if quantity != "tendon_slack_length"
+        },
     )

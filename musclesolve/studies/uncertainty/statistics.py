@@ -19,6 +19,7 @@ from musclesolve._util.arrays import AnyArray, Array, Mask, split_named
 from musclesolve.errors import MuscleSolveError
 from musclesolve.pipeline.body import SharedPart
 from musclesolve.results.dataset.frame_validity import MUSCLE_SIDE
+from musclesolve.results.dataset.result_quantities import listed
 from musclesolve.sharing.status import Status
 from musclesolve.studies.uncertainty.contributions import Linear, Task
 from musclesolve.studies.uncertainty.error_sources import sources
@@ -195,7 +196,9 @@ def assemble(result: xr.Dataset, replay: Replay, found: Found, unique: AnyArray 
             variables[f"{name}_first_order_sd"] = (DIMS[name], np.sqrt(total), spread)
             variables[f"{name}_contribution"] = (("source", *DIMS[name]), share, shares)
     labelled = labelled.assign(variables)
+    notes = [] if replay.person is None else replay.person.error_notes(result["muscle"].values.tolist())
     labelled.attrs = result.attrs | {
+        "notes": [*listed(result, "notes"), *notes],
         "samples": statistics.samples,
         "quantile_samples": statistics.kept,
         "seed": found.seed,

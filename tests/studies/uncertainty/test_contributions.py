@@ -11,6 +11,7 @@ import musclesolve as ms
 from musclesolve.data.bundled import reference_stride
 from musclesolve.pipeline.run import prepare
 from musclesolve.recording.data import Trial
+from musclesolve.recording.trial.settings import error_keys
 from musclesolve.recording.trial.trial_file import read_trial
 from musclesolve.results.facts import uncertain_peak
 from musclesolve.studies.uncertainty.contributions import STEP, Linear, Task
@@ -60,7 +61,7 @@ def test_they_are_those_of_the_muscles_differentiated_exactly(trial: Trial, sour
 
 
 def test_the_samples_spread_as_the_first_order_says_where_errors_are_small(trial: Trial) -> None:
-    known = [source for name, source in sources().items() if name not in ("joint_angle", "joint_moment")]
+    known = [source for source in sources().values() if source.key in error_keys("recording")]
     small = {source.key: 0.01 * source.sd for source in known} | {
         "soft_tissue_mm": 0.0,
         "muscle_path_mm": 0.0,
