@@ -191,6 +191,7 @@ PANELS: dict[str, dict[Callable[..., None], tuple[str, ...]]] = {
     },
     "What there is, and how fast": {
         list_commands.muscles: (),
+        list_commands.person: (),
         list_commands.markers: (),
         list_commands.faults: (),
         list_commands.benchmark: BOTH,

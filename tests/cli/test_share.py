@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 from opensim_reader import read_by_opensim
+from person_file import person_file
 from refusals import refused
 from small_model import save_model
 from small_model_motion import DOFS, save_inputs
@@ -178,3 +179,18 @@ def test_the_result_of_another_trial_is_kept(inputs: list[Path], tmp_path: Path)
     other.write_bytes(inputs[1].read_bytes())
     refused = share([inputs[0], other, inputs[2]], tmp_path / "out", "--no-figures")
     assert refused.exit_code == 2 and "another trial" in refused.output
+
+
+def test_the_muscles_of_one_person(inputs: list[Path], tmp_path: Path) -> None:
+    """Shared, listed and written as a model."""
+    file = person_file(tmp_path, inputs[0], [("optimal_fiber_length", ("one_r", "two_r"), 1.25)])
+    assert share(inputs, tmp_path / "out", "--no-figures", "--muscles", str(file)).exit_code == 0
+    result = read_result(tmp_path / "out" / "result.nc")
+    np.testing.assert_allclose(result["optimal_fiber_length"], [0.125, 0.125, 0.1])
+    assert result.attrs["muscle_person"] == "person.toml" and "1.25 " in str(result.attrs["muscle_factors"])
+    model = tmp_path / "S01.osim"
+    done = CliRunner().invoke(cli.app, ["person", str(file), "--osim", str(model)])
+    assert done.exit_code == 0 and "1.250" in done.output and "S01.osim" in done.output
+    assert read_osim(model).muscles["two_r"].optimal_fiber_length == 0.125
+    listed = CliRunner().invoke(cli.app, ["muscles", "--database", str(file)])
+    assert listed.exit_code == 0 and "1.250" in listed.output and "small" in listed.output

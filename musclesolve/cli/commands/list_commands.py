@@ -31,7 +31,7 @@ def muscles(
     database: Annotated[
         str | None,
         typer.Option(
-            help="Name of a muscle set, or a file (.toml, .osim); the default set unless one is given.",
+            help="Name of a muscle set, or a file (.toml, .osim, a person's muscles); the default set unless given.",
             autocompletion=muscle_set_names,
         ),
     ] = None,
@@ -45,9 +45,14 @@ def muscles(
 ) -> None:
     """List the muscle sets and the muscles of one of them, show one muscle in full, or passive joint moments."""
     import muscle_db
-    from musclesolve.cli.tables.list_tables import muscle_in_full, muscle_table, set_table
+    from musclesolve.cli.tables.list_tables import muscle_in_full, muscle_table, person_table, set_table
     from musclesolve.opensim.find_muscle_set import find_muscle_set
+    from musclesolve.opensim.person_file import person_of_set
 
+    person = None if database is None else person_of_set(database)
+    if person is not None:
+        console().print(person_table(person))
+        database = person.parent
     loaded = muscle_db.load() if database is None else find_muscle_set(database)
     if passive_moments or output is not None:
         _passive_moments(loaded, name, output, asked=passive_moments)
@@ -55,6 +60,29 @@ def muscles(
     if name is None and database is None:
         console().print(set_table([muscle_db.load(each) for each in muscle_db.available()]))
     console().print(muscle_table(loaded) if name is None else muscle_in_full(loaded, loaded[name]))
+
+
+def person(
+    file: Annotated[
+        Path,
+        typer.Argument(metavar="PERSON.toml", help="The muscles of one person, as of calibrate-muscles."),
+    ],
+    osim: Annotated[
+        Path | None, typer.Option(help="Write the OpenSim model that is their parent with their numbers.")
+    ] = None,
+) -> None:
+    """Show the factors of one person's muscles, and write them as an OpenSim model."""
+    from musclesolve.cli.tables.list_tables import person_table
+    from musclesolve.opensim.person_file import read_person
+
+    read = read_person(file)
+    console().print(person_table(read))
+    if osim is not None:
+        from musclesolve.opensim.person_model import write_person_model
+
+        for note in write_person_model(read, osim):
+            console().print(f"note: {note}")
+        print_files([osim])
 
 
 def _passive_moments(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 from rich.console import Group
@@ -13,6 +14,7 @@ from muscle_db import Muscle, MuscleDatabase, load
 from musclesolve._util.arrays import Array
 from musclesolve._util.names import unknown_name
 from musclesolve.muscles.passive.joint_moments import SAGITTAL, PassiveMoments, riener_edrich_1999
+from musclesolve.muscles.person import PersonMuscles
 from musclesolve.recording.markers.landmark_names import landmarks
 from musclesolve.recording.markers.marker_set import marker_sets, markers_of
 from musclesolve.results.tables.lines import csv_text, names, numbers
@@ -131,6 +133,31 @@ def muscle_in_full(database: MuscleDatabase, muscle: Muscle) -> Group:
         remarks = [f"source: {database.source.partition(';')[0]}"]
     below: list[str | Table] = ["", wraps] if rows else []
     return Group(listing, "", path, *below, "", *remarks)
+
+
+def person_table(person: PersonMuscles) -> Group:
+    """One line per factor of one person's muscles, with what they are on and how well they are known."""
+    rows = (
+        (
+            *(each.name, each.quantity.replace("_", " "), ", ".join(each.muscles)),
+            *(f"{each.factor:.3f}", f"{100.0 * each.sd:.1f}", f"{100.0 * each.prior_sd:.1f}"),
+            "yes" if each.determined else "hardly",
+        )
+        for each in person.parameters
+    )
+    parent = person.parent if person.parent_file is None else person.parent_file.name
+    listing = _table(
+        f"muscles of {person.name or 'one person'}: {len(person.parameters)} factors on those of {parent}",
+        *names("parameter", "quantity", "muscles"),
+        *numbers("factor", "sd [%]", "before [%]"),
+        "determined",
+        rows=rows,
+        caption="sd of the logarithm of the factor, after and before the trials of the calibration",
+    )
+    trials = [
+        f"calibrated with {person.tendon} tendons and {', '.join(Path(name).name for name in person.trials)}"
+    ]
+    return Group(listing, "", *trials * bool(person.trials), *(f"note: {each}" for each in person.warnings))
 
 
 def marker_set_table() -> Table:

@@ -12,13 +12,7 @@ from musclesolve.recording.data import Emg, Fascicles, SharingOptions
 from musclesolve.recording.schema import Document, described_keys, trial_document, trial_keys, validated
 from musclesolve.recording.trial.emg_channels import read_emg
 from musclesolve.recording.trial.fascicle_lengths import read_fascicles
-from musclesolve.recording.trial.settings import (
-    check_strain,
-    errors_of,
-    muscle_files,
-    sharing_of,
-    stated_cycles,
-)
+from musclesolve.recording.trial.settings import check_strain, errors_of, muscle_files, sharing_of, stated_cycles
 
 MODEL_FILES = frozenset({"model", "coordinates", "moments", "loads"})
 """Files that only the trial of a model has."""
@@ -122,14 +116,12 @@ def read_model_trial(path: Path) -> ModelTrial:
     emg, notes = read_emg(document, content, files["coordinates"])
     if emg is not None:
         files["emg"] = emg.path
-from musclesolve.recording.trial.fascicle_lengths import read_fascicles
-from musclesolve.recording.trial.settings import (
-    check_strain,
-    errors_of,
-    muscle_files,
-    sharing_of,
-    stated_cycles,
-)
+    fascicles, fascicle_notes = read_fascicles(document, content)
+    if fascicles is not None:
+        files["fascicles"] = fascicles.path
+    database = content["muscles"]["database"]
+    if database is not None:
+        files |= muscle_files(document.input_file("muscles", "database", database))
     muscles, cutoff, time = content["muscles"], content["filter"]["cutoff_hz"], content["time"]
     check_strain(document, muscles["tendon_strain"])
     if None not in (time["start_s"], time["end_s"]) and not time["start_s"] < time["end_s"]:
@@ -151,14 +143,10 @@ from musclesolve.recording.trial.settings import (
         start_s=time["start_s"],
         end_s=time["end_s"],
         emg=emg,
-from musclesolve.recording.trial.fascicle_lengths import read_fascicles
-from musclesolve.recording.trial.settings import (
-    check_strain,
-    errors_of,
-    muscle_files,
-    sharing_of,
-    stated_cycles,
-)
+        fascicles=fascicles,
+        uncertainty=errors_of(
+            document, content["uncertainty"], "loads" if "loads" in files else "moments", database is not None
+        ),
         contact_spacing=content["knee"]["contact_spacing_m"],
         files={"trial": document.path, **files},
         notes=(*notes, *fascicle_notes),

@@ -2,22 +2,29 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
-from person_file import person
+from person_file import person, person_file
 from refusals import refused
 from small_model import near_optimal_lengths, save_model
 from small_model_motion import DOFS, feasible_moments, small_motion
 
 import musclesolve as ms
+from musclesolve.data.bundled import reference_stride
 from musclesolve.muscles import PersonMuscles
 from musclesolve.pipeline.opensim.model_body import ModelBody, ModelOptions, model_body
+from musclesolve.pipeline.recorded_body import RecordedBody
+from musclesolve.pipeline.run import prepare
+from musclesolve.recording.data import Trial
 from musclesolve.recording.trial.settings import error_keys
 from musclesolve.studies.uncertainty.error_sources import sources, standard_deviations
 from musclesolve.studies.uncertainty.model_replay import ModelReplay
 from musclesolve.studies.uncertainty.monte_carlo import uncertainty
+from musclesolve.studies.uncertainty.recorded_replay import RecordedReplay
+from musclesolve.studies.uncertainty.replay import parameters_with_errors
 
 NONE = {source.key: 0.0 for source in sources().values()}
 ALL = ("one_r", "two_r", "three_r")
@@ -127,3 +134,29 @@ def test_a_person_does_not_change_the_other_errors_of_a_sample(tmp_path: Path) -
 def test_there_is_no_such_error_without_a_person(tmp_path: Path) -> None:
     with refused("conflict", "calibration"):
         uncertainty(body_of(tmp_path, None), 2, sd={"calibration": 1.0})
+
+
+def test_a_recording_has_them_too(tmp_path: Path) -> None:
+    trial = ms.read_trial(reference_stride())
+    assert isinstance(trial, Trial)
+    factors = [("max_isometric_force", ("soleus_r",), 0.9), ("tendon_slack_length", ("soleus_r",), 1.01)]
+    file = person_file(tmp_path, trial.muscles.database, factors, np.array([[0.01, 0.001], [0.001, 0.0004]]))
+    trial = replace(trial, muscles=replace(trial.muscles, database=str(file)), time_range=(0.5, 0.6))
+    body = prepare(trial, side="r")
+    assert isinstance(body, RecordedBody)
+    replay = RecordedReplay.of(body, standard_deviations({}, NONE | {"calibration": 1.0}))
+    _, (leg,) = replay.run(np.zeros(replay.parameters.count))
+    np.testing.assert_allclose(leg.tension, ms.run(trial, side="r")["muscle_force"], atol=0.01)
+    draws = []
+    for sample in range(200):
+        errors = replay.parameters.errors(replay.parameters.draw(3, sample))
+        drawn = parameters_with_errors(leg.state.parameters, errors, replay.layout.muscles[0], replay.person)
+        ratio = [np.log(getattr(drawn, name) / getattr(leg.state.parameters, name)) for name, _, _ in factors]
+        changed = np.flatnonzero(np.abs(ratio).max(axis=0) > 1e-12)
+        assert [drawn.names[k] for k in changed] == ["soleus_r"]
+        draws.append([each[changed[0]] for each in ratio])
+    np.testing.assert_allclose(np.cov(np.array(draws).T) * 1e4, [[100.0, 10.0], [10.0, 4.0]], rtol=0.35)
+    found = ms.uncertainty(trial, 3, sd=NONE | {"calibration": 1.0}, side="r", workers=1)
+    assert float(found["muscle_force_sd"].max()) > 1.0
+    assert float(found["joint_moment_sd"].max()) == 0.0
+    assert float(found["muscle_force_contribution"].sel(source="calibration").max()) == 1.0

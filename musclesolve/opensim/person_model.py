@@ -1,0 +1,261 @@
+"""An OpenSim model with the muscles of one person: its parent's file with other numbers, nothing else changed.
+
+The text of the file is edited in place, so that comments, order and what this package does not read stay as they are.
+"""
+
+from __future__ import annotations
+
+import codecs
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from xml.parsers import expat
+
+import numpy as np
+
+from muscle_db.regular_file import RECORDING, read_regular
+from musclesolve._util.message_text import few
+from musclesolve.errors import InputError
+from musclesolve.muscles.person import QUANTITIES, PersonMuscles
+from musclesolve.opensim.geometry import tendon_shifts
+from musclesolve.opensim.model import OpenSimModel
+from musclesolve.opensim.muscle_parameters import muscle_parameters
+from musclesolve.opensim.person_file import person_of_model
+from musclesolve.opensim.read_model import read_osim
+from musclesolve.recording.place_errors import error_at
+from musclesolve.recording.text.text_file import file_path, opening, write_text
+from musclesolve.version import __version__
+
+STRAIN, STIFFNESS = "strain_at_one_norm_force", "stiffness_at_one_norm_force"
+TENDON_CURVE = "TendonForceLengthCurve"
+STRAIN_TAGS = {
+    "Thelen2003Muscle": "FmaxTendonStrain",
+    "Thelen2003Muscle_Deprecated": "FmaxTendonStrain",
+    "DeGrooteFregly2016Muscle": "tendon_strain_at_one_norm_force",
+}
+"""Class of a muscle -> the number in it that is the tendon strain; classes of Millard et al. have it in a curve."""
+
+
+def write_person_model(person: PersonMuscles, path: str | Path) -> tuple[str, ...]:
+    """Write the model that is the parent of one person's muscles with the numbers of the person.
+
+    Each number is that of the parent times its factor; of a tendon slack length s that was used with a shift d (see
+    `tendon_shifts`: elastic tendons, muscle sets) it is f (s + d) - d, since OpenSim's lengths have no shift. A stated
+    stiffness of a tendon curve is divided by the factor on its strain, so that the curve keeps its shape.
+
+    Args:
+        person: muscles whose parent is a model file.
+        path: of the model that is written (.osim).
+
+    Returns:
+        sentences on where the model is not what is computed here.
+
+    Raises:
+        InputError: the parent is no model, a muscle of it has no number for the tendon strain, or the file cannot be
+            written.
+    """
+    path = file_path(path)
+    file = person.parent_file
+    if file is not None and path.exists() and path.samefile(file):
+        raise error_at(
+            path, None, "this is the parent itself", "another file", "name another file", code="conflict"
+        )
+    model = read_osim(file) if file is not None and file.suffix.casefold() == ".osim" else None
+    if model is None:
+        raise error_at(
+            person.path,
+            "[person] parent",
+            f"the factors are on the muscle set {Path(person.parent).name}, and no OpenSim model has its muscles",
+            "a person whose parent is a model (.osim)",
+            "use the file in trial files of recordings, or calibrate with [muscles] database = a model",
+            code="conflict",
+        )
+    with opening(model.file):
+        document = _Elements(_as_utf_8(read_regular(model.file, RECORDING)))
+    numbers = person_numbers(person, model)
+    edits = [edit for name, values in numbers.items() for edit in _edits(document, model, name, values)]
+    said = (
+        f" Muscles of {person.name or 'one person'}: {len(numbers)} muscles have other numbers than in "
+        + (f"{model.file.name}; written by musclesolve {__version__} ")
+    )
+    comment = f"\n<!--{said.replace('--', '- -')}-->".encode()
+    edits.append((document.model.inside, document.model.inside, comment))
+    parts, at = [], 0
+    for start, end, text in sorted(edits, key=lambda edit: edit[:2]):
+        parts += [document.raw[at:start], text]
+        at = end
+    write_text(path, b"".join([*parts, document.raw[at:]]).decode())
+    stronger = [name for name, values in numbers.items() if "max_isometric_force" in values]
+    return tuple(
+        f"The passive forces of {few(stronger, 6)} grow with the maximum isometric force in {path.name}; in a run with "
+        "the file of the person they do not."
+        for _ in stronger[:1]
+    )
+
+
+def _as_utf_8(raw: bytes) -> bytes:
+    """The bytes of an XML file in UTF-8, as its declaration then says, whatever it was."""
+    utf_16 = raw.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
+    declared = re.search(rb"<\?xml[^>]*encoding=[\"']([\w.-]+)", raw[:200])
+    text = raw.decode("utf-16" if utf_16 else declared[1].decode() if declared else "utf-8")
+    return (
+        re.sub(r"(<\?xml[^>]*encoding=[\"'])[\w.-]+", r"\1UTF-8", text, count=1)
+        .removeprefix("\ufeff")
+        .encode()
+    )
+
+
+def person_numbers(person: PersonMuscles, model: OpenSimModel) -> dict[str, dict[str, float]]:
+    """Muscle -> quantity -> the number that a model needs for one person's muscles; see `write_person_model`."""
+    of_set = not set(person.muscles) <= set(model.muscles)
+    person = person_of_model(person, model)
+    parent = muscle_parameters([model.muscles[name] for name in person.muscles])
+    shift = np.zeros(len(parent.names))
+    if of_set or person.tendon == "elastic":
+        shift = tendon_shifts(model, parent.names)
+    numbers: dict[str, dict[str, float]] = {}
+    for quantity in QUANTITIES:
+        used = shift if quantity == "tendon_slack_length" else np.zeros_like(shift)
+        values = (getattr(parent, quantity) + used) * person.factors(quantity, parent.names) - used
+        for k in np.flatnonzero(person.exponents(quantity, parent.names).any(axis=1)):
+            numbers.setdefault(parent.names[k], {})[quantity] = float(values[k])
+    return numbers
+
+
+Edit = tuple[int, int, bytes]
+"""First byte, byte behind the last one, and what stands there instead."""
+
+
+def _edits(document: _Elements, model: OpenSimModel, name: str, values: dict[str, float]) -> Iterator[Edit]:
+    """The changes of the file that give a muscle other numbers."""
+    muscle, element = model.muscles[name], document.muscle(name, model.muscles[name].kind)
+    for quantity, value in values.items():
+        if quantity != "tendon_strain":
+            yield document.number(element, quantity, value)
+        elif muscle.kind in STRAIN_TAGS:
+            yield document.number(element, STRAIN_TAGS[muscle.kind], value)
+        elif muscle.kind.startswith("Millard2012"):
+            yield from document.tendon_curve(element, value, value / muscle.tendon_strain)
+        else:
+            raise InputError(
+                f"a {muscle.kind} has no number for the tendon strain, which a factor of {name} is on",
+                code="unsupported",
+                file=model.file,
+                where=f"{muscle.kind} '{name}'",
+                expected=f"one of {', '.join(STRAIN_TAGS)}, Millard2012EquilibriumMuscle",
+                remedy="take the factor on its tendon_strain out of the file of the person",
+            )
+
+
+@dataclass(eq=False)
+class _Element:
+    """An element of the file and its bytes: start to end with its tags, inside to close without."""
+
+    tag: str
+    name: str
+    start: int
+    inside: int
+    is_empty: bool  # <tag/>
+    close: int = 0
+    end: int = 0
+    children: list[_Element] = field(default_factory=list)
+
+    def find(self, tag: str) -> _Element | None:
+        """The first child of this tag."""
+        return next((child for child in self.children if child.tag == tag), None)
+
+    def below(self) -> Iterator[_Element]:
+        """This element and all below it."""
+        yield self
+        for child in self.children:
+            yield from child.below()
+
+
+class _Elements:
+    """The elements of an XML file with the places of their bytes."""
+
+    def __init__(self, raw: bytes) -> None:
+        self.raw, self.open = raw, list[_Element]()
+        self.parser = parser = expat.ParserCreate("utf-8")
+        parser.StartElementHandler, parser.EndElementHandler = self._start, self._end
+        parser.Parse(raw, True)
+        self.model = next(each for each in self.root.children if each.tag == "Model")
+        holders = [holder.find("defaults") for holder in (self.root, self.model)]
+        self.defaults = {each.tag: each for holder in holders if holder for each in holder.children}
+        self._in_defaults = {id(each) for holder in holders if holder for each in holder.below()}
+
+    def _start(self, tag: str, attributes: dict[str, str]) -> None:
+        at = self.parser.CurrentByteIndex
+        inside, quote = at, 0
+        while quote or self.raw[inside] != ord(">"):  # a value in quotes may have the sign
+            sign = self.raw[inside]
+            if quote:
+                quote = 0 if sign == quote else quote
+            elif sign in b"\"'":
+                quote = sign
+            inside += 1
+        element = _Element(tag, attributes.get("name", ""), at, inside + 1, self.raw[inside - 1] == ord("/"))
+        if self.open:
+            self.open[-1].children.append(element)
+        else:
+            self.root = element
+        self.open.append(element)
+
+    def _end(self, tag: str) -> None:
+        element = self.open.pop()
+        element.close = element.inside if element.is_empty else self.parser.CurrentByteIndex
+        element.end = element.close if element.is_empty else self.raw.index(b">", element.close) + 1
+
+    def muscle(self, name: str, kind: str) -> _Element:
+        """The muscle of this name and class, not one of the defaults."""
+        return next(
+            each
+            for each in self.model.below()
+            if each.name == name and each.tag == kind and id(each) not in self._in_defaults
+        )
+
+    def number(self, owner: _Element, tag: str, value: float) -> Edit:
+        """The change that gives an element a number: in its own child, or in a new one where it has none."""
+        own, text = owner.find(tag), f"{value!r}".encode("ascii")
+        if own is None:
+            return self._inserted(owner, b"<%b>%b</%b>" % (tag.encode(), text, tag.encode()))
+        if own.is_empty:
+            return own.start, own.end, b"<%b>%b</%b>" % (tag.encode(), text, tag.encode())
+        return own.inside, own.close, text
+
+    def _inserted(self, owner: _Element, text: bytes) -> Edit:
+        if owner.is_empty:
+            opened = self.raw[owner.start : owner.inside].rstrip(b">").rstrip().rstrip(b"/")
+            return owner.start, owner.end, b"%b>%b</%b>" % (opened, text, owner.tag.encode())
+        return owner.inside, owner.inside, text
+
+    def tendon_curve(self, muscle: _Element, strain: float, factor: float) -> Iterator[Edit]:
+        """The changes that give the tendon curve of a muscle another strain, its stiffness with it."""
+        curve = muscle.find(TENDON_CURVE)
+        of_class = self.defaults.get(muscle.tag)
+        shared = None if curve or not of_class else of_class.find(TENDON_CURVE)
+        stated = self._stated(curve or shared, STIFFNESS)
+        numbers = {STRAIN: strain} | ({} if stated is None else {STIFFNESS: stated / factor})
+        if curve is not None and not curve.is_empty:
+            yield from (self.number(curve, tag, value) for tag, value in numbers.items())
+            return
+        # a curve of its own, with what that of the defaults says besides
+        others = [] if shared is None else [each for each in shared.children if each.tag not in numbers]
+        text = b"".join(self.raw[each.start : each.end] for each in others)
+        text += b"".join(f"<{tag}>{value!r}</{tag}>".encode("ascii") for tag, value in numbers.items())
+        whole = b'<%b name="%b">%b</%b>' % (
+            TENDON_CURVE.encode(),
+            b"tendon_force_length",
+            text,
+            TENDON_CURVE.encode(),
+        )
+        yield self._inserted(muscle, whole) if curve is None else (curve.start, curve.end, whole)
+
+    def _stated(self, curve: _Element | None, tag: str) -> float | None:
+        """A number of a curve, its own or that of the defaults of its class; None where neither states it."""
+        for holder in () if curve is None else (curve, self.defaults.get(TENDON_CURVE)):
+            own = None if holder is None else holder.find(tag)
+            if own is not None and (words := self.raw[own.inside : own.close].split()):
+                return float(words[0])
+        return None
