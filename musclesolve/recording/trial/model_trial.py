@@ -12,7 +12,13 @@ from musclesolve.recording.data import Emg, Fascicles, SharingOptions
 from musclesolve.recording.schema import Document, described_keys, trial_document, trial_keys, validated
 from musclesolve.recording.trial.emg_channels import read_emg
 from musclesolve.recording.trial.fascicle_lengths import read_fascicles
-from musclesolve.recording.trial.settings import check_strain, errors_of, muscle_files, sharing_of, stated_cycles
+from musclesolve.recording.trial.settings import (
+    check_strain,
+    errors_of,
+    muscle_files,
+    sharing_of,
+    stated_cycles,
+)
 
 MODEL_FILES = frozenset({"model", "coordinates", "moments", "loads"})
 """Files that only the trial of a model has."""
