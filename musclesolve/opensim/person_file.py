@@ -17,6 +17,7 @@ from musclesolve._util.bundled_toml import bundled_toml
 from musclesolve._util.message_text import as_text, few
 from musclesolve._util.names import unknown_name
 from musclesolve.errors import InputError
+from musclesolve.muscles.muscle_parameters import MuscleParameters
 from musclesolve.muscles.person import FittedParameter, PersonMuscles
 from musclesolve.opensim.find_muscle_set import MODEL, find_muscle_set
 from musclesolve.opensim.model import OpenSimModel
@@ -312,17 +313,59 @@ def _renamed(person: PersonMuscles, names: Mapping[str, str]) -> PersonMuscles:
     return replace(person.renamed(names), warnings=(*person.warnings, *[said] * bool(left_out)))
 
 
+def model_parameters(
+    person: PersonMuscles, model: OpenSimModel
+) -> tuple[PersonMuscles, MuscleParameters, Array]:
+    """What the factors of one person are on, of their n muscles in a model.
+
+    Returns:
+        the person with the names of the model; the parameters of the model's file; the shifts (n,) [m] with which
+        tendon slack lengths are used: where tendons are elastic, or the model is a muscle set (see `tendon_shifts`).
+
+    Raises:
+        InputError: see `person_of_model`.
+    """
+    from musclesolve.opensim.geometry import tendon_shifts  # loads scipy: only where a model is read
+    from musclesolve.opensim.muscle_parameters import muscle_parameters
+
+    is_shifted = person.tendon == "elastic" or not set(person.muscles) <= set(model.muscles)
+    person = person_of_model(person, model)
+    parent = muscle_parameters([model.muscles[name] for name in person.muscles])
+    shift = tendon_shifts(model, parent.names) if is_shifted else np.zeros(len(parent.names))
+    return person, parent, shift
+
+
+def _with_numbers(person: PersonMuscles) -> PersonMuscles:
+    """The same with the numbers that differ from those of a parent that is a model, unless it has them.
+
+    Not where the names are those of a muscle set: its numbers are scaled to the subject.
+    """
+    from musclesolve.opensim.read_model import read_osim  # loads scipy: only where a model is read
+
+    file = person.parent_file
+    if person.numbers or file is None or file.suffix.casefold() != MODEL:
+        return person
+    model = read_osim(file)
+    if not set(person.muscles) <= set(model.muscles):
+        return person
+    _, parent, shift = model_parameters(person, model)
+    return person.with_numbers(replace(parent, tendon_slack_length=parent.tendon_slack_length + shift))
+
+
 def write_person(person: PersonMuscles, path: str | Path) -> None:
     """Write the muscles of one person; `read_person` gives them back exactly.
 
+    Where the parent is a model and the factors are on its own muscles, the file has every number that differs from that
+    of the parent, too: tendon slack lengths as they are used with the tendons of the calibration.
+
     Args:
-        person: with `numbers` where the parent is a model, see `PersonMuscles.with_numbers`.
+        person: the factors and their covariance.
         path: of the file (.toml); parent and trials are named from its folder.
 
     Raises:
-        InputError: the file cannot be written.
+        InputError: the file cannot be written, or the parent cannot be read.
     """
-    path = file_path(path)
+    path, person = file_path(path), _with_numbers(person)
     parent = person.parent if person.parent_file is None else name_from(person.parent_file, path)
     head = {
         "name": person.name,

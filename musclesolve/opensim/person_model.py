@@ -18,10 +18,8 @@ from muscle_db.regular_file import RECORDING, read_regular
 from musclesolve._util.message_text import few
 from musclesolve.errors import InputError
 from musclesolve.muscles.person import QUANTITIES, PersonMuscles
-from musclesolve.opensim.geometry import tendon_shifts
 from musclesolve.opensim.model import OpenSimModel
-from musclesolve.opensim.muscle_parameters import muscle_parameters
-from musclesolve.opensim.person_file import person_of_model
+from musclesolve.opensim.person_file import model_parameters
 from musclesolve.opensim.read_model import read_osim
 from musclesolve.recording.place_errors import error_at
 from musclesolve.recording.text.text_file import file_path, opening, write_text
@@ -108,12 +106,7 @@ def _as_utf_8(raw: bytes) -> bytes:
 
 def person_numbers(person: PersonMuscles, model: OpenSimModel) -> dict[str, dict[str, float]]:
     """Muscle -> quantity -> the number that a model needs for one person's muscles; see `write_person_model`."""
-    of_set = not set(person.muscles) <= set(model.muscles)
-    person = person_of_model(person, model)
-    parent = muscle_parameters([model.muscles[name] for name in person.muscles])
-    shift = np.zeros(len(parent.names))
-    if of_set or person.tendon == "elastic":
-        shift = tendon_shifts(model, parent.names)
+    person, parent, shift = model_parameters(person, model)
     numbers: dict[str, dict[str, float]] = {}
     for quantity in QUANTITIES:
         used = shift if quantity == "tendon_slack_length" else np.zeros_like(shift)

@@ -8,12 +8,14 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from person_file import person_file
 from refusals import refused
 from small_model import save_model
 
 import musclesolve as ms
 from musclesolve.muscles import FittedParameter, PersonMuscles
 from musclesolve.opensim.find_muscle_set import find_muscle_set
+from musclesolve.opensim.geometry import tendon_shifts
 from musclesolve.opensim.muscle_parameters import muscle_parameters
 
 LENGTH, FORCE = "optimal_fiber_length", "max_isometric_force"
@@ -189,3 +191,24 @@ def test_the_parent_must_be_no_person_and_the_path_a_file(tmp_path: Path) -> Non
         ms.read_person(tmp_path / "other.toml")
     with refused("not_writable"):
         ms.write_person(replace(ms.read_person(path)), tmp_path / "no" / "person.toml")
+
+
+def test_numbers_of_a_model_are_written_as_they_are_used(tmp_path: Path, model_folder: Path) -> None:
+    """With elastic tendons the slack length is that for the path over several wrap objects; of sets there are none."""
+    model = ms.read_osim(model_folder / "rajagopal_2016.osim")
+    factors, path = [("tendon_slack_length", ("gasmed_r", "soleus_r"), 1.05)], tmp_path / "person.toml"
+    shift = tendon_shifts(model, ["gasmed_r"])[0]
+    for tendon, due in {"rigid": 0.0, "elastic": shift}.items():
+        person_file(tmp_path, model.file, factors, tendon=tendon)
+        number = ms.read_person(path).numbers["gasmed_r"]["tendon_slack_length"]
+        assert number["parent"] == pytest.approx(
+            model.muscles["gasmed_r"].tendon_slack_length + due, rel=1e-12
+        )
+        assert number["value"] == pytest.approx(1.05 * number["parent"], rel=1e-12)
+    assert abs(shift) > 1e-3
+    for parent, muscle in (
+        ("gait2392", "soleus_l"),
+        (model_folder / "gait2392.osim", "gastrocnemius_medial_l"),
+    ):
+        person_file(tmp_path, parent, [("tendon_slack_length", (muscle,), 1.05)])
+        assert not ms.read_person(path).numbers
