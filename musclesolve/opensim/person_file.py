@@ -287,7 +287,7 @@ def person_of_model(person: PersonMuscles | str | Path, model: OpenSimModel) -> 
         if muscle not in names:
             raise unknown_name(muscle, "muscle", names, f" in {model.file.name}", person.path)
     person = _renamed(person, names)
-    if sha256(model.file) in (person.parent_sha256, sha256(file)):
+    if sha256(model.file) in ((person.parent_sha256 or "").casefold(), sha256(file)):
         return person
     other = f"{model.file.name} is not the model that these muscles were calibrated with, {file.name}: the factors are "
     return replace(person, warnings=(*person.warnings, f"{other} on its numbers."))

@@ -191,6 +191,7 @@ def test_the_muscles_of_one_person(inputs: list[Path], tmp_path: Path) -> None:
     model = tmp_path / "S01.osim"
     done = CliRunner().invoke(cli.app, ["person", str(file), "--osim", str(model)])
     assert done.exit_code == 0 and "1.250" in done.output and "S01.osim" in done.output
+    assert done.output.count("100.0 -> 125.0 ± 0.0") == 2
     assert read_osim(model).muscles["two_r"].optimal_fiber_length == 0.125
     listed = CliRunner().invoke(cli.app, ["muscles", "--database", str(file)])
     assert listed.exit_code == 0 and "1.250" in listed.output and "small" in listed.output

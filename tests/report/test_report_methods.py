@@ -184,3 +184,13 @@ def test_lever_and_sides_of_the_knee_are_described_where_the_result_has_them():
     assert {"van_eijden_1986", "dandridge_2022", "schipplein_1991", "lerner_2015"} <= set(citations.keys)
     text, citations = paragraph(data.drop_vars(["patellofemoral_force", "knee_contact_medial"]))
     assert "patellar" not in text and "apart" not in text and "lerner_2015" not in citations.keys
+
+
+def test_factors_of_one_person_are_stated():
+    factors = [
+        "optimal_fiber_length of soleus_r 1.24 (sd 0.12)",
+        "tendon_slack_length of soleus_r 0.98 (sd 0.01)",
+    ]
+    text, _ = paragraph(small(**IDENTITY, muscle_parameters="calibrated", muscle_factors=factors))
+    assert "calibrated to the person" in text and "; ".join(factors) in text
+    assert "calibrated to the person" not in paragraph(small(**IDENTITY))[0]

@@ -14,7 +14,7 @@ from muscle_db import Muscle, MuscleDatabase, load
 from musclesolve._util.arrays import Array
 from musclesolve._util.names import unknown_name
 from musclesolve.muscles.passive.joint_moments import SAGITTAL, PassiveMoments, riener_edrich_1999
-from musclesolve.muscles.person import PersonMuscles
+from musclesolve.muscles.person import PersonMuscles, tendons
 from musclesolve.recording.markers.landmark_names import landmarks
 from musclesolve.recording.markers.marker_set import marker_sets, markers_of
 from musclesolve.results.tables.lines import csv_text, names, numbers
@@ -135,29 +135,62 @@ def muscle_in_full(database: MuscleDatabase, muscle: Muscle) -> Group:
     return Group(listing, "", path, *below, "", *remarks)
 
 
+SHOWN = {
+    "max_isometric_force": ("F0 [N]", 1.0, ".0f"),
+    "optimal_fiber_length": ("L0 [mm]", 1e3, ".1f"),
+    "tendon_slack_length": ("LT [mm]", 1e3, ".1f"),
+    "tendon_strain": ("strain [%]", 100.0, ".2f"),
+}
+"""Quantity -> its symbol and the unit that it is listed in, the factor to it, and the decimals."""
+
+
 def person_table(person: PersonMuscles) -> Group:
-    """One line per factor of one person's muscles, with what they are on and how well they are known."""
+    """One line per factor of one person's muscles, with what it is on and how well it is known.
+
+    Then one line per muscle with the numbers of the parent and of the person, where the file has them.
+    """
     rows = (
         (
-            *(each.name, each.quantity.replace("_", " "), ", ".join(each.muscles)),
+            each.name if each.quantity in each.name else f"{each.name} ({each.quantity})",
+            ", ".join(each.muscles),
             *(f"{each.factor:.3f}", f"{100.0 * each.sd:.1f}", f"{100.0 * each.prior_sd:.1f}"),
             "yes" if each.determined else "hardly",
         )
         for each in person.parameters
     )
     parent = person.parent if person.parent_file is None else person.parent_file.name
-    listing = _table(
-        f"muscles of {person.name or 'one person'}: {len(person.parameters)} factors on those of {parent}",
-        *names("parameter", "quantity", "muscles"),
-        *numbers("factor", "sd [%]", "before [%]"),
-        "determined",
-        rows=rows,
-        caption="sd of the logarithm of the factor, after and before the trials of the calibration",
-    )
-    trials = [
-        f"calibrated with {person.tendon} tendons and {', '.join(Path(name).name for name in person.trials)}"
+    tables = [
+        _table(
+            f"muscles of {person.name or 'one person'}: {len(person.parameters)} factors on those of {parent}",
+            *names("parameter", "muscles"),
+            *numbers("factor", "sd [%]", "before [%]"),
+            "known",
+            rows=rows,
+            caption="sd of the logarithm of the factor, after and before the trials of the calibration; known: whether "
+            "they say much about it",
+        )
     ]
-    return Group(listing, "", *trials * bool(person.trials), *(f"note: {each}" for each in person.warnings))
+    if person.numbers:
+        columns = [quantity for quantity in SHOWN if any(quantity in own for own in person.numbers.values())]
+        cells = (
+            (muscle, *(_number_of_person(own.get(quantity), quantity) for quantity in columns))
+            for muscle, own in person.numbers.items()
+        )
+        title, caption = f"from {parent} to the person", "± standard deviation"
+        shown = numbers(*(SHOWN[quantity][0] for quantity in columns))
+        tables.append(_table(title, *names("muscle"), *shown, rows=cells, caption=caption))
+    trials = ", ".join(Path(name).name for name in person.trials)
+    calibrated = [f"calibrated with {tendons(person.tendon)} and {trials}"] * bool(trials)
+    return Group(*tables, "", *calibrated, *(f"note: {each}" for each in person.warnings))
+
+
+def _number_of_person(number: Mapping[str, float] | None, quantity: str) -> str:
+    """A number of the parent and of the person, "60.1 -> 74.4 ± 9.0"."""
+    if number is None:
+        return ""
+    _, factor, decimals = SHOWN[quantity]
+    before, after, sd = (f"{factor * number[part]:{decimals}}" for part in ("parent", "value", "sd"))
+    return f"{before} -> {after} ± {sd}"
 
 
 def marker_set_table() -> Table:
