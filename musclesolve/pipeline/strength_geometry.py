@@ -109,15 +109,17 @@ def _of_model(body: ModelBody, tests: StrengthTests) -> StrengthGeometry:
     driven = {coupler.dependent for coupler in model.couplers}
     free = [name for name in model.coordinates if name not in driven]
     names = (*choice.dofs, *sorted(choice.needed - set(choice.dofs)))
-    rotational = [name for name in choice.dofs if model.coordinates[name].rotational]
+    angles = [name for name in free if model.coordinates[name].rotational]
     at_rest = {name: each.default if each.locked else 0.0 for name, each in model.coordinates.items()}
     values = {name: np.full(len(tests.tests), at_rest[name]) for name in free}
     speeds, warnings = np.zeros(len(tests.tests)), []
     for number, test in enumerate(tests.tests):
-        _check_name(tests, number, test.dof, rotational, "angle whose moment is shared", "dof")
+        _check_name(
+            tests, number, test.dof, set(choice.dofs) & set(angles), "angle whose moment is shared", "dof"
+        )
         speeds[number] = test.velocity
         for name, angle in test.angles.items():
-            _check_name(tests, number, name, free, "independent coordinate", "angles_deg")
+            _check_name(tests, number, name, angles, "independent angle of the model", "angles_deg")
             values[name][number] = angle
             given = model.coordinates[name]
             warnings += _beyond(test, name, angle, given.lower, given.upper, "of the model")

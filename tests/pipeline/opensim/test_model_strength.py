@@ -11,6 +11,7 @@ from small_model import TEXT
 from small_model_motion import DOFS, save_inputs
 from strength_files import asked
 
+from musclesolve.opensim.geometry import opensim_geometry
 from musclesolve.opensim.model import OpenSimModel
 from musclesolve.pipeline.opensim.model_body import ModelBody
 from musclesolve.pipeline.run import prepare
@@ -31,19 +32,30 @@ def modelled(small: OpenSimModel, tmp_path: Path) -> ModelBody:
 
 
 def test_the_pose_of_a_frame_of_a_model(modelled: ModelBody, tmp_path: Path) -> None:
-    frame = 20
-    driven = {coupler.dependent for coupler in modelled.model.couplers}
-    motion = modelled.motion
-    angles = {
-        name: float(np.degrees(value[frame]))
+    """All angles of a frame as the pose of a test, lengths among the coordinates zero; the ankle alone moves."""
+    frame, model, motion = 20, modelled.model, modelled.motion
+    driven = {coupler.dependent for coupler in model.couplers}
+    values = {
+        name: value[frame] if model.coordinates[name].rotational else 0.0
         for name, value in motion.by_name(motion.value).items()
         if name not in driven
     }
+    angles = {name: float(np.degrees(value)) for name, value in values.items() if value}
     found = strength_geometry(modelled, asked(tmp_path, DOFS[1], 10.0, 30.0, **angles))
-    np.testing.assert_allclose(found.length[0], modelled.whole.state.musculotendon_length[frame], atol=1e-9)
-    np.testing.assert_allclose(found.moment_arm[0], modelled.whole.state.moment_arm[frame, 1], atol=1e-9)
+
+    def lengths(step: float) -> np.ndarray:
+        moved = values | {DOFS[1]: values[DOFS[1]] + step}
+        given = {name: np.full(1, value) for name, value in moved.items()}
+        return opensim_geometry(model, given, muscles=modelled.muscles).length[0]
+
+    slope = (lengths(1e-6) - lengths(-1e-6)) / 2e-6
+    np.testing.assert_allclose(found.length[0], lengths(0.0), atol=1e-9)
+    np.testing.assert_allclose(found.moment_arm[0], -slope, atol=1e-7)
     np.testing.assert_allclose(found.velocity, -np.radians(30.0) * found.moment_arm, atol=1e-9)
     assert found.parameters.names == modelled.muscles
+    translation = next(name for name in model.coordinates if not model.coordinates[name].rotational)
+    with refused("unknown_name", "line 6, [[test]] angles_deg", translation):
+        strength_geometry(modelled, asked(tmp_path, DOFS[1], 10.0, **{translation: 10.0}))
 
 
 def test_what_a_model_cannot_be_asked_for(modelled: ModelBody, tmp_path: Path) -> None:
