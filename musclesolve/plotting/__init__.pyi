@@ -15,6 +15,7 @@ from .result.joint_figures import knee_contact_forces as knee_contact_forces
 from .result.muscle_figures import activations as activations
 from .result.muscle_figures import fibers_and_tendons as fibers_and_tendons
 from .result.muscle_figures import function_groups as function_groups
+from .result.muscle_figures import measured_fascicles as measured_fascicles
 from .result.muscle_figures import muscle_forces as muscle_forces
 from .result.passive_moment_figure import passive_moment_figure as passive_moment_figure
 from .result.power_figure import joint_powers as joint_powers

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 from refusals import refused
-from report_inputs import small, with_fascicles
+from report_inputs import small
+from synthetic_result import with_fascicles
 
 from musclesolve.plotting.figure_sets import figure_files
 from musclesolve.plotting.page.page_style import SIDE_COLOR

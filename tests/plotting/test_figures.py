@@ -6,7 +6,15 @@ import numpy as np
 import pytest
 from matplotlib.colors import to_hex
 from refusals import refused
-from synthetic_result import MASS, WEIGHT, few_muscles, set_status, with_tendons, with_troubles
+from synthetic_result import (
+    MASS,
+    WEIGHT,
+    few_muscles,
+    set_status,
+    with_fascicles,
+    with_tendons,
+    with_troubles,
+)
 from synthetic_result import result as every_muscle
 
 import muscle_db
@@ -37,7 +45,7 @@ OVER_TIME = [name for name in FIGURES if name != "consistency_shift"]
 
 
 def result(**size):
-    return with_tendons(few_muscles(every_muscle(**size)))
+    return with_fascicles(with_tendons(few_muscles(every_muscle(**size))))
 
 
 def in_time(data):

@@ -7,8 +7,8 @@ import shutil
 
 import numpy as np
 import pytest
-from report_inputs import IDENTITY, small, with_emg, with_fascicles
-from synthetic_result import set_status
+from report_inputs import IDENTITY, small, with_emg
+from synthetic_result import set_status, with_fascicles
 
 import musclesolve as ms
 from musclesolve._util.bundled_toml import bundled_toml

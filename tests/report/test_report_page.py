@@ -6,8 +6,8 @@ import re
 from itertools import pairwise
 
 import pytest
-from report_inputs import Parsed, compared, small, uncertain, with_emg, with_fascicles, written
-from synthetic_result import as_before, set_status, with_troubles
+from report_inputs import Parsed, compared, small, uncertain, with_emg, written
+from synthetic_result import as_before, set_status, with_fascicles, with_troubles
 
 from musclesolve.report import sections
 from musclesolve.report.inputs import read_inputs

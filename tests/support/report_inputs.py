@@ -43,26 +43,6 @@ def with_emg(data: xr.Dataset) -> xr.Dataset:
     return data
 
 
-def with_fascicles(data: xr.Dataset) -> xr.Dataset:
-    """The same with a measured fascicle of each leg: right fibers are 5 mm, left ones 2 mm too long."""
-    names = [
-        next(name for name in map(str, data["muscle"].values) if name.endswith(side)) for side in ("_r", "_l")
-    ]
-    over, wave = ("time", "muscle"), np.sin(np.linspace(0.0, 6.0, data.sizes["time"]))
-    data = data.assign(
-        fiber_length=(over, 0.05 + 0.01 * np.repeat(wave[:, None], data.sizes["muscle"], axis=1))
-    )
-    data = data.assign_coords(fascicle=["US1", "US2"], fascicle_muscle=("fascicle", names))
-    error = np.array([0.005, 0.002])
-    measured = np.full(data["fiber_length"].shape, np.nan)
-    own = [list(data["muscle"].values).index(name) for name in names]
-    measured[4:, own] = data["fiber_length"].values[4:, own] - error
-    data["measured_fascicle_length"] = (over, measured)
-    for name, values in (("rms_error", error), ("mean_error", error), ("correlation", np.ones(2))):
-        data[f"fascicle_{name}"] = ("fascicle", values)
-    return data.assign_attrs(fascicle_error_m=0.003)
-
-
 def uncertain(data: xr.Dataset) -> xr.Dataset:
     """What `run --uncertainty` would add for it: 10 % on every force, from one source."""
     weight = np.sqrt((data["joint_reaction"] ** 2).sum("axis"))

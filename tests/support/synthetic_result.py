@@ -98,6 +98,26 @@ def with_tendons(data: xr.Dataset) -> xr.Dataset:
     return data
 
 
+def with_fascicles(data: xr.Dataset) -> xr.Dataset:
+    """The same with a measured fascicle of each leg: fibers of the first one are 5 mm, of the second 2 mm too long."""
+    every, over = list(map(str, data["muscle"].values)), ("time", "muscle")
+    names = [
+        next(name for name in every if name[-1] == side) for side in dict.fromkeys(name[-1] for name in every)
+    ]
+    if "fiber_length" not in data:
+        wave = np.sin(np.linspace(0.0, 6.0, data.sizes["time"]))
+        data = data.assign(fiber_length=(over, 0.05 + 0.01 * np.repeat(wave[:, None], len(every), axis=1)))
+    columns = [f"US{k}" for k in range(1, len(names) + 1)]
+    data = data.assign_coords(fascicle=columns, fascicle_muscle=("fascicle", names))
+    error = np.array([0.005, 0.002])[: len(names)]
+    own, measured = [every.index(name) for name in names], np.full(data["fiber_length"].shape, np.nan)
+    measured[4:, own] = data["fiber_length"].values[4:, own] - error
+    data["measured_fascicle_length"] = (over, measured)
+    for name, values in (("rms_error", error), ("mean_error", error), ("correlation", np.ones(len(names)))):
+        data[f"fascicle_{name}"] = ("fascicle", values)
+    return data.assign_attrs(fascicle_error_m=0.003)
+
+
 def set_status(data: xr.Dataset, status: Status, frames: object, legs: object = slice(None)) -> None:
     """Give frames of legs, by their numbers, a status, and `valid` what follows from it."""
     data["status"][frames, legs] = status

@@ -114,6 +114,7 @@ def fibers_and_tendons(result: xr.Dataset) -> Sheet:
 def measured_fascicles(result: xr.Dataset) -> Sheet:
     """Fiber length of the muscles whose fascicles were measured, beside the measured length, in millimetres."""
     legs = Legs.of(result)
+    result = result.isel(fascicle=result["fascicle_muscle"].isin(result["muscle"]).values)
     muscles = list(map(str, result["fascicle_muscle"].values))
     measured = {
         muscle: 1000.0 * result["measured_fascicle_length"].sel(muscle=muscle).values for muscle in muscles

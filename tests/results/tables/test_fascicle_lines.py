@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 
-from report_inputs import small, with_fascicles
+from report_inputs import small
+from synthetic_result import with_fascicles
 
 from musclesolve.cli.json_text import json_text
 from musclesolve.cli.result_documents import run_document
