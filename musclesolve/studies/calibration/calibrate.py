@@ -21,16 +21,22 @@ from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from musclesolve._util.arrays import Array
 from musclesolve._util.bundled_toml import bundled_toml
 from musclesolve._util.message_text import few
+from musclesolve._util.names import unknown_name
 from musclesolve._util.progress import Progress, no_progress
 from musclesolve.errors import InputError
 from musclesolve.muscles.person import FittedParameter, PersonMuscles
+from musclesolve.muscles.strength_tests import StrengthTest, StrengthTests, read_strength_tests
+from musclesolve.pipeline.opensim.model_body import ModelBody
+from musclesolve.pipeline.recorded_body import RecordedBody
 from musclesolve.pipeline.run import prepare
+from musclesolve.pipeline.strength_geometry import StrengthGeometry, strength_geometry
 from musclesolve.recording.data import Trial
 from musclesolve.recording.text.text_file import sha256
 from musclesolve.recording.trial.model_trial import ModelTrial
@@ -51,12 +57,13 @@ from musclesolve.studies.calibration.gauss_newton import (
     minimise,
     undetermined,
 )
-from musclesolve.studies.calibration.inner_optimum import directions_of
+from musclesolve.studies.calibration.inner_optimum import directions_of, with_factors
 from musclesolve.studies.calibration.observations import (
     CORRELATION_TIME,
     EMG,
     FASCICLE,
     RESERVE,
+    STRENGTH_TEST,
     UNITS,
     USUAL_SD,
     EmgScale,
@@ -65,6 +72,11 @@ from musclesolve.studies.calibration.observations import (
     correlated_samples,
 )
 from musclesolve.version import __version__
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+AnyBody = RecordedBody | ModelBody
 
 ROUNDS = 3
 """How often the noise is found from the residuals and the fit repeated with it."""
@@ -79,36 +91,24 @@ class Noise:
     sd: float
     alike: float
 
-
-@dataclass(frozen=True)
-class Agreement:
-    """How one measured curve of one trial agrees with the muscles before, as fitted, and as the other trials give them.
-
-    rms in `unit`; correlations are Pearson's. predicted: NaN with one trial alone.
-    """
-
-    trial: str
-    kind: str
-    label: str
-    unit: str
-    rms: tuple[float, float, float]
-    correlation: tuple[float, float, float]
+    def is_like(self, other: Noise) -> bool:
+        """Whether weights with either are the same to some per cent."""
+        return abs(np.log(self.sd / other.sd)) < 0.05 and abs(np.log(self.alike / other.alike)) < 0.1
 
 
 @dataclass(frozen=True, eq=False)
 class Calibration:
     """What `calibrate_muscles` found.
 
-    person: the muscles; agreement: of every measured curve; directions: what the trials did not determine; noise by
-    kind and label; curves: every measured curve of every trial as measured, before, fitted and predicted; converged.
+    person: the muscles, for a file or a run. found: Dataset over parameter (factor, its interval, prior, bounds,
+    correlation), curve (every measured curve of every trial: rms and correlation with the muscles `before`, as `fitted`
+    and as the other trials have them `predicted`) and sample (time, measured and these three, NaN beyond the end).
+    directions: what the trials did not determine; notes: what a user should know, sentences.
     """
 
     person: PersonMuscles
-    agreement: tuple[Agreement, ...]
+    found: xr.Dataset
     directions: tuple[Direction, ...]
-    noise: Mapping[tuple[str, str], Noise]
-    curves: tuple[tuple[Observation, Array, Array], ...]
-    converged: bool
     notes: tuple[str, ...]
 
 
@@ -120,8 +120,10 @@ class CalibrationProblem:
         trials: Sequence[TrialMuscles],
         factors: Sequence[Factor],
         of_emg: Sequence[str] = (),
+        tests: StrengthGeometry | None = None,
+        moments: Sequence[StrengthTest] = (),
     ) -> None:
-        self.trials, self.factors = trials, tuple(factors)
+        self.trials, self.factors, self.tests, self.moments = trials, tuple(factors), tests, moments
         known = bundled_toml(__package__, "priors.toml")
         self.names = [factor.name for factor in factors]
         mean, sd = [0.0] * len(factors), [factor.prior_sd for factor in factors]
@@ -173,10 +175,38 @@ class CalibrationProblem:
             return None
         return [observation for each in found for observation in each or ()]
 
+    def tested(self, theta: Array) -> list[Observation]:
+        """The strength tests at theta (P,)."""
+        if self.tests is None:
+            return []
+        parent = self.tests.parameters
+        directions = directions_of(self.factors, parent.names)
+        muscles = with_factors(parent, np.einsum("k,kqn->qn", theta[: len(self.factors)], directions))
+        able = self.tests.moments(muscles)
+        jacobian = np.zeros((len(able.moment), len(theta)))
+        jacobian[:, : len(directions)] = np.einsum("pqn,kqn->pk", able.by_log, directions)
+        return [
+            Observation(
+                STRENGTH_TEST,
+                f"{test.dof} {number + 1}",
+                "",
+                np.zeros(1),
+                able.moment[number : number + 1],
+                np.array([test.moment]),
+                jacobian[number : number + 1],
+            )
+            for number, test in enumerate(self.moments)
+        ]
+
     def usual_noise(self, observed: Iterable[Observation]) -> dict[tuple[str, str], Noise]:
         """The noise of every channel before any residual was seen."""
-        noise = {}
+        noise = {
+            (STRENGTH_TEST, f"{test.dof} {number + 1}"): Noise(test.error, 1.0)
+            for number, test in enumerate(self.moments)
+        }
         for each in observed:
+            if each.kind == STRENGTH_TEST:
+                continue
             trial = next(trial for trial in self.trials if trial.name == each.trial)
             stated = trial.fascicles.error if each.kind == FASCICLE and trial.fascicles else None
             noise[each.kind, each.label] = Noise(
@@ -190,8 +220,10 @@ class CalibrationProblem:
         noise = {}
         for key, before in usual.items():
             residuals = [each.residual for each in observed if (each.kind, each.label) == key]
+            if not residuals:
+                continue
             rms = float(np.sqrt(np.mean(np.square(np.concatenate(residuals)))))
-            if key[0] == RESERVE:
+            if key[0] in (RESERVE, STRENGTH_TEST):
                 noise[key] = before
                 continue
             least = LEAST_EMG_SD if key[0] == EMG else before.sd
@@ -220,7 +252,7 @@ class CalibrationProblem:
 
         def evaluate(at: Array) -> Linear | None:
             observed = self.observed(at, which)
-            return None if observed is None else self.linear(observed, noise)
+            return None if observed is None else self.linear([*observed, *self.tested(at)], noise)
 
         def step(number: int, value: float) -> None:
             share = 1.0 - 0.8**number
@@ -233,6 +265,8 @@ def calibrate_muscles(
     trials: Sequence[Trial | ModelTrial | str | Path],
     free: Mapping[str, Iterable[str]] | None = None,
     fixed: Mapping[str, Iterable[str]] | None = None,
+    strength: str | Path | None = None,
+    profile: str | None = None,
     name: str | None = None,
     cost: str | Cost | None = None,
     side: str = "both",
@@ -246,7 +280,9 @@ def calibrate_muscles(
         free: what is fitted, quantity -> words: "strength", "optimal_fiber_length", "tendon_slack_length" or
             "tendon_strain" of muscles, units ("gastrocnemius"), function groups, "achilles", "each" unit, "groups",
             "all"; and "emg_delay", "emg_shape" without words. By what was measured unless given.
-        fixed: what is not, in the same words.
+        fixed: what is not, in the same words; a quantity without words is fixed for all muscles.
+        strength: path of a file of strength tests.
+        profile: name of a fitted parameter, as the result has it: the best sum of squares over its values.
         name: of the person.
         cost: by which moments are shared; that of the trial files unless given.
         side: "r", "l" or "both".
@@ -262,6 +298,7 @@ def calibrate_muscles(
     report = progress or no_progress
     if not trials:
         raise InputError("no trial is given", code="missing_argument", where="trials", expected="trial files")
+    tests = None if strength is None else read_strength_tests(strength)
     bodies = []
     for number, trial in enumerate(trials):
         report(f"trial {number + 1} of {len(trials)}", 0.1 * number / len(trials))
@@ -269,65 +306,88 @@ def calibrate_muscles(
     named = _trial_names(bodies)
     together = [TrialMuscles(each, body) for each, body in zip(named, bodies, strict=True)]
     parent = _same_muscles(together)
-    free = None if free is None else dict(free)
-    of_emg = [each for each in OF_EMG if free is not None and free.pop(each, None) is not None]
-    factors = free_factors(
-        list(dict.fromkeys(each for trial in together for each in trial.muscles)),
-        Measured(
-            fascicles=tuple(
-                m for t in together if t.fascicles for m in t.fascicles.muscles if m in t.muscles
-            ),
-            emg=tuple(m for t in together if t.emg for own in t.emg.muscles for m in own if m in t.muscles),
-            strength=(),
-            elastic=bodies[0].sharing.tendon == "elastic",
-        ),
-        free or None,
-        fixed,
-    )
-    problem = CalibrationProblem(together, factors, of_emg)
+    of_tests = None if tests is None else strength_geometry(bodies[0], tests)
+    problem = _problem(together, free, fixed, tests, of_tests)
+    if profile is not None and profile not in problem.names:
+        raise unknown_name(profile, "fitted parameter", problem.names, where="profile")
+
     every = list(range(len(together)))
     theta = problem.prior.mean.copy()
     first = problem.observed(theta, every)
     if first is None:
         raise _no_optimum(problem, theta)
+    first += problem.tested(theta)
     noise = problem.usual_noise(first)
-    posterior: Posterior | None = None
     for number in range(ROUNDS):
-        span = (0.1 + 0.2 * number, 0.3 + 0.2 * number)
+        span = (0.1 + 0.15 * number, 0.25 + 0.15 * number)
         posterior = problem.fit(theta, every, noise, report, span)
         theta = posterior.theta
-        observed = problem.observed(theta, every)
-        assert observed is not None
-        before, noise = noise, problem.found_noise(observed)
-        if all(
-            key in before
-            and abs(np.log(noise[key].sd / before[key].sd)) < 0.05
-            and abs(np.log(noise[key].alike / before[key].alike)) < 0.1
-            for key in noise
-        ):
+        fitted = (problem.observed(theta, every) or []) + problem.tested(theta)
+        before, noise = noise, problem.found_noise(fitted)
+        if all(key in before and noise[key].is_like(before[key]) for key in noise):
             break
-    assert posterior is not None and observed is not None
     predicted = []
     if len(together) > 1:
         for number in every:
             rest = [k for k in every if k != number]
-            span = (0.7 + 0.3 * number / len(every), 0.7 + 0.3 * (number + 1) / len(every))
+            span = (0.6 + 0.3 * number / len(every), 0.6 + 0.3 * (number + 1) / len(every))
             without = problem.fit(theta, rest, noise, report, span)
             predicted += problem.observed(without.theta, [number]) or []
-    person = _person(problem, posterior, bodies, parent, name)
-    agreement, curves = _agreement(problem, first, observed, predicted)
-    return Calibration(
-        person=replace(person, prediction=tuple(_as_rows(agreement))),
-        agreement=agreement,
-        directions=undetermined(posterior, problem.prior, problem.names),
-        noise=noise,
-        curves=curves,
-        converged=posterior.converged,
-        notes=_notes(problem, posterior, agreement),
+    found = _found(problem, posterior, noise, first, fitted, predicted)
+    if profile is not None:
+        found = found.merge(_profile(problem, posterior, noise, profile, report))
+    person = _person(problem, posterior, bodies, parent, name, found)
+    directions = undetermined(posterior, problem.prior, problem.names)
+    notes = [*(of_tests.warnings if of_tests else ()), *_notes(problem, posterior, found)]
+    return Calibration(person, found, directions, tuple(notes))
+
+
+def _problem(
+    trials: Sequence[TrialMuscles],
+    free: Mapping[str, Iterable[str]] | None,
+    fixed: Mapping[str, Iterable[str]] | None,
+    tests: StrengthTests | None,
+    of_tests: StrengthGeometry | None,
+) -> CalibrationProblem:
+    """What is fitted, and to what."""
+    words = None if free is None else {quantity: list(each) for quantity, each in free.items()}
+    of_emg = [each for each in OF_EMG if words is not None and words.pop(each, None) is not None]
+    if of_emg and not any(trial.emg for trial in trials):
+        raise InputError(
+            f"{of_emg[0]} is free, and no trial has EMG",
+            code="missing_argument",
+            where="free",
+            expected="trials with [emg]",
+            remedy="add [emg] to a trial file, or leave it out",
+        )
+    turning: tuple[str, ...] = ()
+    if of_tests is not None:
+        helps = (of_tests.moment_arm * of_tests.sign[:, None] > 0.0).any(axis=0)
+        turning = tuple(np.array(of_tests.parameters.names)[helps].tolist())
+    measured = Measured(
+        fascicles=tuple(
+            muscle for t in trials if t.fascicles for muscle in t.fascicles.muscles if muscle in t.muscles
+        ),
+        emg=tuple(
+            muscle for t in trials if t.emg for own in t.emg.muscles for muscle in own if muscle in t.muscles
+        ),
+        strength=turning,
+        elastic=trials[0].body.sharing.tendon == "elastic",
     )
+    names = list(dict.fromkeys(muscle for trial in trials for muscle in trial.muscles))
+    factors = free_factors(names, measured, words or None, fixed)
+    if not (measured.fascicles or measured.emg or turning):
+        raise InputError(
+            "nothing was measured that tells of muscles: no EMG, no fascicle lengths, no strength",
+            code="missing_argument",
+            where="trials",
+            expected="trials with [emg] or [fascicle], or a file of strength tests",
+            remedy="add what was measured to the trial files",
+        )
+    return CalibrationProblem(trials, factors, of_emg, of_tests, tests.tests if tests else ())
 
 
-def _trial_names(bodies: Sequence) -> list[str]:
+def _trial_names(bodies: Sequence[AnyBody]) -> list[str]:
     """A name of each trial: of its file, with its folder or a number where two are alike."""
     paths = [
         Path(body.trial.path) if body.trial is not None else Path(f"trial_{k}")
@@ -391,9 +451,10 @@ def _no_optimum(problem: CalibrationProblem, theta: Array) -> InputError:
 def _person(
     problem: CalibrationProblem,
     posterior: Posterior,
-    bodies: Sequence,
+    bodies: Sequence[AnyBody],
     parent: tuple[str, str | None],
     name: str | None,
+    found: xr.Dataset,
 ) -> PersonMuscles:
     """The fitted factors as muscles of a person."""
     count = len(problem.factors)
@@ -424,7 +485,7 @@ def _person(
         for name, place in (("delay_s", emg.delay), ("shape", emg.shape))
         if place is not None
     }
-    return PersonMuscles(
+    person = PersonMuscles(
         name=name,
         parent=parent[0],
         parent_sha256=parent[1],
@@ -434,73 +495,129 @@ def _person(
         covariance=covariance,
         created=f"musclesolve {__version__}",
         emg={**of_all, "channels": gains} if gains else {},
+        prediction=tuple(_as_rows(found)),
+    )
+    if person.parent_file is None or not isinstance(bodies[0], ModelBody):
+        return person
+    return person.with_numbers(bodies[0].whole.state.parameters)
+
+
+WORDS = ("before", "fitted", "predicted")
+"""With the muscles of the parent, with those that were fitted, with those that the other trials give."""
+
+
+def _found(
+    problem: CalibrationProblem,
+    posterior: Posterior,
+    noise: Mapping[tuple[str, str], Noise],
+    *observed: Sequence[Observation],
+) -> xr.Dataset:
+    """The Dataset of a calibration (`Calibration`); observed: before, fitted, predicted."""
+    import xarray as xr
+
+    sd = np.sqrt(np.diag(posterior.covariance))
+    of_parameters = {
+        "value": posterior.theta,
+        "sd": sd,
+        "prior_mean": problem.prior.mean,
+        "prior_sd": problem.prior.sd,
+        "lower": problem.prior.lower,
+        "upper": problem.prior.upper,
+    }
+    variables: dict[str, Any] = {name: (("parameter",), each) for name, each in of_parameters.items()}
+    correlation = posterior.covariance / np.outer(sd, sd)
+    variables["parameter_correlation"] = (("parameter", "other"), correlation)
+    kept = [each for each in observed[1] if each.kind != RESERVE]
+    longest = max((len(each.time) for each in kept), default=0)
+    like = [[next((o for o in among if o.key == each.key), None) for each in kept] for among in observed]
+    rows = {name: np.full((len(kept), longest), np.nan) for name in ("time", "measured", *WORDS)}
+    for k, each in enumerate(kept):
+        rows["time"][k, : len(each.time)], rows["measured"][k, : len(each.time)] = each.time, each.measured
+        for word, of_word in zip(WORDS, like, strict=True):
+            curve = of_word[k]
+            if curve is not None:
+                # in the unit of the measurement, EMG with the gain that was fitted
+                rows[word][k, : len(each.time)] = np.interp(
+                    each.time, curve.time, curve.predicted, left=np.nan, right=np.nan
+                )
+    variables |= {name: (("curve", "sample"), values) for name, values in rows.items()}
+    for word, of_word in zip(WORDS, like, strict=True):
+        for name in ("rms", "correlation"):
+            values = [np.nan if each is None else getattr(each, name) for each in of_word]
+            variables[f"{name}_{word}"] = (("curve",), np.array(values, dtype=float))
+    variables["noise"] = (("curve",), np.array([noise[each.kind, each.label].sd for each in kept]))
+    coordinates = {
+        "parameter": problem.names,
+        "other": problem.names,
+        "kind": ("curve", [each.kind for each in kept]),
+        "label": ("curve", [each.label for each in kept]),
+        "trial": ("curve", [each.trial for each in kept]),
+        "unit": ("curve", [UNITS[each.kind] for each in kept]),
+    }
+    attributes = {
+        "steps": posterior.steps,
+        "converged": int(posterior.converged),
+        "squares": posterior.squares,
+        "cost": problem.trials[0].body.sharing.cost.label,
+        "tendon": problem.trials[0].body.sharing.tendon,
+    }
+    return xr.Dataset(variables, coordinates, attributes)
+
+
+PROFILE = np.linspace(-2.5, 2.5, 7)
+"""Values of a profiled parameter, in standard deviations around the best one."""
+
+
+def _profile(
+    problem: CalibrationProblem,
+    posterior: Posterior,
+    noise: Mapping[tuple[str, str], Noise],
+    name: str,
+    report: Progress,
+) -> xr.Dataset:
+    """The least sum of squares over one parameter, all others being fitted anew."""
+    import xarray as xr
+
+    place, every = problem.names.index(name), list(range(len(problem.trials)))
+    whole = problem.prior
+    sd = float(np.sqrt(posterior.covariance[place, place]))
+    values = np.clip(
+        posterior.theta[place] + PROFILE * sd, whole.lower[place] + 1e-9, whole.upper[place] - 1e-9
+    )
+    squares = np.full(len(values), np.nan)
+    for k, value in enumerate(values):
+        theta = posterior.theta.copy()
+        theta[place] = value
+        low, high = whole.lower.copy(), whole.upper.copy()
+        low[place], high[place] = value - 1e-9, value + 1e-9
+        problem.prior = replace(whole, lower=low, upper=high)
+        span = (0.9 + 0.1 * k / len(values), 0.9 + 0.1 * (k + 1) / len(values))
+        squares[k] = problem.fit(theta, every, noise, report, span).squares
+    problem.prior = whole
+    return xr.Dataset(
+        {"profile_squares": (("profile",), squares - posterior.squares)},
+        {"profile": values},
+        {"profile_of": name},
     )
 
 
-def _agreement(
-    problem: CalibrationProblem,
-    before: Sequence[Observation],
-    fitted: Sequence[Observation],
-    predicted: Sequence[Observation],
-) -> tuple[tuple[Agreement, ...], tuple[tuple[Observation, Array, Array], ...]]:
-    """How every measured curve agrees before, fitted and predicted, and the curves; reserves are no measurement."""
-
-    def found(among: Sequence[Observation], like: Observation) -> Observation | None:
-        key = (like.trial, like.kind, like.label)
-        return next((each for each in among if (each.trial, each.kind, each.label) == key), None)
-
-    def numbers(each: Observation | None) -> tuple[float, float]:
-        if each is None:
-            return np.nan, np.nan
-        rms = each.rms
-        if (
-            each.kind == EMG and each is not None
-        ):  # with the gain that is best for this curve: shapes are compared
-            size = float(each.predicted @ each.predicted)
-            gain = float(each.predicted @ each.measured) / size if size > 0.0 else 1.0
-            rms = float(np.sqrt(np.mean(np.square(gain * each.predicted - each.measured))))
-        return rms, each.correlation
-
-    rows, curves = [], []
-    for each in fitted:
-        if each.kind == RESERVE:
-            continue
-        then, ahead = found(before, each), found(predicted, each)
-        rms, correlation = zip(*(numbers(one) for one in (then, each, ahead)), strict=True)
-        rows.append(Agreement(each.trial, each.kind, each.label, UNITS[each.kind], rms, correlation))
-        empty = np.full_like(each.measured, np.nan)
-        curves.append(
-            (
-                each,
-                empty if then is None or len(then.time) != len(each.time) else then.predicted,
-                empty if ahead is None or len(ahead.time) != len(each.time) else ahead.predicted,
-            )
-        )
-    return tuple(rows), tuple(curves)
-
-
-def _as_rows(agreement: Sequence[Agreement]) -> list[dict[str, object]]:
+def _as_rows(found: xr.Dataset) -> list[dict[str, object]]:
     """For the file: one table for each measured curve; what is not known is left out."""
-    words = ("before", "fitted", "predicted")
     rows = []
-    for each in agreement:
+    for k in range(found.sizes["curve"]):
         row: dict[str, object] = {
-            "trial": each.trial,
-            "kind": each.kind,
-            "label": each.label,
-            "unit": each.unit,
+            word: str(found[word].values[k]) for word in ("trial", "kind", "label", "unit")
         }
         for what in ("rms", "correlation"):
-            for word, value in zip(words, getattr(each, what), strict=True):
+            for word in WORDS:
+                value = float(found[f"{what}_{word}"].values[k])
                 if np.isfinite(value):
                     row[f"{what}_{word}"] = float(f"{value:.4g}")
         rows.append(row)
     return rows
 
 
-def _notes(
-    problem: CalibrationProblem, posterior: Posterior, agreement: Sequence[Agreement]
-) -> tuple[str, ...]:
+def _notes(problem: CalibrationProblem, posterior: Posterior, found: xr.Dataset) -> list[str]:
     """What a user should know of how the calibration went, sentences."""
     notes = []
     if not posterior.converged:
@@ -524,18 +641,16 @@ def _notes(
     ]
     if far:
         notes.append(f"Farther from the parent than persons usually differ: {few(far, 6)}.")
-    for kind in dict.fromkeys(each.kind for each in agreement):
-        own = [each for each in agreement if each.kind == kind]
-        before, ahead = (np.array([each.rms[k] for each in own]) for k in (0, 2))
+    kinds = found["kind"].values.astype(str)
+    for kind in dict.fromkeys(kinds):
+        before, ahead = (found[f"rms_{word}"].values[kinds == kind] for word in ("before", "predicted"))
         known = np.isfinite(before) & np.isfinite(ahead)
-        if not known.any():
-            continue
-        better = int((ahead[known] < before[known]).sum())
-        if np.median(ahead[known] / before[known]) >= 1.0:
+        if known.any() and np.median(ahead[known] / before[known]) >= 1.0:
+            better = int((ahead[known] < before[known]).sum())
             notes.append(
                 f"The calibration did not help with {kind}: of {int(known.sum())} curves of trials that were not used "
                 f"{better} are predicted better than by the muscles of the parent."
             )
     if len(problem.trials) == 1:
         notes.append("With one trial nothing shows whether these muscles predict another one.")
-    return tuple(notes)
+    return notes

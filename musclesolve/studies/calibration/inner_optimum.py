@@ -124,16 +124,9 @@ class PartMuscles:
                     run = slice(first, stop)
                     self.motions.append((run, motion_problem(part, run, muscles)))
 
-    def parameters(self, logarithm: Array) -> MuscleParameters:
-        """The muscles with the logarithms (4, n) of factors on `QUANTITIES`."""
-        scaled = self.part.state.parameters
-        for name, by in zip(QUANTITIES, logarithm, strict=True):
-            scaled = scaled.scaled(name, np.exp(by))
-        return scaled
-
     def solve(self, logarithm: Array) -> Optimum | None:
         """The optimum with the logarithms (4, n) of factors on `QUANTITIES`; None where there is none."""
-        muscles = self.parameters(logarithm)
+        muscles = with_factors(self.part.state.parameters, logarithm)
         if not self.elastic:
             state = self.part.state
             lengths = state.musculotendon_length, state.musculotendon_velocity
@@ -193,3 +186,10 @@ class PartMuscles:
 def directions_of(factors: Sequence[Factor], names: Sequence[str]) -> Array:
     """The directions (K, 4, n) of some factors in the numbers of n muscles by name."""
     return np.stack([factor.on(names) for factor in factors]) if factors else np.zeros((0, 4, len(names)))
+
+
+def with_factors(parameters: MuscleParameters, logarithm: Array) -> MuscleParameters:
+    """Muscles (n) with the logarithms (4, n) of factors on `QUANTITIES`."""
+    for name, by in zip(QUANTITIES, logarithm, strict=True):
+        parameters = parameters.scaled(name, np.exp(by))
+    return parameters

@@ -35,10 +35,7 @@ _STEP = 1e-3
 
 @dataclass(frozen=True, eq=False)
 class Observation:
-    """One curve: kind and label (of a channel), trial; time (N,) [s]; predicted and measured (N,); jacobian (N, P).
-
-    scale: what turns a predicted number into the unit of the muscles' own quantity (the gain of EMG).
-    """
+    """One curve: kind and label (of a channel), trial; time (N,) [s]; predicted and measured (N,); jacobian (N, P)."""
 
     kind: str
     label: str
@@ -47,7 +44,11 @@ class Observation:
     predicted: Array
     measured: Array
     jacobian: Array
-    scale: float = 1.0
+
+    @property
+    def key(self) -> tuple[str, str, str]:
+        """What tells it from all others."""
+        return self.trial, self.kind, self.label
 
     @property
     def residual(self) -> Array:
@@ -155,9 +156,7 @@ class TrialMuscles:
             excited = envelope[:, number] * size
             mean, moved = activation[:, own].mean(axis=1), change[:, :, own].mean(axis=2)
             gain = np.exp(theta[emg.gain[channel]])
-            made = self._made(
-                EMG, channel, mean / gain, shaped(excited, shape), moved / gain, len(theta), gain
-            )
+            made = self._made(EMG, channel, mean / gain, shaped(excited, shape), moved / gain, len(theta))
             for observation in made:
                 jacobian = observation.jacobian
                 kept = np.isin(self.time, observation.time)
@@ -180,7 +179,6 @@ class TrialMuscles:
         measured: Array,
         change: Array,
         count: int,
-        scale: float = 1.0,
     ) -> list[Observation]:
         """One curve where both are known; none where they are known nowhere. change: (K, T)."""
         known = np.isfinite(predicted) & np.isfinite(measured) & np.isfinite(change).all(axis=0)
@@ -197,7 +195,6 @@ class TrialMuscles:
                 predicted[known],
                 measured[known],
                 jacobian,
-                float(scale),
             )
         ]
 
