@@ -173,6 +173,7 @@ PANELS: dict[str, dict[Callable[..., None], tuple[str, ...]]] = {
         force_commands.share: BOTH,
         force_commands.compare: BOTH,
         force_commands.emg: BOTH,
+        force_commands.calibrate_muscles: BOTH,
         force_commands.average: BOTH,
         study_commands.study: BOTH,
     },

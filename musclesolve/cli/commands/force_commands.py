@@ -317,6 +317,89 @@ def emg(
     finish("emg", text, lambda: trade_off_document(found, clock), paths)
 
 
+def calibrate_muscles(
+    trial: Annotated[
+        list[Path],
+        typer.Argument(metavar="TRIAL.toml...", help="Trials of one person, with [emg] or [fascicle]."),
+    ],
+    output: Annotated[Path, typer.Option("-o", "--output", help="File of the person's muscles (.toml).")],
+    free: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="QUANTITY=WORDS",
+            help="What is fitted, such as strength=groups or optimal_fiber_length=soleus,gastrocnemius; repeatable; "
+            "by what was measured unless given.",
+        ),
+    ] = None,
+    fixed: Annotated[
+        list[str] | None, typer.Option(metavar="QUANTITY[=WORDS]", help="What is not fitted; repeatable.")
+    ] = None,
+    strength: Annotated[Path | None, typer.Option(help="File of strength tests (.toml).")] = None,
+    profile: Annotated[
+        str | None, typer.Option(metavar="PARAMETER", help="The least misfit over one fitted parameter.")
+    ] = None,
+    name: Annotated[str | None, typer.Option(help="Name of the person.")] = None,
+    osim: Annotated[
+        Path | None, typer.Option("--osim", help="Also an OpenSim model with these muscles (.osim).")
+    ] = None,
+    figures: Annotated[
+        Path | None, typer.Option("--figures", help="Folder for figures and calibration.nc.")
+    ] = None,
+    cost: Cost = None,
+    side: Sides = Side.both,
+) -> None:
+    """Muscles of one person, fitted to EMG, fascicle lengths and strength tests, with standard deviations."""
+    from musclesolve.opensim.person_file import check_person_place, write_person
+    from musclesolve.plotting.study.calibration_figures import calibration_files
+    from musclesolve.results.files.atomic_writing import write_files
+    from musclesolve.results.files.result_netcdf import netcdf_bytes
+    from musclesolve.results.tables.calibration_tables import (
+        agreement_table,
+        calibration_document,
+        calibration_lines,
+        factor_table,
+    )
+    from musclesolve.studies.calibration.calibrate import calibrate_muscles
+    from musclesolve.studies.calibration.free_parameters import stated_words
+
+    check_person_place(output)
+    with progress() as report:
+        done = calibrate_muscles(
+            trial,
+            None if free is None else stated_words(free),
+            None if fixed is None else stated_words(fixed),
+            strength,
+            profile,
+            name,
+            cost,
+            side.value,
+            report,
+        )
+        report("writing", 1.0)
+        write_person(done.person, output)
+        paths = [output]
+        if osim is not None:
+            from musclesolve.opensim.person_model import write_person_model
+
+            write_person_model(done.person, osim)
+            paths.append(osim)
+        if figures is not None:
+            files = {"calibration.nc": netcdf_bytes(done.found), **calibration_files(done.found)}
+            paths += write_files(figures, files)
+    sentences = [direction.sentence for direction in done.directions]
+    text: list[RenderableType] = [
+        factor_table(done.person, done.found),
+        agreement_table(done.found),
+        "\n".join(calibration_lines(done.found, sentences, done.notes)),
+    ]
+    finish(
+        "calibrate-muscles",
+        text,
+        lambda: calibration_document(done.person, done.found, sentences, done.notes),
+        paths,
+    )
+
+
 def average(
     result: Annotated[
         list[Path], typer.Argument(metavar="RESULT.nc...", help="Results of `musclesolve run`.")

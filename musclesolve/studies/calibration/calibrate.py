@@ -126,7 +126,7 @@ class CalibrationProblem:
         self.trials, self.factors, self.tests, self.moments = trials, tuple(factors), tests, moments
         known = bundled_toml(__package__, "priors.toml")
         self.names = [factor.name for factor in factors]
-        mean, sd = [0.0] * len(factors), [factor.prior_sd for factor in factors]
+        mean, sd = [self._around(factor) for factor in factors], [factor.prior_sd for factor in factors]
         lower, upper = [factor.lower for factor in factors], [factor.upper for factor in factors]
 
         def add(name: str, start: float, spread: float, low: float, high: float) -> int:
@@ -156,6 +156,21 @@ class CalibrationProblem:
         self.directions = [
             [directions_of(self.factors, part.names) for part in trial.parts] for trial in trials
         ]
+
+    def _around(self, factor: Factor) -> float:
+        """The mean of the prior of a factor."""
+        if factor.around is None:
+            return 0.0
+        every = [part.part.state.parameters for trial in self.trials for part in trial.parts]
+        own = [getattr(muscles, factor.quantity)[np.isin(muscles.names, factor.muscles)] for muscles in every]
+        return float(np.log(factor.around / np.median(np.concatenate(own))))
+
+    @property
+    def parent(self) -> Array:
+        """The theta (P,) of the muscles as they were."""
+        theta = self.prior.mean.copy()
+        theta[: len(self.factors)] = 0.0
+        return theta
 
     def observed(self, theta: Array, which: Sequence[int]) -> list[Observation] | None:
         """The observations of some trials at theta (P,), side by side; None where one of them has no optimum."""
@@ -312,7 +327,7 @@ def calibrate_muscles(
         raise unknown_name(profile, "fitted parameter", problem.names, where="profile")
 
     every = list(range(len(together)))
-    theta = problem.prior.mean.copy()
+    theta = problem.parent
     first = problem.observed(theta, every)
     if first is None:
         raise _no_optimum(problem, theta)

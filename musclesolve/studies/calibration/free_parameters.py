@@ -40,7 +40,8 @@ OF_EMG = (DELAY, SHAPE)
 class Factor:
     """The logarithm of a factor that some muscles share: normal around zero, within bounds.
 
-    name: in results; quantity: one of `QUANTITIES`; muscles: names with side.
+    name: in results; quantity: one of `QUANTITIES`; muscles: names with side; around: the value of the quantity around
+    which it is normal instead, where that was measured in people.
     """
 
     name: str
@@ -49,6 +50,7 @@ class Factor:
     prior_sd: float
     lower: float
     upper: float
+    around: float | None = None
 
     def on(self, names: Sequence[str]) -> Array:
         """The direction (4, n) of the logarithms of `QUANTITIES` of n muscles by name."""
@@ -196,11 +198,11 @@ def free_factors(
                     units = {anatomy.unit[each] for each in muscles}
                     sd = max(prior.get("spread", {}).get(unit, prior["sd"]) for unit in units)
                     low, high = np.log(prior["bounds"])
+                    achilles = set(muscles) <= set(anatomy.achilles)
+                    around = prior.get("measured", {}).get(ACHILLES) if achilles else None
                     label = f"{quantity} of {name}"
-                    factors.setdefault(
-                        (quantity, muscles),
-                        Factor(label, quantity, muscles, float(sd), float(low), float(high)),
-                    )
+                    numbers = float(sd), float(low), float(high), around
+                    factors.setdefault((quantity, muscles), Factor(label, quantity, muscles, *numbers))
     if not factors:
         raise InputError(
             "there is nothing to calibrate: no parameter of a muscle is free",
@@ -220,3 +222,18 @@ def _by_quantity(words: Mapping[str, Iterable[str]]) -> dict[str, list[str]]:
             raise unknown_name(name, "parameter of muscles", [*NAMES, *OF_EMG], where="free")
         found.setdefault(NAMES[name], []).extend([each] if isinstance(each, str) else each)
     return found
+
+
+def stated_words(stated: Iterable[str]) -> dict[str, list[str]]:
+    """Words by quantity from texts such as "strength=groups,soleus" or "emg_delay".
+
+    Raises:
+        InputError: an unknown quantity.
+    """
+    words: dict[str, list[str]] = {}
+    for text in stated:
+        quantity, _, listed = text.partition("=")
+        if quantity not in (*NAMES, *OF_EMG):
+            raise unknown_name(quantity, "parameter of muscles", [*NAMES, *OF_EMG], where=text)
+        words.setdefault(quantity, []).extend(word.strip() for word in listed.split(",") if word.strip())
+    return words

@@ -1,0 +1,103 @@
+"""What a calibration of one person's muscles changed: measured curves before and after, factors with their priors."""
+
+from __future__ import annotations
+
+import numpy as np
+import xarray as xr
+from matplotlib.axes import Axes
+
+from musclesolve.plotting.page.curves import line
+from musclesolve.plotting.page.figure_files import figures_of, named
+from musclesolve.plotting.page.page_style import NOTE_COLOR
+from musclesolve.plotting.page.sheet import Sheet, heading, height_for, page
+
+COLORS = {"before": "#9E9E9E", "fitted": "#0072B2", "predicted": "#D55E00"}
+LABELS = {
+    "before": "muscles of the parent",
+    "fitted": "muscles of this person",
+    "predicted": "muscles that the other trials give",
+}
+MEASURED = "#111111"
+COLUMNS = 4
+_SCALE = {"m": (1e3, "mm"), "1": (1.0, "share of the largest"), "N m": (1.0, "N m")}
+
+
+def calibration_files(found: xr.Dataset) -> dict[str, bytes]:
+    """The content of the file of every figure of the Dataset of a calibration, by its name."""
+    figures = named(calibration_factors)
+    for kind, name in (("fascicle length", "calibration_fascicles"), ("EMG", "calibration_emg")):
+        if (found["kind"].values.astype(str) == kind).any():
+            figures[name] = lambda found, kind=kind: calibration_curves(found, kind)  # type: ignore[misc]
+    return figures_of(found, figures)
+
+
+def calibration_curves(found: xr.Dataset, kind: str = "fascicle length") -> Sheet:
+    """Measured curves of a kind with what the muscles before, as fitted, and as predicted say of them."""
+    own = found.isel(curve=np.flatnonzero(found["kind"].values.astype(str) == kind))
+    count = own.sizes["curve"]
+    columns = min(COLUMNS, count)
+    rows = -(-count // columns)
+    title = f"Calibration: measured {kind} and model"
+    sheet, panels = page(found, title, rows, columns, height=max(0.36, height_for(rows)), labels=True)
+    for k, axes in enumerate(panels.flat):
+        if k >= count:
+            axes.set_visible(False)
+            continue
+        at = own.isel(curve=k)
+        scale, unit = _SCALE[str(at["unit"].values)]
+        time = at["time"].values
+        axes.plot(time, scale * at["measured"].values, color=MEASURED, linewidth=1.4)
+        for word, color in COLORS.items():
+            style = "--" if word == "predicted" else "-"
+            axes.plot(time, scale * at[word].values, color=color, linewidth=1.1, linestyle=style)
+        r = " ".join(f"{float(at[f'correlation_{word}']):.2f}" for word in COLORS)
+        heading(axes, str(at["label"].values), f"{at['trial'].values}   r {r}")
+        if k % columns == 0:
+            axes.set_ylabel(unit)
+        if k + columns >= count:
+            axes.set_xlabel("time [s]")
+    entries = {"measured": line(MEASURED)}
+    for word, color in COLORS.items():
+        if np.isfinite(own[word]).any():
+            entries[LABELS[word]] = line(color, linestyle="--" if word == "predicted" else "-")
+    sheet.add_legend(entries)
+    return sheet
+
+
+def calibration_factors(found: xr.Dataset) -> Sheet:
+    """Every fitted factor with its 95 % interval over that of the prior."""
+    count = found.sizes["parameter"]
+    sheet, panels = page(
+        found,
+        "Calibration: fitted parameters and their priors",
+        1,
+        1,
+        height=0.12 + 0.022 * count,
+        space={"left": 2.6},
+    )
+    axes: Axes = panels[0, 0]
+    place = np.arange(count)[::-1]
+    names = found["parameter"].values.astype(str)
+    for mean, sd, color, width in (
+        (found["prior_mean"].values, found["prior_sd"].values, "#CFCFCF", 7.0),
+        (found["value"].values, found["sd"].values, COLORS["fitted"], 2.0),
+    ):
+        axes.hlines(place, np.exp(mean - 1.96 * sd), np.exp(mean + 1.96 * sd), color=color, linewidth=width)
+    axes.plot(np.exp(found["value"].values), place, "o", color=COLORS["fitted"], markersize=4)
+    axes.axvline(1.0, color=NOTE_COLOR, linewidth=0.8)
+    axes.set_xscale("log")
+    ticks = [0.1, 0.2, 0.5, 0.7, 1.0, 1.4, 2.0, 5.0]
+    low, high = axes.get_xlim()
+    kept = [tick for tick in ticks if low <= tick <= high]
+    axes.set_xticks(kept, [f"{tick:g}" for tick in kept])
+    axes.minorticks_off()
+    axes.set_yticks(place, [name.replace("_", " ") for name in names])
+    axes.set_xlabel("factor")
+    heading(axes, "95 % intervals", "")
+    sheet.add_legend(
+        {
+            "what persons differ by (prior)": line("#CFCFCF", 6.0),
+            "with the trials": line(COLORS["fitted"], marker="o", markersize=4),
+        }
+    )
+    return sheet

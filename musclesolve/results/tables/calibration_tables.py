@@ -1,0 +1,94 @@
+"""A calibration of one person's muscles in print: factors, agreement with measurements, what was not determined."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import xarray as xr
+from rich.table import Table
+
+from musclesolve.muscles.person import PersonMuscles
+from musclesolve.results.tables.lines import decimal, lines, names, numbers, words
+
+WORDS = ("before", "fitted", "predicted")
+_IN_PRINT = {"m": ("mm", 1e3, 1), "1": ("", 1.0, 2), "N m": ("N m", 1.0, 1)}
+"""Unit of a measurement -> unit, factor and decimals in print."""
+
+
+def factor_table(person: PersonMuscles, found: xr.Dataset) -> Table:
+    """A line for each fitted factor, with its 95 % interval beside that of the prior."""
+    table = Table(
+        *words("factor on"),
+        *numbers("value", "95 % interval", "of the prior"),
+        *names("told by the trials"),
+        title=f"{person.name or 'This person'}: factors on the muscles of the parent",
+        title_justify="left",
+    )
+    for each in person.parameters:
+        inside = [f"{each.factor * np.exp(s * 1.96 * each.sd):.3g}" for s in (-1.0, 1.0)]
+        mean, sd = (float(found[f"prior_{what}"].sel(parameter=each.name)) for what in ("mean", "sd"))
+        usual = [f"{np.exp(mean + s * 1.96 * sd):.3g}" for s in (-1.0, 1.0)]
+        interval, prior = (" to ".join(ends) for ends in (inside, usual))
+        table.add_row(
+            each.name, f"{each.factor:.3f}", interval, prior, "yes" if each.determined else "little"
+        )
+    return table
+
+
+def agreement_table(found: xr.Dataset) -> Table:
+    """A line for each measured curve: rms error and correlation before, fitted, and predicted by the other trials."""
+    heads = [f"{what} {word}" for what in ("rms", "r") for word in WORDS]
+    table = Table(
+        *names("measured"),
+        *words("channel"),
+        *names("trial"),
+        *numbers(*heads),
+        title="Agreement with what was measured; predicted: with the muscles that the other trials give",
+        title_justify="left",
+    )
+    for k in range(found.sizes["curve"]):
+        at = found.isel(curve=k)
+        unit, factor, digits = _IN_PRINT[str(at["unit"].values)]
+        errors = [decimal(factor * float(at[f"rms_{word}"]), digits) for word in WORDS]
+        shape = [decimal(float(at[f"correlation_{word}"]), 2) for word in WORDS]
+        kind = f"{at['kind'].values} [{unit}]" if unit else str(at["kind"].values)
+        table.add_row(kind, str(at["label"].values), str(at["trial"].values), *errors, *shape)
+    return table
+
+
+def calibration_lines(found: xr.Dataset, directions: Sequence[str], notes: Sequence[str]) -> list[str]:
+    """Medians over the curves of each kind, what the trials do not tell, and notes."""
+    medians = []
+    kinds = found["kind"].values.astype(str)
+    for kind in dict.fromkeys(kinds):
+        own = found.isel(curve=np.flatnonzero(kinds == kind))
+        if own.sizes["curve"] > 3:
+            r = [
+                np.nanmedian(own[f"correlation_{word}"])
+                if np.isfinite(own[f"correlation_{word}"]).any()
+                else np.nan
+                for word in WORDS
+            ]
+            listed = ", ".join(
+                f"{decimal(float(value), 2)} {word}" for value, word in zip(r, WORDS, strict=True)
+            )
+            medians.append(f"{kind}: median r {listed}")
+    return [*lines("agreement", medians), *lines("not told", directions), *lines("notes", notes)]
+
+
+def calibration_document(
+    person: PersonMuscles, found: xr.Dataset, directions: Sequence[str], notes: Sequence[str]
+) -> dict[str, Any]:
+    """The same as numbers."""
+    keys = ("name", "quantity", "muscles", "factor", "sd", "prior_sd", "determined")
+    return {
+        "parent": person.parent,
+        "tendon": person.tendon,
+        "converged": bool(found.attrs["converged"]),
+        "parameters": [{key: getattr(each, key) for key in keys} for each in person.parameters],
+        "curves": [dict(each) for each in person.prediction],
+        "undetermined": list(directions),
+        "notes": list(notes),
+    }
