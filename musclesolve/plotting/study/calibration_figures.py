@@ -50,8 +50,11 @@ def calibration_curves(found: xr.Dataset, kind: str = "fascicle length") -> Shee
         for word, color in COLORS.items():
             style = "--" if word == "predicted" else "-"
             axes.plot(time, scale * at[word].values, color=color, linewidth=1.1, linestyle=style)
-        r = " ".join(f"{float(at[f'correlation_{word}']):.2f}" for word in COLORS)
-        heading(axes, str(at["label"].values), f"{at['trial'].values}   r {r}")
+        known = {word: float(at[f"correlation_{word}"]) for word in COLORS}
+        r = ", ".join(f"{value:.2f} {word}" for word, value in known.items() if np.isfinite(value))
+        heading(
+            axes, str(at["label"].values), f"{at['trial'].values}: r {r}" if r else str(at["trial"].values)
+        )
         if k % columns == 0:
             axes.set_ylabel(unit)
         if k + columns >= count:

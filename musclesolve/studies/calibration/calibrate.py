@@ -166,6 +166,11 @@ class CalibrationProblem:
         return float(np.log(factor.around / np.median(np.concatenate(own))))
 
     @property
+    def every(self) -> list[int]:
+        """The numbers of all trials."""
+        return list(range(len(self.trials)))
+
+    @property
     def parent(self) -> Array:
         """The theta (P,) of the muscles as they were."""
         theta = self.prior.mean.copy()
@@ -255,6 +260,21 @@ class CalibrationProblem:
             rows.append(weight * each.jacobian)
         return Linear(np.concatenate(residuals), np.vstack(rows))
 
+    def solve(
+        self, first: Sequence[Observation], report: Progress = no_progress
+    ) -> tuple[Posterior, dict[tuple[str, str], Noise]]:
+        """The best theta for all trials with the noise of its residuals, from what the muscles of the parent say."""
+        theta, noise = self.parent, self.usual_noise(first)
+        for number in range(ROUNDS):
+            span = (0.1 + 0.15 * number, 0.25 + 0.15 * number)
+            posterior = self.fit(theta, self.every, noise, report, span)
+            theta = posterior.theta
+            observed = self.observed(theta, self.every) or []
+            before, noise = noise, self.found_noise([*observed, *self.tested(theta)])
+            if all(key in before and noise[key].is_like(before[key]) for key in noise):
+                break
+        return posterior, noise
+
     def fit(
         self,
         theta: Array,
@@ -326,26 +346,18 @@ def calibrate_muscles(
     if profile is not None and profile not in problem.names:
         raise unknown_name(profile, "fitted parameter", problem.names, where="profile")
 
-    every = list(range(len(together)))
-    theta = problem.parent
-    first = problem.observed(theta, every)
+    first = problem.observed(problem.parent, problem.every)
     if first is None:
-        raise _no_optimum(problem, theta)
-    first += problem.tested(theta)
-    noise = problem.usual_noise(first)
-    for number in range(ROUNDS):
-        span = (0.1 + 0.15 * number, 0.25 + 0.15 * number)
-        posterior = problem.fit(theta, every, noise, report, span)
-        theta = posterior.theta
-        fitted = (problem.observed(theta, every) or []) + problem.tested(theta)
-        before, noise = noise, problem.found_noise(fitted)
-        if all(key in before and noise[key].is_like(before[key]) for key in noise):
-            break
+        raise _no_optimum(problem)
+    first += problem.tested(problem.parent)
+    posterior, noise = problem.solve(first, report)
+    theta = posterior.theta
+    fitted = (problem.observed(theta, problem.every) or []) + problem.tested(theta)
     predicted = []
     if len(together) > 1:
-        for number in every:
-            rest = [k for k in every if k != number]
-            span = (0.6 + 0.3 * number / len(every), 0.6 + 0.3 * (number + 1) / len(every))
+        for number in problem.every:
+            rest = [k for k in problem.every if k != number]
+            span = (0.6 + 0.3 * number / len(together), 0.6 + 0.3 * (number + 1) / len(together))
             without = problem.fit(theta, rest, noise, report, span)
             predicted += problem.observed(without.theta, [number]) or []
     found = _found(problem, posterior, noise, first, fitted, predicted)
@@ -451,9 +463,9 @@ def _same_muscles(trials: Sequence[TrialMuscles]) -> tuple[str, str | None]:
     return of_first.get("model") or of_first["muscle set"]
 
 
-def _no_optimum(problem: CalibrationProblem, theta: Array) -> InputError:
-    """The first trial that has no optimum with the muscles of the parent."""
-    lacking = [t.name for k, t in enumerate(problem.trials) if problem.observed(theta, [k]) is None]
+def _no_optimum(problem: CalibrationProblem) -> InputError:
+    """Which trials have no optimum with the muscles of the parent."""
+    lacking = [t.name for k, t in enumerate(problem.trials) if problem.observed(problem.parent, [k]) is None]
     return InputError(
         f"no muscle forces were found for {few(lacking, 3)} with the muscles as they are",
         code="not_solved",
@@ -593,7 +605,7 @@ def _profile(
     """The least sum of squares over one parameter, all others being fitted anew."""
     import xarray as xr
 
-    place, every = problem.names.index(name), list(range(len(problem.trials)))
+    place = problem.names.index(name)
     whole = problem.prior
     sd = float(np.sqrt(posterior.covariance[place, place]))
     values = np.clip(
@@ -607,7 +619,7 @@ def _profile(
         low[place], high[place] = value - 1e-9, value + 1e-9
         problem.prior = replace(whole, lower=low, upper=high)
         span = (0.9 + 0.1 * k / len(values), 0.9 + 0.1 * (k + 1) / len(values))
-        squares[k] = problem.fit(theta, every, noise, report, span).squares
+        squares[k] = problem.fit(theta, problem.every, noise, report, span).squares
     problem.prior = whole
     return xr.Dataset(
         {"profile_squares": (("profile",), squares - posterior.squares)},

@@ -92,11 +92,10 @@ class TrialMuscles:
         self.time = body.time
         self.step = float(np.median(np.diff(self.time)))
         self.fascicles, self.emg = body.fascicles, body.emg
-        trial = body.trial
-        self.maximum: dict[str, float] = {}
-        if self.emg is not None and trial is not None and trial.emg is not None:
-            maximum = envelopes_in_unit(trial.emg)[1]
-            self.maximum = dict(zip(trial.emg.names, maximum.tolist(), strict=True))
+        self.maximum = dict.fromkeys(() if self.emg is None else self.emg.channels, 1.0)
+        if body.trial is not None and body.trial.emg is not None:
+            maximum = envelopes_in_unit(body.trial.emg)[1]
+            self.maximum |= dict(zip(body.trial.emg.names, maximum.tolist(), strict=True))
 
     @property
     def muscles(self) -> tuple[str, ...]:
