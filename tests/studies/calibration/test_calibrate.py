@@ -1,0 +1,175 @@
+"""Muscles of a person whose muscles are known, found again; what is refused; the file and the command."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from known_person import GAIN, HEADS, known_trials
+from refusals import refused
+from typer.testing import CliRunner
+
+import musclesolve as ms
+from musclesolve.studies.calibration.calibrate import calibrate_muscles
+
+QUADRICEPS = ("vastus_medialis_r", "vastus_intermedius_r", "vastus_lateralis_r", "rectus_femoris_r")
+RIGID = (
+    ("optimal_fiber_length", HEADS, 1.15),
+    ("tendon_slack_length", HEADS, 0.97),
+    (
+        "max_isometric_force",
+        ("vastus_medialis_r", "vastus_intermedius_r", "vastus_lateralis_r", "rectus_femoris_r"),
+        1.2,
+    ),
+)
+FREE = {
+    "optimal_fiber_length": ["gastrocnemius"],
+    "tendon_slack_length": ["gastrocnemius"],
+    "strength": ["quadriceps_femoris"],
+}
+
+
+@pytest.fixture(scope="module")
+def found():
+    return calibrate_muscles(known_trials("rigid", RIGID, 0.02), FREE, name="known", side="r")
+
+
+def factors(done):
+    return {each.name.removesuffix("_r"): each for each in done.person.parameters}
+
+
+def test_muscles_behind_rigid_tendons_are_found_within_their_intervals(found):
+    by_name = factors(found)
+    for quantity, words, factor in (
+        ("optimal_fiber_length", "gastrocnemius", 1.15),
+        ("tendon_slack_length", "gastrocnemius", 0.97),
+        ("max_isometric_force", "quadriceps_femoris", 1.2),
+    ):
+        each = by_name[f"{quantity} of {words}"]
+        assert abs(np.log(each.factor / factor)) < 2.6 * each.sd
+        assert each.sd < each.prior_sd
+    assert by_name["tendon_slack_length of gastrocnemius"].determined
+    assert by_name["tendon_slack_length of gastrocnemius"].sd < 0.01
+
+
+def test_muscles_behind_elastic_tendons_are_found():
+    person = (("tendon_slack_length", HEADS, 0.985), ("tendon_strain", (*HEADS, "soleus_r"), 1.3))
+    free = {"tendon_slack_length": ["gastrocnemius"], "tendon_strain": ["achilles"]}
+    done = calibrate_muscles(known_trials("elastic", person, 0.01), free, side="r")
+    by_name = factors(done)
+    for name, factor in (("tendon_slack_length of gastrocnemius", 0.985), ("tendon_strain of achilles", 1.3)):
+        each = by_name[name]
+        assert abs(np.log(each.factor / factor)) < 2.6 * each.sd + 0.005
+        assert each.determined
+
+
+def test_fit_predicts_the_trial_that_was_left_out(found):
+    curves = found.found
+    fascicles = curves.isel(curve=np.flatnonzero(curves["kind"].values == "fascicle length"))
+    assert fascicles.sizes["curve"] == 2
+    assert (fascicles["rms_predicted"] < 0.3 * fascicles["rms_before"]).all()
+    assert (fascicles["rms_fitted"] < 1e-3).all()
+
+
+def test_gains_of_emg_are_found_and_written_as_maxima(found):
+    soleus = found.person.emg["channels"]["SOL"]
+    # the activation at an envelope of 1 is the gain: an envelope of 1 / gain would be full activation
+    assert soleus["maximum"] == pytest.approx(1.0 / GAIN, rel=0.1)
+
+
+def test_covariance_is_that_of_the_factors(found):
+    covariance = found.person.covariance
+    assert covariance == pytest.approx(covariance.T)
+    assert np.sqrt(np.diag(covariance)) == pytest.approx([each.sd for each in found.person.parameters])
+
+
+def test_file_is_read_back_and_used_as_a_muscle_set(found, tmp_path):
+    path = tmp_path / "person.toml"
+    ms.write_person(found.person, path)
+    read = ms.read_person(path)
+    assert read.parameters == found.person.parameters
+    assert read.covariance == pytest.approx(found.person.covariance)
+
+
+def test_profile_is_least_at_the_best_value(found):
+    name = "tendon_slack_length of gastrocnemius_r"
+    done = calibrate_muscles(known_trials("rigid", RIGID, 0.02), FREE, profile=name, side="r")
+    squares = done.found["profile_squares"].values
+    assert squares.argmin() == len(squares) // 2
+    # a parabola of the posterior's width, where the problem is nearly linear
+    sd = float(done.found["sd"].sel(parameter=name))
+    ends = (done.found["profile"].values[[0, -1]] - float(done.found["value"].sel(parameter=name))) / sd
+    assert squares[[0, -1]] == pytest.approx(ends**2, rel=0.3)
+
+
+def test_one_trial_alone_says_that_nothing_was_predicted():
+    first, _ = known_trials("rigid", RIGID, 0.02)
+    done = calibrate_muscles([first], FREE, side="r")
+    assert np.isnan(done.found["rms_predicted"]).all()
+    assert any("one trial" in note for note in done.notes)
+
+
+def test_trials_of_two_persons_are_refused():
+    first, second = known_trials("rigid", RIGID, 0.02)
+    heavier = replace(second, subject=replace(second.subject, mass=90.0))
+    with refused("conflict", "mass", "90"):
+        calibrate_muscles([first, heavier], FREE, side="r")
+
+
+def test_trials_with_other_tendons_are_refused():
+    first, second = known_trials("rigid", RIGID, 0.02)
+    elastic = replace(second, muscles=replace(second.muscles, tendon="elastic"))
+    with refused("conflict", "tendons"):
+        calibrate_muscles([first, elastic], FREE, side="r")
+
+
+def test_nothing_measured_is_refused():
+    first, _ = known_trials("rigid", RIGID, 0.02)
+    with refused("missing_argument", "EMG"):
+        calibrate_muscles([replace(first, emg=None, fascicles=None)], side="r")
+    with refused("missing_argument", "EMG"):
+        calibrate_muscles([replace(first, emg=None, fascicles=None)], FREE, side="r")
+
+
+def test_no_trial_and_unknown_names_are_refused():
+    with refused("missing_argument", "trial"):
+        calibrate_muscles([])
+    first, _ = known_trials("rigid", RIGID, 0.02)
+    with refused("unknown_name", "profile"):
+        calibrate_muscles([first], FREE, profile="strength of nothing", side="r")
+    with refused("missing_argument", "emg_delay"):
+        calibrate_muscles([replace(first, emg=None)], FREE | {"emg_delay": []}, side="r")
+
+
+def test_command_writes_the_muscles_and_says_what_it_found(tmp_path):
+    from musclesolve.cli.app import app
+    from musclesolve.data.bundled import reference_stride
+
+    first, _ = known_trials("rigid", RIGID, 0.02)
+    rows = np.column_stack([first.fascicles.time, 1e3 * first.fascicles.length])
+    np.savetxt(tmp_path / "us.csv", rows, delimiter=",", header="time,medial", comments="")
+    text = reference_stride().read_text(encoding="utf-8")
+    for file in ("walk.trc", "static.trc", "forces.mot"):
+        text = text.replace(f'"{file}"', f'"{(reference_stride().parent / file).as_posix()}"')
+    text += '\n[fascicle]\nfile = "us.csv"\nunit = "mm"\nerror_mm = 1\n'
+    text += '[fascicle.channels]\nmedial = "gastrocnemius_medial_r"\n'
+    (tmp_path / "trial.toml").write_text(text, encoding="utf-8")
+    output = tmp_path / "person.toml"
+    words = [*("calibrate-muscles", str(tmp_path / "trial.toml"), "-o", str(output), "--side", "r")]
+    done = CliRunner().invoke(app, [*words, "--json", "--figures", str(tmp_path / "figures")])
+    assert done.exit_code == 0, done.output
+    document = json.loads(done.stdout)
+    slack = next(each for each in document["parameters"] if each["quantity"] == "tendon_slack_length")
+    assert slack["factor"] == pytest.approx(0.97, abs=0.01)
+    assert ms.read_person(output).trials
+    assert {path.name.split(".")[0] for path in (tmp_path / "figures").iterdir()} == {
+        "calibration",
+        "calibration_factors",
+        "calibration_fascicles",
+    }
+    refusal = CliRunner().invoke(app, [*words[:3], str(tmp_path / "trial.toml")])
+    assert refusal.exit_code == 2
+    assert "trial.toml" in (tmp_path / "trial.toml").name
+    assert (tmp_path / "trial.toml").read_text(encoding="utf-8") == text

@@ -1,0 +1,73 @@
+"""Gauss-Newton with priors: against the closed form of linear problems, bounds, and what is not determined."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from musclesolve.studies.calibration.gauss_newton import Linear, Prior, minimise, undetermined
+
+
+def prior(count: int, sd: float = 1.0, bound: float = 10.0) -> Prior:
+    ends = np.full(count, bound)
+    return Prior(np.zeros(count), np.full(count, sd), -ends, ends)
+
+
+def linear(matrix: np.ndarray, right: np.ndarray):
+    return lambda theta: Linear(matrix @ theta - right, matrix)
+
+
+def test_linear_problem_ends_at_the_posterior_of_its_closed_form():
+    random = np.random.default_rng(0)
+    matrix, right = random.standard_normal((30, 4)), 0.2 * random.standard_normal(30)
+    known = prior(4, 0.5)
+    found = minimise(linear(matrix, right), np.zeros(4), known)
+    precision = matrix.T @ matrix + np.eye(4) / 0.25
+    assert found.converged
+    assert found.theta == pytest.approx(np.linalg.solve(precision, matrix.T @ right), abs=1e-3)
+    assert found.covariance == pytest.approx(np.linalg.inv(precision), rel=1e-9)
+
+
+def test_curved_problem_converges_though_the_first_step_is_too_long():
+    def evaluate(theta):
+        return Linear(
+            np.array([10.0 * np.expm1(3.0 * theta[0]) - 20.0]), np.array([[30.0 * np.exp(3.0 * theta[0])]])
+        )
+
+    found = minimise(evaluate, np.array([-1.0]), prior(1, 100.0))
+    assert found.converged
+    assert found.theta == pytest.approx([np.log(3.0) / 3.0], abs=1e-3)
+
+
+def test_a_step_without_an_optimum_is_halved():
+    def evaluate(theta):
+        return None if theta[0] > 0.25 else Linear(10.0 * (theta - 0.24), np.array([[10.0]]))
+
+    found = minimise(evaluate, np.zeros(1), prior(1, 100.0))
+    assert found.theta == pytest.approx([0.24], abs=2e-3)
+
+
+def test_bounds_hold_and_the_rest_is_best_given_them():
+    matrix = np.array([[1.0, 1.0], [1.0, -1.0]]) * 100.0
+    known = Prior(np.zeros(2), np.full(2, 1e3), np.array([-0.1, -9.0]), np.array([0.1, 9.0]))
+    found = minimise(linear(matrix, np.array([100.0, 0.0])), np.zeros(2), known)
+    assert found.theta[0] == pytest.approx(0.1)
+    assert found.theta[1] == pytest.approx(0.5, abs=1e-3)
+
+
+def test_direction_that_no_residual_sees_is_named_and_keeps_the_variance_of_the_prior():
+    matrix = np.array([[30.0, 30.0, 0.0], [0.0, 0.0, 20.0]])
+    known = prior(3, 0.3)
+    found = minimise(linear(matrix, np.zeros(2)), np.zeros(3), known)
+    (direction,) = undetermined(found, known, ["slack", "fiber", "strength"])
+    assert {name for name, _ in direction.shares} == {"slack", "fiber"}
+    assert direction.gain == pytest.approx(0.0, abs=1e-9)
+    assert "slack" in direction.sentence
+    assert "fiber" in direction.sentence
+    along = np.array([1.0, -1.0, 0.0]) / np.sqrt(2.0)
+    assert along @ found.covariance @ along == pytest.approx(0.3**2, rel=1e-9)
+
+
+def test_nothing_is_named_where_all_is_determined():
+    found = minimise(linear(100.0 * np.eye(2), np.zeros(2)), np.zeros(2), prior(2))
+    assert undetermined(found, prior(2), ["a", "b"]) == ()

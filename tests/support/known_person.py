@@ -1,0 +1,65 @@
+"""Trials of a person whose muscles are known: EMG and fascicle lengths are those of a sharing with these muscles."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+
+import musclesolve as ms
+from musclesolve.data.bundled import reference_stride
+from musclesolve.muscles.muscle_parameters import QUANTITIES
+from musclesolve.pipeline.run import prepare
+from musclesolve.recording.data import Emg, EmgOptions, Fascicles, Trial
+from musclesolve.studies.calibration.inner_optimum import PartMuscles
+
+CHANNELS = {"SOL": "soleus_r", "VL": "vastus_lateralis_r", "BF": "biceps_femoris_long_head_r"}
+SEEN = {"medial": "gastrocnemius_medial_r"}
+GAIN = 0.4
+WINDOWS = (0.35, 0.70), (0.65, 1.0)
+"""Two parts of the bundled stride, as two trials [s]."""
+HEADS = ("gastrocnemius_medial_r", "gastrocnemius_lateral_r")
+
+
+@cache
+def known_trials(
+    tendon: str, factors: tuple[tuple[str, tuple[str, ...], float], ...], noise: float = 0.0
+) -> tuple[Trial, ...]:
+    """The trials of a person; factors: quantity, muscles and factor on the muscles of the set.
+
+    noise: standard deviation of envelopes, as shares of their largest, and of fascicle lengths [cm].
+    """
+    random = np.random.default_rng(7)
+    trials = []
+    for window in WINDOWS:
+        trial = ms.read_trial(reference_stride())
+        assert isinstance(trial, Trial)
+        trial = replace(trial, muscles=replace(trial.muscles, tendon=tendon), time_range=window)
+        body = prepare(trial, side="r")
+        part = PartMuscles(body.parts[0], body.sharing)
+        logarithm = np.zeros((len(QUANTITIES), len(part.names)))
+        for quantity, muscles, factor in factors:
+            logarithm[QUANTITIES.index(quantity), np.isin(part.names, muscles)] = np.log(factor)
+        optimum = part.solve(logarithm)
+        assert optimum is not None
+        active = optimum.activation[:, [part.names.index(muscle) for muscle in CHANNELS.values()]]
+        length = optimum.fiber_length[:, [part.names.index(muscle) for muscle in SEEN.values()]]
+        known = np.isfinite(active).all(axis=1)
+        envelope = active[known] / GAIN + noise * random.standard_normal((known.sum(), len(CHANNELS)))
+        emg = Emg(
+            time=body.time[known],
+            names=tuple(CHANNELS),
+            values=np.maximum(envelope, 0.0),
+            muscles=tuple((muscle,) for muscle in CHANNELS.values()),
+            maximum=(1.0,) * len(CHANNELS),
+            path=Path("emg.sto"),
+            options=EmgOptions(processed=True, delay=0.0),
+        )
+        seen = length[known] + 0.01 * noise * random.standard_normal((known.sum(), len(SEEN)))
+        fascicles = Fascicles(
+            body.time[known], tuple(SEEN), seen, tuple(SEEN.values()), max(0.01 * noise, 5e-4), Path("us.csv")
+        )
+        trials.append(replace(trial, emg=emg, fascicles=fascicles))
+    return tuple(trials)
