@@ -35,7 +35,7 @@ from benchmarks.validation.page import Absent, data_folder, table
 from musclesolve._util.arrays import Array
 from musclesolve.pipeline.opensim.model_body import ModelOptions, model_body
 from musclesolve.studies.benchmark.measure import machine
-from musclesolve.studies.calibration.calibrate import calibrate_muscles
+from musclesolve.studies.calibration.calibrate import WORDS, calibrate_muscles
 
 TRIALS = (1, 3)
 MEASURED = "med_gas_l"
@@ -160,14 +160,15 @@ def calibrated(folder: Path, repeats: int, rival: dict[tuple[int, ...], float]) 
             own = float(np.median(seconds))
             first = (f"fit of {' and '.join(map(str, group))}", f"{own:.1f}", f"{theirs / own:.2g}")
             factors = tuple(f"{each.factor:.3f} ({each.sd:.3f})" for each in found.person.parameters)
-            for row, curve in enumerate(found.agreement):
-                pairs = zip(curve.rms, curve.correlation, strict=True)
+            for row in range(found.found.sizes["curve"]):
+                curve = found.found.isel(curve=row)
+                pairs = [(float(curve[f"rms_{word}"]), float(curve[f"correlation_{word}"])) for word in WORDS]
                 cells = [
                     cell
                     for off, r in pairs
                     for cell in ((f"{1e3 * off:.1f}", f"{r:.2f}") if np.isfinite(off) else ("", ""))
                 ]
-                rows.append((*(("",) * 6 if row else (*first, *factors)), curve.trial, *cells))
+                rows.append((*(("",) * 6 if row else (*first, *factors)), str(curve["trial"].values), *cells))
     head = ("problem", "time [s]", "rival over this", "L0 (sd)", "slack (sd)", "strain (sd)", "trial")
     before, fitted, predicted = ((f"rms {when} [mm]", "r") for when in ("before", "fitted", "predicted"))
     return table((*head, *before, *fitted, *predicted), rows)
