@@ -365,7 +365,7 @@ def calibrate_muscles(
         found = found.merge(_profile(problem, posterior, noise, profile, report))
     person = _person(problem, posterior, bodies, parent, name, found)
     directions = undetermined(posterior, problem.prior, problem.names)
-    notes = [*(of_tests.warnings if of_tests else ()), *_notes(problem, posterior, found)]
+    notes = [*(of_tests.warnings if of_tests else ()), *_notes(problem, posterior, found), *_lacking(fitted)]
     return Calibration(person, found, directions, tuple(notes))
 
 
@@ -642,6 +642,19 @@ def _as_rows(found: xr.Dataset) -> list[dict[str, object]]:
                     row[f"{what}_{word}"] = float(f"{value:.4g}")
         rows.append(row)
     return rows
+
+
+def _lacking(fitted: Sequence[Observation]) -> list[str]:
+    """Sentences on moments that the muscles do not produce either with what was fitted."""
+    notes = []
+    for each in fitted:
+        if each.kind == RESERVE:
+            t = int(np.abs(each.residual).argmax())
+            notes.append(
+                f"Also with the fitted muscles {each.trial} lacks {abs(each.residual[t]):.3g} N m of {each.label} at "
+                f"{each.time[t]:.2f} s: no strength within the bounds produces it, or another muscle would have to."
+            )
+    return notes
 
 
 def _notes(problem: CalibrationProblem, posterior: Posterior, found: xr.Dataset) -> list[str]:
