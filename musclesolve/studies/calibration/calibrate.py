@@ -50,6 +50,7 @@ from musclesolve.studies.calibration.free_parameters import (
     free_factors,
 )
 from musclesolve.studies.calibration.gauss_newton import (
+    CONVERGED,
     Direction,
     Linear,
     Posterior,
@@ -78,6 +79,7 @@ if TYPE_CHECKING:
 
 AnyBody = RecordedBody | ModelBody
 
+ROUGH = 1.0
 ROUNDS = 3
 """How often the noise is found from the residuals and the fit repeated with it."""
 LEAST_EMG_SD = 0.03
@@ -267,7 +269,9 @@ class CalibrationProblem:
         theta, noise = self.parent, self.usual_noise(first)
         for number in range(ROUNDS):
             span = (0.1 + 0.15 * number, 0.25 + 0.15 * number)
-            posterior = self.fit(theta, self.every, noise, report, span)
+            # the noise is not known yet: a standard deviation more or less is no matter
+            least = ROUGH if number == 0 else CONVERGED
+            posterior = self.fit(theta, self.every, noise, report, span, least)
             theta = posterior.theta
             observed = self.observed(theta, self.every) or []
             before, noise = noise, self.found_noise([*observed, *self.tested(theta)])
@@ -282,6 +286,7 @@ class CalibrationProblem:
         noise: Mapping[tuple[str, str], Noise],
         report: Progress = no_progress,
         span: tuple[float, float] = (0.0, 1.0),
+        least: float = CONVERGED,
     ) -> Posterior:
         """The best theta for some trials with a given noise."""
 
@@ -293,7 +298,7 @@ class CalibrationProblem:
             share = 1.0 - 0.8**number
             report(f"calibration, step {number}, misfit {value:.4g}", span[0] + (span[1] - span[0]) * share)
 
-        return minimise(evaluate, theta, self.prior, step)
+        return minimise(evaluate, theta, self.prior, step, least)
 
 
 def calibrate_muscles(

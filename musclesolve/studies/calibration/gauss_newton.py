@@ -26,8 +26,8 @@ from musclesolve._util.arrays import Array
 LONGEST = 0.3
 """Longest step of a parameter [natural logarithm]."""
 MOST_STEPS, MOST_HALVINGS = 30, 5
-CONVERGED = 1e-2
-"""Least fall of the sum of squares that is worth a step: a hundredth of that of one standard deviation squared."""
+CONVERGED = 2e-2
+"""Least fall of the sum of squares that is worth a step, one being that of one standard deviation."""
 LEAST_GAIN = 1.0
 """Information over that of the prior from which a direction is determined."""
 NAMED = 0.35
@@ -74,8 +74,12 @@ def minimise(
     theta: Array,
     prior: Prior,
     report: Callable[[int, float], None] = lambda step, value: None,
+    least: float = CONVERGED,
 ) -> Posterior:
-    """Gauss-Newton from a theta (P,) at which there is an optimum; `evaluate` returns None where there is none."""
+    """Gauss-Newton from a theta (P,) at which there is an optimum; `evaluate` returns None where there is none.
+
+    It ends where the next step promises less than `least` of the sum of squares.
+    """
     from scipy.optimize import lsq_linear
 
     now = evaluate(theta)
@@ -96,7 +100,7 @@ def minimise(
             )
             move = found.x * prior.sd
             expected = value - 2.0 * float(found.cost)
-            if expected < CONVERGED:
+            if expected < least:
                 converged = True
                 break
             moved = np.clip(theta + move, prior.lower, prior.upper)

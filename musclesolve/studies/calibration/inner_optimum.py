@@ -117,6 +117,7 @@ class PartMuscles:
         self.elastic = sharing.tendon == "elastic"
         self.motions: list[tuple[slice, MotionProblem]] = []
         self.last: dict[int, MotionAttempt] = {}
+        self.known: tuple[Array, Optimum] | None = None
         if self.elastic:
             muscles = ElasticMuscles.of(part.state.parameters)
             for first, stop in true_runs(np.asarray(part.usable & part.measured)):
@@ -126,6 +127,14 @@ class PartMuscles:
 
     def solve(self, logarithm: Array) -> Optimum | None:
         """The optimum with the logarithms (4, n) of factors on `QUANTITIES`; None where there is none."""
+        if self.known is None or not np.array_equal(self.known[0], logarithm):
+            found = self._solve(logarithm)
+            if found is None:
+                return None
+            self.known = logarithm.copy(), found
+        return self.known[1]
+
+    def _solve(self, logarithm: Array) -> Optimum | None:
         muscles = with_factors(self.part.state.parameters, logarithm)
         if not self.elastic:
             state = self.part.state
