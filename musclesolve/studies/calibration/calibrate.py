@@ -517,7 +517,7 @@ def _person(
         for name, place in (("delay_s", emg.delay), ("shape", emg.shape))
         if place is not None
     }
-    person = PersonMuscles(
+    return PersonMuscles(
         name=name,
         parent=parent[0],
         parent_sha256=parent[1],
@@ -529,9 +529,6 @@ def _person(
         emg={**of_all, "channels": gains} if gains else {},
         prediction=tuple(_as_rows(found)),
     )
-    if person.parent_file is None or not isinstance(bodies[0], ModelBody):
-        return person
-    return person.with_numbers(bodies[0].whole.state.parameters)
 
 
 WORDS = ("before", "fitted", "predicted")
