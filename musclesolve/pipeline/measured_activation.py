@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
 import muscle_db
 from muscle_db.model import Muscle
 from musclesolve._util.arrays import Array
-from musclesolve.motion.signals.emg_envelope import at_times_inside, best_delays, linear_envelopes
+from musclesolve.motion.signals.emg_envelope import at_times_inside, best_delays, linear_envelopes, shaped
 from musclesolve.recording.data import Emg, Trial
 from musclesolve.recording.trial.emg_channels import CHANNELS
 
@@ -34,19 +35,40 @@ class MeasuredActivation:
     largest_counts: tuple[
         str, ...
     ] = ()  # channels whose largest envelope of the recording counts as activation 1
+    calibrated: tuple[str, ...] = ()  # channels with the gain that a calibration of the person found
 
     @classmethod
-    def of(cls, emg: Emg, muscles: Channels, sides: Sequence[str]) -> MeasuredActivation:
-        """Make the envelopes of the channels that belong to some legs."""
+    def of(
+        cls, emg: Emg, muscles: Channels, sides: Sequence[str], fitted: Mapping[str, Any] | None = None
+    ) -> MeasuredActivation:
+        """Make the envelopes of the channels that belong to some legs.
+
+        fitted: what a calibration of the person found of EMG: "channels" by name with their "largest" envelope in the
+        unit of the file and its "gain", the activation there, for channels whose maximum the trial file does not state;
+        "delay_s" and "shape", where they were free.
+        """
+        found = fitted or {}
+        gains = {
+            name: each
+            for name, each in found.get("channels", {}).items()
+            if name in emg.names and emg.maximum[emg.names.index(name)] is None
+        }
         own = [k for k, names in enumerate(muscles) if names[0][-1] in sides]
+        largest = [
+            gains[name]["largest"] if name in gains else size
+            for name, size in zip(emg.names, emg.maximum, strict=True)
+        ]
+        envelope = linear_envelopes(replace(emg, maximum=tuple(largest)))
+        gain = np.array([gains[name]["gain"] if name in gains else 1.0 for name in emg.names])
         return cls(
             tuple(emg.names[k] for k in own),
             tuple(muscles[k] for k in own),
             emg.time,
-            linear_envelopes(emg)[:, own],
+            (gain * shaped(envelope, found.get("shape", 0.0)))[:, own],
             emg.options.max_delay,
-            emg.options.delay,
-            tuple(emg.names[k] for k in own if emg.maximum[k] is None),
+            found.get("delay_s", emg.options.delay),
+            tuple(emg.names[k] for k in own if largest[k] is None),
+            tuple(emg.names[k] for k in own if emg.names[k] in gains),
         )
 
     def without(self, channel: int) -> MeasuredActivation:
@@ -106,12 +128,17 @@ class MeasuredActivation:
         for name, size, samples in zip(self.channels, largest, known.sum(axis=0), strict=True):
             if samples == 0:
                 found.append(f"The envelope of EMG channel {name} is known nowhere: it has too many gaps.")
-            elif not FAINT <= size <= 1.0 + 1e-9:
+            elif name not in self.calibrated and not FAINT <= size <= 1.0 + 1e-9:
                 ends = ", and no activation follows it above 1" if size > 1.0 else ""
                 found.append(
                     f"The envelope of EMG channel {name} reaches {size:.3g} times the maximum that the trial file "
                     f"gives{ends}: check the unit of [emg] maximum."
                 )
+        if self.calibrated:
+            found.append(
+                f"Envelopes of {len(self.calibrated)} channels of EMG count by the gains of the calibration, which "
+                "hold where electrodes were not placed anew."
+            )
         lost = int(np.isnan(self.at(time)).all(axis=1).sum()) if self.channels else 0
         if lost:
             found.append(

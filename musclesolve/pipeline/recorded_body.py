@@ -124,7 +124,12 @@ def recorded_body(
     model, motion = recorded.model, recorded.motion
     moments = measured_moments(trial, model, motion, recorded.wrenches)
     segments, validity = segment_motion(model, motion), recorded.validity(moments)
-    emg = None if trial.emg is None else MeasuredActivation.of(trial.emg, options.channels, options.sides)
+    fitted = {} if options.person is None else options.person.emg
+    emg = (
+        None
+        if trial.emg is None
+        else MeasuredActivation.of(trial.emg, options.channels, options.sides, fitted)
+    )
     parts = []
     for number, side in enumerate(options.sides):
         report("muscle rows", 0.45 + 0.25 * number / len(options.sides))

@@ -53,6 +53,16 @@ def envelopes_in_unit(emg: Emg) -> tuple[Array, Array]:
     return envelope, np.array(maximum, dtype=float)
 
 
+def shaped(envelope: Array, shape: float) -> Array:
+    """Return the activation (exp(A e) - 1) / (exp(A) - 1) at envelopes e of any shape; e where A is 0.
+
+    A is between -3 and 0 (Lloyd & Besier 2003, J Biomech 36:765-76).
+    """
+    if abs(shape) < 1e-9:
+        return envelope
+    return np.asarray(np.expm1(shape * envelope) / np.expm1(shape))
+
+
 def linear_envelope(signal: Array, rate_hz: float, options: EmgOptions) -> Array:
     """Return the envelope of raw signals (S, k) without gaps, in their unit: low-pass of |band-pass|, without lag.
 

@@ -498,7 +498,8 @@ def body_of_trial(
         with _placed(trial, "sharing", "cost", cost is None):
             body.check(sharing)
         return body
-    emg = MeasuredActivation.of(trial.emg, model_channels(trial, body.muscles), ALL_SIDES)
+    fitted = {} if body.person is None else body.person.emg
+    emg = MeasuredActivation.of(trial.emg, model_channels(trial, body.muscles), ALL_SIDES, fitted)
     parts = tuple(
         replace(part, emg=emg.expected(body.time, part.state.parameters.names)) for part in body.parts
     )

@@ -507,7 +507,8 @@ def _person(
     emg = problem.emg
     gains = {
         channel: {
-            "maximum": emg.largest[channel] / float(np.exp(posterior.theta[place])),
+            "largest": emg.largest[channel],
+            "gain": float(np.exp(posterior.theta[place])),
             "sd": float(np.sqrt(posterior.covariance[place, place])),
         }
         for channel, place in emg.gain.items()

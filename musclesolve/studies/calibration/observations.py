@@ -18,7 +18,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from musclesolve._util.arrays import Array
-from musclesolve.motion.signals.emg_envelope import envelopes_in_unit
+from musclesolve.motion.signals.emg_envelope import envelopes_in_unit, shaped
 from musclesolve.pipeline.measured_activation import MeasuredActivation
 from musclesolve.pipeline.opensim.model_body import ModelBody
 from musclesolve.pipeline.recorded_body import RecordedBody
@@ -200,13 +200,6 @@ class TrialMuscles:
 
 LACKING = 0.05
 """Reserves up to which the muscles suffice [N m]."""
-
-
-def shaped(envelope: Array, shape: float) -> Array:
-    """The activation (exp(A e) - 1) / (exp(A) - 1) at envelopes e of any shape; e where A is 0."""
-    if abs(shape) < 1e-9:
-        return envelope
-    return np.asarray(np.expm1(shape * envelope) / np.expm1(shape))
 
 
 def correlated_samples(residuals: Sequence[Array]) -> float:

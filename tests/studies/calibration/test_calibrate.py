@@ -12,6 +12,7 @@ from refusals import refused
 from typer.testing import CliRunner
 
 import musclesolve as ms
+from musclesolve.pipeline.run import prepare
 from musclesolve.studies.calibration.calibrate import calibrate_muscles
 
 QUADRICEPS = ("vastus_medialis_r", "vastus_intermedius_r", "vastus_lateralis_r", "rectus_femoris_r")
@@ -73,10 +74,25 @@ def test_fit_predicts_the_trial_that_was_left_out(found):
     assert (fascicles["rms_fitted"] < 1e-3).all()
 
 
-def test_gains_of_emg_are_found_and_written_as_maxima(found):
+def test_gains_of_emg_are_found(found):
     soleus = found.person.emg["channels"]["SOL"]
-    # the activation at an envelope of 1 is the gain: an envelope of 1 / gain would be full activation
-    assert soleus["maximum"] == pytest.approx(1.0 / GAIN, rel=0.1)
+    assert soleus["gain"] == pytest.approx(GAIN, rel=0.1)
+    assert soleus["largest"] == 1.0
+
+
+def test_envelopes_of_a_run_with_the_person_count_by_the_gains(found, tmp_path):
+    path = tmp_path / "person.toml"
+    ms.write_person(found.person, path)
+    first, _ = known_trials("rigid", RIGID, 0.02)
+    unstated = replace(first.emg, maximum=(None,) * 3)
+    muscles = replace(first.muscles, database=str(path))
+    stated = prepare(replace(first, muscles=muscles), side="r").emg
+    counted = prepare(replace(first, emg=unstated, muscles=muscles), side="r").emg
+    assert counted.calibrated == counted.channels
+    assert stated.calibrated == ()
+    gains = [found.person.emg["channels"][name]["gain"] for name in counted.channels]
+    assert counted.envelope == pytest.approx(stated.envelope * gains)
+    assert any("gains" in note for note in counted.notes(counted.time))
 
 
 def test_covariance_is_that_of_the_factors(found):

@@ -6,10 +6,11 @@ import numpy as np
 import pytest
 from known_person import HEADS, known_trials
 
+from musclesolve.motion.signals.emg_envelope import shaped
 from musclesolve.pipeline.run import prepare
 from musclesolve.studies.calibration.calibrate import CalibrationProblem
 from musclesolve.studies.calibration.free_parameters import Measured, free_factors
-from musclesolve.studies.calibration.observations import TrialMuscles, correlated_samples, shaped
+from musclesolve.studies.calibration.observations import TrialMuscles, correlated_samples
 
 PERSON = (("optimal_fiber_length", HEADS, 1.1), ("tendon_slack_length", HEADS, 0.98))
 
