@@ -66,6 +66,8 @@ from .sharing.solution_derivatives import solution_derivatives as solution_deriv
 from .sharing.solver.solver_registry import solvers as solvers
 from .sharing.solving import solve as solve
 from .sharing.status import Status as Status
+from .studies.calibration.body_calibration import calibrate_body as calibrate_body
+from .studies.calibration.body_record import BodyCalibration as BodyCalibration
 from .studies.calibration.calibrate import Calibration as Calibration
 from .studies.calibration.calibrate import calibrate_muscles as calibrate_muscles
 from .studies.center_of_pressure import (

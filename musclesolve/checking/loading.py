@@ -34,6 +34,7 @@ from musclesolve.recording.markers.mapping_tables import (
 )
 from musclesolve.recording.markers.marker_mapping import MarkerMapping, read_marker_mapping, requested_mapping
 from musclesolve.recording.plates.foot_forces import c3d_forces, is_stated, plate_of
+from musclesolve.recording.plates.plate_corrections import corrected_plates
 from musclesolve.recording.schema import Document, examined, trial_document
 from musclesolve.recording.text.text_file import is_file, read_lines, split_cells
 from musclesolve.recording.text.trc_file import RATE_TOLERANCE
@@ -174,13 +175,16 @@ def _trial(
                 with contained(findings, "reading of the forces", code="unreadable"):
                     forces = (*forces, plate_of(document, content, index, table, rotation))
         notes += table.notes
+    with contained(findings, "reading of the corrections of plates", code="unreadable"):
+        forces, corrections = corrected_plates(document, content, forces, rotation)
+        notes += corrections
 
     # What is not known is not a number, and no check looks at it.
     values = content["subject"]
     unknown = {key: float("nan") for key in ("mass_kg", "stature_m") if values[key] is None}
     values = values | unknown | {"sex": values["sex"] or "male"}
-    subject = subject_of(document, values | {"segments": None})
-    with contained(findings, "reading of the subject's segments", code="unreadable"):
+    subject = subject_of(document, values | {"segments": None, "body": None})
+    with contained(findings, "reading of the subject's segments and body", code="unreadable"):
         subject = subject_of(document, values)
 
     zero = np.zeros((walk.time.size, 3))

@@ -23,6 +23,7 @@ except KeyboardInterrupt:  # most of the time before `main` is spent here
 
 from musclesolve.cli import environment
 from musclesolve.cli.commands import (
+    body_commands,
     force_commands,
     list_commands,
     recording_commands,
@@ -181,6 +182,7 @@ PANELS: dict[str, dict[Callable[..., None], tuple[str, ...]]] = {
         recording_commands.init: QUIET,
         recording_commands.check: BOTH,
         recording_commands.calibrate: (),
+        body_commands.calibrate_body: BOTH,
         recording_commands.convert: QUIET,
         recording_commands.synthesize: QUIET,
     },

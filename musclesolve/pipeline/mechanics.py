@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
 
@@ -152,6 +152,16 @@ def subject_model(
         name: StatedSegment(each.mass, each.mass_factor, each.center, each.inertia)
         for name, each in subject.segments.items()
     }
+    if subject.body is not None:
+        segments = {
+            name: replace(
+                segments.get(name, StatedSegment()),
+                mass=mass,
+                mass_factor=None,
+                shift=subject.body.center_shift.get(name),
+            )
+            for name, mass in subject.body.mass.items()
+        }
     size = subject.mass, subject.stature, subject.sex, measured.offsets, subject.shoe_mass
     depth = measured.pelvis_depth
     try:

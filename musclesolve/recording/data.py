@@ -174,12 +174,45 @@ class SegmentValues:
 
 
 @dataclass(frozen=True)
+class SubjectBody:
+    """Masses and centers of mass of one subject as `calibrate_body` found them, instead of the inertia table's.
+
+    path: the file; mass [kg] of every segment; center_shift (3,) [m] of some, from the center of mass of the table,
+    along the axes of the standing pose (forward, left, up); stated_mass [kg] of the body, as the trial files have it.
+    """
+
+    path: Path
+    mass: Mapping[str, float]
+    center_shift: Mapping[str, tuple[float, float, float]]
+    stated_mass: float
+
+    @property
+    def total(self) -> float:
+        """Mass of the body [kg]."""
+        return sum(self.mass.values())
+
+    @property
+    def sentence(self) -> str:
+        """What is used, in words."""
+        moved = "; ".join(
+            f"that of {name} lies {1000.0 * x:+.0f} mm forward, {1000.0 * y:+.0f} mm left, {1000.0 * z:+.0f} mm up"
+            for name, (x, y, z) in self.center_shift.items()
+        )
+        return (
+            f"The body is that of {self.path.name}: {self.total:.2f} kg instead of {self.stated_mass:g} kg, masses of "
+            "segments as fitted to motion and ground forces"
+            + (f", centers of mass moved from the inertia table's: {moved}." if moved else ".")
+        )
+
+
+@dataclass(frozen=True)
 class Subject:
     """The subject: mass with shoes [kg], stature [m], leg length [m] from ASIS to medial malleolus if it was measured.
 
     shoe_mass: one shoe [kg]; the inertia tables are of bare feet. knee_width, ankle_width: between the epicondyles,
     and between the malleoli [m]; they and marker_diameter [m] serve only joints without a medial marker. segments: what
-    is stated of single ones instead of the inertia table. age [years]: None where it is not stated.
+    is stated of single ones instead of the inertia table. age [years]: None where it is not stated. body: masses and
+    centers of mass of a calibrated body, of which `mass` is the total then; None without one.
     """
 
     name: str
@@ -193,6 +226,7 @@ class Subject:
     marker_diameter: float = 0.014
     segments: Mapping[str, SegmentValues] = field(default_factory=dict)
     age: float | None = None
+    body: SubjectBody | None = None
 
     def chord_offset(self, joint: str) -> float:
         """Return the distance from the lateral marker of a knee or ankle to the joint center [m]."""
@@ -434,6 +468,7 @@ class Trial(Recording):
         analysed: sentences on what of the recording is analysed and why, where the trial file gives no range.
         movement: what the trial file says that the subject does; None where it does not say it.
         cycles: beginning and end of each cycle of the movement [s], where the trial file gives them.
+        plate_corrections: sentences on what [plates] changed of the measured ground forces.
     """
 
     subject: Subject
@@ -451,6 +486,7 @@ class Trial(Recording):
     analysed: tuple[str, ...] = ()
     movement: str | None = None
     cycles: tuple[tuple[float, float], ...] = ()
+    plate_corrections: tuple[str, ...] = ()
 
     def __repr__(self) -> str:
         """What it is, in a line, without the numbers."""

@@ -71,6 +71,10 @@ def _is_range(value: Any) -> bool:
     return bool(-math.inf < value[0] < value[1] < math.inf)
 
 
+def _is_triple(value: Any) -> bool:
+    return isinstance(value, list) and len(value) == 3 and all(map(is_number, value))
+
+
 def _is_text_or_names(value: Any) -> bool:
     return _is_text(value) or _is_name_list(value)
 
@@ -99,7 +103,7 @@ KINDS = {
     "triple": ValueKind(
         "a list of three numbers",
         "[0.01, 0.01, 0.002]",
-        lambda value: isinstance(value, list) and len(value) == 3 and all(map(is_number, value)),
+        _is_triple,
     ),
     "numbers": ValueKind(
         "a list of numbers",
@@ -112,6 +116,12 @@ KINDS = {
         lambda value: isinstance(value, list) and bool(value) and all(map(_is_range, value)),
     ),
     "weights": ValueKind("names with a number each", "{ heel_r = 2.0 }", _is_weights, is_number),
+    "triples": ValueKind(
+        "names with three numbers each",
+        "{ 1 = [4.0, 0.0, -1.5] }",
+        _table_of(_is_triple),
+        _is_triple,
+    ),
     "number_or_weights": ValueKind(
         "a number, or names with a number each",
         "a number such as 1.5, or { ... = 1.5 }",
@@ -413,6 +423,10 @@ def value_problem(value: Any, rule: Fields) -> tuple[str, str] | None:
     if name == "weights" and (beyond := [part for part in value if not _within(value[part], rule)]):
         problem = f"the value of '{beyond[0]}' is {as_text(value[beyond[0]])}"
         return problem, f"{kind.called}, {_range(rule)}: {about}"
+    if name in ("triple", "triples"):
+        listed = [value] if name == "triple" else value.values()
+        if beyond := [part for part in listed if not all(_within(number, rule) for number in part)]:
+            return f"a value is {as_text(beyond[0])}", f"{kind.called}, {_range(rule)}: {about}"
     return None
 
 

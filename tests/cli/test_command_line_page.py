@@ -36,5 +36,5 @@ def test_every_key_is_there():
 
 
 def test_the_commands_that_print_json_and_those_that_can_be_quiet_are_named():
-    named = set(re.findall(r"`(\w+)`", re.search(r"`--json` \((.*?)\)", TEXT, flags=re.S).group(1)))
+    named = set(re.findall(r"`([\w-]+)`", re.search(r"`--json` \((.*?)\)", TEXT, flags=re.S).group(1)))
     assert named == {name for name, each in COMMANDS.items() if "json" in {p.name for p in each.params}}

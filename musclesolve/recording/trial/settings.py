@@ -22,6 +22,7 @@ from musclesolve.recording.data import (
 )
 from musclesolve.recording.schema import Document, described_keys, trial_keys, value_problem
 from musclesolve.recording.text.text_file import is_file, read_lines, without_detours
+from musclesolve.recording.trial.body_file import read_body
 
 ADULT = 18.0
 """Age from which the inertia table is taken to hold [years]."""
@@ -39,10 +40,11 @@ def stated_cycles(table: Values) -> tuple[tuple[float, float], ...]:
 
 
 def subject_of(document: Document, table: Values) -> Subject:
-    """Return the subject of [subject], with what is stated of single segments: prostheses, children, casts.
+    """Return the subject of [subject], with what is stated of single segments, and of a body: prostheses, children.
 
     Raises:
-        InputError: an unknown segment or key, a value that no segment has, or masses that leave nothing of the body.
+        InputError: an unknown segment or key, a value that no segment has, masses that leave nothing of the body, or
+            the calibrated body of another subject.
     """
     rules, segments = described_keys("segment_keys.toml"), {}
     for name, values in (table["segments"] or {}).items():
@@ -56,9 +58,10 @@ def subject_of(document: Document, table: Values) -> Subject:
         expected = "segments that are parts of the body"
         remedy = "correct mass_kg of [subject], which counts prostheses in, or of the segments"
         raise document.error(problem, "subject", "mass_kg", 0, expected, remedy, code="conflict")
+    body = read_body(document, table)
     return Subject(
         name=table["name"],
-        mass=table["mass_kg"],
+        mass=table["mass_kg"] if body is None else body.total,
         stature=table["stature_m"],
         sex=table["sex"],
         leg_length=table["leg_length_m"],
@@ -68,6 +71,7 @@ def subject_of(document: Document, table: Values) -> Subject:
         marker_diameter=table["marker_diameter_m"],
         segments=segments,
         age=table["age_years"],
+        body=body,
     )
 
 
@@ -121,6 +125,8 @@ def subject_notes(subject: Subject) -> list[str]:
             f"Segments as stated, not those of the inertia table: {parts}. The others share what is left of the body "
             "mass as in the table. Muscles and joints of the model are those of an intact body."
         )
+    if subject.body is not None:
+        notes.append(subject.body.sentence)
     return notes
 
 

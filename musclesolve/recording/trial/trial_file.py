@@ -19,8 +19,10 @@ from musclesolve.recording.markers.mapping_tables import FUNCTIONAL
 from musclesolve.recording.markers.marker_mapping import MarkerMapping, read_marker_mapping
 from musclesolve.recording.markers.marker_set import marker_sets
 from musclesolve.recording.plates.foot_forces import c3d_forces, is_stated, plate_of
+from musclesolve.recording.plates.plate_corrections import corrected_plates
 from musclesolve.recording.schema import Document, trial_document, validated
 from musclesolve.recording.trial.analysed_range import find_range, finds_range, nothing_found, without_ends
+from musclesolve.recording.trial.body_file import body_path
 from musclesolve.recording.trial.emg_channels import check_overlap, read_emg
 from musclesolve.recording.trial.fascicle_lengths import check_fascicle_overlap, read_fascicles
 from musclesolve.recording.trial.functional_trials import COMPARED, FunctionalTrials, read_functional
@@ -87,10 +89,12 @@ def read_trial(path: str | Path) -> Trial | ModelTrial:
         plates = range(len(content["force"]))
         forces = tuple(plate_of(document, content, plate, table, rotation) for plate in plates)
         force_notes = table.sentences
+    forces, corrections = corrected_plates(document, content, forces, rotation)
     subject = subject_of(document, content["subject"])
     time_range = time_range_of(document, content["time"], walk, forces)
     trial = assembled(document, content, files, marker_mapping, functional, forces, subject, time_range)
-    trial = replace(trial, notes=(*trial.notes, *marker_notes(walk, static, functional), *force_notes))
+    notes = *trial.notes, *corrections, *marker_notes(walk, static, functional), *force_notes
+    trial = replace(trial, notes=notes, plate_corrections=corrections)
     trial = with_emg(trial, *read_emg(document, content, files["markers"]))
     trial = ranged(with_fascicles(trial, *read_fascicles(document, content)), content)
     trial, completed = completed_trial(trial, content)
@@ -174,6 +178,7 @@ def assembled(
     recordings = (markers for markers in (walk, static, *functional.recordings) if markers is not None)
     sources = dict.fromkeys(source for markers in recordings for source in markers.sources)
     files |= {f"markers part {k}": source for k, source in enumerate(sources, start=1)}
+    files |= body_path(document)
     if marker_set is not None and marker_set not in marker_sets():
         files["marker set"] = document.path.parent / marker_set
     own = document.path.parent / database if is_own_set(database) else None

@@ -51,7 +51,9 @@ def methods(trial: TrialFiles, citations: Citations) -> list[Any]:
         sentences = [model["software"], *filtered, *moments, *passive]
     else:
         sentences = [always["software"], always["subject"], *_of_choices(result, MARKERS)]
-        sentences += [always["inertia"], *_of_choices(result, MOTION), always["inverse"]]
+        inertia = "inertia_of_body" if result.attrs.get("subject_body") else "inertia"
+        sentences += [always[inertia], *_of_choices(result, MOTION), always["corrected_plates"]]
+        sentences += [always["inverse"]]
         sentences += _of_choices(result, MUSCLES)
     if trial.facts.counts.valid:
         kind = "elastic_sharing" if is_elastic(result) else "sharing"
@@ -132,6 +134,8 @@ def _values(trial: TrialFiles) -> dict[str, object]:
         "order": text(result, "filter_order"),
         "cutoff": cutoff,
     }
+    if corrections := listed(result, "plate_corrections"):
+        values["plate_corrections"] = " ".join(corrections)
     if factors := listed(result, "muscle_factors"):
         values["factors"] = "; ".join(factors)
     if time.size > 1:

@@ -155,6 +155,8 @@ def _provenance(body: RecordedBody) -> dict[str, object]:
         "subject_sex": subject.sex,
         "subject_shoe_mass_kg": subject.shoe_mass,
         "subject_segments": [f"{name} {each.sentence}" for name, each in subject.segments.items()],
+        "subject_body": "" if subject.body is None else subject.body.sentence,
+        "plate_corrections": list(trial.plate_corrections),
         "trial_file": os.path.realpath(trial.path),
         "inputs": [f"{role} {path.name} sha256:{sha256(path)}" for role, path in trial.files.items()],
         **emg_attributes(trial.emg),

@@ -1,1 +1,1 @@
-"""Muscles of one person from EMG, fascicle lengths and strength tests."""
+"""Calibration to one subject: muscles from EMG, fascicles and strength tests; body and plates from ground forces."""

@@ -108,7 +108,14 @@ def _with_paths(content: Mapping[str, Any], folder: Path, path: Path) -> Tables:
     tables = {name: dict(table) if isinstance(table, Mapping) else table for name, table in content.items()}
     if isinstance(tables.get("files"), dict):
         tables["files"] = {role: moved(name) for role, name in tables["files"].items()}
-    for table, key in (("emg", "file"), ("fascicle", "file"), ("markers", "set"), ("muscles", "database")):
+    files = (
+        ("subject", "body"),
+        ("emg", "file"),
+        ("fascicle", "file"),
+        ("markers", "set"),
+        ("muscles", "database"),
+    )
+    for table, key in files:
         values = tables.get(table)
         name = values.get(key) if isinstance(values, dict) else None
         if not isinstance(name, str):

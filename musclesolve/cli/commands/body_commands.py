@@ -1,0 +1,71 @@
+"""The command on the body of one subject: `calibrate-body`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from musclesolve.cli.printing import finish, progress
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from rich.console import RenderableType
+
+    from musclesolve.studies.calibration.body_record import BodyCalibration
+
+
+def calibrate_body(
+    trials: Annotated[
+        list[Path], typer.Argument(metavar="TRIAL.toml...", help="Trial files of recordings of one subject.")
+    ],
+    output: Annotated[Path, typer.Option("-o", "--output", help="The body file to write.")],
+    plate_force: Annotated[
+        bool,
+        typer.Option("--plate-force", help="Fit a gain and a zero of each plate's vertical force too."),
+    ] = False,
+    mass_sd: Annotated[
+        float | None,
+        typer.Option(help="How well the body mass is known, as a share of it; 0.02 unless given."),
+    ] = None,
+) -> None:
+    """Fit masses, centers of mass, clock and plates of one subject, so that motion and ground forces agree.
+
+    Nothing is applied: what is written is used where the tables subject and plates of a trial file name it.
+    """
+    from musclesolve.studies.calibration import body_calibration
+
+    with progress() as report:
+        body = body_calibration.calibrate_body(
+            trials, plate_force=plate_force, mass_sd=mass_sd, progress=report
+        )
+        path = body.save(output)
+
+    def document() -> dict[str, Any]:
+        from dataclasses import asdict
+
+        return asdict(body)
+
+    finish("calibrate-body", _text(body, path), document, [path])
+
+
+def _text(body: BodyCalibration, path: Path) -> Iterator[RenderableType | str]:
+    """What was found, what is not known, what it does to each trial, and how a trial file uses it."""
+    from musclesolve.cli.tables.body_tables import parameter_table, trial_table
+    from musclesolve.drafting.draft_text import value_text
+    from musclesolve.results.tables.lines import line, lines
+
+    stated, off = body.stated["mass_kg"], 1.96 * body.mass_sd
+    yield line(
+        "body",
+        f"{body.name}: {body.mass:.2f} kg (95 % +-{off:.2f} kg), stated {stated:g} kg; nothing was changed",
+    )
+    yield parameter_table(body.parameters)
+    yield from lines("remarks", body.remarks)
+    yield trial_table(body.trials)
+    yield line("to use it", f'[subject] body = "{path.name}"')
+    for one in body.trials:
+        keys = "; ".join(f"{key} = {value_text(value)}" for key, value in one.plates.items())
+        yield line("", f"[plates] of {one.trial.name}: {keys or 'nothing'}")

@@ -1,0 +1,74 @@
+"""What [plates] of a trial file changes of measured ground forces: clock, point of force, vertical force.
+
+    t' = t + offset        p' = p + shift        Fz' = gain (Fz - zero) while the plate is loaded
+
+Each change is said in a sentence of its own, which the results carry: a measured force is never changed unseen.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from musclesolve._util.arrays import Array
+from musclesolve.recording.data import PlateForce
+from musclesolve.recording.schema import Document
+
+
+def plate_numbers(forces: tuple[PlateForce, ...]) -> list[int]:
+    """Return the number by which [plates] names each plate: that in the C3D file, else the place of its [[force]]."""
+    return [place if plate.number is None else plate.number for place, plate in enumerate(forces, start=1)]
+
+
+def corrected_plates(
+    document: Document, content: Mapping[str, Any], forces: tuple[PlateForce, ...], rotation: Array
+) -> tuple[tuple[PlateForce, ...], tuple[str, ...]]:
+    """Return the plates as [plates] corrects them, and a sentence on every correction.
+
+    Args:
+        document: the trial file.
+        content: its tables, with defaults.
+        forces: the plates as they were recorded, global frame.
+        rotation: (3, 3) from the axes of the files to the global frame.
+
+    Raises:
+        InputError: a plate that the trial does not have.
+    """
+    table, numbers = content["plates"], plate_numbers(forces)
+    by_plate = {key: table[key] or {} for key in ("shift_mm", "vertical_gain", "vertical_zero_n")}
+    known = [str(number) for number in dict.fromkeys(numbers)]
+    for key, values in by_plate.items():
+        for name in values:
+            if name not in known:
+                raise document.unknown("there is no such plate", name, known, "plates", key)
+    shift, gain, zero = by_plate.values()
+    corrected = []
+    for number, plate in zip(map(str, numbers), forces, strict=True):
+        point = plate.point + 0.001 * rotation @ np.array(shift.get(number, (0.0, 0.0, 0.0)))
+        loaded = np.abs(plate.force[:, 2]) >= content["filter"]["unloaded_below_n"]
+        force = plate.force.copy()
+        force[loaded, 2] = gain.get(number, 1.0) * (force[loaded, 2] - zero.get(number, 0.0))
+        corrected.append(replace(plate, time=plate.time + table["offset_s"], force=force, point=point))
+    return tuple(corrected), tuple(_sentences(table["offset_s"], shift, gain, zero))
+
+
+def _sentences(
+    offset: float,
+    shift: Mapping[str, list[float]],
+    gain: Mapping[str, float],
+    zero: Mapping[str, float],
+) -> Iterator[str]:
+    if offset:
+        yield f"The clock of the plates was corrected: {1000.0 * offset:+.1f} ms were added to their times."
+    for number, (x, y, z) in shift.items():
+        yield (
+            f"The center of pressure of plate {number} was shifted by {np.linalg.norm([x, y, z]):.1f} mm: "
+            f"{x:+.1f}, {y:+.1f}, {z:+.1f} mm along x, y, z of the files."
+        )
+    for number, factor in gain.items():
+        yield f"The vertical force of plate {number} was multiplied by {factor:g}."
+    for number, force in zero.items():
+        yield f"{force:g} N were taken off the vertical force of plate {number} while it is loaded."

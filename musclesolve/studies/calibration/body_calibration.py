@@ -1,0 +1,469 @@
+"""Body and plates of one subject from several trials, so that the recorded motion and the ground forces agree.
+
+The residual at the pelvis is what no joint supplies: with masses, centers of mass, clock and plates as they are it
+would be nothing but errors of the motion. The fit is in `body_fit`, the residual and its derivatives in
+`body_residual`. What is found is written, not applied: a trial file names it in [subject] body and [plates].
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from musclesolve._util.arrays import Array
+from musclesolve._util.bundled_toml import bundled_toml
+from musclesolve._util.checks import check_number
+from musclesolve._util.progress import Progress, no_progress
+from musclesolve.constants import STANDARD_GRAVITY
+from musclesolve.dynamics.inverse.inverse_dynamics import projected_moments
+from musclesolve.errors import InputError
+from musclesolve.motion.ground_reaction import ground_reactions
+from musclesolve.pipeline.mechanics import Mechanics, mechanics, subject_model
+from musclesolve.pipeline.run import recording_of
+from musclesolve.recording.data import SIDES, SubjectBody, Trial
+from musclesolve.recording.plates.plate_corrections import plate_numbers
+from musclesolve.studies.calibration.body_fit import BodyFit, fit_body, fit_like
+from musclesolve.studies.calibration.body_record import (
+    BodyCalibration,
+    FoundParameter,
+    ResidualSize,
+    TrialOutcome,
+)
+from musclesolve.studies.calibration.body_residual import (
+    AXES,
+    CENTER,
+    CLOCK,
+    GAIN,
+    GROUPS,
+    MASS,
+    MOVED,
+    SHIFT,
+    ZERO,
+    BodyParameter,
+    TrialResidual,
+    plate_names,
+    trial_pieces,
+)
+from musclesolve.studies.uncertainty.error_sources import standard_deviations
+
+PURPOSE = "the calibration of a body"
+SHOWN_DOFS = ("hip_flexion", "knee_flexion", "ankle_dorsiflexion")
+"""Joint moments whose change is reported."""
+UNITS = {
+    MASS: (1.0, "factor"),
+    CENTER: (1e3, "mm"),
+    CLOCK: (1e3, "ms"),
+    SHIFT: (1e3, "mm"),
+    GAIN: (1.0, "factor"),
+}
+"""Unit in which a quantity is written, and how many of it are one of SI; what is not named here is in SI."""
+TOGETHER = 0.7
+"""Two parameters whose errors correlate more are not told apart."""
+
+
+def calibrate_body(
+    trials: Sequence[Trial | str | Path] | Trial | str | Path,
+    *,
+    plate_force: bool = False,
+    mass_sd: float | None = None,
+    progress: Progress | None = None,
+) -> BodyCalibration:
+    """Masses, centers of mass, clock and plates of one subject with which motion and ground forces agree best.
+
+    Minimises the residual at the pelvis, F = sum m (a - g) - sum F_plate and its moment about the hips, over all frames
+    in which all contacts are measured, with priors and bounds (docs/calibration_body.md). Fitted are the masses of
+    segments, the center of mass of trunk and pelvis, one offset of the clock of the plates for each session, and a
+    shift of each plate's center of pressure. Trials are of one session where their forces lie in one folder. Nothing is
+    applied: `save` writes it, and trial files name it.
+
+    Args:
+        trials: trial files of recordings of one subject, or what `read_trial` returned for them.
+        plate_force: fit a gain and a zero of each plate's vertical force too.
+        mass_sd: how well the body mass is known, relative; 0.02 unless given.
+        progress: called with stage and share of the work.
+
+    Raises:
+        InputError: trials of several subjects, of OpenSim models, calibrated already, or without ground forces under a
+            known motion in any frame; a body mass that the plates contradict; a fit that does not converge.
+    """
+    report = progress or no_progress
+    listed = [trials] if isinstance(trials, Trial | str | Path) else list(trials)
+    if not listed:
+        raise InputError(
+            "no trial is given",
+            code="missing_argument",
+            where="calibrate_body",
+            expected="trial files of recordings of one subject",
+        )
+    read: list[Trial] = []
+    for one in listed:
+        report("reading", 0.1 * len(read) / len(listed))
+        read.append(recording_of(one, PURPOSE))
+    check_trials(read)
+    recorded: list[Mechanics] = []
+    pieces: list[list[TrialResidual]] = []
+    for number, trial in enumerate(read):
+        report(f"motion of {trial.path.name}", 0.1 + 0.5 * number / len(read))
+        recorded.append(mechanics(trial))
+        pieces.append(trial_pieces(trial, recorded[-1]))
+    sessions = list(dict.fromkeys(piece.session for of_trial in pieces for piece in of_trial))
+    pieces = [
+        [replace(piece, session=str(1 + sessions.index(piece.session))) for piece in of_trial]
+        for of_trial in pieces
+    ]
+    used = [piece for of_trial in pieces for piece in of_trial]
+    _check_loaded(read, used)
+    priors, errors = body_priors(), standard_deviations(read[0].uncertainty)
+    known = priors["body_mass"]["sd"] if mass_sd is None else _mass_sd(mass_sd)
+    parameters = _parameters(used, errors, plate_force)
+    report("fit", 0.6)
+    soft_tissue = errors["soft_tissue"]
+    fit = fit_body(
+        used, parameters, _shares(used[0]), mass_sd=known, bound=priors["bound"], soft_tissue=soft_tissue
+    )
+    _check_mass(read[0], fit, known, priors["bound"])
+    outcomes = []
+    for number, (trial, mechanism, ours) in enumerate(zip(read, recorded, pieces, strict=True)):
+        report(f"prediction of {trial.path.name}", 0.75 + 0.25 * number / len(read))
+        rest = [k for k, piece in enumerate(used) if not any(piece is one for one in ours)]
+        alone = None
+        if ours and rest:
+            alone = fit_like(fit, [used[k] for k in rest], [fit.noise[k] for k in rest], soft_tissue)
+        outcomes.append(_outcome(trial, mechanism, ours, fit, alone))
+    return _calibration(read[0], recorded[0], fit, outcomes)
+
+
+@cache
+def body_priors() -> dict[str, Any]:
+    """What is known before any trial, as ``body_priors.toml`` has it."""
+    return bundled_toml(__package__, "body_priors.toml")
+
+
+def check_trials(trials: Sequence[Trial]) -> None:
+    """Refuse trials that are not of one subject, stand twice, or are calibrated already."""
+    first, seen = trials[0], set[Path]()
+    for trial in trials:
+        path = trial.path.resolve()
+        if path in seen:
+            raise InputError("the trial is given twice", code="duplicate_name", file=path)
+        seen.add(path)
+        for table, key, given in (
+            ("subject", "body", trial.subject.body is not None),
+            ("plates", None, bool(trial.plate_corrections)),
+        ):
+            if given:
+                problem = "the trial is corrected by an earlier calibration"
+                expected = "what was recorded, with the body of the inertia table"
+                remedy = "leave out body of [subject] and [plates], and write them again afterwards"
+                raise trial.document.error(problem, table, key, 0, expected, remedy, code="conflict")
+        for key, one, other in zip(
+            ("mass_kg", "stature_m", "sex", "shoe_mass_kg", "segments"),
+            _identity(trial),
+            _identity(first),
+            strict=True,
+        ):
+            if one != other:
+                problem = f"{key} is not that of {first.path.name}: {one}, there {other}"
+                expected = "trials of one subject"
+                remedy = "calibrate each subject by itself, or correct the trial file"
+                raise trial.document.error(problem, "subject", key, 0, expected, remedy, code="conflict")
+
+
+def _identity(trial: Trial) -> tuple[object, ...]:
+    subject = trial.subject
+    return subject.mass, subject.stature, subject.sex, subject.shoe_mass, dict(subject.segments)
+
+
+def _check_loaded(trials: Sequence[Trial], pieces: Sequence[TrialResidual]) -> None:
+    """Refuse trials without any frame in which plates carry the subject and all contacts are measured."""
+    loaded = [
+        piece
+        for piece in pieces
+        if np.abs(piece.at((), np.zeros(0))[0][:, 2]).min() < 0.5 * _weight(piece.trial)
+    ]
+    if loaded:
+        return
+    flight = bool(pieces)
+    raise InputError(
+        "the plates are not loaded in any frame"
+        if flight
+        else "in no frame are all contacts measured by plates",
+        code="bad_forces",
+        file=trials[0].path,
+        expected="frames in which plates carry the subject, and all feet on the ground stand on plates",
+        remedy="add a trial of standing or walking on plates; musclesolve check says what each one shows",
+    )
+
+
+def _weight(trial: Trial) -> float:
+    return trial.subject.mass * STANDARD_GRAVITY
+
+
+def _mass_sd(mass_sd: float) -> float:
+    return check_number(
+        mass_sd, "mass_sd", "a share of the body mass, above 0 and up to 0.3", above=0.0, most=0.3
+    )
+
+
+def _check_mass(trial: Trial, fit: BodyFit, mass_sd: float, bound: float) -> None:
+    """Refuse a body mass that the plates contradict: other support, a wrong mass, or plates of another scale."""
+    stated = trial.subject.mass
+    if abs(fit.mass_alone) <= bound * float(np.hypot(mass_sd, fit.mass_alone_sd)):
+        return
+    carried = stated * float(np.exp(fit.mass_alone))
+    raise trial.document.error(
+        f"the plates carry {carried:.1f} kg with a standard deviation of {carried * fit.mass_alone_sd:.1f} kg, not "
+        f"mass_kg = {stated:g} with one of {100.0 * mass_sd:g} %",
+        "subject",
+        "mass_kg",
+        0,
+        "a body mass, with all that is worn, that the plates bear out: no other support, plates of the right scale",
+        f"weigh the subject again, and write mass_kg = {carried:.1f} if it is so; or say how well the mass is known "
+        "with --mass-sd",
+        code="bad_forces",
+    )
+
+
+def _shares(piece: TrialResidual) -> dict[str, float]:
+    """Share of the body mass of each group of segments."""
+    return {
+        group: float(piece.mass[[of == group for of in piece.group]].sum() / piece.mass.sum())
+        for group in GROUPS
+    }
+
+
+def _parameters(
+    pieces: Sequence[TrialResidual], errors: dict[str, float], plate_force: bool
+) -> list[BodyParameter]:
+    """What is fitted: the body, and for each session clock and plates."""
+    priors = body_priors()
+    moved, held = 1e-3 * priors["center_of_mass_mm"]["sd"], priors["center_of_mass_mm"]["held"]
+    found = [BodyParameter(MASS, group, "", "", errors["segment_mass"]) for group in GROUPS]
+    found += [
+        BodyParameter(CENTER, group, axis, "", moved, axis not in held) for group in MOVED for axis in AXES
+    ]
+    for session in dict.fromkeys(piece.session for piece in pieces):
+        ours = [piece for piece in pieces if piece.session == session]
+        plates = dict.fromkeys(name for piece in ours for name in piece.plate_names)
+        found.append(BodyParameter(CLOCK, "", "", session, 1e-3 * priors["clock_ms"]["sd"]))
+        for plate in plates:
+            found += [
+                BodyParameter(SHIFT, plate, axis, session, errors["center_of_pressure"])
+                for axis in ours[0].horizontal
+            ]
+            if plate_force:
+                found.append(BodyParameter(GAIN, plate, "", session, priors["vertical_gain"]["sd"]))
+                found.append(BodyParameter(ZERO, plate, "", session, priors["vertical_zero_n"]["sd"]))
+    return found
+
+
+def _outcome(
+    trial: Trial, recorded: Mechanics, pieces: list[TrialResidual], fit: BodyFit, alone: Array | None
+) -> TrialOutcome:
+    """Residuals before and after, the corrections of the plates, and how much joint moments change."""
+    sizes: dict[str, ResidualSize | None] = dict.fromkeys(("before", "after", "predicted"))
+    for name, values in (("before", np.zeros(len(fit.value))), ("after", fit.value), ("predicted", alone)):
+        if values is not None and pieces:
+            sizes[name] = _size(trial, [piece.at(fit.parameters, values)[0] for piece in pieces])
+    nothing = ResidualSize(np.nan, np.nan, np.nan)
+    frames = sum(len(piece.time) for piece in pieces)
+    plates = plate_keys(trial, fit, pieces[0].session, pieces[0].horizontal) if pieces else {}
+    return TrialOutcome(
+        trial=trial.path,
+        session=pieces[0].session if pieces else "",
+        frames=frames,
+        left_out=len(recorded.motion.time) - frames,
+        before=sizes["before"] or nothing,
+        after=sizes["after"] or nothing,
+        predicted=sizes["predicted"],
+        moment_change=_moment_change(trial, recorded, pieces, fit, plates) if pieces else {},
+        plates=plates,
+    )
+
+
+def _size(trial: Trial, residuals: list[Array]) -> ResidualSize:
+    force, moment = np.split(np.concatenate(residuals), 2, axis=1)
+    rms = float(np.sqrt((force**2).sum(axis=1).mean()))
+    return ResidualSize(rms, rms / _weight(trial), float(np.sqrt((moment**2).sum(axis=1).mean())))
+
+
+def plate_keys(trial: Trial, fit: BodyFit, session: str, horizontal: tuple[str, str]) -> dict[str, Any]:
+    """The keys and values of [plates] of a trial; what is not determined is left out."""
+    found = {
+        (one.quantity, one.of, one.axis): float(value)
+        for one, value, told in zip(fit.parameters, fit.value, fit.determined, strict=True)
+        if one.session == session and told
+    }
+    keys: dict[str, Any] = {}
+    if late := found.get((CLOCK, "", "")):
+        keys["offset_s"] = round(late, 5)
+    numbers = dict(zip(map(str, plate_numbers(trial.forces)), plate_names(trial), strict=True))
+    shifts = {}
+    for number, plate in numbers.items():
+        shift = [
+            round(1e3 * found.get((SHIFT, plate, axis), 0.0), 2) if axis in horizontal else 0.0
+            for axis in "xyz"
+        ]
+        if any(shift):
+            shifts[number] = shift
+    gains = {
+        n: round(float(np.exp(found[GAIN, p, ""])), 5) for n, p in numbers.items() if (GAIN, p, "") in found
+    }
+    zeros = {n: round(found[ZERO, p, ""], 2) for n, p in numbers.items() if (ZERO, p, "") in found}
+    for key, values in (("shift_mm", shifts), ("vertical_gain", gains), ("vertical_zero_n", zeros)):
+        if values:
+            keys[key] = values
+    return keys
+
+
+def _moment_change(
+    trial: Trial, recorded: Mechanics, pieces: list[TrialResidual], fit: BodyFit, plates: dict[str, Any]
+) -> dict[str, float]:
+    """Root mean square change of joint moments [N m] in the used frames, by the road that a trial file takes."""
+    from musclesolve.recording.plates.plate_corrections import corrected_plates
+
+    model = recorded.model
+    masses, shifts = body_values(recorded, fit)
+    body = SubjectBody(trial.path, masses, shifts, trial.subject.mass)
+    table = {"offset_s": 0.0, "shift_mm": None, "vertical_gain": None, "vertical_zero_n": None} | plates
+    content = {"plates": table, "filter": {"unloaded_below_n": trial.unloaded_below}}
+    forces, _ = corrected_plates(trial.document, content, trial.forces, pieces[0].axes.T)
+    other = replace(trial, forces=forces, subject=replace(trial.subject, body=body, mass=body.total))
+    changed = replace(
+        recorded,
+        model=subject_model(other, recorded.measured),
+        reactions=ground_reactions(forces, recorded.motion.time, recorded.measured.filter),
+    )
+    before, after = (projected_moments(one.model, one.motion, one.wrenches) for one in (recorded, changed))
+    used = np.isin(recorded.motion.time, np.concatenate([piece.time for piece in pieces]))
+    change = np.sqrt(((after - before)[used] ** 2).mean(axis=0))
+    return {
+        f"{dof}_{side}": float(change[model.dof(f"{dof}_{side}")]) for side in SIDES for dof in SHOWN_DOFS
+    }
+
+
+def body_values(
+    recorded: Mechanics, fit: BodyFit
+) -> tuple[dict[str, float], dict[str, tuple[float, float, float]]]:
+    """Mass [kg] of every segment, and shift (forward, left, up) [m] of the centers of mass that are moved."""
+    found = {
+        (one.quantity, one.of, one.axis): float(value)
+        for one, value in zip(fit.parameters, fit.value, strict=True)
+    }
+    factors = {
+        segment: np.exp(found[MASS, group, ""]) for group, members in GROUPS.items() for segment in members
+    }
+    masses = {name: float(factors[name] * mass) for name, mass in segment_masses(recorded).items()}
+    shifts = {}
+    for group in MOVED:
+        forward, left, up = (found[CENTER, group, axis] for axis in AXES)
+        for segment in GROUPS[group]:
+            if forward or left or up:
+                shifts[segment] = (forward, left, up)
+    return masses, shifts
+
+
+def segment_masses(recorded: Mechanics) -> dict[str, float]:
+    """Mass [kg] of every segment of the model."""
+    masses: dict[str, float] = {}
+    for body, mass in zip(recorded.model.topology.bodies, recorded.model.mass.mass, strict=True):
+        masses[body.segment] = masses.get(body.segment, 0.0) + float(mass)
+    return masses
+
+
+def _calibration(
+    trial: Trial, recorded: Mechanics, fit: BodyFit, outcomes: list[TrialOutcome]
+) -> BodyCalibration:
+    """The result in the units of its readers."""
+    units = [UNITS.get(one.quantity, (1.0, "N")) for one in fit.parameters]
+    several = len({one.session for one in fit.parameters if one.session}) > 1
+    parameters = []
+    columns = (
+        fit.parameters,
+        units,
+        fit.value,
+        fit.sd,
+        fit.prior_sd,
+        fit.bound,
+        fit.determined,
+        fit.at_bound,
+    )
+    for one, (scale, unit), value, sd, prior_sd, bound, told, held in zip(*columns, strict=True):
+
+        def shown(number: float, scale: float = scale, unit: str = unit) -> float:
+            return float(np.exp(number)) if unit == "factor" else float(scale * number)
+
+        parameters.append(
+            FoundParameter(
+                name=parameter_name(one, several),
+                quantity=one.quantity,
+                value=shown(value),
+                unit=unit,
+                sd=float(scale * sd),
+                prior_sd=float(scale * prior_sd),
+                lowest=shown(-bound),
+                highest=shown(bound),
+                determined=bool(told),
+                at_bound=bool(held),
+            )
+        )
+    scales = np.array([scale for scale, _ in units])
+    masses, shifts = body_values(recorded, fit)
+    subject, total = trial.subject, sum(masses.values())
+    return BodyCalibration(
+        name=subject.name,
+        stated={
+            "mass_kg": subject.mass,
+            "stature_m": subject.stature,
+            "sex": subject.sex,
+            "shoe_mass_kg": subject.shoe_mass,
+        },
+        mass=total,
+        mass_sd=total * fit.mass[1],
+        segment_mass=masses,
+        parent_mass=segment_masses(recorded),
+        center_shift={name: (1e3 * x, 1e3 * y, 1e3 * z) for name, (x, y, z) in shifts.items()},
+        parameters=tuple(parameters),
+        covariance=fit.covariance * np.outer(scales, scales),
+        trials=tuple(outcomes),
+        remarks=tuple(_remarks(parameters, fit)),
+    )
+
+
+def parameter_name(one: BodyParameter, with_session: bool) -> str:
+    """What a parameter is called: "mass of the trunk", "center of mass of the pelvis, forward"."""
+    name = {
+        MASS: f"mass of the {one.of}",
+        CENTER: f"center of mass of the {one.of}, {one.axis}",
+        CLOCK: "clock of the plates",
+        SHIFT: f"center of pressure of {one.of}, {one.axis}",
+        GAIN: f"gain of {one.of}",
+        ZERO: f"zero of {one.of}",
+    }[one.quantity]
+    return f"{name} (session {one.session})" if with_session and one.session else name
+
+
+def _remarks(parameters: list[FoundParameter], fit: BodyFit) -> list[str]:
+    """What the trials do not determine, do not tell apart, or draw beyond a bound."""
+    remarks = []
+    if unknown := [one.name for one in parameters if not one.determined]:
+        remarks.append(f"Not determined by these trials, and left at the prior: {'; '.join(unknown)}.")
+    correlation = fit.covariance / np.outer(fit.sd, fit.sd)
+    for k, one in enumerate(parameters):
+        for j, other in enumerate(parameters[:k]):
+            if abs(correlation[k, j]) > TOGETHER and one.determined and other.determined:
+                remarks.append(
+                    f"Not told apart by these trials: {other.name} and {one.name} "
+                    f"(correlation {correlation[k, j]:.2f})."
+                )
+    remarks += [
+        f"At its bound: {one.name}, {one.value:.3g} {one.unit}. The trials draw it further: look for another cause."
+        for one in parameters
+        if one.at_bound
+    ]
+    return remarks

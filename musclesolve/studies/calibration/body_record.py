@@ -1,0 +1,163 @@
+"""A calibrated body as a record and as a file: what trial files use of it, and how far it can be trusted."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from musclesolve._util.arrays import Array
+from musclesolve.results.files.atomic_writing import write_files
+from musclesolve.studies.study.trial_files import toml_text
+from musclesolve.version import __version__
+
+HEAD = """# The body of one subject, fitted to recorded motion and ground forces by musclesolve calibrate-body.
+# [subject] body = "..." of a trial file of this subject uses [mass_kg] and [center_shift_mm]. Clock and plates are
+# no part of the body: plates of each [[trial]] has what [plates] of its trial file takes.
+"""
+
+
+@dataclass(frozen=True)
+class FoundParameter:
+    """One fitted number of a body or its plates.
+
+    value: a factor (masses, gains), or in the unit; sd, prior_sd: posterior and prior standard deviation, of a factor
+    that of its logarithm; lowest, highest: the bounds; determined: whether the trials tell it, else the value is the
+    prior's; at_bound: whether a bound holds it.
+    """
+
+    name: str
+    quantity: str
+    value: float
+    unit: str
+    sd: float
+    prior_sd: float
+    lowest: float
+    highest: float
+    determined: bool
+    at_bound: bool
+
+
+@dataclass(frozen=True)
+class ResidualSize:
+    """Root mean square over frames of force [N], its share of the weight, and moment [N m] at the pelvis."""
+
+    force: float
+    share: float
+    moment: float
+
+
+@dataclass(frozen=True)
+class TrialOutcome:
+    """What the calibration does to one trial.
+
+    frames: used; left_out: of the time range, without all contacts measured. before, after: residual at the pelvis in
+    the used frames; predicted: after, with what the other trials alone say (None with one trial). moment_change: joint
+    degree of freedom -> root mean square change of its moment [N m]. plates: keys and values of [plates].
+    """
+
+    trial: Path
+    session: str
+    frames: int
+    left_out: int
+    before: ResidualSize
+    after: ResidualSize
+    predicted: ResidualSize | None
+    moment_change: dict[str, float]
+    plates: dict[str, Any]
+
+
+@dataclass(frozen=True)
+class BodyCalibration:
+    """A calibrated body: see `calibrate_body`.
+
+    stated: mass, stature, sex and mass of a shoe as the trial files have them, by key. mass [kg] of the body and its
+    standard deviation. segment_mass, parent_mass: segment -> [kg]; center_shift: segment -> (forward, left, up) [mm].
+    covariance (P, P) of the parameters, of logarithms of factors, else in their units. remarks: what is not determined
+    or held by a bound, in words.
+    """
+
+    name: str
+    stated: dict[str, Any]
+    mass: float
+    mass_sd: float
+    segment_mass: dict[str, float]
+    parent_mass: dict[str, float]
+    center_shift: dict[str, tuple[float, float, float]]
+    parameters: tuple[FoundParameter, ...]
+    covariance: Array
+    trials: tuple[TrialOutcome, ...]
+    remarks: tuple[str, ...]
+
+    def __repr__(self) -> str:
+        """What it is, in a line."""
+        return f"<BodyCalibration {self.name!r}: {self.mass:.2f} kg, {len(self.trials)} trials>"
+
+    def save(self, path: str | Path) -> Path:
+        """Write the body file; an existing one is replaced when the new one is complete.
+
+        Raises:
+            InputError: the place cannot be written.
+        """
+        path = Path(path)
+        return write_files(path.parent, {path.name: body_text(self, path.parent).encode()})[0]
+
+
+def body_text(body: BodyCalibration, folder: Path) -> str:
+    """The text of the file; the trials are named from its folder."""
+    tables: dict[str, Any] = {
+        "body": {
+            "name": body.name,
+            "created": f"musclesolve {__version__}",
+            "mass_kg": _short(body.mass),
+            "mass_sd_kg": _short(body.mass_sd),
+            "parent_mass_kg": {name: _short(mass) for name, mass in body.parent_mass.items()},
+            "remarks": list(body.remarks),
+        },
+        "subject": body.stated,
+        "mass_kg": {name: round(mass, 6) for name, mass in body.segment_mass.items()},
+        "center_shift_mm": {
+            name: [round(part, 3) for part in shift] for name, shift in body.center_shift.items()
+        },
+        "trial": [
+            {
+                "file": _from(one.trial, folder),
+                "session": one.session,
+                "frames": one.frames,
+                "frames_left_out": one.left_out,
+                "plates": one.plates,
+                "residual_before": _size(one.before),
+                "residual_after": _size(one.after),
+                **({"residual_predicted": _size(one.predicted)} if one.predicted else {}),
+                "moment_change_n_m": {dof: _short(change) for dof, change in one.moment_change.items()},
+            }
+            for one in body.trials
+        ],
+        "parameter": [
+            {
+                **{
+                    key: _short(value) if isinstance(value, float) else value
+                    for key, value in asdict(one).items()
+                },
+                "covariance": [_short(number) for number in row],
+            }
+            for one, row in zip(body.parameters, body.covariance, strict=True)
+        ],
+    }
+    return HEAD + "\n" + toml_text({name: table for name, table in tables.items() if table})
+
+
+def _size(size: ResidualSize) -> dict[str, float]:
+    numbers = {"force_n": size.force, "force_percent_weight": 100.0 * size.share, "moment_n_m": size.moment}
+    return {key: _short(value) for key, value in numbers.items() if np.isfinite(value)}
+
+
+def _short(number: float) -> float:
+    return float(f"{number:.6g}")
+
+
+def _from(path: Path, folder: Path) -> str:
+    path, folder = path.resolve(), folder.resolve()
+    return path.relative_to(folder).as_posix() if path.is_relative_to(folder) else path.as_posix()
