@@ -62,6 +62,8 @@ UNITS = {
     GAIN: (1.0, "factor"),
 }
 """Unit in which a quantity is written, and how many of it are one of SI; what is not named here is in SI."""
+LOADED = 0.5
+"""Share of the weight that the plates carry at least once."""
 TOGETHER = 0.7
 """Two parameters whose errors correlate more are not told apart."""
 
@@ -181,12 +183,7 @@ def _identity(trial: Trial) -> tuple[object, ...]:
 
 def _check_loaded(trials: Sequence[Trial], pieces: Sequence[TrialResidual]) -> None:
     """Refuse trials without any frame in which plates carry the subject and all contacts are measured."""
-    loaded = [
-        piece
-        for piece in pieces
-        if np.abs(piece.at((), np.zeros(0))[0][:, 2]).min() < 0.5 * _weight(piece.trial)
-    ]
-    if loaded:
+    if any(piece.load.max() > LOADED * _weight(piece.trial) for piece in pieces):
         return
     flight = bool(pieces)
     raise InputError(
@@ -431,7 +428,7 @@ def _calibration(
         parameters=tuple(parameters),
         covariance=fit.covariance * np.outer(scales, scales),
         trials=tuple(outcomes),
-        remarks=tuple(_remarks(parameters, fit)),
+        remarks=(*_remarks(parameters, fit), *_unused(outcomes)),
     )
 
 
@@ -446,6 +443,15 @@ def parameter_name(one: BodyParameter, with_session: bool) -> str:
         ZERO: f"zero of {one.of}",
     }[one.quantity]
     return f"{name} (session {one.session})" if with_session and one.session else name
+
+
+def _unused(outcomes: list[TrialOutcome]) -> list[str]:
+    """The trials that say nothing, in words."""
+    return [
+        f"Not used: {one.trial.name}, of which in no frame all contacts are measured by plates."
+        for one in outcomes
+        if not one.frames
+    ]
 
 
 def _remarks(parameters: list[FoundParameter], fit: BodyFit) -> list[str]:

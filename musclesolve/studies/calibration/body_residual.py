@@ -25,6 +25,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -39,6 +40,9 @@ from musclesolve.pipeline.mechanics import Mechanics
 from musclesolve.recording.data import SIDES, PlateForce, Trial
 from musclesolve.recording.plates.plate_corrections import plate_numbers
 from musclesolve.recording.trial.trial_file import rotation_of
+
+if TYPE_CHECKING:
+    from scipy.interpolate import CubicSpline
 
 GROUPS = {
     "trunk": ("upper_torso",),
@@ -88,14 +92,15 @@ class _Plate:
     """One plate under one foot: filtered wrench about the global origin and its two vertical parts, as splines (18)."""
 
     name: str
-    spline: object
+    spline: CubicSpline
     first: float
     last: float
 
     def at(self, time: Array) -> tuple[Array, Array]:
         """Return the parts (F, 3, 6) and their rates: the wrench, that of the vertical force alone, that of 1 N."""
         inside = np.clip(time, self.first, self.last)
-        return tuple(self.spline(inside, order).reshape(-1, 3, 6) for order in (0, 1))  # type: ignore[operator,return-value]
+        parts, rates = (self.spline(inside, order).reshape(-1, 3, 6) for order in (0, 1))
+        return parts, rates
 
 
 @dataclass(frozen=True)
@@ -135,6 +140,11 @@ class TrialResidual:
         """Names of the two axes of the files that are horizontal."""
         flat = [name for name, axis in zip("xyz", self.axes, strict=True) if abs(axis[2]) < 0.5]
         return flat[0], flat[1]
+
+    @property
+    def load(self) -> Array:
+        """Vertical force of all plates, (F,) [N]."""
+        return np.sum([plate.at(self.time)[0][:, 0, 2] for plate in self.plates], axis=0)
 
     def pieces(self, used: Mask) -> list[TrialResidual]:
         """The used frames (F,), in pieces without holes, of `SHORTEST` to `LONGEST` seconds."""

@@ -16,7 +16,7 @@ import musclesolve as ms
 from musclesolve.cli.app import app
 from musclesolve.pipeline.mechanics import mechanics
 from musclesolve.recording.data import SegmentValues, Trial
-from musclesolve.studies.calibration.body_calibration import segment_masses
+from musclesolve.studies.calibration.body_calibration import _check_loaded, segment_masses
 from musclesolve.studies.calibration.body_residual import trial_pieces
 from musclesolve.synthetic.synthetic_recording import synthetic_recording
 
@@ -158,6 +158,22 @@ def test_trials_that_cannot_be_calibrated_are_refused(tmp_path):
         ms.calibrate_body(replace(trial, forces=unloaded))
     with refused("bad_forces", "mass_kg", "--mass-sd"):
         ms.calibrate_body(replace(trial, subject=replace(trial.subject, mass=0.9 * trial.subject.mass)))
+
+
+def test_flight_alone_and_trials_without_all_contacts(tmp_path):
+    trial = recorded(tmp_path / "one")
+    piece = trial_pieces(trial, mechanics(trial))[0]
+    falling = replace(piece, push=0.0 * piece.push, plates=())
+    with refused("bad_forces", "loaded"):
+        _check_loaded([trial], [falling])
+    other = recorded(tmp_path / "two", seed=1)
+    lifted = replace(
+        other, forces=tuple(replace(p, force=0.2 * p.force, moment=0.2 * p.moment) for p in other.forces)
+    )
+    body = ms.calibrate_body([trial, lifted])
+    assert body.trials[1].frames == 0 and not body.trials[1].plates
+    assert any("Not used" in remark for remark in body.remarks)
+    assert "nan" not in body.save(tmp_path / "body.toml").read_text(encoding="utf-8")
 
 
 def _elsewhere(trial: Trial):
