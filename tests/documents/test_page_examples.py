@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 from b3d_files import MODEL, TrialOnDisk, walker, write_b3d
 from document_pages import DOCS, PAGES, blocks, commands
+from known_person import HEADS, known_trials, write_known_trial
 from typer.main import get_command
 from typer.testing import CliRunner
 
@@ -118,6 +119,15 @@ def test_opensim(recorded_walk, tmp_path):
 def test_elastic_tendons(tmp_path):
     left = names_left_by("elastic_tendons.md", tmp_path)
     assert 0.01 < left["solution"].tendon_strain.max() < 0.06 and not left["solution"].notes
+
+
+def test_calibration(tmp_path):
+    person = (("tendon_slack_length", HEADS, 0.97),)
+    for number, trial in enumerate(known_trials("rigid", person, 0.02)):
+        write_known_trial(tmp_path, trial, f"trial_{number + 1}.toml")
+    left = names_left_by("calibration.md", tmp_path)
+    assert left["done"].person.parameters
+    assert left["done"].found.sizes["curve"] == 2
 
 
 def test_every_page_with_examples_has_a_test():

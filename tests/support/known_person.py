@@ -63,3 +63,18 @@ def known_trials(
         )
         trials.append(replace(trial, emg=emg, fascicles=fascicles))
     return tuple(trials)
+
+
+def write_known_trial(folder: Path, trial: Trial, name: str = "trial.toml") -> Path:
+    """The trial file of the bundled stride with the fascicle lengths of a trial beside it."""
+    assert trial.fascicles is not None
+    rows = np.column_stack([trial.fascicles.time, 1e3 * trial.fascicles.length])
+    measured = Path(name).with_suffix(".csv")
+    np.savetxt(folder / measured, rows, delimiter=",", header="time,medial", comments="")
+    text = reference_stride().read_text(encoding="utf-8")
+    for file in ("walk.trc", "static.trc", "forces.mot"):
+        text = text.replace(f'"{file}"', f'"{(reference_stride().parent / file).as_posix()}"')
+    text += f'\n[fascicle]\nfile = "{measured}"\nunit = "mm"\nerror_mm = 1\n'
+    text += '[fascicle.channels]\nmedial = "gastrocnemius_medial_r"\n'
+    (folder / name).write_text(text, encoding="utf-8")
+    return folder / name

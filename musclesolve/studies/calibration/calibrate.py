@@ -40,6 +40,7 @@ from musclesolve.pipeline.strength_geometry import StrengthGeometry, strength_ge
 from musclesolve.recording.data import Trial
 from musclesolve.recording.text.text_file import sha256
 from musclesolve.recording.trial.model_trial import ModelTrial
+from musclesolve.recording.trial.settings import is_own_set
 from musclesolve.sharing.cost.cost_base import Cost
 from musclesolve.studies.calibration.free_parameters import (
     DELAY,
@@ -441,6 +442,15 @@ def _same_muscles(trials: Sequence[TrialMuscles]) -> tuple[str, str | None]:
     of_first: dict[str, tuple[str, str | None]] = {}
     for trial in trials:
         body = trial.body
+        person = body.person if isinstance(body, ModelBody) else body.options.person
+        if person is not None:
+            raise InputError(
+                f"the muscles of {trial.name} are those of a person already",
+                code="conflict",
+                where="trials",
+                expected="trials with the muscles of a set or a model, on which the factors are",
+                remedy=f'write database = "{person.parent}" in [muscles], or leave the key out for a model',
+            )
         seen: dict[str, tuple[str, str | None]]
         if isinstance(body.trial, ModelTrial):
             path = Path(body.trial.model)
@@ -449,7 +459,10 @@ def _same_muscles(trials: Sequence[TrialMuscles]) -> tuple[str, str | None]:
             assert body.trial is not None
             subject, muscles = body.trial.subject, body.trial.muscles
             seen = {
-                "muscle set": (muscles.database, None),
+                "muscle set": (
+                    muscles.database,
+                    sha256(Path(muscles.database)) if is_own_set(muscles.database) else None,
+                ),
                 "mass of the subject": (f"{subject.mass:g} kg", None),
                 "stature of the subject": (f"{subject.stature:g} m" if subject.stature else "unknown", None),
             }
