@@ -31,6 +31,9 @@ COSTS = {
 OWN = "batch"
 SLOW = {"trust-constr": 4, "slsqp": 2}
 """Of the costs only every so many, others for each problem of the bank."""
+QP = {"daqp", "quadprog", "osqp", "piqp", "proxqp", "clarabel", "highs"}
+OURS = QP | {"batch", "ipopt", "cyipopt", "slsqp", "trust-constr", "linprog"}
+"""A solver besides these, as by the recipe of CONTRIBUTING.md, may take seconds a frame: it is asked for one."""
 HARD = "powerless"
 """Where only the project's own solver and linprog have to answer a muscle with a trillionth of the others' force."""
 FRAGILE = "highs"
@@ -191,6 +194,8 @@ def every_cost(problem, solver, number=0):
     able = [name for name, cost in COSTS.items() if record.fits(cost, problem.reserve_weight is not None)]
     able = able[number % step :: step]
     assert able
+    if solver not in OURS:
+        problem, able = problem.frames(np.array([0])), able[:1]
     return np.mean([examine(problem, name, solver).mean() for name in able])
 
 
@@ -203,11 +208,12 @@ def made(name):
 @pytest.mark.parametrize("name", BANK)
 def test_small_problems(name, solver):
     answered = every_cost(made(name), solver, list(BANK).index(name))
-    may_give_up = name == HARD and solver in ("ipopt", "cyipopt", "slsqp", "trust-constr")
-    assert answered >= (0.5 if may_give_up else 0.9 if solver == FRAGILE else 1.0)
+    may_give_up = name == HARD and solver not in QP | {OWN, "linprog"}
+    least = 0.0 if solver not in OURS else 0.5
+    assert answered >= (least if may_give_up else 0.9 if solver == FRAGILE else 1.0)
 
 
-@pytest.mark.parametrize("solver", [name for name in solvers() if name != "trust-constr"])
+@pytest.mark.parametrize("solver", [name for name in solvers() if name in OURS - {"trust-constr"}])
 @pytest.mark.parametrize("name", LARGE)
 def test_large_problems(name, solver):
     """One frame of two costs where the time grows with the cube of the muscles; trust-constr would take minutes."""
