@@ -232,9 +232,9 @@ class CalibrationProblem:
                 continue
             trial = next(trial for trial in self.trials if trial.name == each.trial)
             stated = trial.fascicles.error if each.kind == FASCICLE and trial.fascicles else None
-            noise[each.kind, each.label] = Noise(
-                stated or USUAL_SD[each.kind], max(1.0, CORRELATION_TIME / trial.step)
-            )
+            # moments that lack are no noise: every frame counts
+            alike = 1.0 if each.kind == RESERVE else max(1.0, CORRELATION_TIME / trial.step)
+            noise[each.kind, each.label] = Noise(stated or USUAL_SD[each.kind], alike)
         return noise
 
     def found_noise(self, observed: Sequence[Observation]) -> dict[tuple[str, str], Noise]:

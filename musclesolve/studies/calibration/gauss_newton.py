@@ -24,7 +24,7 @@ import numpy as np
 from musclesolve._util.arrays import Array
 
 LONGEST = 0.3
-"""Longest step of a parameter [natural logarithm]."""
+"""Longest step of a parameter [natural logarithm], and no longer than its prior standard deviation."""
 MOST_STEPS, MOST_HALVINGS = 30, 5
 CONVERGED = 2e-2
 """Least fall of the sum of squares that is worth a step, one being that of one standard deviation."""
@@ -85,7 +85,8 @@ def minimise(
     now = evaluate(theta)
     if now is None:
         raise ValueError("the residuals at the start are not known")
-    value, radius, step = squares(now, theta, prior), LONGEST, 0
+    value, radius, step = squares(now, theta, prior), 1.0, 0
+    longest = np.minimum(LONGEST, prior.sd)
     converged = False
     for step in range(1, MOST_STEPS + 1):
         report(step, value)
@@ -93,8 +94,8 @@ def minimise(
         right = -np.append(now.residual, (theta - prior.mean) / prior.sd)
         for _ in range(MOST_HALVINGS):
             # scaled to the prior, so that the matrix is well conditioned
-            low = np.maximum(prior.lower - theta, -radius) / prior.sd
-            high = np.minimum(prior.upper - theta, radius) / prior.sd
+            low = np.maximum(prior.lower - theta, -radius * longest) / prior.sd
+            high = np.minimum(prior.upper - theta, radius * longest) / prior.sd
             found = lsq_linear(
                 matrix * prior.sd, right, (np.minimum(low, -1e-12), np.maximum(high, 1e-12)), method="bvls"
             )
@@ -109,9 +110,9 @@ def minimise(
             if there is not None and after < value:
                 gained = value - after
                 theta, now, value = moved, there, after
-                radius = min(LONGEST, 2.0 * radius) if gained > 0.5 * expected else radius
+                radius = min(1.0, 2.0 * radius) if gained > 0.5 * expected else radius
                 break
-            radius = 0.3 * float(np.abs(move).max())
+            radius = 0.3 * float((np.abs(move) / longest).max())
         else:
             break
         if converged:

@@ -26,7 +26,7 @@ from musclesolve.studies.calibration.inner_optimum import Optimum, PartMuscles
 
 EMG, FASCICLE, RESERVE, STRENGTH_TEST = "EMG", "fascicle length", "reserve", "strength test"
 UNITS = {EMG: "1", FASCICLE: "m", RESERVE: "N m", STRENGTH_TEST: "N m"}
-USUAL_SD = {EMG: 0.15, RESERVE: 2.0}
+USUAL_SD = {EMG: 0.15, RESERVE: 0.5}
 """Standard deviations of residuals before any was seen: of an envelope, and of a joint moment [N m]."""
 CORRELATION_TIME = 0.05
 """Time over which residuals are alike before any was seen [s]."""
