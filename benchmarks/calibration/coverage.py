@@ -3,11 +3,12 @@
 python -m benchmarks.calibration.coverage [PERSONS]
 
 The bundled stride with elastic tendons, right leg: three motions whose moments are 0.8, 1 and 1.2 times those of the
-stride. Every person's factors are drawn from the priors, anew where such muscles cannot produce the moments: fiber and slack length of gastrocnemius and soleus, strain of
-the Achilles tendon, strength of three function groups. From the forces that these muscles share, envelopes of six
-muscles are made (gains drawn, too) and fascicle lengths of two, with noise: white in half of the persons, of samples
-that are alike over 50 ms in the others. Printed for each parameter: the share of persons whose interval covers the
-truth, and how much narrower it is than that of the prior; then the directions that were named as not determined.
+stride. Every person's factors are drawn from the priors, anew where such muscles cannot produce the moments: fiber and
+slack length of gastrocnemius and soleus, strain of the Achilles tendon, strength of three function groups. From the
+forces that these muscles share, envelopes of six muscles are made (gains drawn, too) and fascicle lengths of two, with
+noise: white in half of the persons, of samples that are alike over 50 ms in the others. Printed for each parameter: the
+share of persons whose interval covers the truth, and how much narrower it is than that of the prior; then the
+directions that were named as not determined.
 """
 
 from __future__ import annotations

@@ -21,6 +21,7 @@ from musclesolve.cli.app import app
 from musclesolve.data import reference_stride
 from musclesolve.studies.study.run_study import compute_trials
 from musclesolve.studies.study.study_data import write_study_data
+from musclesolve.synthetic.synthetic_recording import synthetic_recording
 
 
 def names_left_by(page: str, folder, given: dict[str, str] | None = None) -> dict:
@@ -128,6 +129,15 @@ def test_calibration(tmp_path):
     left = names_left_by("calibration.md", tmp_path)
     assert left["done"].person.parameters
     assert left["done"].found.sizes["curve"] == 2
+
+
+def test_calibration_body(tmp_path):
+    made = [
+        synthetic_recording(tmp_path / name, noise_mm=1.0, force_noise_n=2.0, seed=3) for name in ("1", "2")
+    ]
+    given = {f"walk_{k + 1}.toml": path.as_posix() for k, path in enumerate(made)}
+    assert names_left_by("calibration_body.md", tmp_path, given)["body"].parameters
+    assert (tmp_path / "body.toml").is_file()
 
 
 def test_every_page_with_examples_has_a_test():

