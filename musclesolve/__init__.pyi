@@ -1,6 +1,10 @@
 from .checking.check import check as check
 from .errors import InputError as InputError
 from .errors import MuscleSolveError as MuscleSolveError
+from .live.live import Frame as Frame
+from .live.live import Live as Live
+from .live.replay import Replay as Replay
+from .live.replay import replay as replay
 from .motion.events.gait_events import gait_events as gait_events
 from .motion.signals.injury_criteria import HeadInjury as HeadInjury
 from .motion.signals.injury_criteria import head_injury_criterion as head_injury_criterion

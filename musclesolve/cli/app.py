@@ -176,6 +176,7 @@ PANELS: dict[str, dict[Callable[..., None], tuple[str, ...]]] = {
         force_commands.emg: BOTH,
         force_commands.calibrate_muscles: BOTH,
         force_commands.average: BOTH,
+        force_commands.live: BOTH,
         study_commands.study: BOTH,
     },
     "Recordings": {

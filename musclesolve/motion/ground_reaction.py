@@ -50,11 +50,19 @@ def ground_reactions(forces: Sequence[PlateForce], time: Array, chosen: FilterCh
 
 def wrench_at_origin(plate: PlateForce, unloaded_below: float) -> Array:
     """Return force [N] and moment about the global origin [N m], M = p x F + T, (S, 6); zero while unloaded."""
-    loaded = (np.abs(plate.force[:, 2]) >= unloaded_below) & (plate.force[:, 2] != 0.0)
-    force = np.where(loaded[:, None], plate.force, 0.0)
+    return origin_wrench(plate.force, plate.point, plate.moment, unloaded_below)
+
+
+def origin_wrench(force: Array, point: Array, moment: Array, unloaded_below: float) -> Array:
+    """Return force [N] and moment about the global origin [N m] (S, 6) of forces at points, (S, 3) each.
+
+    Zero where the vertical force is below `unloaded_below` [N].
+    """
+    loaded = (np.abs(force[:, 2]) >= unloaded_below) & (force[:, 2] != 0.0)
+    force = np.where(loaded[:, None], force, 0.0)
     # The point may be anything, NaN too, while unloaded: 0 x NaN would not be zero.
-    point = np.where(loaded[:, None], plate.point, 0.0)
-    moment = np.where(loaded[:, None], plate.moment, 0.0)
+    point = np.where(loaded[:, None], point, 0.0)
+    moment = np.where(loaded[:, None], moment, 0.0)
     return np.concatenate([force, np.cross(point, force) + moment], axis=1)
 
 

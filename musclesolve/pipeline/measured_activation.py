@@ -95,7 +95,10 @@ class MeasuredActivation:
 
         Every muscle of a channel has its envelope; one of several channels has their mean.
         """
-        envelope = self.at(time, self.delay)
+        return self.of_muscles(self.at(time, self.delay), muscles)
+
+    def of_muscles(self, envelope: Array, muscles: Sequence[str]) -> Array:
+        """Envelopes (T, k) of the channels as those of n muscles (T, n), see `expected`."""
         shown = np.array([[name in names for name in muscles] for names in self.muscles], float)
         count = shown.reshape(-1, len(muscles)).sum(axis=0)
         total = np.einsum("tk,kn->tn", np.nan_to_num(envelope), shown.reshape(-1, len(muscles)))

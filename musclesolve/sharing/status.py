@@ -46,3 +46,7 @@ class Status(IntEnum):
         8,
         "Fewer than four usable frames follow each other, too few for the fiber velocities behind elastic tendons.",
     )
+    INTERRUPTED = (
+        9,
+        "Samples or markers were missing for longer than can be bridged, or too few came yet; nothing was computed.",
+    )

@@ -400,6 +400,39 @@ def calibrate_muscles(
     )
 
 
+def live(
+    trial: TrialFile,
+    output: Output,
+    replay: Annotated[
+        bool, typer.Option("--replay", help="Take the samples of the recording of the trial file, in order.")
+    ] = False,
+    lag_ms: Annotated[
+        float, typer.Option(min=0.0, help="How far results are behind the newest sample \\[ms].")
+    ] = 25.0,
+    cutoff_hz: Annotated[
+        float | None,
+        typer.Option(help="Cut-off of the causal filter \\[Hz]; default: that of the trial file."),
+    ] = None,
+    cost: Cost = None,
+    side: Sides = Side.both,
+) -> None:
+    """Muscle and joint forces frame by frame from past samples alone: result.nc, and how fast it was."""
+    if not replay:
+        raise typer.BadParameter("state --replay: samples come from the recording of the trial file")
+    from musclesolve.live.replay import replay as replay_trial
+    from musclesolve.results.files.atomic_writing import reserved, write_files
+    from musclesolve.results.files.result_netcdf import netcdf_bytes
+
+    with progress() as report, reserved(output):
+        done = replay_trial(
+            trial, progress=report, lag_ms=lag_ms, cutoff_hz=cutoff_hz, cost=cost, side=side.value
+        )
+        result = done.result
+        report("writing", 1.0)
+        paths = write_files(output, {"result.nc": netcdf_bytes(result)})
+    finish_result("live", result, paths)
+
+
 def average(
     result: Annotated[
         list[Path], typer.Argument(metavar="RESULT.nc...", help="Results of `musclesolve run`.")

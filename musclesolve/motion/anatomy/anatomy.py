@@ -179,17 +179,81 @@ def measured_body(
     `hip_shift` moves hip centers that are not mapped by (3,) [m] in the neutral axes of the pelvis. `checked` refuses
     what no body can have, and looks for what is unusual.
     """
-    clusters = cluster_poses(recording, standing, walk)
-    moving = moving_landmarks(recording, walk, standing, clusters)
+    seen = Seen.of(recording, walk, standing)
+    moving = seen.moving
     if checked:
         check_sides(recording, moving)
-    if not shows_spines(moving) and (top := trunk_top(moving)) is not None:
-        moving["trunk_top"] = top
     stance = posture(recording, subject, regression, standing, moving)
     shifted = {f"hip_{side}": stance.pelvis_axes @ by for side, by in (hip_shift or {}).items()}
     shifted = {name: stance.pelvis[name] + by for name, by in shifted.items()}
     stance = replace(stance, pelvis=stance.pelvis | shifted)
+    followed = follow(recording, subject, stance, seen, checked)
+    points, directions = followed.points, followed.directions
+    offsets = standing_offsets(recording, stance, points)
+    unusual: list[Unusual] = []
+    if checked:
+        _check_axes(recording, directions)
+        unusual = [
+            *unusual_landmarks(recording, subject.stature, followed.moving),
+            *unusual_hips(
+                recording, subject.stature, points, followed.assumed_hips, followed.pelvis_up, regression
+            ),
+            *unusual_segments(recording, subject.stature, offsets),
+        ]
+    depth = pelvis_depth(stance.pelvis)
+    return Measured(followed.moving, stance, points, directions, offsets, depth, followed.bodies, unusual)
 
+
+@dataclass(frozen=True)
+class Seen:
+    """What markers show before anything is known of the posture.
+
+    clusters: by name, followed from standing; moving: landmark -> (T, 3) [m], and the top of the trunk where it stands
+    for the spines of the pelvis.
+    """
+
+    clusters: dict[str, Poses]
+    moving: Points
+
+    @classmethod
+    def of(cls, recording: Recording, walk: Markers, standing: Points) -> Seen:
+        """Of markers in motion (T frames), and the middle positions (3,) [m] of those of standing."""
+        clusters = cluster_poses(recording, standing, walk)
+        moving = moving_landmarks(recording, walk, standing, clusters)
+        if not shows_spines(moving) and (top := trunk_top(moving)) is not None:
+            moving["trunk_top"] = top
+        return cls(clusters, moving)
+
+
+@dataclass(frozen=True)
+class Followed:
+    """Points and axes of the body in every frame, and what they are derived from; fields as in `Measured`.
+
+    assumed_hips: hip centers (T, 3) [m] in the pelvis as it stood; pelvis_up (T, 3): its neutral upward direction.
+    """
+
+    moving: Points
+    points: Points
+    directions: Points
+    bodies: dict[str, Poses]
+    assumed_hips: Points
+    pelvis_up: Array
+
+
+def follow(
+    recording: Recording,
+    subject: Subject,
+    stance: Posture,
+    seen: Seen,
+    checked: bool = False,
+    trunk: float | None = None,
+) -> Followed:
+    """Follow pelvis, legs, trunk and arms from the standing posture into what was seen.
+
+    Each frame is followed for itself where `trunk`, the length from hips to neck [m], is given; else that is the mean
+    over the frames. `checked` refuses groups of markers that do not move as one body.
+    """
+    clusters, moving = seen.clusters, seen.moving
     # Pelvis and feet, by their clusters where the trial has them and by their landmarks elsewhere.
     shapes = {"pelvis": (stance.pelvis, pelvic_landmarks(stance.pelvis))}
     for side in SIDES:
@@ -204,8 +268,8 @@ def measured_body(
     bodies = {}
     for body, (reference, names) in shapes.items():
         if body not in clusters:
-            shape, seen = (np.stack([of[name] for name in names], axis=-2) for of in (reference, moving))
-            bodies[body] = registered(recording, shape, seen, body)
+            shape, shown = (np.stack([of[name] for name in names], axis=-2) for of in (reference, moving))
+            bodies[body] = registered(recording, shape, shown, body)
     bodies |= clusters
     if checked:
         check_rigid(recording, bodies)
@@ -233,21 +297,11 @@ def measured_body(
             foot_left(stance.legs[side], side)
         )
     directions["pelvis_forward"] = pelvis.direction(stance.pelvis_axes[:, 0])
-    points |= hips | upper_body(moving, hips, up, subject.stature)
+    points |= hips | upper_body(moving, hips, up, subject.stature, trunk)
     for side in SIDES:
         if f"elbow_{side}" in points and shows_axis(moving, "elbow", side):
             directions[f"elbow_axis_{side}"] = leftward(moving, "elbow", side)
-    offsets = standing_offsets(recording, stance, points)
-    unusual: list[Unusual] = []
-    if checked:
-        _check_axes(recording, directions)
-        unusual = [
-            *unusual_landmarks(recording, subject.stature, moving),
-            *unusual_hips(recording, subject.stature, points, assumed, up, regression),
-            *unusual_segments(recording, subject.stature, offsets),
-        ]
-    depth = pelvis_depth(stance.pelvis)
-    return Measured(moving, stance, points, directions, offsets, depth, bodies, unusual)
+    return Followed(moving, points, directions, bodies, assumed, up)
 
 
 def _check_axes(recording: Recording, directions: Points) -> None:

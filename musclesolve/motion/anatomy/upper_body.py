@@ -19,8 +19,13 @@ HEAD = ("head_base", "head_low", "head_top")
 HAND = ("hand_radial", "hand_ulnar")
 
 
-def upper_body(moving: Points, hips: Points, pelvis_up: Array, stature: float) -> Points:
-    """Return the model points (T, 3) of trunk, arms, hands and head that the landmarks show."""
+def upper_body(
+    moving: Points, hips: Points, pelvis_up: Array, stature: float, trunk: float | None = None
+) -> Points:
+    """Return the model points (T, 3) of trunk, arms, hands and head that the landmarks show.
+
+    trunk: length from hips to neck [m], the mean over the frames unless given.
+    """
     points = {name: moving[name] for name in HEAD if name in moving}
     for side in SIDES:
         lateral = moving.get(f"elbow_lateral_{side}")
@@ -46,7 +51,8 @@ def upper_body(moving: Points, hips: Points, pelvis_up: Array, stature: float) -
     if neck is None:
         # The trunk stays upright over a pelvis that tilts; tilting with it, it would be thrown about.
         neck = middle + segment_shares()["trunk"]["share"] * stature * UP
-    back = middle + BACK_SHARE * mean_length(neck - middle) * pelvis_up
+    trunk = mean_length(neck - middle) if trunk is None else trunk
+    back = middle + BACK_SHARE * trunk * pelvis_up
     return points | {"neck_base": neck, "back": back}
 
 

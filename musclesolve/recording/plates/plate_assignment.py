@@ -15,9 +15,9 @@ from musclesolve.recording.data import SIDE_NAMES, SIDES, Markers, PlateForce, S
 # A contact shorter [s] or lighter [N] than this is noise, or a passing touch; a break as short is none.
 _BRIEF, _LIGHT = 0.05, 50.0
 # The center of pressure of a foot is never farther from the line of its heel and toe [m].
-_FAR = 0.25
+FAR = 0.25
 # The share of a contact's force that has to be nearer to one foot than to the other.
-_CLEAR = 0.9
+CLEAR = 0.9
 # Markers of heel and toe may stand so far beyond the edge of a plate while the sole is on it [m].
 _OVERHANG = 0.03
 # A foot that moves more slowly stands [m/s]; for so long [s] it has to.
@@ -25,6 +25,15 @@ _STANDING, _STANDING_TIME = 0.3, 0.1
 # What shows the back and the front of a foot, the better one first.
 _ANKLE = ("ankle_lateral", "ankle_medial", "ankle_center")
 _BACK, _FRONT = ("heel", *_ANKLE), ("toe", "metatarsal_5", *_ANKLE)
+
+
+def distance_to_foot(point: Array, heel: Array, toe: Array) -> Array:
+    """Return how far points (..., 2 or 3) are from the line between heel and toe, seen from above, (...) [m]."""
+    start = heel[..., :2]
+    along, beyond = toe[..., :2] - start, point[..., :2] - start
+    length = np.maximum(np.sum(along**2, axis=-1), 1e-12)
+    share = np.clip(np.sum(beyond * along, axis=-1) / length, 0.0, 1.0)
+    return np.asarray(np.linalg.norm(beyond - share[..., None] * along, axis=-1))
 
 
 @dataclass(frozen=True)
@@ -47,11 +56,7 @@ class FootTrack:
 
     def distance(self, point: Array, time: Array) -> Array:
         """Return how far points (S, 3) are at times (S,) from the line of heel and toe, seen from above (S,) [m]."""
-        heel, toe = self.at(time)
-        along, beyond = toe - heel, point[:, :2] - heel
-        length = np.maximum(np.sum(along**2, axis=1), 1e-12)
-        share = np.clip(np.sum(beyond * along, axis=1) / length, 0.0, 1.0)
-        return np.asarray(np.linalg.norm(beyond - share[:, None] * along, axis=1))
+        return distance_to_foot(point, *self.at(time))
 
     def at(self, time: Array) -> tuple[Array, Array]:
         """Return where heel and toe are at times (S,), seen from above, (S, 2) each [m]; NaN beyond the recording."""
@@ -181,11 +186,11 @@ def _foot_of(recording: PlateRecording, samples: slice, feet: Feet, rate: float)
     share = float(weight[distance[0] <= distance[1]].sum() / weight.sum())
     side = SIDES[0] if share >= 0.5 else SIDES[1]
     away = float(np.median(distance[SIDES.index(side)]))
-    if away > _FAR:
+    if away > FAR:
         return None, f"no foot is near, the {SIDE_NAMES[side]} one is {away:.2f} m away"
     stands = []
     for foot in feet.values():
         frames = slice(*np.searchsorted(foot.time, (time[0], time[-1])))
         still = foot.still[frames] & recording.plate.contains(foot.middle[frames], 0.0)
         stands.append(still.sum() >= max(1.0, _STANDING_TIME * rate))
-    return (None, "both feet stand on it") if max(share, 1.0 - share) < _CLEAR or all(stands) else (side, "")
+    return (None, "both feet stand on it") if max(share, 1.0 - share) < CLEAR or all(stands) else (side, "")

@@ -1,0 +1,127 @@
+"""Position, velocity and acceleration of a signal from its past samples: the smoothing spline of the offline filter.
+
+At every sample the natural spline of `smoothing_spline` is put through the last N samples and read a lag behind the
+newest one. N, the rate, the cut-off and the lag do not change, so the three numbers are fixed sums over the window,
+
+    x^(d)(t - lag) = sum_j W_dj y_j,   d = 0, 1, 2,
+
+(`spline_weights`). What follows from the weights alone:
+
+- Polynomials up to degree m - 1 (m the half order of the spline) pass exactly: the delay is the lag, not more.
+- White noise of standard deviation s becomes noise of s |W_d| (`CausalFilter.noise_gain`).
+- As the lag grows, the result tends to that of the offline spline, whose gain is 1 / (1 + p s(w)), as that of the two
+  passes of a Butterworth filter of order m. The less lag, the more noise and the more of what the next samples would
+  have shown is missed.
+
+A sample that was lost is left out of the spline: with the smoother S, g = S y, the missing samples M have the values
+v = (I - S_MM)^-1 S_MO y_O that the spline through all others gives them.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from musclesolve._util.arrays import Array, Mask
+from musclesolve._util.checks import check_number
+from musclesolve.motion.signals.smoothing_spline import smoothing_spline
+
+HALF_ORDER = 3
+"""Half order m of the spline: quintic, the lowest whose accelerations do not vanish at the newest sample."""
+PERIODS = 3.0
+"""Length of the window in periods of the cut-off: the weight of samples falls as exp(-0.58 w_c t), to 2e-5 at its end,
+where w_c is 1.16 times the cut-off in radians a second (pole of 1 + (w / w_c)^6 nearest to the real axis)."""
+
+
+def window_length(rate_hz: float, cutoff_hz: float) -> int:
+    """Number N of samples in the window."""
+    return max(round(PERIODS * rate_hz / cutoff_hz), 4 * HALF_ORDER) + 1
+
+
+def spline_weights(rate_hz: float, cutoff_hz: float, lag: float) -> tuple[Array, Array]:
+    """Weights of the samples of a window, oldest first.
+
+    Args:
+        rate_hz: samples a second.
+        cutoff_hz: frequency at which the offline spline falls by 3 dB [Hz].
+        lag: how far behind the newest sample the spline is read [s].
+
+    Returns:
+        W (3, N) for position, velocity [1/s] and acceleration [1/s2], and the smoother S (N, N), g = S y.
+
+    Raises:
+        InputError: a lag that is negative or longer than the window, a cut-off that the rate cannot carry.
+    """
+    check_number(rate_hz, "rate_hz", "samples a second, above zero", above=0.0)
+    check_number(cutoff_hz, "cutoff_hz", "a frequency above zero [Hz]", above=0.0)
+    count = window_length(rate_hz, cutoff_hz)
+    longest = (count - 1) / rate_hz
+    lag = check_number(lag, "lag", f"a time from 0 to {longest:.3g} s, the window", least=0.0, most=longest)
+    spline = smoothing_spline(np.eye(count), rate_hz, cutoff_hz, HALF_ORDER)
+    curve = spline.curve()
+    at = spline.time[-1] - lag
+    return np.stack([curve(at), curve(at, 1), curve(at, 2)]), spline.position
+
+
+class CausalFilter:
+    """The spline of the last N samples of k signals that are sampled together.
+
+    Args:
+        signals: number k of signals.
+        rate_hz, cutoff_hz, lag: as in `spline_weights`.
+
+    Attributes:
+        lag: how far behind the newest sample results are [s].
+        weights: W (3, N).
+        noise_gain: (3,) standard deviation of position, velocity [1/s] and acceleration [1/s2] for white noise of
+            standard deviation 1.
+    """
+
+    def __init__(self, signals: int, rate_hz: float, cutoff_hz: float, lag: float) -> None:
+        self.weights, self._smoother = spline_weights(rate_hz, cutoff_hz, lag)
+        self.lag = lag
+        self.noise_gain: Array = np.linalg.norm(self.weights, axis=1)
+        self._length = self.weights.shape[1]
+        # Every sample stands twice, N apart, so that the last N samples are one piece of memory.
+        self._samples = np.full((2 * self._length, signals), np.nan)
+        self._missing = np.ones(2 * self._length, bool)
+        self.clear()
+
+    def clear(self) -> None:
+        """Forget all samples."""
+        self._next, self.count, self._lost = 0, 0, 0
+
+    @property
+    def ready(self) -> bool:
+        """Whether the window is full, the newest sample was not lost, and at most half of the others were."""
+        newest_lost = self._missing[self._next + self._length - 1]
+        return self.count >= self._length and not newest_lost and 2 * self._lost <= self._length
+
+    def push(self, sample: ArrayLike | None) -> None:
+        """Take the next sample (k,); None, or one with a number that is not finite, was lost."""
+        values = None if sample is None else np.asarray(sample, dtype=float)
+        missing = values is None or not np.isfinite(values).all()
+        if self.count >= self._length:
+            self._lost -= int(self._missing[self._next])
+        for place in (self._next, self._next + self._length):
+            self._missing[place] = missing
+            self._samples[place] = 0.0 if missing else values
+        self._lost += int(missing)
+        self._next = (self._next + 1) % self._length
+        self.count += 1
+
+    def _window(self) -> tuple[Array, Mask]:
+        now = slice(self._next, self._next + self._length)
+        return self._samples[now], self._missing[now]
+
+    def value(self) -> Array:
+        """Position, velocity and acceleration (3, k) of the signals a lag behind the newest sample; NaN until ready."""
+        samples, missing = self._window()
+        if not self.ready:
+            return np.full((3, samples.shape[1]), np.nan)
+        if self._lost:
+            samples = samples.copy()
+            own = self._smoother[missing]
+            rest = np.eye(len(own)) - own[:, missing]
+            samples[missing] = np.linalg.solve(rest, own[:, ~missing] @ samples[~missing])
+        return np.asarray(self.weights @ samples)

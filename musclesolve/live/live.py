@@ -1,0 +1,605 @@
+"""Forces of muscles and joints while the subject moves, one frame after the other, on the road of `run`.
+
+What does not change is found before the first frame, as for a recording: the trial file gives subject, mapping and
+standing trial, and from these follow posture, model, muscle paths and parameters. Then each sample takes three steps:
+
+1. its markers show a pose, the nearest consistent one (`NearestPose`), from the pose of the sample before;
+2. coordinates and ground reactions go through one causal filter (`causal_filter`), which gives positions, velocities
+   and accelerations a fixed lag behind the sample;
+3. inverse dynamics, muscle paths, sharing and joint reactions of that one frame, by the functions of the offline road,
+   with its certificate.
+
+`Live.evaluate` is the third step alone: of the offline run's filtered coordinates and forces it makes the offline
+result. What is missing is bridged for `bridge_ms` and no longer; whatever cannot be trusted has a status that says so,
+and NaN.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from time import perf_counter
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from musclesolve._util.arrays import Array, Mask
+from musclesolve._util.checks import check_number
+from musclesolve.constants import STANDARD_GRAVITY
+from musclesolve.dynamics.inverse.external_wrenches import Wrench
+from musclesolve.dynamics.inverse.inverse_dynamics import projected_moments
+from musclesolve.dynamics.inverse.newton_euler import segment_motion
+from musclesolve.dynamics.kinematics.measured_targets import Targets
+from musclesolve.dynamics.kinematics.motion_derivatives import motion_from
+from musclesolve.dynamics.kinematics.pose_fit import NearestPose, Pose, fit_pose
+from musclesolve.dynamics.rotations import angle_between, to_cardan
+from musclesolve.errors import InputError, MuscleSolveError
+from musclesolve.live.causal_filter import CausalFilter
+from musclesolve.live.marker_bridging import MarkerBodies
+from musclesolve.live.plate_sides import PlateSides
+from musclesolve.motion.anatomy.anatomy import Seen, follow, measured_body
+from musclesolve.motion.anatomy.functional_axes import with_functional_axes
+from musclesolve.motion.anatomy.joint_centers import between
+from musclesolve.motion.anatomy.landmark_positions import filtered_markers, standing_trial
+from musclesolve.motion.anatomy.unit_vectors import mean_length
+from musclesolve.motion.motion_plausibility import (
+    BALANCE_LIMIT,
+    FOOT,
+    FOOT_LIMIT,
+    REACH,
+    jumps,
+)
+from musclesolve.muscles.muscle_state import muscle_state
+from musclesolve.muscles.placing.place_muscles import LEG_DOFS
+from musclesolve.pipeline.body import SharedPart
+from musclesolve.pipeline.emg_informed import follows_emg
+from musclesolve.pipeline.mechanics import MARGIN, leg_moments
+from musclesolve.pipeline.recorded_body import RecordedBody, leg_loads, leg_part
+from musclesolve.pipeline.run import prepare_recording, recording_of
+from musclesolve.pipeline.run_options import check_consistent, check_rigid
+from musclesolve.pipeline.share import share_part
+from musclesolve.recording.data import SIDES, Markers, Side, Trial
+from musclesolve.recording.plates.foot_contacts import EDGE, FAST, HIGH, LOW, SLOW, touch
+from musclesolve.recording.trial.model_trial import ModelTrial
+from musclesolve.sharing.status import Status
+
+OFF_GRID = 0.25
+"""A sample may come so much of a period before or after its time; one farther off is refused."""
+LACKING = 0.1
+"""Upward force, in body weights, that may be missing at the pelvis before a foot near the floor is taken to stand on
+something that is not measured; residuals of good recordings are half of it (Hicks et al. 2015)."""
+
+
+@dataclass(frozen=True, eq=False)
+class Frame:
+    """One frame: everything that `run` says of it, in the order of the names of `Live`; NaN where it is not known.
+
+    time: of the frame [s], the lag before that of the sample. coordinates, rates, accelerations: (K+6,) of the model
+    [rad, m]; wrench (2, 6): ground reaction on the right and the left foot [N] and its moment about the global origin
+    [N m]; angle, moment (M,) [rad, N m] over `dofs`; pelvis_residual (6,) [N, N m]; musculotendon_length (N,) [m],
+    activation (N,), force (N,) [N] of the tendons over `muscles`; joint_reaction (J, 3) [N], global frame, over
+    `joints`. status, kkt_residual, cost (S,) over `sides`, reserve (S, m) [N m] of the shared degrees of freedom.
+    seconds: time that the step took. shift (p,): how far the pose of the newest sample moved each measured point [m].
+    notes: sentences on what is missing.
+    """
+
+    time: float
+    coordinates: Array
+    rates: Array
+    accelerations: Array
+    wrench: Array
+    angle: Array
+    moment: Array
+    pelvis_residual: Array
+    musculotendon_length: Array
+    activation: Array
+    force: Array
+    joint_reaction: Array
+    status: NDArray[np.int8]
+    kkt_residual: Array
+    cost: Array
+    reserve: Array
+    seconds: float
+    shift: Array
+    notes: tuple[str, ...] = ()
+
+    @property
+    def valid(self) -> NDArray[np.bool_]:
+        """(S,) which sides may be used: SOLVED or SOLVED_WITH_RESERVE."""
+        return np.isin(self.status, (Status.SOLVED, Status.SOLVED_WITH_RESERVE))
+
+
+@dataclass
+class _Past:
+    """What a sample needs of those before it."""
+
+    time: float = np.nan  # of the newest sample that was taken [s]
+    refused: int = 0  # so many samples since were refused for their times
+    coordinates: Array | None = None  # its pose (K+6,)
+    shift: Array = field(
+        default_factory=lambda: np.zeros(0)
+    )  # how far that moved each measured point (p,) [m]
+    step: Array | None = None  # how far it went since the sample before (K+6,)
+    joints: Array | None = None  # rotations of pelvis, thighs, shanks and feet in it (7, 3, 3)
+    guessed_since: float | None = None  # since when a marker is where the motion alone puts it [s]
+    not_plausible: Array = field(default_factory=lambda: np.full(2, -np.inf))  # last such sample by foot [s]
+    peak_force: float = 0.0  # largest ground force so far [N]
+    down: Array = field(
+        default_factory=lambda: np.zeros(2)
+    )  # for how many frames each foot is down without a force
+    unmeasured: Mask = field(default_factory=lambda: np.zeros(2, bool))  # whether its contact is on no plate
+    envelopes: deque[tuple[float, Array]] = field(default_factory=deque)  # of EMG, with their times [s]
+
+
+class Live:
+    """Muscle and joint forces frame by frame, from past samples alone.
+
+    Args:
+        trial: trial file of a recording, or the trial. Static trial and mapping as offline; its motion shows the
+            lengths of trunk and arms and which body carries which marker, its plates are those of the stream.
+        cost: name of a cost, or a Cost; that of the trial file unless given.
+        side: "r", "l" or "both".
+        rate_hz: samples a second; those of the markers of the trial unless given.
+        lag_ms: how far results are behind the newest sample [ms].
+        cutoff_hz: cut-off of the causal filter [Hz]; that of the trial file unless given.
+        bridge_ms: longest time that lost samples, or markers that only the motion shows, are bridged [ms].
+        plates: of each plate of the stream "r", "l", or None where the foot is found contact by contact; those of the
+            [[force]] tables of the trial unless given.
+
+    Attributes:
+        dofs, muscles, joints, sides, shared: names in the order of a Frame.
+        markers: names of the n markers of a sample. plates: feet of the P plates of a sample. channels: names of the k
+            channels of EMG of a sample, where the cost follows EMG.
+        body: the trial as `run` prepares it. carriers: the body of the model that carries each marker.
+
+    Raises:
+        InputError: a trial that cannot be analysed or has elastic tendons, a motion that is not made consistent by the
+            nearest pose; a rate, lag or cut-off that cannot be.
+    """
+
+    def __init__(
+        self,
+        trial: Trial | ModelTrial | str | Path,
+        cost: str | None = None,
+        side: str = "both",
+        rate_hz: float | None = None,
+        lag_ms: float = 25.0,
+        cutoff_hz: float | None = None,
+        bridge_ms: float = 50.0,
+        plates: Sequence[Side | None] | None = None,
+    ) -> None:
+        recording = recording_of(trial, "live muscle forces")
+        _check_live(recording)
+        self.body: RecordedBody = prepare_recording(recording, cost, None, side)
+        self.trial = recording
+        self.dofs, self.muscles, self.joints = self.body.dofs, self.body.muscles, self.body.joints
+        self.sides, self.shared = self.body.options.sides, self.body.options.dofs
+        self.markers = recording.used_markers
+        self.plates = tuple(plate.side for plate in recording.forces) if plates is None else tuple(plates)
+        self.channels = self.body.emg.channels if self.body.emg is not None and self._follows_emg else ()
+        self.rate = (
+            recording.markers.rate
+            if rate_hz is None
+            else check_number(rate_hz, "rate_hz", "samples a second, above zero", above=0.0)
+        )
+        self.cutoff = self._cutoff() if cutoff_hz is None else cutoff_hz
+        self.lag = 1e-3 * check_number(lag_ms, "lag_ms", "milliseconds, zero or more", least=0.0)
+        self.bridge = 1e-3 * check_number(bridge_ms, "bridge_ms", "milliseconds, zero or more", least=0.0)
+
+        mechanics = self.body.mechanics
+        self.model, measured, fit = mechanics.model, mechanics.measured, mechanics.fit
+        self._standing, _ = with_functional_axes(recording, standing_trial(recording))
+        walk = filtered_markers(recording, measured.filter, MARGIN)
+        shown = (recording, recording.subject, recording.hip_regression, walk, self._standing)
+        self._stance = measured_body(*shown, checked=False).stance
+        hips = between(measured.points["hip_r"], measured.points["hip_l"])
+        self._trunk = mean_length(measured.points["neck_base"] - hips)
+        weights = recording.consistency.weights
+        self._targets = Targets.build(self.model, measured.points, measured.directions, weights).frames(
+            slice(0, 1)
+        )
+        self._nearest = NearestPose.of(self.model, self._targets)
+        self.carriers = MarkerBodies.of(walk.position, *self._bodies(fit.q))
+        self._feet_slots = np.array(
+            [[self.model.slot(f"{end}_{side}") for end in ("heel", "toe")] for side in SIDES]
+        )
+        self._foot_columns = np.array(
+            [[fit.points.index(f"{part}_{side}") for part in FOOT] for side in SIDES]
+        )
+        chain = [f"{name}_{side}" for side in SIDES for name in ("thigh", "shank", "foot")]
+        links = np.array([self.model.body(name) for name in ("pelvis", *chain)])
+        self._links = self.model.rigid_bodies.subset(links)
+        rows = [[self.model.dof(f"{dof}_{side}") for dof in LEG_DOFS] for side in SIDES]
+        self._leg_rows, self._dof_rows = np.array(rows), np.array([self.model.dof(dof) for dof in self.dofs])
+        self._weight, self._touch = self.model.mass.total * STANDARD_GRAVITY, touch(recording)
+
+        count = len(self.model.topology.dof_names)
+        self._floor = _floor_heights(fit.q, measured.time, self._feet_slots)
+        self._coordinates = CausalFilter(count, self.rate, self.cutoff, self.lag)
+        self._wrenches = tuple(CausalFilter(6, self.rate, self.cutoff, self.lag) for _ in SIDES)
+        self._assigned = PlateSides(self.plates, recording.unloaded_below)
+        self._past = _Past()
+
+    @property
+    def noise_gain(self) -> Array:
+        """(3,) deviation of coordinates, rates [1/s] and accelerations [1/s2] for white noise of deviation 1."""
+        return self._coordinates.noise_gain
+
+    @property
+    def _follows_emg(self) -> bool:
+        return follows_emg(self.body.options.sharing.cost)
+
+    def _cutoff(self) -> float:
+        """The cut-off of the trial file, or the median of those that its recording shows [Hz]."""
+        chosen = self.body.mechanics.measured.filter
+        return float(np.median(chosen.cutoff_hz))
+
+    def _bodies(self, q: Array) -> tuple[Array, Array]:
+        """Rotation (T, B, 3, 3) and translation (T, B, 3) [m] of the bodies from standing, in poses q (T, N, 3)."""
+        bodies = self.model.rigid_bodies
+        rotation = bodies.rotation(q)
+        return rotation, q[:, bodies.slots[:, 0]] - np.einsum("tbxy,by->tbx", rotation, bodies.origin)
+
+    def clear(self) -> None:
+        """Forget all samples; the next one is the first."""
+        self._past = _Past()
+        for each in (self._coordinates, *self._wrenches):
+            each.clear()
+
+    def warm_up(self) -> float:
+        """Compile and load everything with a frame of the trial; returns how long that took [s]."""
+        begun = perf_counter()
+        mechanics, motion = self.body.mechanics, self.body.mechanics.motion
+        walk = filtered_markers(self.trial, mechanics.measured.filter, MARGIN)
+        self.pose(walk.position[len(walk.time) // 2])
+        middle = len(motion.time) // 2
+        state = motion.coordinates[middle], motion.rates[middle], motion.second[middle]
+        self.evaluate(motion.time[middle], *state, np.zeros((2, 6)))
+        self.clear()
+        return perf_counter() - begun
+
+    def step(self, time: float, markers: ArrayLike, plates: ArrayLike, emg: ArrayLike | None = None) -> Frame:
+        """The frame a lag behind a new sample.
+
+        Args:
+            time: of the sample [s]. A sample that does not come after the last one is refused.
+            markers: positions (n, 3) [m] of `markers`, global frame (x forward, y left, z up); NaN where hidden.
+            plates: (P, 9) of `plates`: force [N], its point of application [m] and the moment about that [N m], global
+                frame, on the foot. NaN where not measured; the point may be anything while unloaded.
+            emg: (k,) envelopes of `channels`, 1 at the maximum; NaN where not measured.
+
+        Raises:
+            InputError: arrays of another shape.
+        """
+        begun = perf_counter()
+        markers, plates = (
+            _shaped(markers, "markers", (len(self.markers), 3)),
+            _shaped(plates, "plates", (len(self.plates), 9)),
+        )
+        past, notes = self._past, list[str]()
+        if refusal := self._take_time(time):
+            return self._interrupted(time - self.lag, begun, (refusal,))
+        if self.channels and emg is not None:
+            past.envelopes.append((time, _shaped(emg, "emg", (len(self.channels),))))
+
+        coordinates, feet, note = self._sampled_pose(time, markers)
+        notes += [note] if note else []
+        wrench, note = self._assigned.wrenches(plates, feet)
+        notes += [note] if note else []
+        self._coordinates.push(coordinates)
+        for each, own in zip(self._wrenches, wrench, strict=True):
+            each.push(own)
+        if not self._coordinates.ready:
+            return self._interrupted(time - self.lag, begun, (*notes, "too few samples for the filter yet"))
+        at = time - self.lag
+        forces = np.stack([each.value()[0] if each.ready else np.full(6, np.nan) for each in self._wrenches])
+        plausible = at > past.not_plausible + REACH / self.rate
+        coordinates, rates, accelerations = self._coordinates.value()
+        state = coordinates, rates, accelerations, forces
+        return self._frame(at, state, self._expected(at), plausible, begun, tuple(notes))
+
+    def evaluate(
+        self,
+        time: float,
+        coordinates: Array,
+        rates: Array,
+        accelerations: Array,
+        wrench: Array,
+        expected: Array | None = None,
+    ) -> Frame:
+        """The frame of filtered coordinates and ground reactions, as `run` evaluates it.
+
+        Args:
+            time: of the frame [s].
+            coordinates, rates, accelerations: (K+6,) of the model and their time derivatives [rad, m].
+            wrench: (2, 6) force on the right and the left foot [N] and its moment about the global origin [N m]; NaN
+                of a foot that was not measured.
+            expected: (N,) activations that EMG lets expect, for a cost that follows EMG.
+        """
+        begun = perf_counter()
+        emg = None if expected is None else np.asarray(expected, float)
+        state = coordinates, rates, accelerations, np.asarray(wrench, float)
+        return self._frame(time, state, emg, None, begun, ())
+
+    def pose(self, markers: ArrayLike, near: Array | None = None) -> tuple[Array, Array]:
+        """The nearest consistent pose of one frame of markers.
+
+        Args:
+            markers: (n, 3) [m] of `markers`, all of them seen.
+            near: (K+6,) a pose to start from, with which angles go on; None: from standing.
+
+        Returns:
+            Coordinates (K+6,) and how far each measured point was moved, (p,) [m].
+
+        Raises:
+            MuscleSolveError: no pose fits.
+        """
+        position = np.asarray(markers, float)[None]
+        walk = Markers(np.zeros(1), self.markers, position, self.trial.path)
+        seen = Seen.of(self.trial, walk, self._standing)
+        followed = follow(self.trial, self.trial.subject, self._stance, seen, trunk=self._trunk)
+        values = np.stack([*followed.points.values(), *followed.directions.values()], axis=1)
+        targets = Targets(self._targets.slots, values, self._targets.weights)
+        if near is None:
+            fit = fit_pose(self.model, targets)
+            return fit.coordinates[0], fit.residual[0]
+        nearest = NearestPose(self.model, targets, self._nearest.free, self._nearest.rest, np.zeros(1, int))
+        pose = nearest.converge(Pose.of(near[None]), 1e-8, 60)
+        q = pose.q(self.model.tree)
+        points = targets.slots < self.model.topology.point_count
+        residual = np.linalg.norm((q[:, targets.slots] - values)[0, points], axis=1)
+        coordinates = np.concatenate([pose.angles[0], pose.position[0], np.ravel(to_cardan(pose.rotation))])
+        turns = np.round((coordinates - near) / (2.0 * np.pi))
+        turns[-6:-3] = 0.0
+        return coordinates - 2.0 * np.pi * turns, residual
+
+    def _take_time(self, time: float) -> str:
+        """Note the time of a sample; why it is refused, "" where it is not."""
+        past = self._past
+        if not np.isfinite(time):
+            return "a sample without a time was refused"
+        if past.refused > self.bridge * self.rate:  # it is the clock that has changed
+            self.clear()
+            past = self._past
+        past.refused += 1
+        if not np.isnan(past.time):
+            periods = (time - past.time) * self.rate
+            slots = round(periods)
+            if slots < 1:
+                return f"the sample of {time:.4f} s came after that of {past.time:.4f} s and was refused"
+            if slots - 1 > self.bridge * self.rate + 1e-9:
+                self.clear()
+                past = self._past
+            elif abs(periods - slots) > OFF_GRID:
+                return f"the sample of {time:.4f} s is not {self.rate:g} times a second and was refused"
+            else:
+                for _ in range(slots - 1):
+                    for each in (self._coordinates, *self._wrenches):
+                        each.push(None)
+        past.time, past.refused = time, 0
+        return ""
+
+    def _sampled_pose(self, time: float, markers: Array) -> tuple[Array | None, Array | None, str]:
+        """Coordinates (K+6,) of a sample and the ends of its feet (2, 2, 3) [m], None where not known; a note."""
+        past, tree = self._past, self.model.tree
+        hidden = np.asarray(~np.isfinite(markers).all(axis=1))
+        if hidden.any():
+            if past.coordinates is None:
+                return None, None, f"hidden: {self._named(hidden)}"
+            step = np.zeros_like(past.coordinates) if past.step is None else past.step
+            q = Pose.of((past.coordinates + step)[None]).q(tree)
+            rotation, translation = self._bodies(q)
+            markers, guessed = self.carriers.filled(markers, rotation[0], translation[0])
+            if not guessed.any():
+                past.guessed_since = None
+            else:
+                past.guessed_since = time if past.guessed_since is None else past.guessed_since
+                if time - past.guessed_since > self.bridge + 1e-9:
+                    past.coordinates = past.step = past.joints = None
+                    return None, None, f"hidden for too long: {self._named(guessed)}"
+        else:
+            past.guessed_since = None
+        try:
+            coordinates, residual = self.pose(markers, past.coordinates)
+        except MuscleSolveError as error:
+            past.coordinates = past.step = past.joints = None
+            return None, None, str(error)
+        q = Pose.of(coordinates[None]).q(tree)
+        joints = self._links.rotation(q)[0]
+        if past.joints is not None:
+            before, after = (_relative(each) for each in (past.joints, joints))
+            if jumps(angle_between(before, after), np.array([0.0, 1.0 / self.rate])).any():
+                past.not_plausible[:] = time
+        far = np.sqrt(np.mean(residual[self._foot_columns] ** 2, axis=1)) > FOOT_LIMIT
+        past.not_plausible[far] = time
+        past.step = None if past.coordinates is None else coordinates - past.coordinates
+        past.coordinates, past.joints, past.shift = coordinates, joints, residual
+        return coordinates, q[0, self._feet_slots], ""
+
+    def _find_unmeasured(self, q: Array, qd: Array, wrench: Array, lacking: float) -> Mask:
+        """Feet (2,) whose contact no plate measures, from poses and velocities (N, 3), wrenches (2, 6) and balance.
+
+        A foot is one from `EDGE` after it has come down without a force, or as soon as it is near the floor while an
+        upward force of `LACKING` body weights is missing (`lacking` [N]), until it is in the air. On a treadmill feet
+        on the belt are too fast to be seen so; there the balance of all forces alone shows it.
+        """
+        past = self._past
+        height = q[self._feet_slots, 2] - self._floor
+        speed = np.linalg.norm(qd[self._feet_slots], axis=2)
+        down = ((height < LOW) & (speed < SLOW)).any(axis=1)
+        air = ((height > HIGH) | (speed > FAST)).all(axis=1)
+        without = ~(np.abs(wrench[:, 2]) >= self._touch)
+        past.down = np.where(down & without, past.down + 1.0, 0.0)
+        seen = past.down > EDGE * self.rate
+        if lacking > LACKING * self._weight:
+            seen = seen | without
+        past.unmeasured = (past.unmeasured | seen) & ~air
+        return past.unmeasured
+
+    def _named(self, which: Mask) -> str:
+        return ", ".join(self.markers[k] for k in np.flatnonzero(which))
+
+    def _expected(self, at: float) -> Array | None:
+        """Activations (N,) that EMG lets expect at a time [s]; None where the cost follows none."""
+        if not self.channels:
+            return None
+        assert self.body.emg is not None
+        at -= self.body.emg.delay
+        envelopes = self._past.envelopes
+        while len(envelopes) > 1 and envelopes[1][0] <= at:
+            envelopes.popleft()
+        value = np.full(len(self.channels), np.nan)
+        if len(envelopes) > 1 and envelopes[0][0] <= at:
+            (first, low), (last, high) = envelopes[0], envelopes[1]
+            value = low + (high - low) * (at - first) / (last - first)
+        return self.body.emg.of_muscles(value[None], self.muscles)[0]
+
+    def _frame(
+        self,
+        time: float,
+        state: tuple[Array, Array, Array, Array],
+        expected: Array | None,
+        plausible: Mask | None,
+        begun: float,
+        notes: tuple[str, ...],
+    ) -> Frame:
+        """Everything of one frame; plausible (2,): legs whose samples were, None where nothing is known of samples."""
+        model, joints = self.model, self.model.tree.joint_count
+        coordinates, rates, accelerations, wrench = state
+        motion = motion_from(model, np.array([time]), coordinates[None], rates[None], accelerations[None])
+        known = np.asarray(np.isfinite(wrench).all(axis=1))
+        pushed = np.where(known[:, None], wrench, 0.0)[:, None]
+        wrenches = [
+            Wrench(f"foot_{side}", own[:, :3], own[:, 3:]) for side, own in zip(SIDES, pushed, strict=True)
+        ]
+        moments = projected_moments(model, motion, wrenches)
+        self._past.peak_force = max(
+            self._past.peak_force, float(np.linalg.norm(pushed[:, 0, :3].sum(axis=0)))
+        )
+        if plausible is not None:
+            lost = self._find_unmeasured(motion.q[0], motion.qd[0], wrench, moments[0, joints + 2])
+            known, wrench = known & ~lost, np.where(lost[:, None], np.nan, wrench)
+        balanced = True
+        if known.all():
+            limit = BALANCE_LIMIT * max(self._weight, self._past.peak_force)
+            balanced = bool(np.linalg.norm(moments[0, joints : joints + 3]) <= limit)
+        else:
+            moments[:, self._leg_rows[~known]] = np.nan
+            moments[:, joints:] = np.nan
+        segments = segment_motion(model, motion)
+        parts = list[SharedPart]()
+        first = 0
+        for side, leg in zip(self.sides, self.body.legs, strict=True):
+            own = SIDES.index(side)
+            moved = muscle_state(model, leg.muscles, motion)
+            loads = leg_loads(model, motion, segments, wrenches, moved)
+            count = len(moved.parameters.names)
+            emg = None if expected is None else expected[None, first : first + count]
+            first += count
+            usable = np.array([balanced and (plausible is None or plausible[own])])
+            moment = leg_moments(model, moments, side)
+            part = leg_part(self.body.options, moved, loads, moment, usable, motion.time, emg)
+            parts.append(share_part(part, self.body.sharing))
+        solutions = [part.solution for part in parts]
+        reactions = {name: force for part in parts for name, force in part.contact_force.items()}
+        return Frame(
+            time=time,
+            coordinates=coordinates,
+            rates=rates,
+            accelerations=accelerations,
+            wrench=wrench,
+            angle=coordinates[self._dof_rows],
+            moment=moments[0, self._dof_rows],
+            pelvis_residual=moments[0, joints:],
+            musculotendon_length=np.concatenate([part.state.musculotendon_length[0] for part in parts]),
+            activation=np.concatenate([solution.activation[0] for solution in solutions]),
+            force=np.concatenate([part.tension[0] for part in parts]),
+            joint_reaction=np.stack([reactions[joint][0] for joint in self.joints]),
+            status=np.array([solution.status[0] for solution in solutions], np.int8),
+            kkt_residual=np.array([solution.kkt_residual[0] for solution in solutions]),
+            cost=np.array([solution.cost[0] for solution in solutions]),
+            reserve=np.stack([solution.reserve[0] for solution in solutions]),
+            seconds=perf_counter() - begun,
+            shift=self._past.shift,
+            notes=notes,
+        )
+
+    def _interrupted(self, time: float, begun: float, notes: tuple[str, ...]) -> Frame:
+        """A frame of which nothing is known."""
+        count, sides = len(self.model.topology.dof_names), len(self.sides)
+
+        def lost(*shape: int) -> Array:
+            return np.full(shape, np.nan)
+
+        return Frame(
+            time,
+            *(
+                lost(count),
+                lost(count),
+                lost(count),
+                lost(2, 6),
+                lost(len(self.dofs)),
+                lost(len(self.dofs)),
+                lost(6),
+            ),
+            *(
+                lost(len(self.muscles)),
+                lost(len(self.muscles)),
+                lost(len(self.muscles)),
+                lost(len(self.joints), 3),
+            ),
+            np.full(sides, Status.INTERRUPTED, np.int8),
+            *(lost(sides), lost(sides), lost(sides, len(self.shared))),
+            perf_counter() - begun,
+            self._past.shift,
+            notes,
+        )
+
+
+def _relative(rotations: Array) -> Array:
+    """Rotations (6, 3, 3) of hips, knees and ankles from those of pelvis, thighs, shanks and feet (7, 3, 3)."""
+    proximal = rotations[[0, 1, 2, 0, 4, 5]]
+    return np.asarray(np.swapaxes(proximal, 1, 2) @ rotations[1:])
+
+
+def _floor_heights(q: Array, time: Array, slots: NDArray[np.intp]) -> Array:
+    """Heights (2, 2) [m] at which heels and toes rest in poses q (T, N, 3); slots (2, 2)."""
+    height = q[:, slots, 2]
+    speed = np.linalg.norm(np.gradient(q[:, slots], time, axis=0), axis=3)
+    heights = np.empty(slots.shape)
+    for place in np.ndindex(slots.shape):
+        slow = speed[:, *place] < SLOW
+        heights[place] = np.quantile(height[slow if slow.sum() > 5 else ..., *place], 0.25)
+    return heights
+
+
+def _shaped(values: ArrayLike, name: str, shape: tuple[int, ...]) -> Array:
+    """Return an array of a shape; refuse another."""
+    array = np.asarray(values, float)
+    if array.shape == shape:
+        return array
+    raise InputError(
+        f"{name} of the shape {array.shape}",
+        code="bad_shape",
+        where=name,
+        expected=f"the shape {shape}: see the attribute of `Live` of that name",
+    )
+
+
+def _check_live(trial: Trial) -> None:
+    """Refuse what is not known frame by frame."""
+    check_rigid(trial, "live muscle forces")
+    check_consistent(trial, "live analysis")
+    method, derivatives = trial.consistency.method, trial.consistency.derivatives
+    for key, stated, usual in (("method", method, "nearest"), ("derivatives", derivatives, "constraints")):
+        if stated != usual:
+            raise trial.document.error(
+                f'live muscle forces with {key} = "{stated}"',
+                "consistency",
+                key,
+                expected=f'"{usual}", which a frame has by itself',
+                remedy=f'write {key} = "{usual}", or leave it out',
+                code="conflict",
+            )

@@ -1,0 +1,71 @@
+"""Which foot stands on which plate, from what is known so far: contact by contact, the foot nearest to the pressure.
+
+The rule is that of recordings (`recording.plates.plate_assignment`) without what comes later. While a plate is loaded,
+every sample is given to the foot whose line from heel to toe is nearer to the center of pressure, by its vertical
+force; the foot with the clear majority since the plate was loaded stands on it. While there is none, or no foot is
+near, nobody knows whose force it is, and neither leg is measured.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from musclesolve._util.arrays import Array
+from musclesolve.motion.ground_reaction import origin_wrench
+from musclesolve.recording.data import SIDES, Side
+from musclesolve.recording.plates.plate_assignment import CLEAR, FAR, distance_to_foot
+
+
+class PlateSides:
+    """Wrenches of the feet from samples of P plates.
+
+    Args:
+        sides: of each plate the foot that it measures, None where that is found contact by contact.
+        unloaded_below: vertical force under which a plate counts as unloaded [N].
+    """
+
+    def __init__(self, sides: Sequence[Side | None], unloaded_below: float) -> None:
+        self.sides = tuple(sides)
+        self._below = unloaded_below
+        self._stated = np.array([[side == each for each in SIDES] for side in self.sides], bool).reshape(
+            -1, 2
+        )
+        self._open = [k for k, side in enumerate(self.sides) if side is None]
+        self._weight = np.zeros(
+            (len(self.sides), 2)
+        )  # vertical force near each foot since the plate is loaded
+
+    def wrenches(self, plates: Array, feet: Array | None) -> tuple[Array, str]:
+        """Force [N] and moment about the global origin [N m] on the right and the left foot, (2, 6), and what is amiss.
+
+        A foot whose force is not known has NaN.
+
+        Args:
+            plates: (P, 9) force [N], its point [m], and the moment about that [N m], global frame.
+            feet: heel and toe of the right and the left foot, (2, 2, 3) [m]; None where they are not known.
+        """
+        force, point, moment = plates[:, :3], plates[:, 3:6], plates[:, 6:]
+        wrench = origin_wrench(force, point, moment, self._below)
+        # what the plate does not say of a loaded foot is not zero
+        lost = np.asarray(~np.isfinite(force).all(axis=1))
+        wrench[lost] = np.nan
+        on = self._stated.astype(float)
+        amiss = ""
+        for k in self._open:
+            if not lost[k] and not wrench[k].any():
+                self._weight[k] = 0.0
+                continue
+            near = np.full(2, np.inf) if feet is None else distance_to_foot(point[k], feet[:, 0], feet[:, 1])
+            if near.min() <= FAR:
+                self._weight[k, np.argmin(near)] += abs(force[k, 2])
+            share = self._weight[k] / max(self._weight[k].sum(), 1e-300)
+            if near.min() <= FAR and share.max() >= CLEAR:
+                on[k, np.argmax(share)] = 1.0
+            else:
+                on[k] = np.nan
+                amiss = f"it is not clear which foot stands on plate {k + 1}"
+        # zero times what is not known is zero
+        shares = [np.where(on[:, side, None] == 0.0, 0.0, wrench * on[:, side, None]) for side in range(2)]
+        return np.sum(shares, axis=1), amiss

@@ -1,0 +1,231 @@
+"""A recording through the live road: sample by sample as they would have come, and the result as `run` writes it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+from time import perf_counter, sleep
+from typing import Any, NamedTuple
+
+import numpy as np
+import xarray as xr
+
+from musclesolve._util.arrays import Array
+from musclesolve._util.progress import Progress, no_progress
+from musclesolve.dynamics.kinematics.motion_derivatives import motion_from
+from musclesolve.dynamics.kinematics.pose_fit import Fit
+from musclesolve.errors import InputError
+from musclesolve.live.live import Frame, Live
+from musclesolve.motion.ground_reaction import GroundReaction, center_of_pressure
+from musclesolve.pipeline.body import Analysis
+from musclesolve.pipeline.mechanics import Mechanics
+from musclesolve.pipeline.recorded_body import RecordedBody, recorded_body
+from musclesolve.pipeline.share import share
+from musclesolve.recording.data import SIDES, Trial
+from musclesolve.recording.trial.model_trial import ModelTrial
+from musclesolve.results.dataset.assemble import assemble
+from musclesolve.results.plausibility import with_verdict
+from musclesolve.sharing.status import Status
+
+
+class Sample(NamedTuple):
+    """What `Live.step` takes: time [s], markers (n, 3) [m], plates (P, 9) and envelopes of EMG (k,)."""
+
+    time: float
+    markers: Array
+    plates: Array
+    emg: Array | None
+
+
+def samples(live: Live, trial: Trial) -> Iterator[Sample]:
+    """The samples of a recording at the times of its markers, each with the newest of every plate.
+
+    Raises:
+        InputError: a recording without the markers, or with other plates than the stream of `live` has.
+    """
+    if missing := [name for name in live.markers if name not in trial.markers]:
+        raise InputError(
+            f"{trial.markers.path} has no marker '{missing[0]}'",
+            code="missing_column",
+            expected=f"the markers {', '.join(live.markers)}",
+            remedy="replay a recording with the marker set of the trial file",
+        )
+    if len(trial.forces) != len(live.plates):
+        raise InputError(
+            f"{len(trial.forces)} plates in {trial.path}, {len(live.plates)} of the stream",
+            code="conflict",
+            expected="as many plates",
+            remedy="make `Live` from this trial, or state its plates",
+        )
+    time = trial.markers.time
+    markers = np.stack([trial.markers[name] for name in live.markers], axis=1)
+    plates = np.full((len(time), len(trial.forces), 9), np.nan)
+    for k, plate in enumerate(trial.forces):
+        newest = np.searchsorted(plate.time, time + 1e-9, side="right") - 1
+        measured = (newest >= 0) & (time <= plate.time[-1] + 1.0 / plate.rate)
+        of_plate = np.concatenate([plate.force, plate.point, plate.moment], axis=1)
+        plates[measured, k] = of_plate[newest[measured]]
+    emg = None if live.body.emg is None or not live.channels else live.body.emg.at(time)
+    for k in range(len(time)):
+        yield Sample(float(time[k]), markers[k], plates[k], None if emg is None else emg[k])
+
+
+@dataclass(frozen=True, eq=False)
+class Replay:
+    """The frames of a recording that went through `live`, in the order of its samples.
+
+    elapsed: time from the first sample to the last frame [s].
+    """
+
+    live: Live
+    frames: tuple[Frame, ...]
+    elapsed: float
+
+    @property
+    def seconds(self) -> Array:
+        """(T,) time that each step took [s]."""
+        return np.array([frame.seconds for frame in self.frames])
+
+    @property
+    def frames_per_second(self) -> float:
+        """Frames a second of computation."""
+        return len(self.frames) / float(self.seconds.sum())
+
+    @property
+    def sentence(self) -> str:
+        """How fast it was, and how many frames may be used."""
+        median, slowest = 1e3 * np.quantile(self.seconds, [0.5, 0.999])
+        valid = int(sum(frame.valid.all() for frame in self.frames))
+        return (
+            f"Live: {len(self.frames)} frames, {valid} of them valid, {self.frames_per_second:.0f} frames a second; "
+            f"{median:.2f} ms a frame (median), 99.9 % within {slowest:.2f} ms; {1e3 * self.live.lag:g} ms behind the "
+            "newest sample."
+        )
+
+    def stacked(self, name: str, frames: list[Frame] | None = None) -> Array:
+        """An attribute of all frames, or of some, (T, ...)."""
+        return np.array([getattr(frame, name) for frame in (self.frames if frames is None else frames)])
+
+    @property
+    def result(self) -> xr.Dataset:
+        """The frames within the time range of the trial as `run` labels them, see `result_of`."""
+        return result_of(self)
+
+
+def replay(
+    trial: Trial | ModelTrial | str | Path,
+    live: Live | None = None,
+    rate: float | None = None,
+    progress: Progress | None = None,
+    **settings: Any,
+) -> Replay:
+    """Every sample of a recording, in order, through the live road.
+
+    Args:
+        trial: trial file of a recording, or the trial.
+        live: through which they go; made of the trial with `settings` (arguments of `Live`) unless given.
+        rate: so many samples a second are offered by the clock; None: the next one as soon as one is done.
+        progress: called with the name of the stage and the share of the work that is done.
+
+    Raises:
+        InputError: what `Live` or `samples` refuses.
+    """
+    report = progress or no_progress
+    report("preparation", 0.05)
+    live = Live(trial, **settings) if live is None else live
+    source = trial if isinstance(trial, Trial) else live.trial
+    live.warm_up()
+    count, frames = len(source.markers.time), list[Frame]()
+    begun = perf_counter()
+    for number, sample in enumerate(samples(live, source)):
+        if rate is not None:
+            sleep(max(0.0, begun + number / rate - perf_counter()))
+        if number % 100 == 0:
+            report("live", 0.1 + 0.8 * number / count)
+        frames.append(live.step(*sample))
+    return Replay(live, tuple(frames), perf_counter() - begun)
+
+
+def result_of(replayed: Replay) -> xr.Dataset:
+    """The result of a replay with the variables of `run`: the live frames whose motion is known.
+
+    Angles, moments, activations, forces, status and certificate are those of the frames. What a frame does not hold
+    (velocities of fibers, knee contacts, drawings) is computed from its coordinates and ground reactions by the
+    functions that the frames were computed with. Gait events are those of the recording.
+
+    Raises:
+        InputError: no frame within the time range has a known motion.
+    """
+    live, body = replayed.live, replayed.live.body
+    trial = body.trial
+    frames = [frame for frame in replayed.frames if np.isfinite(frame.coordinates).all()]
+    frames = [frame for frame in frames if trial.inside(np.array([frame.time]), *trial.time_range)[0]]
+    if not frames:
+        raise InputError(
+            f"no live frame of {trial.path} from {trial.time_range[0]:g} to {trial.time_range[1]:g} s has a motion",
+            code="too_few_frames",
+            expected="samples from before the time range on, with all needed markers",
+            remedy="begin the recording earlier, or lower the lag",
+        )
+    time, coordinates, rates, second, wrench = (
+        replayed.stacked(name, frames) for name in ("time", "coordinates", "rates", "accelerations", "wrench")
+    )
+    model, first = live.model, body.mechanics
+    motion = motion_from(model, time, coordinates, rates, second)
+    pushed = np.nan_to_num(wrench)
+    heights = {ground.side: np.nanmedian(ground.center_of_pressure[:, 2]) for ground in first.reactions}
+    reactions = [
+        GroundReaction(
+            side, force, moment, center_of_pressure(force, moment, float(np.nan_to_num(heights[side])))
+        )
+        for k, side in enumerate(SIDES)
+        if side in heights
+        for force, moment in [np.split(pushed[:, k], 2, axis=1)]
+    ]
+    fit = Fit(coordinates, motion.q, replayed.stacked("shift", frames), first.fit.points, first.fit.locked)
+    placed, turned = (
+        {name: motion.q[:, model.slot(name)] for name in names}
+        for names in (first.measured.points, first.measured.directions)
+    )
+    measured = replace(first.measured, time=time, points=placed, directions=turned)
+    mechanics = Mechanics(measured, model, fit, motion, reactions)
+    block = _with_moments(recorded_body(trial, body.options, mechanics), live, frames, replayed)
+    analysis = _with_solutions(share(block), live, frames, replayed)
+    result = with_verdict(assemble(analysis))
+    lost = sum(bool((frame.status == Status.INTERRUPTED).any()) for frame in replayed.frames)
+    notes = [str(note) for note in np.atleast_1d(result.attrs.get("notes", []))]
+    result.attrs["notes"] = [replayed.sentence, f"{lost} samples gave no frame.", *notes]
+    result.attrs |= {"live_lag_s": live.lag, "live_cutoff_hz": live.cutoff}
+    return result
+
+
+def _with_moments(block: RecordedBody, live: Live, frames: list[Frame], replayed: Replay) -> RecordedBody:
+    """The body with the moments of the frames, NaN where they were not measured."""
+    moments = block.moments.copy()
+    rows = [live.model.dof(dof) for dof in live.dofs]
+    moments[:, rows] = replayed.stacked("moment", frames)
+    moments[:, live.model.tree.joint_count :] = replayed.stacked("pelvis_residual", frames)
+    parts = []
+    for part in block.parts:
+        own = [live.model.dof(dof) for dof in part.dofs]
+        parts.append(replace(part, moment=moments[:, own]))
+    return replace(block, moments=moments, parts=tuple(parts), gait=live.body.gait)
+
+
+def _with_solutions(analysis: Analysis, live: Live, frames: list[Frame], replayed: Replay) -> Analysis:
+    """The analysis with activations, forces, reserves, status and certificate of the frames."""
+    activation, tension = (replayed.stacked(name, frames) for name in ("activation", "force"))
+    of_sides: dict[str, Any] = {
+        name: replayed.stacked(name, frames) for name in ("status", "kkt_residual", "cost", "reserve")
+    }
+    parts = []
+    for number, (part, columns) in enumerate(zip(analysis.parts, analysis.columns, strict=True)):
+        solution = replace(
+            part.solution,
+            activation=activation[:, columns],
+            force=tension[:, columns] - part.state.passive_force,
+            **{name: values[:, number] for name, values in of_sides.items()},
+        )
+        parts.append(replace(part, solution=solution))
+    return replace(analysis, parts=tuple(parts))

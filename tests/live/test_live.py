@@ -1,0 +1,297 @@
+"""Frame by frame as offline; what is missing, late or of unknown origin is bridged for a moment, then said."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from refusals import refused
+
+from musclesolve.data.bundled import reference_stride
+from musclesolve.live.causal_filter import window_length
+from musclesolve.live.live import Live
+from musclesolve.live.replay import replay, samples
+from musclesolve.motion.anatomy.landmark_positions import filtered_markers
+from musclesolve.pipeline.mechanics import MARGIN
+from musclesolve.pipeline.share import share
+from musclesolve.recording.trial.trial_file import read_trial
+from musclesolve.sharing.status import Status
+
+SOLVED = (Status.SOLVED, Status.SOLVED_WITH_RESERVE)
+
+
+@pytest.fixture(scope="module")
+def stride():
+    return read_trial(reference_stride())
+
+
+@pytest.fixture(scope="module")
+def prepared(stride):
+    live = Live(stride)
+    live.warm_up()
+    return live
+
+
+@pytest.fixture
+def live(prepared):
+    prepared.clear()
+    return prepared
+
+
+def check_alike(live: Live) -> None:
+    """The frames of the offline run's own filtered signals are its result."""
+    body = live.body
+    offline, motion = share(body), body.mechanics.motion
+    forces = {ground.side: np.hstack([ground.force, ground.moment]) for ground in body.mechanics.reactions}
+    reactions = {name: force for part in offline.parts for name, force in part.contact_force.items()}
+    tension = offline.over_muscles([part.tension for part in offline.parts])
+    status = np.stack([part.solution.status for part in offline.parts], axis=1)
+    for k in range(len(motion.time)):
+        state = motion.coordinates[k], motion.rates[k], motion.second[k]
+        frame = live.evaluate(motion.time[k], *state, np.stack([forces["r"][k], forces["l"][k]]))
+        assert np.array_equal(frame.status, status[k])
+        assert np.allclose(frame.angle, body.angle[k], atol=1e-12)
+        assert np.allclose(frame.moment, body.moment[k], atol=1e-8)
+        assert np.allclose(frame.activation, offline.activation[k], atol=1e-6)
+        assert np.allclose(frame.force, tension[k], atol=2e-3)
+        for joint, force in zip(live.joints, frame.joint_reaction, strict=True):
+            assert np.allclose(force, reactions[joint][k], atol=1e-2)
+        assert (frame.kkt_residual <= 1e-6).all()
+
+
+def check_poses(live: Live) -> None:
+    """The poses of the offline run's filtered markers are its poses, each from the one before."""
+    mechanics, near = live.body.mechanics, None
+    walk = filtered_markers(live.trial, mechanics.measured.filter, MARGIN)
+    for k, position in enumerate(walk.position):
+        near, residual = live.pose(position, near)
+        assert np.allclose(near, mechanics.fit.coordinates[k], atol=1e-7)
+        assert np.allclose(residual, mechanics.fit.residual[k], atol=1e-7)
+
+
+def test_frames_of_the_filtered_signals_are_the_result_of_run(live):
+    check_alike(live)
+
+
+def test_poses_of_the_filtered_markers_are_those_of_run(live):
+    check_poses(live)
+
+
+def test_the_recorded_walk_too(default_walk_trial):
+    live = Live(default_walk_trial)
+    check_alike(live)
+    check_poses(live)
+
+
+def test_a_quarter_of_a_tenth_of_a_second_behind_the_walk_is_near_the_zero_lag_result(default_walk_trial):
+    """Moments within 6 N m, muscle forces within 60 N (root mean square), which a controller asked for."""
+    live = Live(default_walk_trial, lag_ms=25)
+    result = replay(default_walk_trial, live).result
+    body, offline = live.body, share(live.body)
+    valid = result["valid"].all("side").values
+    time = result["time"].values[valid]
+    rows = [body.dofs.index(f"{dof}_{side}") for side in "rl" for dof in live.shared]
+    tension = offline.over_muscles([part.tension for part in offline.parts])
+
+    def off(values, name):
+        truth = np.stack([np.interp(time, body.time, column) for column in values.T], axis=1)
+        return np.sqrt(np.mean((result[name].values[valid][:, : truth.shape[1]] - truth) ** 2))
+
+    result["joint_moment"] = result["joint_moment"].isel(dof=rows).rename(dof="shared")
+    assert valid.sum() > 120
+    assert off(body.moment[:, rows], "joint_moment") < 6.0
+    assert off(tension, "muscle_force") < 60.0
+    assert result["kkt_residual"].max() <= 1e-6
+
+
+def run_through(live, changed=lambda k, sample: [sample]):
+    """The frames of all samples of the stride, each replaced by those that `changed` makes of it."""
+    frames = []
+    for k, sample in enumerate(samples(live, live.trial)):
+        frames += [live.step(*each) for each in changed(k, sample)]
+    return frames
+
+
+def first_valid(frames):
+    return next(k for k, frame in enumerate(frames) if frame.valid.all())
+
+
+def test_nothing_is_said_before_the_filter_has_its_samples(live):
+    frames = run_through(live)
+    first = first_valid(frames)
+    assert all((frame.status == Status.INTERRUPTED).all() for frame in frames[:first])
+    assert all(np.isnan(frame.force).all() and frame.notes for frame in frames[:first])
+    assert all(frame.valid.all() for frame in frames[first:])
+    assert frames[-1].time == pytest.approx(live.trial.markers.time[-1] - live.lag)
+
+
+def test_late_doubled_and_timeless_samples_are_refused_and_change_nothing(live):
+    plain = run_through(live)
+    live.clear()
+    kept: dict[int, list] = {}
+
+    def disturbed(k, sample):
+        kept[k] = sample
+        more = [sample._replace(time=np.nan)] if k == 40 else [sample] if k == 50 else []
+        late = [kept[k - 2]] if k == 60 else []
+        off_grid = [sample._replace(time=sample.time + 0.5 / live.rate)] if k == 70 else []
+        return [sample, *more, *late, *off_grid]
+
+    frames = run_through(live, disturbed)
+    odd = [frame for frame in frames if any("refused" in note for note in frame.notes)]
+    assert len(odd) == 4
+    assert all(
+        (frame.status == Status.INTERRUPTED).all() and np.isnan(frame.activation).all() for frame in odd
+    )
+    rest = [frame for frame in frames if frame not in odd]
+    assert all(np.array_equal(a.force, b.force, equal_nan=True) for a, b in zip(rest, plain, strict=True))
+
+
+def test_a_clock_that_has_changed_begins_anew(live):
+    """One wrong time does not end the stream: what comes after it is refused for a moment only."""
+    frames = run_through(live, lambda k, sample: [sample._replace(time=1e3)] if k == 40 else [sample])
+    assert not any(frame.valid.any() for frame in frames[40:43])
+    again = [frame for frame in frames[43:] if frame.valid.all()]
+    assert again and all(frame.time < 100.0 for frame in again)
+
+
+def test_a_lost_sample_is_bridged_and_a_long_gap_begins_anew(live):
+    plain = run_through(live)
+    live.clear()
+    frames = run_through(live, lambda k, sample: [] if k in (40, 60, 61) else [sample])
+    times = {round(frame.time, 6): frame for frame in plain}
+    first = first_valid(frames)
+    assert all(frame.valid.all() for frame in frames[first:])
+    scale = max(frame.force.max() for frame in plain if frame.valid.all())
+    for frame in frames[first:]:
+        assert np.abs(frame.force - times[round(frame.time, 6)].force).max() < 0.2 * scale
+
+    live.clear()
+    frames = run_through(live, lambda k, sample: [] if 50 <= k < 60 else [sample])
+    after = frames[50]
+    assert (after.status == Status.INTERRUPTED).all() and np.isnan(after.moment).all()
+    again = [k for k in range(50, len(frames)) if frames[k].valid.all()]
+    assert again and again[0] - 50 >= window_length(live.rate, live.cutoff) - 1
+
+
+def hide(names, first, last):
+    def changed(k, sample, live):
+        markers = sample.markers.copy()
+        if first <= k < last:
+            markers[[live.markers.index(name) for name in names]] = np.nan
+        return [sample._replace(markers=markers)]
+
+    return changed
+
+
+def test_a_hidden_marker_is_carried_for_a_moment_then_nothing_is_said(live):
+    """Where too few others of its body are seen the motion carries it, no longer than it may."""
+    plain = run_through(live)
+    longest = int(live.bridge * live.rate + 1e-9)
+    body = live.carriers.body
+    name = next(n for n, own in zip(live.markers, body, strict=True) if (body == own).sum() <= 3)
+    for count, lost in ((longest, False), (longest + 6, True)):
+        live.clear()
+        changed = hide([name], 40, 40 + count)
+        frames = run_through(live, lambda k, sample, changed=changed: changed(k, sample, live))
+        interrupted = [k for k in range(40, len(frames)) if (frames[k].status == Status.INTERRUPTED).any()]
+        assert bool(interrupted) == lost
+        for k in interrupted:
+            assert np.isnan(frames[k].force).all()
+            assert any(name in note for note in frames[k].notes) or "too few" in frames[k].notes[-1]
+        good = [k for k in range(first_valid(frames), len(frames)) if frames[k].valid.all()]
+        off = [np.abs(frames[k].angle - plain[k].angle).max() for k in good]
+        assert max(off) < np.radians(6.0)
+
+
+def test_a_marker_that_stays_wrong_is_never_solved(live):
+    """A foot that jumps away from the leg cannot be the subject's."""
+    column = [live.markers.index(m) for part in ("heel", "toe") for m in live.trial.mapping[f"{part}_r"]]
+
+    def changed(k, sample):
+        markers = sample.markers.copy()
+        if k >= 60:
+            markers[column] += [0.0, 0.0, 0.4]
+        return [sample._replace(markers=markers)]
+
+    frames = run_through(live, changed)
+    assert not any(frame.valid[live.sides.index("r")] for frame in frames[61:])
+    live.clear()
+    assert first_valid(run_through(live)) > 0
+
+
+def test_a_plate_without_numbers_is_not_measured_for_its_leg_alone(live):
+    def changed(k, sample):
+        plates = sample.plates.copy()
+        if k == 60:
+            plates[live.plates.index("l")] = np.nan
+        return [sample._replace(plates=plates)]
+
+    frame = run_through(live, changed)[60]
+    right, left = live.sides.index("r"), live.sides.index("l")
+    assert frame.status[left] == Status.NOT_MEASURED and frame.status[right] in SOLVED
+    assert np.isnan(frame.pelvis_residual).all() and np.isfinite(frame.force).any()
+
+
+def test_a_foot_on_the_floor_that_no_plate_carries_is_not_measured(live):
+    """The force of the left plate is taken away: while that foot is down its leg has no valid frame."""
+    plain = run_through(live)
+    live.clear()
+
+    def changed(k, sample):
+        plates = sample.plates.copy()
+        plates[live.plates.index("l")] = 0.0
+        return [sample._replace(plates=plates)]
+
+    frames, left = run_through(live, changed), live.sides.index("l")
+    loaded = [
+        k for k, frame in enumerate(plain) if frame.wrench[1, 2] > 0.25 * live.trial.subject.mass * 9.81
+    ]
+    assert len(loaded) > 20
+    assert not any(frames[k].valid[left] for k in loaded)
+
+
+def test_arrays_of_another_shape_are_refused(live):
+    sample = next(iter(samples(live, live.trial)))
+    with refused("bad_shape", "markers"):
+        live.step(0.0, sample.markers[1:], sample.plates)
+    with refused("bad_shape", "plates"):
+        live.step(0.0, sample.markers, sample.plates[:1])
+
+
+def test_what_needs_a_whole_motion_is_refused(stride):
+    with refused("conflict", "tendon"):
+        Live(replace(stride, muscles=replace(stride.muscles, tendon="elastic")))
+    with refused("conflict", "method"):
+        Live(replace(stride, consistency=replace(stride.consistency, method="joint_angles")))
+    with refused("bad_number", "lag_ms"):
+        Live(stride, lag_ms=-1.0)
+
+
+def test_one_leg_and_its_names(stride):
+    live = Live(stride, side="l")
+    assert live.sides == ("l",) and all(name.endswith("_l") for name in (*live.muscles, *live.joints))
+    frames = run_through(live)
+    frame = frames[-1]
+    assert frame.force.shape == (len(live.muscles),) and frame.joint_reaction.shape == (3, 3)
+    assert frame.valid.all()
+
+
+def test_a_replay_is_a_result_as_run_writes_it(stride):
+    from musclesolve.results.run_trial import run
+
+    done, offline = replay(stride), run(stride)
+    result = done.result
+    assert set(offline.data_vars) - set(result.data_vars) <= {"emg", "emg_agreement", "emg_delay"}
+    assert (
+        result.attrs["live_lag_s"] == pytest.approx(0.025) and "frames a second" in result.attrs["notes"][0]
+    )
+    live_frames = {round(frame.time, 9): frame for frame in done.frames}
+    for k, time in enumerate(result["time"].values):
+        frame = live_frames[round(float(time), 9)]
+        assert np.array_equal(result["muscle_force"].values[k], frame.force, equal_nan=True)
+        assert np.array_equal(result["status"].values[k], frame.status)
+        assert np.allclose(
+            result["joint_reaction"].values[k], frame.joint_reaction, atol=1e-6, equal_nan=True
+        )

@@ -1,0 +1,27 @@
+"""`musclesolve live --replay` writes a result as `run` does, and says how fast it was."""
+
+from __future__ import annotations
+
+import xarray as xr
+from typer.testing import CliRunner
+
+from musclesolve.cli import app as cli
+from musclesolve.data.bundled import reference_stride
+
+
+def call(*words: str):
+    return CliRunner().invoke(cli.app, ["live", str(reference_stride()), *words])
+
+
+def test_a_replay_writes_its_result(tmp_path):
+    done = call("--replay", "--lag-ms", "50", "-o", str(tmp_path / "out"))
+    assert done.exit_code == 0, done.output
+    assert "frames a second" in done.output
+    with xr.open_dataset(tmp_path / "out" / "result.nc") as result:
+        assert result.attrs["live_lag_s"] == 0.05
+        assert result["muscle_force"].sizes["muscle"] == 86 and bool(result["valid"].all())
+
+
+def test_without_a_source_of_samples_nothing_begins(tmp_path):
+    done = call("-o", str(tmp_path / "out"))
+    assert done.exit_code == 2 and not (tmp_path / "out").exists()
