@@ -46,6 +46,7 @@ from musclesolve.studies.calibration.free_parameters import (
     DELAY,
     OF_EMG,
     SHAPE,
+    STRENGTH,
     Factor,
     Measured,
     free_factors,
@@ -83,6 +84,8 @@ AnyBody = RecordedBody | ModelBody
 ROUGH = 1.0
 ROUNDS = 3
 """How often the noise is found from the residuals and the fit repeated with it."""
+MORE_LACKING = 1.0
+"""Moment that the muscles may begin to lack on the way of a fit [N m]."""
 LEAST_EMG_SD = 0.03
 """Envelopes are no better known than this, as shares of their largest."""
 
@@ -272,13 +275,27 @@ class CalibrationProblem:
             span = (0.1 + 0.15 * number, 0.25 + 0.15 * number)
             # the noise is not known yet: a standard deviation more or less is no matter
             least = ROUGH if number == 0 else CONVERGED
-            posterior = self.fit(theta, self.every, noise, report, span, least)
+            prior = self._without_strength(theta) if number == 0 else self.prior
+            posterior = self.fit(theta, self.every, noise, report, span, least, prior)
             theta = posterior.theta
             observed = self.observed(theta, self.every) or []
             before, noise = noise, self.found_noise([*observed, *self.tested(theta)])
             if all(key in before and noise[key].is_like(before[key]) for key in noise):
                 break
         return posterior, noise
+
+    def _without_strength(self, theta: Array) -> Prior:
+        """The prior with the strength held at theta, where lengths or strains are free.
+
+        Strength that makes up for lengths that are wrong leads to where muscles lack something.
+        """
+        held = np.zeros(len(theta), dtype=bool)
+        held[: len(self.factors)] = [factor.quantity == STRENGTH for factor in self.factors]
+        if held[: len(self.factors)].all():
+            return self.prior
+        low, high = self.prior.lower.copy(), self.prior.upper.copy()
+        low[held], high[held] = theta[held] - 1e-9, theta[held] + 1e-9
+        return replace(self.prior, lower=low, upper=high)
 
     def fit(
         self,
@@ -288,18 +305,28 @@ class CalibrationProblem:
         report: Progress = no_progress,
         span: tuple[float, float] = (0.0, 1.0),
         least: float = CONVERGED,
+        prior: Prior | None = None,
     ) -> Posterior:
         """The best theta for some trials with a given noise."""
+        most = np.inf
 
         def evaluate(at: Array) -> Linear | None:
+            """None, too, where muscles lack more than before: nothing there tells what they would do with enough."""
+            nonlocal most
             observed = self.observed(at, which)
-            return None if observed is None else self.linear([*observed, *self.tested(at)], noise)
+            if observed is None:
+                return None
+            lacking = max((np.abs(o.residual).max() for o in observed if o.kind == RESERVE), default=0.0)
+            if lacking > most:
+                return None
+            most = max(MORE_LACKING, lacking) if np.isinf(most) else most
+            return self.linear([*observed, *self.tested(at)], noise)
 
         def step(number: int, value: float) -> None:
             share = 1.0 - 0.8**number
             report(f"calibration, step {number}, misfit {value:.4g}", span[0] + (span[1] - span[0]) * share)
 
-        return minimise(evaluate, theta, self.prior, step, least)
+        return minimise(evaluate, theta, prior or self.prior, step, least)
 
 
 def calibrate_muscles(
