@@ -82,6 +82,7 @@ def read_person(path: str | Path) -> PersonMuscles:
     elif parent not in muscle_db.available():
         problem, known = f"there is no muscle set {parent!r}", muscle_db.available()
         raise document.unknown(problem, parent, known, "person", "parent")
+    _check_emg(document, content["emg"])
     _check_names(document, parameters, parent)
     _check_numbers(document, content["muscles"], parameters)
     folder = document.path.parent
@@ -100,6 +101,23 @@ def read_person(path: str | Path) -> PersonMuscles:
         path=document.path,
         warnings=warnings,
     )
+
+
+def _check_emg(document: Document, emg: Mapping[str, Any]) -> None:
+    """Refuse gains of EMG that are none: see `MeasuredActivation.of`."""
+    bounds = {"largest": (0.0, np.inf, "above zero"), "gain": (0.0, 1.0, "above 0, at most 1")}
+    numbers = [("shape", emg.get("shape", 0.0), -10.0, 10.0, "from -3 to 0")]
+    numbers.append(("delay_s", emg.get("delay_s", 0.0), -1.0, 1.0, "seconds, from -0.1 to 0.2"))
+    channels = emg.get("channels", {})
+    for name, each in channels.items() if isinstance(channels, Mapping) else [("channels", None)]:
+        for key, (low, high, expected) in bounds.items():
+            value = each.get(key) if isinstance(each, Mapping) else None
+            numbers.append((f"{key} of {name}", value, low, high, f"a number {expected}"))
+    for what, value, low, high, expected in numbers:
+        if not is_number(value) or not low < value <= high:
+            problem = f"the {what} is {as_text(value)}"
+            remedy = "calibrate again, or take [emg] out"
+            raise document.error(problem, "emg", None, 0, expected, remedy, code="bad_value")
 
 
 def _covariance(document: Document, listed: list[dict[str, Any]]) -> Array:
@@ -381,6 +399,22 @@ def check_person_place(path: str | Path) -> None:
             code="occupied_folder",
             where="output",
             expected="a new file, or one that an earlier calibration wrote",
+            remedy="choose another name",
+        )
+
+
+def check_figures_place(path: str | Path) -> None:
+    """See that figures may be written into a folder, before they are made.
+
+    Raises:
+        InputError: there is a file of that name.
+    """
+    if Path(path).exists() and not Path(path).is_dir():
+        raise InputError(
+            f"{path} is a file",
+            code="not_writable",
+            where="figures",
+            expected="a folder, new or not",
             remedy="choose another name",
         )
 

@@ -11,6 +11,7 @@ import numpy as np
 import muscle_db
 from muscle_db.model import Muscle
 from musclesolve._util.arrays import Array
+from musclesolve.errors import InputError
 from musclesolve.motion.signals.emg_envelope import at_times_inside, best_delays, linear_envelopes, shaped
 from musclesolve.recording.data import Emg, Trial
 from musclesolve.recording.trial.emg_channels import CHANNELS
@@ -18,6 +19,8 @@ from musclesolve.recording.trial.emg_channels import CHANNELS
 Channels = tuple[tuple[str, ...], ...]
 """Muscles of every channel, by their names in the set with side."""
 
+OTHER_UNIT = 30.0
+"""An envelope so many times as large, or as small, as those of a calibration has another unit."""
 FAINT = 0.01
 """An envelope that stays below this share of its maximum has another unit than the maximum."""
 
@@ -59,6 +62,16 @@ class MeasuredActivation:
             for name, size in zip(emg.names, emg.maximum, strict=True)
         ]
         envelope = linear_envelopes(replace(emg, maximum=tuple(largest)))
+        for name, size in zip(emg.names, np.nanmax(envelope, axis=0, initial=0.0), strict=True):
+            if name in gains and not 1.0 / OTHER_UNIT <= size <= OTHER_UNIT:
+                raise InputError(
+                    f"the envelope of EMG channel {name} reaches {size:.3g} times the largest of the calibration",
+                    code="bad_units",
+                    where="[emg]",
+                    file=emg.path,
+                    expected="EMG in the unit, and by the amplifier, of the trials of the calibration",
+                    remedy="export it in that unit, or state [emg] maximum of the channel",
+                )
         gain = np.array([gains[name]["gain"] if name in gains else 1.0 for name in emg.names])
         return cls(
             tuple(emg.names[k] for k in own),

@@ -320,7 +320,7 @@ def emg(
 def calibrate_muscles(
     trial: Annotated[
         list[Path],
-        typer.Argument(metavar="TRIAL.toml...", help="Trials of one person, with [emg] or [fascicle]."),
+        typer.Argument(metavar="TRIAL.toml...", help="Trials of one person, with EMG or fascicle lengths."),
     ],
     output: Annotated[Path, typer.Option("-o", "--output", help="File of the person's muscles (.toml).")],
     free: Annotated[
@@ -349,7 +349,8 @@ def calibrate_muscles(
     side: Sides = Side.both,
 ) -> None:
     """Muscles of one person, fitted to EMG, fascicle lengths and strength tests, with standard deviations."""
-    from musclesolve.opensim.person_file import check_person_place, write_person
+    from musclesolve.opensim.person_file import check_figures_place, check_person_place, write_person
+    from musclesolve.opensim.person_model import check_model_place, write_person_model
     from musclesolve.plotting.study.calibration_figures import calibration_files
     from musclesolve.results.files.atomic_writing import write_files
     from musclesolve.results.files.result_netcdf import netcdf_bytes
@@ -363,6 +364,10 @@ def calibrate_muscles(
     from musclesolve.studies.calibration.free_parameters import stated_words
 
     check_person_place(output)
+    if osim is not None:
+        check_model_place(osim)
+    if figures is not None:
+        check_figures_place(figures)
     with progress() as report:
         done = calibrate_muscles(
             trial,
@@ -376,26 +381,25 @@ def calibrate_muscles(
             report,
         )
         report("writing", 1.0)
+        sentences = list(done.notes)
         write_person(done.person, output)
         paths = [output]
         if osim is not None:
-            from musclesolve.opensim.person_model import write_person_model
-
-            write_person_model(done.person, osim)
+            sentences += write_person_model(done.person, osim)
             paths.append(osim)
         if figures is not None:
             files = {"calibration.nc": netcdf_bytes(done.found), **calibration_files(done.found)}
             paths += write_files(figures, files)
-    sentences = [direction.sentence for direction in done.directions]
+    untold = [direction.sentence for direction in done.directions]
     text: list[RenderableType] = [
         factor_table(done.person, done.found),
         agreement_table(done.found),
-        "\n".join(calibration_lines(done.found, sentences, done.notes)),
+        "\n".join(calibration_lines(done.found, untold, sentences)),
     ]
     finish(
         "calibrate-muscles",
         text,
-        lambda: calibration_document(done.person, done.found, sentences, done.notes),
+        lambda: calibration_document(done.person, done.found, untold, sentences),
         paths,
     )
 

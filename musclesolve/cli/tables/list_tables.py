@@ -17,7 +17,7 @@ from musclesolve.muscles.passive.joint_moments import SAGITTAL, PassiveMoments, 
 from musclesolve.muscles.person import PersonMuscles, tendons
 from musclesolve.recording.markers.landmark_names import landmarks
 from musclesolve.recording.markers.marker_set import marker_sets, markers_of
-from musclesolve.results.tables.lines import csv_text, names, numbers
+from musclesolve.results.tables.lines import csv_text, names, numbers, words
 
 
 def _table(title: str, *columns: Any, rows: Iterable[Iterable[str]], caption: str | None = None) -> Table:
@@ -162,9 +162,9 @@ def person_table(person: PersonMuscles) -> Group:
     tables = [
         _table(
             f"muscles of {person.name or 'one person'}: {len(person.parameters)} factors on those of {parent}",
-            *names("parameter", "muscles"),
-            *numbers("factor", "sd [%]", "before [%]"),
-            "known",
+            *words("parameter", "muscles"),
+            *numbers("factor", "sd [%]", "before [%]", whole=True),
+            *names("known"),
             rows=rows,
             caption="sd of the logarithm of the factor, after and before the trials of the calibration; known: whether "
             "they say much about it",

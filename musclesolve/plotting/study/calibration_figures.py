@@ -56,7 +56,7 @@ def calibration_curves(found: xr.Dataset, kind: str = "fascicle length") -> Shee
             axes, str(at["label"].values), f"{at['trial'].values}: r {r}" if r else str(at["trial"].values)
         )
         if k % columns == 0:
-            axes.set_ylabel(unit)
+            axes.set_ylabel(f"{kind} [{unit}]")
         if k + columns >= count:
             axes.set_xlabel("time [s]")
     entries = {"measured": line(MEASURED)}

@@ -19,6 +19,10 @@ SHORTEST, LONGEST = 0.005, 0.4
 Clin Orthop Relat Res 467:1074-82)."""
 
 
+FLAT = 1e-4
+"""Lengths that differ by less were not tracked [m]."""
+
+
 def read_fascicles(document: Document, content: dict[str, Any]) -> tuple[Fascicles | None, list[str]]:
     """Return the fascicle lengths that a trial file names [m] and notes on them; None without [fascicle].
 
@@ -50,6 +54,13 @@ def read_fascicles(document: Document, content: dict[str, Any]) -> tuple[Fascicl
             problem = f"the column '{name}' of {path.name} has "
             problem += f"a length of {known.min() / METRES[stated['unit']]:g}" if known.size else "no number"
             expected, remedy = "lengths above zero", "leave cells empty where no fascicle was seen"
+            raise document.error(problem, FASCICLE_CHANNELS, name, 0, expected, remedy, code="bad_signal")
+        if known.size > 1 and np.ptp(known) < FLAT:
+            problem, expected = (
+                f"the column '{name}' of {path.name} does not change",
+                "lengths of a fascicle that works",
+            )
+            remedy = "name the column that was tracked, or leave the channel out"
             raise document.error(problem, FASCICLE_CHANNELS, name, 0, expected, remedy, code="bad_signal")
         median = float(np.median(known))
         if not SHORTEST <= median <= LONGEST:

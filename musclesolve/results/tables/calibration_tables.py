@@ -13,7 +13,7 @@ from musclesolve.muscles.person import PersonMuscles
 from musclesolve.results.tables.lines import decimal, lines, names, numbers, words
 
 WORDS = ("before", "fitted", "predicted")
-_IN_PRINT = {"m": ("mm", 1e3, 1), "1": ("", 1.0, 2), "N m": ("N m", 1.0, 1)}
+_IN_PRINT = {"m": ("mm", 1e3, 1), "1": ("of the largest", 1.0, 2), "N m": ("N m", 1.0, 1)}
 """Unit of a measurement -> unit, factor and decimals in print."""
 
 
@@ -75,7 +75,39 @@ def calibration_lines(found: xr.Dataset, directions: Sequence[str], notes: Seque
                 f"{decimal(float(value), 2)} {word}" for value, word in zip(r, WORDS, strict=True)
             )
             medians.append(f"{kind}: median r {listed}")
-    return [*lines("agreement", medians), *lines("not told", directions), *lines("notes", notes)]
+    return [
+        *lines("agreement", medians),
+        *lines("EMG", _of_emg(found)),
+        *lines("profile", _profile(found)),
+        *lines("not told", directions),
+        *lines("notes", notes),
+    ]
+
+
+def _of_emg(found: xr.Dataset) -> list[str]:
+    """Gains, delay and shape with their standard deviations."""
+    names = found["parameter"].values.astype(str)
+    said = []
+    for k, name in enumerate(names):
+        value, sd = float(found["value"][k]), float(found["sd"][k])
+        if name.startswith("EMG gain of "):
+            channel = name.removeprefix("EMG gain of ")
+            ends = [min(np.exp(value + s * 1.96 * sd), 1.0) for s in (-1.0, 1.0)]
+            said.append(
+                f"{channel}: activation {np.exp(value):.2f} at the largest envelope ({ends[0]:.2f} to {ends[1]:.2f})"
+            )
+        elif name.startswith("emg_"):
+            said.append(f"{name.removeprefix('emg_')} {value:.3g}, standard deviation {sd:.2g}")
+    return said
+
+
+def _profile(found: xr.Dataset) -> list[str]:
+    """How much worse the fit becomes along one parameter."""
+    if "profile" not in found:
+        return []
+    pairs = zip(found["profile"].values, found["profile_squares"].values, strict=True)
+    listed = ", ".join(f"{np.exp(value):.3g}: {decimal(float(size), 1)}" for value, size in pairs)
+    return [f"{found.attrs['profile_of']}, factor: sum of squares above the least one: {listed}"]
 
 
 def calibration_document(
@@ -89,6 +121,14 @@ def calibration_document(
         "converged": bool(found.attrs["converged"]),
         "parameters": [{key: getattr(each, key) for key in keys} for each in person.parameters],
         "curves": [dict(each) for each in person.prediction],
+        "emg": dict(person.emg),
+        "profile": None
+        if "profile" not in found
+        else {
+            "parameter": found.attrs["profile_of"],
+            "value": found["profile"].values.tolist(),
+            "squares": found["profile_squares"].values.tolist(),
+        },
         "undetermined": list(directions),
         "notes": list(notes),
     }

@@ -3,7 +3,7 @@
 The moments of every frame of every trial are met by muscles with factors exp(theta) on their numbers, shared by the
 cost of the trials; what this says of EMG, fascicle lengths and strength is compared with what was measured:
 
-    minimise over theta   sum_b w_b |r_b(x(theta), theta)|^2 + sum_j (theta_j / s_j)^2,
+    minimise over theta   sum_b w_b |r_b(x(theta), theta)|^2 + (theta - m)^T P^-1 (theta - m),
     x_k(theta) = the optimum of trial k with these muscles.
 
 The optimum x_k is differentiated exactly (trajectory/optimum_derivatives.py, sharing/solution_derivatives.py), so that
@@ -82,8 +82,11 @@ if TYPE_CHECKING:
 AnyBody = RecordedBody | ModelBody
 
 ROUGH = 1.0
+"""Least fall of the sum of squares that is worth a step before the noise is known."""
 ROUNDS = 3
 """How often the noise is found from the residuals and the fit repeated with it."""
+FAR = 2.5
+"""Standard deviations from which a number is pointed out."""
 MORE_LACKING = 1.0
 """Moment that the muscles may begin to lack on the way of a fit [N m]."""
 LEAST_EMG_SD = 0.03
@@ -158,7 +161,14 @@ class CalibrationProblem:
             start = float(np.mean([emg.delay for _, emg in measured])) if name == DELAY else 0.0
             places[name] = add(name, start, known[name]["sd"], *known[name]["bounds"])
         self.emg = EmgScale(gain, largest, frozenset(set(largest) - unstated), places[DELAY], places[SHAPE])
-        self.prior = Prior(np.array(mean), np.array(sd), np.array(lower), np.array(upper))
+        covariance = np.diag(np.square(sd))
+        strong = np.array(
+            [factor.quantity == STRENGTH for factor in factors] + [False] * (len(sd) - len(factors))
+        )
+        covariance[np.outer(strong, strong) & ~np.eye(len(sd), dtype=bool)] = (
+            known[STRENGTH]["common_sd"] ** 2
+        )
+        self.prior = Prior(np.array(mean), covariance, np.array(lower), np.array(upper))
         self.directions = [
             [directions_of(self.factors, part.names) for part in trial.parts] for trial in trials
         ]
@@ -280,9 +290,9 @@ class CalibrationProblem:
             theta = posterior.theta
             observed = self.observed(theta, self.every) or []
             before, noise = noise, self.found_noise([*observed, *self.tested(theta)])
-            if all(key in before and noise[key].is_like(before[key]) for key in noise):
+            if number and all(key in before and noise[key].is_like(before[key]) for key in noise):
                 break
-        return posterior, noise
+        return posterior, before
 
     def _without_strength(self, theta: Array) -> Prior:
         """The prior with the strength held at theta, where lengths or strains are free.
@@ -374,6 +384,7 @@ def calibrate_muscles(
     named = _trial_names(bodies)
     together = [TrialMuscles(each, body) for each, body in zip(named, bodies, strict=True)]
     parent = _same_muscles(together)
+    _check_channels(together)
     of_tests = None if tests is None else strength_geometry(bodies[0], tests)
     problem = _problem(together, free, fixed, tests, of_tests)
     if profile is not None and profile not in problem.names:
@@ -383,6 +394,14 @@ def calibrate_muscles(
     if first is None:
         raise _no_optimum(problem)
     first += problem.tested(problem.parent)
+    if not any(each.kind in (EMG, FASCICLE, STRENGTH_TEST) for each in first):
+        raise InputError(
+            "nothing that was measured lies in a frame with a valid solution",
+            code="no_overlap",
+            where="trials",
+            expected="EMG or fascicle lengths in frames whose moments are shared, at least 4 in a row",
+            remedy="run the trials by themselves, and see which frames are solved",
+        )
     posterior, noise = problem.solve(first, report)
     theta = posterior.theta
     fitted = (problem.observed(theta, problem.every) or []) + problem.tested(theta)
@@ -393,12 +412,22 @@ def calibrate_muscles(
             span = (0.6 + 0.3 * number / len(together), 0.6 + 0.3 * (number + 1) / len(together))
             without = problem.fit(theta, rest, noise, report, span)
             predicted += problem.observed(without.theta, [number]) or []
-    found = _found(problem, posterior, noise, first, fitted, predicted)
+    found = _found(problem, posterior, noise, _with_best_gains(first), fitted, predicted)
     if profile is not None:
         found = found.merge(_profile(problem, posterior, noise, profile, report))
     person = _person(problem, posterior, bodies, parent, name, found)
     directions = undetermined(posterior, problem.prior, problem.names)
-    notes = [*(of_tests.warnings if of_tests else ()), *_notes(problem, posterior, found), *_lacking(fitted)]
+    said = [
+        f"{each.name}: {note}"
+        for each in together
+        for note in (*getattr(each.body, "warnings", ()), *(each.emg.notes(each.time) if each.emg else ()))
+    ]
+    notes = [
+        *said,
+        *(of_tests.warnings if of_tests else ()),
+        *_notes(problem, posterior, found),
+        *_lacking(fitted, noise),
+    ]
     return Calibration(person, found, directions, tuple(notes))
 
 
@@ -447,16 +476,47 @@ def _problem(
     return CalibrationProblem(trials, factors, of_emg, of_tests, tests.tests if tests else ())
 
 
+def _path(body: AnyBody) -> Path:
+    """Of the trial file; a body from elsewhere has none."""
+    return Path("trial") if body.trial is None else Path(body.trial.path)
+
+
 def _trial_names(bodies: Sequence[AnyBody]) -> list[str]:
     """A name of each trial: of its file, with its folder or a number where two are alike."""
-    paths = [
-        Path(body.trial.path) if body.trial is not None else Path(f"trial_{k}")
-        for k, body in enumerate(bodies)
-    ]
+    paths = [_path(body) for body in bodies]
     names = [path.stem for path in paths]
     if len(set(names)) < len(names):
-        names = [f"{path.parent.name}/{path.stem}" for path in paths]
+        names = [f"{path.absolute().parent.name}/{path.stem}" for path in paths]
     return [name if names.count(name) == 1 else f"{name} {k + 1}" for k, name in enumerate(names)]
+
+
+def _settings(name: str, body: AnyBody) -> dict[str, object]:
+    """What a trial file says of its muscles besides the set, which the factors depend on.
+
+    Raises:
+        InputError: strains or a strength of its own, which the factors are to find.
+    """
+    if isinstance(body, ModelBody):
+        stated: dict[str, object] = {"tendon_strain": body.options.tendon_strain}
+        settings: dict[str, object] = {"passive forces": body.options.passive}
+    else:
+        options = body.options
+        stated = {"tendon_strain": options.tendon_strain, "strength": options.strength}
+        settings = {
+            "passive forces": options.passive,
+            "rule of fiber lengths": options.fiber_length_rule,
+            "Hill curves": options.curve_name,
+        }
+    for key, value in stated.items():
+        if value is not None and value != "table":
+            raise InputError(
+                f"{name} states {key} = {value} in [muscles], beside which factors would mean something else",
+                code="conflict",
+                where="trials",
+                expected="the numbers of the set or model, on which the factors are",
+                remedy=f"leave {key} out: it is fitted, or free on request",
+            )
+    return settings
 
 
 def _same_muscles(trials: Sequence[TrialMuscles]) -> tuple[str, str | None]:
@@ -467,7 +527,7 @@ def _same_muscles(trials: Sequence[TrialMuscles]) -> tuple[str, str | None]:
     """
     first = trials[0]
     of_first: dict[str, tuple[str, str | None]] = {}
-    for trial in trials:
+    for number, trial in enumerate(trials):
         body = trial.body
         person = body.person if isinstance(body, ModelBody) else body.options.person
         if person is not None:
@@ -478,6 +538,7 @@ def _same_muscles(trials: Sequence[TrialMuscles]) -> tuple[str, str | None]:
                 expected="trials with the muscles of a set or a model, on which the factors are",
                 remedy=f'write database = "{person.parent}" in [muscles], or leave the key out for a model',
             )
+        settings = _settings(trial.name, body)
         seen: dict[str, tuple[str, str | None]]
         if isinstance(body.trial, ModelTrial):
             path = Path(body.trial.model)
@@ -494,18 +555,49 @@ def _same_muscles(trials: Sequence[TrialMuscles]) -> tuple[str, str | None]:
                 "stature of the subject": (f"{subject.stature:g} m" if subject.stature else "unknown", None),
             }
         seen["kind of tendons"] = (body.sharing.tendon, None)
+        seen["cost"] = (body.sharing.cost.label, None)
+        seen |= {name: (str(value), None) for name, value in settings.items()}
+        for other in trials[:number]:
+            if _path(other.body) == _path(body) and np.array_equal(other.time, trial.time):
+                raise InputError(
+                    f"{_path(body)} is given twice",
+                    code="duplicate_name",
+                    where="trials",
+                    expected="every trial once",
+                    remedy="leave one of them out",
+                )
         of_first = of_first or seen
         for what, (value, sha) in seen.items():
-            other, sha_of_first = of_first.get(what, ("", None))
-            if (sha or value) != (sha_of_first or other):
+            before, sha_of_first = of_first.get(what, ("", None))
+            if (sha or value) != (sha_of_first or before):
                 raise InputError(
-                    f"the {what} of {trial.name} is {value}, that of {first.name} {other}",
+                    f"the {what} of {trial.name} is {value}, that of {first.name} {before}",
                     code="conflict",
                     where="trials",
                     expected="trials of one person, with the same muscles and the same tendons",
                     remedy="calibrate each person alone",
                 )
     return of_first.get("model") or of_first["muscle set"]
+
+
+def _check_channels(trials: Sequence[TrialMuscles]) -> None:
+    """Refuse a channel that stands for other muscles in another trial."""
+    known: dict[str, tuple[tuple[str, ...], str]] = {}
+    for trial in trials:
+        measured = {} if trial.emg is None else dict(zip(trial.emg.channels, trial.emg.muscles, strict=True))
+        if trial.fascicles is not None:
+            pairs = zip(trial.fascicles.channels, trial.fascicles.muscles, strict=True)
+            measured |= {channel: (muscle,) for channel, muscle in pairs}
+        for channel, muscles in measured.items():
+            first, where = known.setdefault(channel, (muscles, trial.name))
+            if first != muscles:
+                raise InputError(
+                    f"the channel {channel} is {', '.join(first)} in {where} and {', '.join(muscles)} in {trial.name}",
+                    code="conflict",
+                    where="trials",
+                    expected="a channel of the same muscles in every trial: they share a gain",
+                    remedy="correct [emg.channels] or [fascicle.channels] of one of them",
+                )
 
 
 def _no_optimum(problem: CalibrationProblem) -> InputError:
@@ -570,6 +662,21 @@ def _person(
         emg={**of_all, "channels": gains} if gains else {},
         prediction=tuple(_as_rows(found)),
     )
+
+
+def _with_best_gains(observed: Sequence[Observation]) -> list[Observation]:
+    """The same with the gain of each channel that is best for these muscles, so that muscles are compared."""
+    sizes: dict[str, tuple[float, float]] = {}
+    for each in observed:
+        if each.kind == EMG:
+            along, size = sizes.get(each.label, (0.0, 0.0))
+            more = float(each.predicted @ each.measured), float(each.predicted @ each.predicted)
+            sizes[each.label] = along + more[0], size + more[1]
+    best = {label: along / size if size > 0.0 else 1.0 for label, (along, size) in sizes.items()}
+    return [
+        replace(each, predicted=best[each.label] * each.predicted) if each.kind == EMG else each
+        for each in observed
+    ]
 
 
 WORDS = ("before", "fitted", "predicted")
@@ -662,7 +769,8 @@ def _profile(
         low[place], high[place] = value - 1e-9, value + 1e-9
         problem.prior = replace(whole, lower=low, upper=high)
         span = (0.9 + 0.1 * k / len(values), 0.9 + 0.1 * (k + 1) / len(values))
-        squares[k] = problem.fit(theta, problem.every, noise, report, span).squares
+        if problem.observed(theta, problem.every) is not None:
+            squares[k] = problem.fit(theta, problem.every, noise, report, span).squares
     problem.prior = whole
     return xr.Dataset(
         {"profile_squares": (("profile",), squares - posterior.squares)},
@@ -687,15 +795,21 @@ def _as_rows(found: xr.Dataset) -> list[dict[str, object]]:
     return rows
 
 
-def _lacking(fitted: Sequence[Observation]) -> list[str]:
-    """Sentences on moments that the muscles do not produce either with what was fitted."""
+def _lacking(fitted: Sequence[Observation], noise: Mapping[tuple[str, str], Noise]) -> list[str]:
+    """Sentences on moments that the muscles do not produce with what was fitted, in trials and strength tests."""
     notes = []
     for each in fitted:
+        if each.kind == STRENGTH_TEST and abs(each.residual[0]) > FAR * noise[each.kind, each.label].sd:
+            notes.append(
+                f"Strength test {each.label}: {each.measured[0]:.4g} N m were measured, the fitted muscles produce "
+                f"{each.predicted[0]:.4g} N m, {abs(each.residual[0]) / noise[each.kind, each.label].sd:.1f} standard "
+                "deviations apart: it contradicts another test or the priors, or its sign is wrong."
+            )
         if each.kind == RESERVE:
             t = int(np.abs(each.residual).argmax())
             notes.append(
-                f"Also with the fitted muscles {each.trial} lacks {abs(each.residual[t]):.3g} N m of {each.label} at "
-                f"{each.time[t]:.2f} s: no strength within the bounds produces it, or another muscle would have to."
+                f"With the fitted muscles {each.trial} lacks {abs(each.residual[t]):.3g} N m of {each.label} at "
+                f"{each.time[t]:.2f} s: bounds, priors or other measurements keep them from producing it."
             )
     return notes
 
@@ -711,7 +825,7 @@ def _notes(problem: CalibrationProblem, posterior: Posterior, found: xr.Dataset)
     at_end = [
         name
         for name, value, low, high in zip(problem.names, theta, prior.lower, prior.upper, strict=True)
-        if value <= low + 1e-9 or value >= high - 1e-9
+        if (value <= low + 1e-9 or value >= high - 1e-9) and name != SHAPE
     ]
     if at_end:
         notes.append(
@@ -720,7 +834,7 @@ def _notes(problem: CalibrationProblem, posterior: Posterior, found: xr.Dataset)
     far = [
         f"{name} ({abs(value - mean) / sd:.1f} standard deviations)"
         for name, value, mean, sd in zip(problem.names, theta, prior.mean, prior.sd, strict=True)
-        if abs(value - mean) > 2.5 * sd
+        if abs(value - mean) > FAR * sd
     ]
     if far:
         notes.append(f"Farther from the parent than persons usually differ: {few(far, 6)}.")

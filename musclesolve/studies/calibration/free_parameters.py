@@ -162,6 +162,9 @@ def free_factors(
     """
     anatomy = Anatomy.of(names)
     chosen = usual_words(anatomy, measured) if free is None else _by_quantity(free)
+    for quantity, words in chosen.items():
+        if not words:  # the usual parts of a quantity
+            words.append({STRENGTH: GROUPS, STRAIN: ALL}.get(quantity, EACH))
     held = _by_quantity(fixed or {})
     for quantity, words in held.items():
         both = set(words) & set(chosen.get(quantity, ())) if free is not None else set()

@@ -1,17 +1,17 @@
 """Weighted least squares with normal priors and bounds: Gauss-Newton, and what the measurements determined.
 
-    minimise  sum_b w_b |r_b(theta)|^2 + sum_j ((theta_j - m_j) / s_j)^2,    lower <= theta <= upper,
+    minimise  sum_b w_b |r_b(theta)|^2 + (theta - m)^T P^-1 (theta - m),    lower <= theta <= upper,
 
 over residuals r_b of curves b with weights w_b = 1 / (sd_b^2 n_b): neighboring samples of a smooth curve err alike, and
 n_b of them count as one (`correlated_samples`). A step is the bounded least-squares solution of the linearised problem
 within a distance, halved where it does not help (Levenberg & Marquardt; Moré 1978). Standard deviations sd_b and n_b
 are those of the residuals, and found with the fit. At the end, with A = J^T W J,
 
-    C = (A + S^-2)^-1
+    C = (A + P^-1)^-1
 
-is the covariance of the posterior (Gelman et al. 2013, Bayesian Data Analysis, section 4.1), with the prior standard
-deviations S. In the unit of the prior, S A S has an eigenvalue g for each direction: the variance along it becomes
-1 / (1 + g) of that before. Directions with g below one are those that the measurements do not determine.
+is the covariance of the posterior (Gelman et al. 2013, Bayesian Data Analysis, section 4.1), with the prior
+covariance P = L L^T. In the unit of the prior, L^T A L has an eigenvalue g for each direction: the variance along it
+becomes 1 / (1 + g) of that before. Directions with g below one are those that the measurements do not determine.
 """
 
 from __future__ import annotations
@@ -44,12 +44,27 @@ class Linear:
 
 @dataclass(frozen=True, eq=False)
 class Prior:
-    """Of P parameters: mean, standard deviation and bounds, (P,) each."""
+    """Of P parameters: mean and bounds, (P,) each, and covariance (P, P)."""
 
     mean: Array
-    sd: Array
+    covariance: Array
     lower: Array
     upper: Array
+
+    @property
+    def sd(self) -> Array:
+        """Standard deviations (P,)."""
+        return np.asarray(np.sqrt(np.diag(self.covariance)))
+
+    @property
+    def root(self) -> Array:
+        """The matrix L (P, P) with L L^T = covariance: theta - mean = L x of independent standard normal x."""
+        return np.asarray(np.linalg.cholesky(self.covariance), np.float64)
+
+    @property
+    def whitening(self) -> Array:
+        """The inverse of `root`."""
+        return np.asarray(np.linalg.inv(self.root), np.float64)
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,7 +81,7 @@ class Posterior:
 
 def squares(linear: Linear, theta: Array, prior: Prior) -> float:
     """The sum of squares at theta."""
-    return float(np.square(linear.residual).sum() + np.square((theta - prior.mean) / prior.sd).sum())
+    return float(np.square(linear.residual).sum() + np.square(prior.whitening @ (theta - prior.mean)).sum())
 
 
 def minimise(
@@ -90,8 +105,8 @@ def minimise(
     converged = False
     for step in range(1, MOST_STEPS + 1):
         report(step, value)
-        matrix = np.vstack([now.jacobian, np.diag(1.0 / prior.sd)])
-        right = -np.append(now.residual, (theta - prior.mean) / prior.sd)
+        matrix = np.vstack([now.jacobian, prior.whitening])
+        right = -np.append(now.residual, prior.whitening @ (theta - prior.mean))
         for _ in range(MOST_HALVINGS):
             # scaled to the prior, so that the matrix is well conditioned
             low = np.maximum(prior.lower - theta, -radius * longest) / prior.sd
@@ -118,7 +133,7 @@ def minimise(
         if converged:
             break
     information = now.jacobian.T @ now.jacobian
-    covariance = np.asarray(np.linalg.inv(information + np.diag(prior.sd**-2.0)), np.float64)
+    covariance = np.asarray(np.linalg.inv(information + np.linalg.inv(prior.covariance)), np.float64)
     return Posterior(theta, covariance, information, value, step, converged)
 
 
@@ -145,14 +160,18 @@ class Direction:
 
 def undetermined(posterior: Posterior, prior: Prior, names: Sequence[str]) -> tuple[Direction, ...]:
     """The directions of which the measurements say less than the prior, the least known first."""
-    gains, vectors = np.linalg.eigh(prior.sd[:, None] * posterior.information * prior.sd)
-    found = []
-    for gain, vector in zip(gains, vectors.T, strict=True):
+    gains, mixtures = np.linalg.eigh(prior.root.T @ posterior.information @ prior.root)
+    found: list[Direction] = []
+    for gain, mixture in zip(gains, mixtures.T, strict=True):
         if gain >= LEAST_GAIN:
             break
+        vector = prior.root @ mixture / prior.sd
+        vector = vector / np.linalg.norm(vector)
         order = np.argsort(-np.abs(vector))
         named = tuple(
             (names[k], float(vector[k])) for k in order if abs(vector[k]) >= min(NAMED, np.abs(vector).max())
         )
-        found.append(Direction(named, float(max(gain, 0.0))))
+        # two mixtures of the same parameters: neither is told
+        if all({name for name, _ in named} != {name for name, _ in each.shares} for each in found):
+            found.append(Direction(named, float(max(gain, 0.0))))
     return tuple(found)

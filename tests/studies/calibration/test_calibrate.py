@@ -90,6 +90,10 @@ def test_envelopes_of_a_run_with_the_person_count_by_the_gains(found, tmp_path):
     counted = prepare(replace(first, emg=unstated, muscles=muscles), side="r").emg
     assert counted.calibrated == counted.channels
     assert stated.calibrated == ()
+    with refused("bad_units", "SOL"):
+        prepare(
+            replace(first, emg=replace(unstated, values=1e3 * unstated.values), muscles=muscles), side="r"
+        )
     gains = [found.person.emg["channels"][name]["gain"] for name in counted.channels]
     assert counted.envelope == pytest.approx(stated.envelope * gains)
     assert any("gains" in note for note in counted.notes(counted.time))
@@ -181,6 +185,46 @@ def test_command_writes_the_muscles_and_says_what_it_found(tmp_path):
     refusal = CliRunner().invoke(app, [*words[:3], str(trial)])
     assert refusal.exit_code == 2
     assert trial.read_text(encoding="utf-8") == text
+
+
+def test_trials_with_other_settings_of_muscles_are_refused():
+    first, second = known_trials("rigid", RIGID, 0.02)
+    for key, value, part in (
+        ("passive", "table", "passive"),
+        ("strength", 2.0, "strength"),
+        ("curves", "millard_2013", "curves"),
+    ):
+        other = replace(second, muscles=replace(second.muscles, **{key: value}))
+        with refused("conflict", part):
+            calibrate_muscles([first, other], FREE, side="r")
+
+
+def test_a_trial_given_twice_is_refused():
+    first, _ = known_trials("rigid", RIGID, 0.02)
+    with refused("duplicate_name", "twice"):
+        calibrate_muscles([first, first], FREE, side="r")
+
+
+def test_a_channel_of_other_muscles_in_another_trial_is_refused():
+    first, second = known_trials("rigid", RIGID, 0.02)
+    emg = replace(second.emg, muscles=(second.emg.muscles[1], second.emg.muscles[0], second.emg.muscles[2]))
+    with refused("conflict", "SOL", "vastus_lateralis_r"):
+        calibrate_muscles([first, replace(second, emg=emg)], FREE, side="r")
+
+
+def test_a_strength_test_alone_is_fitted_and_a_contradicted_one_is_pointed_out(tmp_path):
+    first, _ = known_trials("rigid", RIGID, 0.02)
+    bare = replace(first, emg=None, fascicles=None)
+    test = '[[test]]\ndof = "knee_flexion_r"\nangles_deg = {{ knee_flexion_r = 60 }}\nmoment_N_m = {}\nerror_N_m = 5\n'
+    one, two = tmp_path / "one.toml", tmp_path / "two.toml"
+    one.write_text(test.format(-250), encoding="utf-8")
+    two.write_text(test.format(-250) + test.format(-150), encoding="utf-8")
+    done = calibrate_muscles([bare], strength=one, side="r")
+    (curve,) = [done.found.isel(curve=k) for k in range(done.found.sizes["curve"])]
+    assert float(curve["rms_fitted"]) < 10.0 < float(curve["rms_before"])
+    assert not any("contradicts" in note for note in done.notes)
+    both = calibrate_muscles([bare], strength=two, side="r")
+    assert sum("contradicts" in note for note in both.notes) == 2
 
 
 def test_trials_that_use_the_muscles_of_a_person_are_refused(found, tmp_path):

@@ -111,7 +111,7 @@ def test_direction_of_a_factor_is_one_for_its_muscles_and_quantity():
         ("unknown_name", "stiffness", {"stiffness": ["soleus"]}, {}, True),
         ("conflict", "soleus", {"strength": ["soleus"]}, {"strength": ["soleus"]}, True),
         ("conflict", "strain", {"tendon_strain": ["achilles"]}, {}, False),
-        ("missing_argument", "nothing", {"strength": []}, {}, True),
+        ("missing_argument", "nothing", {"strength": ["soleus_r"]}, {"strength": ["soleus"]}, True),
     ],
 )
 def test_what_cannot_be_free_is_refused(code, place, free, fixed, elastic):

@@ -10,7 +10,7 @@ from musclesolve.studies.calibration.gauss_newton import Linear, Prior, minimise
 
 def prior(count: int, sd: float = 1.0, bound: float = 10.0) -> Prior:
     ends = np.full(count, bound)
-    return Prior(np.zeros(count), np.full(count, sd), -ends, ends)
+    return Prior(np.zeros(count), np.diag(np.full(count, sd**2)), -ends, ends)
 
 
 def linear(matrix: np.ndarray, right: np.ndarray):
@@ -49,7 +49,7 @@ def test_a_step_without_an_optimum_is_halved():
 
 def test_bounds_hold_and_the_rest_is_best_given_them():
     matrix = np.array([[1.0, 1.0], [1.0, -1.0]]) * 100.0
-    known = Prior(np.zeros(2), np.full(2, 1e3), np.array([-0.1, -9.0]), np.array([0.1, 9.0]))
+    known = Prior(np.zeros(2), np.diag([1e6, 1e6]), np.array([-0.1, -9.0]), np.array([0.1, 9.0]))
     found = minimise(linear(matrix, np.array([100.0, 0.0])), np.zeros(2), known)
     assert found.theta[0] == pytest.approx(0.1)
     assert found.theta[1] == pytest.approx(0.5, abs=1e-3)
@@ -71,3 +71,17 @@ def test_direction_that_no_residual_sees_is_named_and_keeps_the_variance_of_the_
 def test_nothing_is_named_where_all_is_determined():
     found = minimise(linear(100.0 * np.eye(2), np.zeros(2)), np.zeros(2), prior(2))
     assert undetermined(found, prior(2), ["a", "b"]) == ()
+
+
+def test_what_parameters_have_in_common_is_not_told_by_their_difference():
+    """Two strengths with a common part of the prior, of which only the difference is seen."""
+    covariance = np.array([[0.16, 0.12], [0.12, 0.16]])
+    ends = np.full(2, 9.0)
+    known = Prior(np.zeros(2), covariance, -ends, ends)
+    found = minimise(linear(np.array([[50.0, -50.0]]), np.zeros(1)), np.zeros(2), known)
+    common, difference = np.array([1.0, 1.0]) / 2.0, np.array([1.0, -1.0])
+    assert common @ found.covariance @ common == pytest.approx(0.14)
+    assert difference @ found.covariance @ difference < 1e-3
+    (direction,) = undetermined(found, known, ["one", "other"])
+    assert {name for name, _ in direction.shares} == {"one", "other"}
+    assert direction.shares[0][1] * direction.shares[1][1] > 0.0
