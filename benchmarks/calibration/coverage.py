@@ -135,11 +135,11 @@ def main(count: int) -> None:
         problem.names, 100.0 * np.mean(covered, axis=0), np.median(narrower, axis=0), strict=True
     ):
         table.add_row(name, f"{share:.0f}", f"{width:.2f}")
-    console().print(table)
-    console().print(f"all: {100.0 * np.mean(covered):.1f} % covered; {np.median(seconds):.1f} s a person")
-    console().print(f"{failed} persons more for whom the fit did not converge, as the summary then says")
+    console.print(table)
+    console.print(f"all: {100.0 * np.mean(covered):.1f} % covered; {np.median(seconds):.1f} s a person")
+    console.print(f"{failed} persons more for whom the fit did not converge, as the summary then says")
     for sentence, times in named.most_common(6):
-        console().print(f"{times} times: {sentence}")
+        console.print(f"{times} times: {sentence}")
 
 
 if __name__ == "__main__":

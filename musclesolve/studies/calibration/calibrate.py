@@ -414,7 +414,8 @@ def calibrate_muscles(
             predicted += problem.observed(without.theta, [number]) or []
     found = _found(problem, posterior, noise, _with_best_gains(first), fitted, predicted)
     if profile is not None:
-        found = found.merge(_profile(problem, posterior, noise, profile, report))
+        profiled = _profile(problem, posterior, noise, profile, report)
+        found = found.merge(profiled, combine_attrs="no_conflicts")
     person = _person(problem, posterior, bodies, parent, name, found)
     directions = undetermined(posterior, problem.prior, problem.names)
     said = [

@@ -182,6 +182,9 @@ def test_command_writes_the_muscles_and_says_what_it_found(tmp_path):
         "calibration_factors",
         "calibration_fascicles",
     }
+    text_of = CliRunner().invoke(app, [*words, "--profile", slack["name"]])
+    assert text_of.exit_code == 0, text_of.output
+    assert "profile" in text_of.output and slack["name"] in text_of.output
     refusal = CliRunner().invoke(app, [*words[:3], str(trial)])
     assert refusal.exit_code == 2
     assert trial.read_text(encoding="utf-8") == text
