@@ -65,15 +65,9 @@ def calibration_lines(found: xr.Dataset, directions: Sequence[str], notes: Seque
     for kind in dict.fromkeys(kinds):
         own = found.isel(curve=np.flatnonzero(kinds == kind))
         if own.sizes["curve"] > 3:
-            r = [
-                np.nanmedian(own[f"correlation_{word}"])
-                if np.isfinite(own[f"correlation_{word}"]).any()
-                else np.nan
-                for word in WORDS
-            ]
-            listed = ", ".join(
-                f"{decimal(float(value), 2)} {word}" for value, word in zip(r, WORDS, strict=True)
-            )
+            r = {word: own[f"correlation_{word}"].values for word in WORDS}
+            middle = {word: np.nanmedian(each) for word, each in r.items() if np.isfinite(each).any()}
+            listed = ", ".join(f"{value:.2f} {word}" for word, value in middle.items())
             medians.append(f"{kind}: median r {listed}")
     return [
         *lines("agreement", medians),

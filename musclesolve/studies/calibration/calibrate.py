@@ -85,6 +85,8 @@ ROUGH = 1.0
 """Least fall of the sum of squares that is worth a step before the noise is known."""
 ROUNDS = 3
 """How often the noise is found from the residuals and the fit repeated with it."""
+TOLD = 0.5
+"""A parameter is told by trials that narrow its interval to less than this share of the prior's."""
 FAR = 2.5
 """Standard deviations from which a number is pointed out."""
 MORE_LACKING = 1.0
@@ -633,7 +635,7 @@ def _person(
             factor=float(np.exp(posterior.theta[k])),
             sd=float(sd[k]),
             prior_sd=factor.prior_sd,
-            determined=bool(sd[k] ** 2 < 0.5 * factor.prior_sd**2),
+            determined=bool(sd[k] < TOLD * factor.prior_sd),
         )
         for k, factor in enumerate(problem.factors)
     )
