@@ -19,8 +19,8 @@ SHORTEST, LONGEST = 0.005, 0.4
 Clin Orthop Relat Res 467:1074-82)."""
 
 
-FLAT = 1e-4
-"""Lengths that differ by less were not tracked [m]."""
+FLAT = 2e-3
+"""Lengths that differ by less than this share of their size were not tracked."""
 
 
 def read_fascicles(document: Document, content: dict[str, Any]) -> tuple[Fascicles | None, list[str]]:
@@ -55,7 +55,7 @@ def read_fascicles(document: Document, content: dict[str, Any]) -> tuple[Fascicl
             problem += f"a length of {known.min() / METRES[stated['unit']]:g}" if known.size else "no number"
             expected, remedy = "lengths above zero", "leave cells empty where no fascicle was seen"
             raise document.error(problem, FASCICLE_CHANNELS, name, 0, expected, remedy, code="bad_signal")
-        if known.size > 1 and np.ptp(known) < FLAT:
+        if known.size > 1 and np.ptp(known) < FLAT * known.max():
             problem, expected = (
                 f"the column '{name}' of {path.name} does not change",
                 "lengths of a fascicle that works",
