@@ -17,6 +17,7 @@ from math import factorial
 import numpy as np
 
 from musclesolve._util.arrays import Array
+from musclesolve.dynamics.vectors import vector_product
 
 _X, _Y, _Z = np.eye(3)
 
@@ -27,7 +28,7 @@ _TERMS = 8
 
 def rotation_about(axis: Array, angle: Array) -> Array:
     """Rotation matrices (..., 3, 3) about unit axes (3,) or (K, 3) by angles (...) or (..., K) (Rodrigues)."""
-    skew = np.cross(np.eye(3), axis[..., None, :])
+    skew = vector_product(np.eye(3), axis[..., None, :])
     sine, cosine = np.sin(angle)[..., None, None], np.cos(angle)[..., None, None]
     return np.eye(3) + sine * skew + (1.0 - cosine) * (skew @ skew)
 
@@ -51,8 +52,8 @@ def cardan_rates(angles: Array, rates: Array, second: Array) -> tuple[Array, Arr
     about_z = rotation_about(_Z, angles[:, 2])
     list_axis = about_z @ _X
     tilt_axis = (about_z @ rotation_about(_X, angles[:, 1])) @ _Y
-    list_axis_rate = np.cross(turn_rate * _Z, list_axis)
-    tilt_axis_rate = np.cross(turn_rate * _Z + list_rate * list_axis, tilt_axis)
+    list_axis_rate = vector_product(turn_rate * _Z, list_axis)
+    tilt_axis_rate = vector_product(turn_rate * _Z + list_rate * list_axis, tilt_axis)
     velocity = turn_rate * _Z + list_rate * list_axis + tilt_rate * tilt_axis
     acceleration = (
         second[:, 2:3] * _Z

@@ -23,6 +23,7 @@ import numpy as np
 
 from musclesolve._util.arrays import Array, Indices
 from musclesolve._util.bundled_toml import bundled_toml
+from musclesolve.dynamics.vectors import vector_product
 
 QUADRICEPS = re.compile(
     r"((r|l|right|left)[_. -])?(rec(t|tus)?[_. -]?fem|vas|quadriceps|quads)", re.IGNORECASE
@@ -89,10 +90,10 @@ class PatellarLever:
         axis = spin / rate[:, None]
         straight = up - np.einsum("tx,tx->t", up, axis)[:, None] * axis
         straight = straight / np.linalg.norm(straight, axis=1)[:, None]
-        along = np.cos(lean) * straight + np.sin(lean) * np.cross(axis, straight)
+        along = np.cos(lean) * straight + np.sin(lean) * vector_product(axis, straight)
         distance = np.full(len(rate), ligament.arm)
         if velocity is not None:
             distance = distance + np.einsum("tx,tx->t", velocity, along) / rate
-        about_center = ligament.left * np.cross(axis, along) - distance[:, None] * axis
+        about_center = ligament.left * vector_product(axis, along) - distance[:, None] * axis
         per_moment = (1.0 / (ligament.arm * rate))[:, None]
         return cls(per_moment * along, per_moment * about_center)

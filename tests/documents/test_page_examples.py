@@ -140,6 +140,11 @@ def test_calibration_body(tmp_path):
     assert (tmp_path / "body.toml").is_file()
 
 
+def test_live(tmp_path, capsys):
+    left = names_left_by("live.md", tmp_path, {"walk.toml": reference_stride().as_posix()})
+    assert left["frame"].valid.all() and "soleus_r" in capsys.readouterr().out
+
+
 def test_every_page_with_examples_has_a_test():
     tests = "".join(file.read_text(encoding="utf-8") for file in Path(__file__).parent.glob("test_*.py"))
     assert all(page.name in tests for page in PAGES if blocks(page, "python"))

@@ -9,6 +9,7 @@ import numpy as np
 from musclesolve._util.arrays import Array
 from musclesolve._util.checks import check_array
 from musclesolve.dynamics.model.model import Model
+from musclesolve.dynamics.vectors import vector_product
 from musclesolve.errors import InputError
 
 
@@ -37,7 +38,7 @@ class Wrench:
 
     def about(self, point: Array) -> Array:
         """Moment about a moving point (T, 3) [N m]."""
-        return self.moment - np.cross(point, self.force)
+        return self.moment - vector_product(point, self.force)
 
 
 def external_force(model: Model, q: Array, wrenches: list[Wrench]) -> Array:

@@ -19,6 +19,7 @@ from musclesolve.dynamics.inverse.external_wrenches import Wrench, check_frames
 from musclesolve.dynamics.kinematics.motion_derivatives import Motion, check_fits
 from musclesolve.dynamics.model.model import Model
 from musclesolve.dynamics.rotations import from_cardan
+from musclesolve.dynamics.vectors import vector_product
 
 
 @dataclass(frozen=True)
@@ -53,14 +54,14 @@ def segment_motion(model: Model, motion: Motion) -> SegmentMotion:
     axes = tree.axes(motion.q)
     spin = tree.angular_velocity(motion.q, motion.speeds)
     change = axes * motion.speed_rates[:, :joints, None]
-    change += np.cross(spin[:, tree.parent], axes) * motion.speeds[:, :joints, None]
+    change += vector_product(spin[:, tree.parent], axes) * motion.speeds[:, :joints, None]
     twist = tree.distal_frames @ change + motion.speed_rates[:, None, joints + 3 :]
     base = from_cardan(*motion.coordinates[:, joints + 3 :].T)
     rotation = tree.frames(motion.coordinates[:, :joints], motion.origin, base)[0][:, :bodies]
     spin, twist = spin[:, :bodies], twist[:, :bodies]
     near = model.rigid_bodies.slots[:, 0]
     arm = np.einsum("tbxy,by->tbx", rotation, model.mass.center - model.standing[near])
-    pull = np.cross(twist, arm) + np.cross(spin, np.cross(spin, arm))
+    pull = vector_product(twist, arm) + vector_product(spin, vector_product(spin, arm))
     return SegmentMotion(rotation, spin, twist, motion.q[:, near] + arm, motion.qdd[:, near] + pull)
 
 
@@ -78,7 +79,7 @@ def angular_momentum_rate(model: Model, segments: SegmentMotion, bodies: Indices
     inertia = turned_inertia(model, segments, bodies)
     spin, twist = segments.velocity[:, bodies], segments.acceleration[:, bodies]
     momentum = np.einsum("tbxy,tby->tbx", inertia, spin)
-    return np.einsum("tbxy,tby->tbx", inertia, twist) + np.cross(spin, momentum)
+    return np.einsum("tbxy,tby->tbx", inertia, twist) + vector_product(spin, momentum)
 
 
 def joint_loads(
@@ -115,7 +116,7 @@ def joint_loads(
     for place, body in enumerate(bodies.tolist()):
         arm = segments.center[:, body] - pivot[body]
         force[body] = push[:, place]
-        moment[body] = angular[:, place] + np.cross(arm, push[:, place])
+        moment[body] = angular[:, place] + vector_product(arm, push[:, place])
     for wrench in wrenches:
         if (body := model.body(wrench.body)) in pivot:
             force[body] = force[body] - wrench.force
@@ -124,7 +125,7 @@ def joint_loads(
         if (before := parent[frame]) in pivot:
             arm = pivot[frame] - pivot[before]
             force[before] = force[before] + force[frame]
-            moment[before] = moment[before] + moment[frame] + np.cross(arm, force[frame])
+            moment[before] = moment[before] + moment[frame] + vector_product(arm, force[frame])
     loads = {name: int(tree.child[k]) for name, k in zip(names, chosen, strict=True)}
     return {name: JointLoad(force[frame], moment[frame]) for name, frame in loads.items()}
 
@@ -198,9 +199,9 @@ def intersegmental_moment(
             twist = free_moment(wrench.force, wrench.moment, height)
             ground = ground - (wrench.about(center) - twist)
             free, force = free - twist, force - wrench.force
-    gravity = -np.cross(arm, weight).sum(axis=1)
+    gravity = -vector_product(arm, weight).sum(axis=1)
     angular = angular_momentum_rate(model, segments, distal).sum(axis=1)
-    return IntersegmentalMoment(ground, free, gravity, np.cross(arm, push).sum(axis=1), angular, force)
+    return IntersegmentalMoment(ground, free, gravity, vector_product(arm, push).sum(axis=1), angular, force)
 
 
 def neglected_share(
@@ -227,9 +228,9 @@ def center_of_pressure(force: Array, moment: Array, height: float = 0.0) -> Arra
     e_z x (r_r x F_r) = r_r F_r^z (11), moments about a point of the plane; force (T, 3) [N] and moment (T, 3) about the
     global origin [N m]. NaN where the vertical force is below 20 N.
     """
-    about_surface = moment - np.cross(height * _UP, force)
+    about_surface = moment - vector_product(height * _UP, force)
     vertical = np.where(np.abs(force[:, 2:]) < SMALLEST_FORCE, np.nan, force[:, 2:])
-    return np.cross(_UP, about_surface) / vertical + height * _UP
+    return vector_product(_UP, about_surface) / vertical + height * _UP
 
 
 def free_moment(force: Array, moment: Array, height: float = 0.0) -> Array:
@@ -238,7 +239,7 @@ def free_moment(force: Array, moment: Array, height: float = 0.0) -> Array:
     It is lost in (12) and has its own term in (7). Zero where the vertical force is below 20 N.
     """
     point = center_of_pressure(force, moment, height)
-    twist = (moment - np.cross(point, force))[:, 2]
+    twist = (moment - vector_product(point, force))[:, 2]
     return np.nan_to_num(twist)[:, None] * _UP
 
 
@@ -249,7 +250,7 @@ def whole_body_wrench(model: Model, segments: SegmentMotion) -> tuple[Array, Arr
     """
     push = model.mass.mass[:, None] * (segments.center_acceleration - model.gravity)
     angular = angular_momentum_rate(model, segments, np.arange(len(model.mass.mass)))
-    return push.sum(axis=1), (np.cross(segments.center, push) + angular).sum(axis=1)
+    return push.sum(axis=1), (vector_product(segments.center, push) + angular).sum(axis=1)
 
 
 def center_of_pressure_from_motion(model: Model, segments: SegmentMotion, height: float = 0.0) -> Array:

@@ -159,6 +159,69 @@ class Solved(NamedTuple):
     missing: Array  # (N, 3)
 
 
+class TreeArrays(NamedTuple):
+    """The joints (K), frames (F) and slots (N) of one model: see `Tree`.
+
+    kind (K,): see `nearest_pose`; triple (K, 3): the joints of its spherical joint, itself where it is single. axis,
+    center (K, 3): in the standing layout; pivot (K, 3): the center, zero for the further joints of a spherical one.
+    """
+
+    root: Indices  # (1,)
+    parent: Indices  # (K,)
+    child: Indices  # (K,)
+    kind: Indices  # (K,)
+    triple: Indices  # (K, 3)
+    axis: Array  # (K, 3)
+    center: Array  # (K, 3)
+    pivot: Array  # (K, 3)
+    owner: Indices  # (N,)
+    standing: Array  # (N, 3)
+    share: Array  # (K+6, K+6)
+
+
+class TargetArrays(NamedTuple):
+    """What n targets are, which speeds are free (f) and how much angles are drawn to zero: see `NearestPose`."""
+
+    slot: Indices  # (n,)
+    point: Mask  # (n,)
+    weight: Array  # (n,)
+    free: Indices  # (f,)
+    rest: Array  # (K+6,)
+
+
+class PoseWork(NamedTuple):
+    """What is used again for every step to a nearest pose."""
+
+    rotation: Array  # (F, 3, 3)
+    shift: Array  # (F, 3)
+    turn: Array  # (3, 3)
+    place: Array  # (n, 3) of the targets
+    axis: Array  # (K+6, 3)
+    offset: Array  # (K+6, 3)
+    angular: Array  # (f, 3)
+    linear: Array  # (f, 3)
+    arm: Array  # (3,)
+    pull: Array  # (3,)
+    sums: Array  # (F, SUMS)
+    hessian: Array  # (f, f)
+    gradient: Array  # (f,)
+    step: Array  # (K+6,)
+    angles: Array  # (K,) of a pose that is tried
+    position: Array  # (3,)
+    base: Array  # (3, 3)
+
+    @classmethod
+    def of(cls, frames: int, joints: int, targets: int, free: int) -> PoseWork:
+        """Arrays for a tree and targets of these sizes."""
+        speeds = joints + 6
+        return cls(
+            *(np.empty((frames, 3, 3)), np.empty((frames, 3)), np.empty((3, 3)), np.empty((targets, 3))),
+            *(np.zeros((speeds, 3)), np.zeros((speeds, 3)), np.empty((free, 3)), np.empty((free, 3))),
+            *(np.empty(3), np.empty(3), np.empty((frames, 22)), np.empty((free, free)), np.empty(free)),
+            *(np.empty(speeds), np.empty(joints), np.empty(3), np.empty((3, 3))),
+        )
+
+
 def contiguous(values: Any, kind: type = float) -> Any:
     """An array as the compiled code takes it: of one kind, in C order and writable; copied where it is not."""
     return np.require(values, kind, ["C", "W"])

@@ -15,19 +15,23 @@ from musclesolve.dynamics.kernel.arrays import (
     JointArrays,
     PairArrays,
     PlacedSurfaces,
+    PoseWork,
     RowArrays,
     Solved,
     State,
     Stops,
     SurfaceArrays,
+    TargetArrays,
     Touches,
+    TreeArrays,
 )
 from musclesolve.dynamics.kernel.bodies import move_body, push_body
 from musclesolve.dynamics.kernel.contact import find_gap, find_slip, gather_forces, place_surfaces
 from musclesolve.dynamics.kernel.equations import constrained
+from musclesolve.dynamics.kernel.nearest_pose import SUMS, add_target, find_nearest, set_equations
 from musclesolve.dynamics.kernel.resistance import damp_joints, limit_cones, stop_joints
 
-MESSAGE = "compiling the simulation for this machine, once (some ten seconds)"
+MESSAGE = "compiling the dynamics for this machine, once (some ten seconds)"
 
 _KINDS = {"r": types.float64, "i": types.intp, "b": types.boolean}
 
@@ -49,7 +53,10 @@ _CONES = _tuple(Cones, "i2 i2 r3 r2")
 _ROWS = _tuple(RowArrays, "i2 i2 r1 i1 i1 r1 r2 i1 i1 i1")
 _STATE = _tuple(State, "r2 r2 r2 r1 r1")
 _SOLVED = _tuple(Solved, "r2 r1 r1 r3 r1 r1 r1 r1 r1 r2")
-_MATRIX = types.Array(types.float64, 2, "C")
+_TREE = _tuple(TreeArrays, "i1 i1 i1 i1 i2 r2 r2 r2 i1 r2 r2")
+_TARGETS = _tuple(TargetArrays, "i1 b1 r1 i1 r1")
+_POSE_WORK = _tuple(PoseWork, "r3 r2 r2 r2 r2 r2 r2 r2 r1 r1 r2 r2 r1 r1 r1 r1 r2")
+_ROW, _MATRIX, _CUBE = (types.Array(types.float64, axes, "C") for axes in (1, 2, 3))
 
 
 def move(q, qd, bodies, motions, first):
@@ -97,6 +104,34 @@ def solve(state, rows, out, kind):
     return constrained(state, rows, out, kind)
 
 
+def nearest(tree, targets, values, poses, limits, work, largest):
+    """Steps to the nearest pose of every frame: `find_nearest`; poses: angles, positions and rotations of the base."""
+    angles, position, base = poses
+    for t in range(largest.size):
+        pose = angles[t], position[t], base[t]
+        largest[t] = find_nearest(tree, targets, values[t], *pose, limits, work)
+
+
+def equate(tree, targets, speeds, seen, near, work, equations):
+    """Normal equations of every frame; speeds: axes and offsets; seen: places and pulls: `set_equations`."""
+    hessian, gradient = equations
+    for t in range(near.size):
+        for f in range(work.sums.shape[0]):
+            for i in range(SUMS):
+                work.sums[f, i] = 0.0
+        for k in range(work.axis.shape[0]):
+            for x in range(3):
+                work.axis[k, x], work.offset[k, x] = speeds[0][t, k, x], speeds[1][t, k, x]
+        for n in range(targets.slot.size):
+            own = work.sums[tree.owner[targets.slot[n]]]
+            add_target(own, targets.weight[n], targets.point[n], seen[0][t, n], seen[1][t, n])
+        set_equations(tree, targets.free, near[t], work)
+        for i in range(targets.free.size):
+            gradient[t, i] = work.gradient[i]
+            for j in range(targets.free.size):
+                hessian[t, i, j] = work.hessian[i, j]
+
+
 _VERSION = source_version(Path(__file__).parent)
 
 
@@ -111,3 +146,7 @@ GATHER = _on_disk(gather, _MATRIX, _TOUCHES, _SHAPES, _PAIRS, _MATRIX)
 PUSH = _on_disk(push, _PAIR, _BODIES, _MOTIONS, types.intp, _MATRIX, _MATRIX)
 RESIST = _on_disk(resist, _PAIR, _BODIES, _MOTIONS, _JOINTS, types.Tuple([_STOPS, _CONES]), _MATRIX, _MATRIX)
 SOLVE = _on_disk(solve, _STATE, _ROWS, _SOLVED, types.intp)
+_POSES = types.Tuple([_MATRIX, _MATRIX, _CUBE])
+NEAREST = _on_disk(nearest, _TREE, _TARGETS, _CUBE, _POSES, _ROW, _POSE_WORK, _ROW)
+_CUBES = types.UniTuple(_CUBE, 2)
+EQUATE = _on_disk(equate, _TREE, _TARGETS, _CUBES, _CUBES, _ROW, _POSE_WORK, types.Tuple([_CUBE, _MATRIX]))

@@ -26,12 +26,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
 
 from musclesolve._util.arrays import Array, Indices, Mask
 from musclesolve._util.checks import check_array
+from musclesolve.dynamics.kernel.arrays import PoseWork, TargetArrays, contiguous
 from musclesolve.dynamics.kinematics.measured_targets import Targets
 from musclesolve.dynamics.kinematics.motion_derivatives import continuous_branch
 from musclesolve.dynamics.model.joint_tree import Tree
@@ -44,7 +46,6 @@ from musclesolve.dynamics.rotations import (
     nearest_rotation,
     to_cardan,
 )
-from musclesolve.dynamics.vectors import blocks, components, cross
 from musclesolve.errors import InputError, MuscleSolveError, PoseError
 
 _KEY_FRAMES = 10  # Every so many frames one is found from the standing pose
@@ -125,7 +126,7 @@ def fit_pose(
     if suspect.size:
         some, between = every.frames(suspect), spread.frames(suspect)
         as_measured = measured._replace(angles=spread.angles).frames(suspect)
-        nearer = some.misfit(as_measured)[1] < some.misfit(between)[1]
+        nearer = some.misfit(as_measured) < some.misfit(between)
         spread.put(suspect, between.where(nearer, as_measured))
     return fit_of(every, every.converge(spread, tolerance, max_iterations))
 
@@ -175,15 +176,8 @@ def _measured_base(model: Model, targets: Targets) -> Pose:
     return Pose(np.zeros((len(position), model.tree.joint_count)), position, rotation)
 
 
-_LARGEST_ROTATION = 0.5
-"""Largest change of an angle in one step [rad]; keeps the first steps from a standing start on track."""
-
-_NEAR = 0.1  # Frames whose last step was shorter than this [rad, m] are near the optimum
 _JUMP = 2.0  # A change of an angle between key frames that no movement makes [rad]
 _WORST = 3  # So many of the points that fit worst are named where no pose is found
-
-_DAMPING = 1e-9
-"""Keeps a step finite in a direction that the targets do not see at the moment [m2]; it does not move the optimum."""
 
 
 class Pose(NamedTuple):
@@ -267,74 +261,50 @@ class NearestPose:
         """The fit of some frames: a slice, a mask (T,) or indices."""
         return replace(self, targets=self.targets.frames(keep), names=self.names[keep])
 
-    def misfit(self, pose: Pose) -> tuple[Array, Array]:
-        """Natural coordinates, and the sum of weighted squares of each frame (T,) [m2]."""
+    def misfit(self, pose: Pose) -> Array:
+        """The sum of weighted squares of each frame (T,) [m2]."""
         # What moves no target is left as it is in standing.
         tree, slots = self.model.tree, self.targets.slots
         q = pose.q(tree, np.asarray(tree.distal_slots[slots].any(axis=0)))
         off = (self.targets.values - q[:, slots]) ** 2
         rest = pose.angles**2 @ self.rest[: pose.angles.shape[1]]
-        return q, np.einsum("tnx,n->t", off, self.targets.weights) + rest
+        return np.einsum("tnx,n->t", off, self.targets.weights) + rest
+
+    @cached_property
+    def compiled(self) -> tuple[TargetArrays, PoseWork]:
+        """The targets as compiled code takes them, but for their values, and its work arrays."""
+        return _compiled_targets(
+            self.model.tree, self.targets.slots, self.targets.weights, self.free, self.rest
+        )
 
     def converge(self, pose: Pose, tolerance: float, max_iterations: int) -> Pose:
         """Steps until no frame moves by more than `tolerance` [rad or m]: Gauss-Newton from afar, Newton when near.
 
         Steps are damped where the fit gets worse.
         """
-        parts = [
-            self.frames(block)._converge(pose.frames(block), tolerance, max_iterations)
-            for block in blocks(len(self.names))
-        ]
-        return Pose(*map(np.concatenate, zip(*parts, strict=True)))
+        from musclesolve.dynamics.kernel.entry import NEAREST
 
-    def _converge(self, pose: Pose, tolerance: float, max_iterations: int) -> Pose:
-        """The steps of one block of frames."""
-        tree, free, rest = self.model.tree, self.free, self.rest
-        slots, weights = self.targets.slots, self.targets.weights
-        joints, diagonal = tree.joint_count, np.arange(int(free.sum()))
-        drawn = free[:joints]
+        tree, slots = self.model.tree, self.targets.slots
+        targets, work = self.compiled
         # From where each frame starts: hundreds of metres into a laboratory the round-off of places would hide what
         # the last steps gain.
         start = pose.position
-        pose = pose._replace(position=np.zeros_like(start))
-        point = slots < self.model.topology.point_count
-        seen = self.targets.values - point[:, None] * start[:, None]
-        some = replace(self, targets=replace(self.targets, values=seen))
-        solution, going = Pose(*map(np.copy, pose)), np.arange(len(self.names))
-        damping, largest = np.full(len(going), _DAMPING), np.full(len(going), np.inf)
-        q, misfit = some.misfit(pose)
-        for _ in range(max_iterations):
-            newton = largest < _NEAR
-            pull = (some.targets.values - q[:, slots]) * weights[:, None]
-            hessian, gradient = normal_equations(tree, q, pose.position, slots, weights, pull, free, newton)
-            hessian[:, diagonal, diagonal] += rest[free] + damping[:, None]
-            gradient[:, : drawn.sum()] -= rest[:joints][drawn] * pose.angles[:, drawn]
-            step = np.zeros((len(q), len(free)))
-            step[:, free] = np.linalg.solve(hessian, gradient[..., None])[..., 0]
-            turned = np.abs(step[:, :joints]).max(axis=1, initial=0.0)
-            step *= np.minimum(1.0, _LARGEST_ROTATION / np.maximum(turned, 1e-12))[:, None]
+        values = self.targets.values - np.where(targets.point[:, None], start[:, None], 0.0)
+        after = Pose(np.array(pose.angles), np.zeros_like(start), np.array(pose.rotation))
+        largest, limits = np.empty(len(start)), np.array([tolerance, max_iterations])
+        NEAREST.load()(
+            tree.compiled, targets, contiguous(values), tuple(map(contiguous, after)), limits, work, largest
+        )
+        after = after._replace(position=after.position + start)
+        if (largest < tolerance).all():
+            return after
 
-            tried = pose.moved(tree, step)
-            q_tried, misfit_tried = some.misfit(tried)
-            # Near the optimum the misfit no longer falls: what is left is round-off.
-            better = misfit_tried <= misfit * (1.0 + 1e-9) + 1e-18
-            pose, q = pose.where(better, tried), np.where(better[:, None, None], q_tried, q)
-            misfit = np.where(better, misfit_tried, misfit)
-            damping = np.clip(np.where(better, 0.1 * damping, 100.0 * damping), _DAMPING, 1.0)
-            largest = np.where(better, np.abs(step).max(axis=1), np.inf)
-            # A short step of Gauss-Newton, which converges but linearly, does not show that the solution is as near.
-            if (done := newton & (largest < tolerance)).any():
-                solution.put(going[done], pose.frames(done))
-                if done.all():
-                    return solution._replace(position=solution.position + start)
-                left = ~done
-                some, going, pose, q = some.frames(left), going[left], pose.frames(left), q[left]
-                misfit, damping, largest = misfit[left], damping[left], largest[left]
-
+        q = after.q(tree)
         names, frame = self.model.topology.coordinate_names, int(np.argmax(largest))
-        off = np.linalg.norm(q[frame, slots] - some.targets.values[frame], axis=1) * np.sqrt(weights)
+        off = np.linalg.norm(q[frame, slots] - self.targets.values[frame], axis=1)
+        off *= np.sqrt(self.targets.weights)
         worst = tuple((names[slots[k]], float(off[k])) for k in np.argsort(-off)[:_WORST])
-        failed = some.names[largest >= tolerance].tolist()
+        failed = self.names[~(largest < tolerance)].tolist()
         listed = ", ".join(f"{at:.3f} s" if isinstance(at, float) else f"frame {at}" for at in failed[:3])
         more = f" and {len(failed) - 3} more frames" if len(failed) > 3 else ""
         raise PoseError(
@@ -344,9 +314,6 @@ class NearestPose:
             tuple(failed),
             worst,
         )
-
-
-_SYMMETRIC = ((0, 0), (0, 1), (0, 2), (1, 1), (1, 2), (2, 2))
 
 
 def normal_equations(
@@ -364,43 +331,32 @@ def normal_equations(
     slots (n,) with weights w (n,) and pull p (T, n, 3); origin (T, 3): that of the standing layout [m]; near (T,):
     how much of the curvature S is counted, 0 (Gauss-Newton) to 1 (Newton).
     """
-    # Axis a and offset c of the free speeds, c from the origin; those of the base: three translations, then three
+    from musclesolve.dynamics.kernel.entry import EQUATE
+
+    # Axis a and offset c of the speeds, c from the origin; those of the base: three translations, then three
     # rotations about its origin.
-    joints, frames = tree.joint_count, len(q)
-    axis, offset = np.zeros((2, 3, frames, joints + 6))
-    axis[:, :, :joints] = components(tree.axes(q))
-    offset[:, :, :joints] = cross(components(q[:, tree.pivot] - origin[:, None]), axis[:, :, :joints])
-    offset[:, :, joints : joints + 3] = axis[:, :, joints + 3 :] = np.eye(3)[:, None]
-    axis, offset = axis[:, :, free], offset[:, :, free]
+    joints, frames, count = tree.joint_count, len(q), int(free.sum())
+    axis, offset = np.zeros((2, frames, joints + 6, 3))
+    axis[:, :joints] = tree.axes(q)
+    offset[:, :joints] = np.cross(q[:, tree.pivot] - origin[:, None], axis[:, :joints])
+    offset[:, joints : joints + 3] = axis[:, joints + 3 :] = np.eye(3)
     point = slots < tree.point_count
-    moved = np.column_stack([tree.distal_slots[slots], np.ones((len(slots), 6))])[:, free]
     # Lengths from the base, wherever in the laboratory that is: small numbers, small round-off.
-    place = components(q[:, slots] - point[:, None] * origin[:, None])
-    pull = components(pull)
-    heavy = weights * place
-    moments = [heavy[x] * place[y] for x, y in _SYMMETRIC]
-    moments += [place[x] * pull[y] for x in range(3) for y in range(3)]
-    moments += [*(point * heavy), *(point * pull)]
-    sums = np.stack(moments) @ moved
-    mass = (point * weights) @ moved
-    second, product, first, force = sums[:6], sums[6:15], sums[15:18], sums[18:]
-    torque = np.stack([product[5] - product[7], product[6] - product[2], product[1] - product[3]])
-    gradient = (axis * torque + offset * force).sum(axis=0)
-    cxx, cxy, cxz, cyy, cyz, czz = second
-    ax, ay, az = axis
-    angular = cross(first, offset)
-    angular[0] += (cyy + czz) * ax - cxy * ay - cxz * az
-    angular[1] += (cxx + czz) * ay - cxy * ax - cyz * az
-    angular[2] += (cxx + cyy) * az - cxz * ax - cyz * ay
-    linear = cross(axis, first) + mass * offset
-    if near.any():
-        # P a - a tr P + c x f of S, zero for the speeds that are no rotations.
-        bent = cross(offset, force) - axis * (product[0] + product[4] + product[8])
-        for x in range(3):
-            bent[x] += product[3 * x] * ax + product[3 * x + 1] * ay + product[3 * x + 2] * az
-        angular -= near[:, None] * (np.abs(axis).any(axis=0) * bent)
-    rows = np.ascontiguousarray(np.concatenate([axis, offset]).transpose(1, 2, 0))
-    columns = np.ascontiguousarray(np.concatenate([angular, linear]).transpose(1, 0, 2))
-    share = tree.share[np.ix_(free, free)]
-    half = share * (rows @ columns)
-    return half + half.transpose(0, 2, 1), gradient
+    place = q[:, slots] - point[:, None] * origin[:, None]
+    targets, work = _compiled_targets(tree, slots, weights, free, np.zeros(joints + 6))
+    hessian, gradient = np.empty((frames, count, count)), np.empty((frames, count))
+    seen = contiguous(place), contiguous(pull)
+    EQUATE.load()(tree.compiled, targets, (axis, offset), seen, contiguous(near), work, (hessian, gradient))
+    return hessian, gradient
+
+
+def _compiled_targets(
+    tree: Tree, slots: Indices, weights: Array, free: Mask, rest: Array
+) -> tuple[TargetArrays, PoseWork]:
+    """What compiled code needs of targets, and its work arrays."""
+    chosen = contiguous(np.flatnonzero(free), np.intp)
+    targets = TargetArrays(
+        contiguous(slots, np.intp), slots < tree.point_count, contiguous(weights), chosen, contiguous(rest)
+    )
+    sizes = len(tree.distal_frames), tree.joint_count, len(slots), len(chosen)
+    return targets, PoseWork.of(*sizes)

@@ -16,6 +16,7 @@ from functools import cached_property
 import numpy as np
 
 from musclesolve._util.arrays import Array, Indices, Mask
+from musclesolve.dynamics.kernel.arrays import TreeArrays, contiguous
 from musclesolve.dynamics.model.rigid_body import RigidBodies
 from musclesolve.dynamics.model.topology import Topology
 from musclesolve.dynamics.rotations import (
@@ -25,7 +26,7 @@ from musclesolve.dynamics.rotations import (
     vector_jacobian,
     vector_jacobian_rate,
 )
-from musclesolve.dynamics.vectors import lines_of
+from musclesolve.dynamics.vectors import lines_of, vector_product
 
 
 @dataclass(frozen=True)
@@ -156,8 +157,24 @@ class Tree:
         """
         pivots = self.standing[self.pivot]
         pivots[self.spherical[:, 1:].ravel()] = 0.0
-        skew = np.cross(np.eye(3), self.axes(self.standing[None])[0][:, None, :])
+        skew = vector_product(np.eye(3), self.axes(self.standing[None])[0][:, None, :])
         return pivots, skew[..., None], (skew @ skew)[..., None]
+
+    @cached_property
+    def compiled(self) -> TreeArrays:
+        """The tree as compiled code takes it."""
+        count = self.joint_count
+        kind, triple = np.zeros(count, np.intp), np.repeat(np.arange(count)[:, None], 3, axis=1)
+        for joints in self.spherical:
+            kind[joints] = 1, 2, 2
+            triple[joints] = joints
+        return TreeArrays(
+            np.array([self.root], np.intp),
+            *(contiguous(each, np.intp) for each in (self.parent, self.child, kind, triple)),
+            *(contiguous(self.axes(self.standing[None])[0]), contiguous(self.standing[self.pivot])),
+            contiguous(self._standing_joints[0]),
+            *(contiguous(self.owner, np.intp), contiguous(self.standing), contiguous(self.share)),
+        )
 
     def speeds(self, angles: Array, rates: Array, second: Array) -> tuple[Array, Array]:
         """Joint speeds and their derivatives (T, K) from joint coordinates and theirs; they differ at spherical joints.
@@ -262,7 +279,7 @@ class Tree:
         spin[:, :, :joints] = self.axes(q)[:, None] * moved[:, :, None]
         spin[:, :, joints + 3 :] = np.eye(3)
         pivots = np.concatenate([q[:, self.pivot], np.repeat(origin[:, None], 6, axis=1)], axis=1)
-        reach = np.cross(spin, points[:, :, None] - pivots[:, None])
+        reach = vector_product(spin, points[:, :, None] - pivots[:, None])
         reach[:, :, joints : joints + 3] = np.eye(3)
         # A joint that is not proximal to the body does not move it, not even where the point is unknown.
         reach[:, :, :joints][:, ~moved] = 0.0
@@ -279,11 +296,11 @@ class Tree:
         a . sum (r - o) x f over what is distal to a joint, a vector's f counting as v x f; then force and moment of
         all on the base.
         """
-        moment, force = np.cross(q, force), force[:, : self.point_count]
+        moment, force = vector_product(q, force), force[:, : self.point_count]
         beyond = self.distal_slots[: self.point_count].T @ force
-        distal = self.distal_slots.T @ moment - np.cross(q[:, self.pivot], beyond)
+        distal = self.distal_slots.T @ moment - vector_product(q[:, self.pivot], beyond)
         whole = force.sum(axis=1)
-        about = moment.sum(axis=1) - np.cross(origin, whole)
+        about = moment.sum(axis=1) - vector_product(origin, whole)
         return np.concatenate([np.einsum("tkx,tkx->tk", self.axes(q), distal), whole, about], axis=1)
 
     def velocity(self, q: Array, speeds: Array, origin: Array) -> Array:
@@ -303,7 +320,7 @@ class Tree:
         joints = self.joint_count
         axes = self.axes(q)
         rotations = axes * speeds[:, :joints, None]
-        spin = np.cross(self.angular_velocity(q, speeds)[:, self.parent], rotations)
+        spin = vector_product(self.angular_velocity(q, speeds)[:, self.parent], rotations)
         change = axes * rates[:, :joints, None] + spin
         linear, angular = rates[:, joints : joints + 3], rates[:, joints + 3 :]
         accelerated = self._moved_by(q, change, q[:, self.pivot], angular, origin, linear)
@@ -317,9 +334,10 @@ class Tree:
     ) -> Array:
         """Sum over joints of rotation x (q - pivot), plus the base's own: pivots do not matter for its vectors."""
         spin = (self.distal_frames @ rotations + angular[:, None])[:, self.owner]
-        moved = np.cross(spin, q)
+        moved = vector_product(spin, q)
         offset = (
-            self.distal_frames @ np.cross(rotations, pivot) + (np.cross(angular, origin) - linear)[:, None]
+            self.distal_frames @ vector_product(rotations, pivot)
+            + (vector_product(angular, origin) - linear)[:, None]
         )
         moved[:, : self.point_count] -= offset[:, self.owner[: self.point_count]]
         return moved

@@ -27,6 +27,7 @@ import numpy as np
 from musclesolve._util.arrays import Array, Indices, Mask
 from musclesolve.dynamics.kernel.arrays import BodyArrays, contiguous
 from musclesolve.dynamics.model.topology import RigidBody, Topology
+from musclesolve.dynamics.vectors import vector_product
 from musclesolve.errors import InputError
 
 PLACES = 6
@@ -63,7 +64,7 @@ class RigidBodies:
         u = padded[slots[:, 3]] - padded[slots[:, 2]]
         length_u = np.where(slots[:, 2] == none, 1.0, np.linalg.norm(u, axis=1))
         u = u / length_u[:, None]
-        v = np.where(crossed[:, None], np.cross(u, r_ij), padded[slots[:, 5]] - padded[slots[:, 4]])
+        v = np.where(crossed[:, None], vector_product(u, r_ij), padded[slots[:, 5]] - padded[slots[:, 4]])
         plain = (slots[:, 4] == none) & ~crossed
         length_v = np.where(plain, 1.0, np.linalg.norm(v, axis=1))
         base = np.stack([r_ij, u, v / np.where(length_v > 0.0, length_v, 1.0)[:, None]], axis=2)
@@ -129,9 +130,9 @@ class RigidBodies:
         r_i, r_j, u, v = rates[order]
         arm, axis = [j - i for i, j, _, _ in rates], [axis for _, _, axis, _ in rates]
         # d^n (u x r_ij) by Leibniz' rule
-        product = np.cross(axis[order], arm[0])
+        product = vector_product(axis[order], arm[0])
         for k in range(1, order + 1):
-            product = product + comb(order, k) * np.cross(axis[order - k], arm[k])
+            product = product + comb(order, k) * vector_product(axis[order - k], arm[k])
         v = np.where(self.crossed[:, None], product / self.length_v[:, None], v)
         return np.stack([r_i, r_j, u, v], axis=2)
 
@@ -170,8 +171,8 @@ class RigidBodies:
         f_v = f_v / self.length_v[:, None]
         r_i, r_j, u, _ = self._parts(q)
         crossed = self.crossed[:, None]
-        on_line = np.where(crossed, np.cross(f_v, u), 0.0)
-        f_u = (f_u + np.where(crossed, np.cross(r_j - r_i, f_v), 0.0)) / self.length_u[:, None]
+        on_line = np.where(crossed, vector_product(f_v, u), 0.0)
+        f_u = (f_u + np.where(crossed, vector_product(r_j - r_i, f_v), 0.0)) / self.length_u[:, None]
         f_v = np.where(crossed, 0.0, f_v)
         return np.stack([f_i - on_line, f_j + on_line, -f_u, f_u, -f_v, f_v], axis=2)
 
@@ -188,7 +189,7 @@ class RigidBodies:
         de/dt = dX/dt X'^-1; unlike (2.80) it holds for a couple along r_ij as well (correction B4).
         """
         axes = np.moveaxis(self.rotation(q), -1, 2)  # (T, B, axis a, 3)
-        on_axes = 0.5 * np.cross(moment[:, :, None, :], axes)
+        on_axes = 0.5 * vector_product(moment[:, :, None, :], axes)
         on_columns = np.einsum("bsa,tbax->tbsx", self.inverse, on_axes)
         return np.concatenate([-on_columns[:, :, :1], on_columns], axis=2)
 
@@ -196,7 +197,7 @@ class RigidBodies:
         """Forces on the basic coordinates (T, B, 4, 3) of a force [N] and its moment about the global origin [N m],
         (T, B, 3) each: the force at point i, with a couple.
         """
-        basic = self.moment_forces(q, moment - np.cross(q[:, self.slots[:, 0]], force))
+        basic = self.moment_forces(q, moment - vector_product(q[:, self.slots[:, 0]], force))
         basic[:, :, 0] += force
         return basic
 

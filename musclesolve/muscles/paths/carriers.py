@@ -9,6 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from musclesolve._util.arrays import Array, Indices
+from musclesolve.dynamics.vectors import vector_product
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,8 +86,8 @@ def rotation_and_spin(vector: Array, rate: Array) -> tuple[Array, Array]:
     first = np.where(small, 1.0 - square / 6.0, np.sin(phi) / phi)[..., None]
     second = np.where(small, 0.5 - square / 24.0, (1.0 - np.cos(phi)) / safe)[..., None]
     third = np.where(small, 1.0 / 6.0 - square / 120.0, (phi - np.sin(phi)) / (phi * safe))[..., None]
-    crossed = np.cross(vector, rate)
-    spin = rate + second * crossed + third * np.cross(vector, crossed)
+    crossed = vector_product(vector, rate)
+    spin = rate + second * crossed + third * vector_product(vector, crossed)
     skew = np.einsum("yzx,...y->...xz", _CROSS, vector)
     rotation = np.eye(3) + first[..., None] * skew + second[..., None] * (skew @ skew)
     return rotation, spin

@@ -28,6 +28,7 @@ from musclesolve.dynamics.kinematics.joint_drivers import driver_rows
 from musclesolve.dynamics.kinematics.motion_derivatives import Motion
 from musclesolve.dynamics.model.model import Model
 from musclesolve.dynamics.model.rigid_body import PLACES, RigidBodies
+from musclesolve.dynamics.vectors import vector_product
 from musclesolve.muscles.paths.carriers import FrameMotion, MovingFrames, WrapObjects
 from musclesolve.muscles.paths.engine import (
     PathLayout,
@@ -306,7 +307,7 @@ class PathState:
 
 def screws(spin: Array, velocity: Array, at: Array) -> Array:
     """Angular velocity and velocity of the global origin (..., 6) of what moves at some place `at`."""
-    return np.concatenate([spin, velocity - np.cross(spin, at)], axis=-1)
+    return np.concatenate([spin, velocity - vector_product(spin, at)], axis=-1)
 
 
 def joined_paths(parts: Sequence[Paths]) -> Paths:

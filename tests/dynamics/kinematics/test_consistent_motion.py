@@ -9,7 +9,6 @@ from refusals import refused
 from benchmarks.serial_chains import random_chain
 from musclesolve.data.bundled import reference_stride
 from musclesolve.dynamics.inverse.inverse_dynamics import projected_moments
-from musclesolve.dynamics.kinematics import pose_fit as fit_module
 from musclesolve.dynamics.kinematics.consistent_motion import (
     DERIVATIVES,
     METHODS,
@@ -165,13 +164,16 @@ def test_angles_beyond_a_stretch_without_markers_are_still_measured():
 
 
 @METHOD
-def test_frames_are_found_together_or_in_blocks_alike(method, monkeypatch):
+def test_frames_are_found_together_or_in_blocks_alike(method):
+    """From a start near the solution every stretch of frames has the poses that it has among all of them."""
     chain = random_chain(5, seed=9)
     motion = swinging(chain)
     targets = measured(chain, noisy(motion.q, 0.003, 10))
     together = method(chain, targets, motion.time)
-    monkeypatch.setattr(fit_module, "blocks", lambda frames: blocks(frames, 7))
-    np.testing.assert_allclose(method(chain, targets, motion.time).q, together.q, atol=1e-12)
+    for block in blocks(len(motion.time), 7):
+        start = together.coordinates[block]
+        alone = method(chain, targets.frames(block), motion.time[block], start=start)
+        np.testing.assert_allclose(alone.q, together.q[block], atol=1e-10)
 
 
 def test_a_weight_counts_as_so_many_measurements():
