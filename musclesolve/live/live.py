@@ -29,10 +29,9 @@ from musclesolve._util.arrays import Array, Mask
 from musclesolve._util.checks import check_number
 from musclesolve.constants import STANDARD_GRAVITY
 from musclesolve.dynamics.inverse.external_wrenches import Wrench
-from musclesolve.dynamics.inverse.inverse_dynamics import projected_moments
-from musclesolve.dynamics.inverse.newton_euler import segment_motion
+from musclesolve.dynamics.inverse.newton_euler import SegmentMotion, distal_loads, generalized_loads
 from musclesolve.dynamics.kinematics.measured_targets import Targets
-from musclesolve.dynamics.kinematics.motion_derivatives import motion_from
+from musclesolve.dynamics.kinematics.motion_derivatives import moving_bodies
 from musclesolve.dynamics.kinematics.pose_fit import NearestPose, Pose, fit_pose
 from musclesolve.dynamics.rotations import angle_between, to_cardan
 from musclesolve.errors import InputError, MuscleSolveError
@@ -468,13 +467,16 @@ class Live:
         """Everything of one frame; plausible (2,): legs whose samples were, None where nothing is known of samples."""
         model, joints = self.model, self.model.tree.joint_count
         coordinates, rates, accelerations, wrench = state
-        motion = motion_from(model, np.array([time]), coordinates[None], rates[None], accelerations[None])
+        motion, bodies = moving_bodies(
+            model, np.array([time]), coordinates[None], rates[None], accelerations[None]
+        )
+        segments = SegmentMotion(*bodies)
         known = np.asarray(np.isfinite(wrench).all(axis=1))
         pushed = np.where(known[:, None], wrench, 0.0)[:, None]
         wrenches = [
             Wrench(f"foot_{side}", own[:, :3], own[:, 3:]) for side, own in zip(SIDES, pushed, strict=True)
         ]
-        moments = projected_moments(model, motion, wrenches)
+        moments = generalized_loads(model, motion, distal_loads(model, segments, wrenches))
         self._past.peak_force = max(
             self._past.peak_force, float(np.linalg.norm(pushed[:, 0, :3].sum(axis=0)))
         )
@@ -488,7 +490,6 @@ class Live:
         else:
             moments[:, self._leg_rows[~known]] = np.nan
             moments[:, joints:] = np.nan
-        segments = segment_motion(model, motion)
         parts = list[SharedPart]()
         first = 0
         for side, leg in zip(self.sides, self.body.legs, strict=True):

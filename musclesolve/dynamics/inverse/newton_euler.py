@@ -16,6 +16,7 @@ import numpy as np
 
 from musclesolve._util.arrays import Array, Indices
 from musclesolve.dynamics.inverse.external_wrenches import Wrench, check_frames
+from musclesolve.dynamics.kernel.arrays import MovingTree, SegmentArrays, contiguous
 from musclesolve.dynamics.kinematics.motion_derivatives import Motion, check_fits
 from musclesolve.dynamics.model.model import Model
 from musclesolve.dynamics.rotations import from_cardan
@@ -104,30 +105,54 @@ def joint_loads(
     check_frames(wrenches, len(motion.q))
     tree = model.tree
     names = model.topology.dof_names[: tree.joint_count] if dofs is None else tuple(dofs)
-    chosen = [model.joint(name) for name in names]
-    joints = np.flatnonzero(tree.distal_frames[tree.child][:, chosen].any(axis=1))
-    pivot = {int(tree.child[k]): motion.q[:, tree.pivot[k]] for k in joints}
-    parent = {int(tree.child[k]): int(tree.parent[k]) for k in joints}
-    zero = np.zeros((len(motion.q), 3))
-    force, moment = dict.fromkeys(pivot, zero), dict.fromkeys(pivot, zero)
-    bodies = np.array([frame for frame in pivot if frame < len(model.topology.bodies)])
-    push = model.mass.mass[bodies, None] * (segments.center_acceleration[:, bodies] - model.gravity)
-    angular = angular_momentum_rate(model, segments, bodies)
-    for place, body in enumerate(bodies.tolist()):
-        arm = segments.center[:, body] - pivot[body]
-        force[body] = push[:, place]
-        moment[body] = angular[:, place] + vector_product(arm, push[:, place])
+    joints = [model.joint(name) for name in names]
+    sums = distal_loads(model, segments, wrenches)
+    force, moment = sums.at(tree.child[joints], motion.q[:, tree.pivot[joints]])
+    return {name: JointLoad(force[:, k], moment[:, k]) for k, name in enumerate(names)}
+
+
+@dataclass(frozen=True)
+class DistalLoads:
+    """What all bodies from each frame of the tree on need from before it, (T, F, 3): force [N], moment about the global
+    origin [N m].
+    """
+
+    force: Array
+    moment: Array
+
+    def at(self, frames: Indices, points: Array) -> tuple[Array, Array]:
+        """Force [N] on some frames (j,) and its moment about points (T, j, 3) [m], (T, j, 3) [N m]."""
+        force = self.force[:, frames]
+        return force, self.moment[:, frames] - vector_product(points, force)
+
+
+def distal_loads(model: Model, segments: SegmentMotion, wrenches: list[Wrench]) -> DistalLoads:
+    """Loads summed from the ends of the tree to its base (5.12-5.14)."""
+    from musclesolve.dynamics.kernel.entry import LOAD_TREE
+
+    frames, bodies = segments.center.shape[:2]
+    external = np.zeros((frames, bodies, 6))
     for wrench in wrenches:
-        if (body := model.body(wrench.body)) in pivot:
-            force[body] = force[body] - wrench.force
-            moment[body] = moment[body] - wrench.about(pivot[body])
-    for frame in reversed(pivot):
-        if (before := parent[frame]) in pivot:
-            arm = pivot[frame] - pivot[before]
-            force[before] = force[before] + force[frame]
-            moment[before] = moment[before] + moment[frame] + vector_product(arm, force[frame])
-    loads = {name: int(tree.child[k]) for name, k in zip(names, chosen, strict=True)}
-    return {name: JointLoad(force[frame], moment[frame]) for name, frame in loads.items()}
+        external[:, model.body(wrench.body), :3] += wrench.force
+        external[:, model.body(wrench.body), 3:] += wrench.moment
+    force, moment = np.empty((2, frames, len(model.tree.distal_frames), 3))
+    moved = SegmentArrays(*map(contiguous, (getattr(segments, name) for name in SegmentArrays._fields)))
+    work = MovingTree.of(len(model.tree.distal_frames))
+    LOAD_TREE.load()(model.tree.compiled, model.masses, moved, external, (force, moment), work)
+    return DistalLoads(force, moment)
+
+
+def generalized_loads(model: Model, motion: Motion, loads: DistalLoads) -> Array:
+    """The generalized forces (T, K+6) of `inverse_dynamics.projected_moments` from the loads of the bodies.
+
+    tau = a . M about the pivot of the joint; then force and moment on the base about the origin of the layout.
+    """
+    tree = model.tree
+    moment = loads.at(tree.child, motion.q[:, tree.pivot])[1]
+    force, about = loads.at(np.array([tree.root]), motion.origin[:, None])
+    return np.concatenate(
+        [np.einsum("tkx,tkx->tk", tree.axes(motion.q), moment), force[:, 0], about[:, 0]], axis=1
+    )
 
 
 _UP = np.array([0.0, 0.0, 1.0])

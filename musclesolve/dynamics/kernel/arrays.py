@@ -222,6 +222,53 @@ class PoseWork(NamedTuple):
         )
 
 
+class MovingTree(NamedTuple):
+    """The frames (F) of a tree in motion, and what is used on the way: see `tree_motion`."""
+
+    rotation: Array  # (F, 3, 3)
+    shift: Array  # (F, 3)
+    spin: Array  # (F, 3)
+    flow: Array  # (F, 3)
+    twist: Array  # (F, 3)
+    drift: Array  # (F, 3)
+    base: Array  # (3, 3)
+    turn: Array  # (3, 3)
+    product: Array  # (3, 3)
+    axes: Array  # (5, 3)
+
+    @classmethod
+    def of(cls, frames: int) -> MovingTree:
+        """Arrays for a number of frames."""
+        return cls(
+            *(np.empty((frames, 3, 3)), *np.empty((5, frames, 3))),
+            *(*np.empty((3, 3, 3)), np.empty((5, 3))),
+        )
+
+
+class MassArrays(NamedTuple):
+    """Masses of the bodies (B): see `MassProperties`, and gravity."""
+
+    mass: Array  # (B,)
+    center: Array  # (B, 3) in the standing layout
+    inertia: Array  # (B, 3, 3)
+    gravity: Array  # (3,)
+
+
+class SegmentArrays(NamedTuple):
+    """Bodies (B) along T frames: see `SegmentMotion`."""
+
+    rotation: Array  # (T, B, 3, 3)
+    velocity: Array  # (T, B, 3)
+    acceleration: Array  # (T, B, 3)
+    center: Array  # (T, B, 3)
+    center_acceleration: Array  # (T, B, 3)
+
+    @classmethod
+    def of(cls, frames: int, bodies: int) -> SegmentArrays:
+        """Arrays for so many frames and bodies."""
+        return cls(np.empty((frames, bodies, 3, 3)), *np.empty((4, frames, bodies, 3)))
+
+
 def contiguous(values: Any, kind: type = float) -> Any:
     """An array as the compiled code takes it: of one kind, in C order and writable; copied where it is not."""
     return np.require(values, kind, ["C", "W"])

@@ -13,10 +13,13 @@ from musclesolve.dynamics.kernel.arrays import (
     BodyMotions,
     Cones,
     JointArrays,
+    MassArrays,
+    MovingTree,
     PairArrays,
     PlacedSurfaces,
     PoseWork,
     RowArrays,
+    SegmentArrays,
     Solved,
     State,
     Stops,
@@ -30,6 +33,13 @@ from musclesolve.dynamics.kernel.contact import find_gap, find_slip, gather_forc
 from musclesolve.dynamics.kernel.equations import constrained
 from musclesolve.dynamics.kernel.nearest_pose import SUMS, add_target, find_nearest, set_equations
 from musclesolve.dynamics.kernel.resistance import damp_joints, limit_cones, stop_joints
+from musclesolve.dynamics.kernel.tree_motion import (
+    move_frames,
+    move_slots,
+    set_accelerated,
+    set_base,
+    sum_loads,
+)
 
 MESSAGE = "compiling the dynamics for this machine, once (some ten seconds)"
 
@@ -132,6 +142,35 @@ def equate(tree, targets, speeds, seen, near, work, equations):
                 hessian[t, i, j] = work.hessian[i, j]
 
 
+def move_tree(tree, masses, given, out, segments, work, points):
+    """Natural coordinates, speeds and bodies of every frame from joint coordinates and their derivatives (T, K+6).
+
+    given: coordinates, rates, second derivatives; out: speeds and their rates, which hold those of the joints already,
+    q, qd, qdd; segments: `SegmentArrays`; points: number of slots that are points.
+    """
+    coordinates, rates, second = given
+    speeds, speed_rates, q, qd, qdd = out
+    for t in range(coordinates.shape[0]):
+        set_base(tree, coordinates[t], rates[t], second[t], speeds[t], speed_rates[t], work)
+        move_frames(tree, coordinates[t], speeds[t], speed_rates[t], work)
+        move_slots(tree, points, q[t], qd[t], qdd[t], work)
+        for b in range(masses.mass.size):
+            center = segments.center[t, b]
+            for x in range(3):
+                center[x] = work.shift[b, x]
+                segments.velocity[t, b, x], segments.acceleration[t, b, x] = work.spin[b, x], work.twist[b, x]
+                for y in range(3):
+                    center[x] += work.rotation[b, x, y] * masses.center[b, y]
+                    segments.rotation[t, b, x, y] = work.rotation[b, x, y]
+            set_accelerated(center, b, work, work.axes[0], segments.center_acceleration[t, b])
+
+
+def load_tree(tree, masses, segments, wrench, sums, work):
+    """Loads beyond every frame of the tree: `sum_loads`; wrench (T, B, 6); sums: forces and moments (T, F, 3)."""
+    for t in range(wrench.shape[0]):
+        sum_loads(tree, masses, segments, t, wrench[t], sums[0][t], sums[1][t], work)
+
+
 _VERSION = source_version(Path(__file__).parent)
 
 
@@ -150,3 +189,10 @@ _POSES = types.Tuple([_MATRIX, _MATRIX, _CUBE])
 NEAREST = _on_disk(nearest, _TREE, _TARGETS, _CUBE, _POSES, _ROW, _POSE_WORK, _ROW)
 _CUBES = types.UniTuple(_CUBE, 2)
 EQUATE = _on_disk(equate, _TREE, _TARGETS, _CUBES, _CUBES, _ROW, _POSE_WORK, types.Tuple([_CUBE, _MATRIX]))
+_MOVING = _tuple(MovingTree, "r3 r2 r2 r2 r2 r2 r2 r2 r2 r2")
+_MASSES = _tuple(MassArrays, "r1 r2 r3 r1")
+_SEGMENTS = _tuple(SegmentArrays, "r4 r3 r3 r3 r3")
+_MOVED = types.Tuple([_MATRIX, _MATRIX, _CUBE, _CUBE, _CUBE])
+_GIVEN = types.UniTuple(_MATRIX, 3)
+MOVE_TREE = _on_disk(move_tree, _TREE, _MASSES, _GIVEN, _MOVED, _SEGMENTS, _MOVING, types.intp)
+LOAD_TREE = _on_disk(load_tree, _TREE, _MASSES, _SEGMENTS, _CUBE, _CUBES, _MOVING)

@@ -11,6 +11,7 @@ import numpy as np
 
 from musclesolve._util.arrays import Array, Indices, Mask
 from musclesolve._util.checks import check_array, check_increasing
+from musclesolve.dynamics.kernel.arrays import MovingTree, SegmentArrays, contiguous
 from musclesolve.dynamics.model.joint_tree import Tree
 from musclesolve.dynamics.model.model import Model
 from musclesolve.dynamics.rotations import (
@@ -80,7 +81,7 @@ def differentiate(model: Model, time: Array, coordinates: Array) -> Motion:
 
 
 def motion_from(model: Model, time: Array, coordinates: Array, rates: Array, second: Array) -> Motion:
-    """The motion of joint coordinates whose derivatives are known, all (T, K+6).
+    """The motion of joint coordinates whose derivatives are known, all (T, K+6); complex ones give complex motions.
 
     Raises:
         InputError: arrays of another shape or not finite; names the degree of freedom and the frame.
@@ -91,6 +92,8 @@ def motion_from(model: Model, time: Array, coordinates: Array, rates: Array, sec
         check_array(value, f"the {what}", (len(time), len(dofs)), dofs)
         for value, what in ((coordinates, "coordinate"), (rates, "rate"), (second, "second derivative"))
     )
+    if not any(map(np.iscomplexobj, (coordinates, rates, second))):
+        return moving_bodies(model, time, coordinates, rates, second)[0]
     base = coordinates[:, joints + 3 :]
     position, velocity = coordinates[:, joints : joints + 3], rates[:, joints : joints + 3]
     spin, spin_rate = cardan_rates(base, rates[:, joints + 3 :], second[:, joints + 3 :])
@@ -101,6 +104,25 @@ def motion_from(model: Model, time: Array, coordinates: Array, rates: Array, sec
     qd = tree.velocity(q, speeds, position)
     qdd = tree.acceleration(q, qd, speeds, speed_rates, position, velocity)
     return Motion(time, coordinates, rates, second, speeds, speed_rates, q, qd, qdd)
+
+
+def moving_bodies(
+    model: Model, time: Array, coordinates: Array, rates: Array, second: Array
+) -> tuple[Motion, SegmentArrays]:
+    """The motion of joint coordinates and their derivatives (T, K+6), real and finite, and that of all bodies."""
+    from musclesolve.dynamics.kernel.entry import MOVE_TREE
+
+    tree, joints, frames, slots = model.tree, model.tree.joint_count, len(time), len(model.standing)
+    speeds, speed_rates = np.empty((2, frames, joints + 6))
+    speeds[:, :joints], speed_rates[:, :joints] = tree.speeds(
+        coordinates[:, :joints], rates[:, :joints], second[:, :joints]
+    )
+    q, qd, qdd = np.empty((3, frames, slots, 3))
+    segments = SegmentArrays.of(frames, len(model.topology.bodies))
+    given = contiguous(coordinates), contiguous(rates), contiguous(second)
+    out, work = (speeds, speed_rates, q, qd, qdd), MovingTree.of(len(tree.distal_frames))
+    MOVE_TREE.load()(tree.compiled, model.masses, given, out, segments, work, tree.point_count)
+    return Motion(time, coordinates, rates, second, *out), segments
 
 
 def check_fits(model: Model, motion: Motion) -> None:

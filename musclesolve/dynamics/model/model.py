@@ -10,6 +10,7 @@ import numpy as np
 from musclesolve._util.arrays import Array
 from musclesolve._util.checks import check_array
 from musclesolve.constants import STANDARD_GRAVITY
+from musclesolve.dynamics.kernel.arrays import MassArrays, contiguous
 from musclesolve.dynamics.model.joint_and_body_constraints import Constraints
 from musclesolve.dynamics.model.joint_tree import Tree
 from musclesolve.dynamics.model.mass_matrix import MassProperties, basic_mass_matrix
@@ -76,6 +77,12 @@ class Model:
     def basic_mass(self) -> np.ndarray:
         """Mass matrix M_e of every basic body (B, 4, 4)."""
         return basic_mass_matrix(self.rigid_bodies, self.mass)
+
+    @cached_property
+    def masses(self) -> MassArrays:
+        """Masses, centers, inertias and gravity as compiled code takes them."""
+        mass = self.mass
+        return MassArrays(*map(contiguous, (mass.mass, mass.center, mass.inertia, self.gravity)))
 
     def body(self, name: str) -> int:
         """Index of a body; an unknown name is an InputError here and below."""

@@ -85,9 +85,17 @@ class RigidBodies:
 
     def subset(self, bodies: Indices) -> RigidBodies:
         """The arrays of some bodies, by number, in the given order (a body may come more than once)."""
-        names = ("slots", "crossed", "length_u", "length_v", "inverse", "origin")
-        picked = {name: getattr(self, name)[bodies] for name in names}
-        return replace(self, **picked, incidence=self.incidence[:, bodies])
+        key = np.asarray(bodies, np.intp).tobytes()
+        if key not in self._subsets:
+            names = ("slots", "crossed", "length_u", "length_v", "inverse", "origin")
+            picked = {name: getattr(self, name)[bodies] for name in names}
+            self._subsets[key] = replace(self, **picked, incidence=self.incidence[:, bodies])
+        return self._subsets[key]
+
+    @cached_property
+    def _subsets(self) -> dict[bytes, RigidBodies]:
+        """Subsets that were asked for: the same ones are, frame by frame."""
+        return {}
 
     def coordinates(self, standing_point: Array) -> Array:
         """Coefficients (B, 4) of r_i, r_j, u, v that give a material point, from its standing position (B, 3)."""

@@ -10,6 +10,7 @@ import numpy as np
 
 from musclesolve._util.arrays import Array, Indices
 from musclesolve.dynamics.vectors import vector_product
+from musclesolve.muscles.paths.kernel.arrays import contiguous
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,11 +56,23 @@ class MovingFrames:
     def __len__(self) -> int:
         return len(self.motion)
 
+    @cached_property
+    def _tables(self) -> tuple[Indices, Array, Array, Array]:
+        """Where the knots of each spline begin (F+1,), all knots (k,), and values and curvatures there (k, 6)."""
+        first = np.cumsum([0, *(len(spline.knots) for spline in self.motion)])
+        knots, values, curvatures = (
+            np.concatenate([getattr(spline, name) for spline in self.motion])
+            for name in ("knots", "values", "curvatures")
+        )
+        return contiguous(first, np.intp), contiguous(knots), contiguous(values), contiguous(curvatures)
+
     def at(self, coordinates: Array) -> FrameMotion:
         """The frames relative to their bodies in standing, at joint coordinates (T, K+6)."""
-        value, slope = np.zeros((2, len(coordinates), len(self), 6))
-        for f, spline in enumerate(self.motion):
-            value[:, f], slope[:, f] = spline.at(coordinates[:, self.dof[f]])
+        value, slope = np.empty((2, len(coordinates), len(self), 6))
+        if len(self):
+            from musclesolve.muscles.paths.kernel.entry import SPLINES
+
+            SPLINES.load()(*self._tables, contiguous(coordinates[:, self.dof]), value, slope)
         rotation, spin = rotation_and_spin(value[..., 3:], slope[..., 3:])
         return FrameMotion(self.pivot + value[..., :3], rotation, slope[..., :3], spin)
 
@@ -105,7 +118,7 @@ class NaturalSpline:
     values: Array
 
     @cached_property
-    def _curvatures(self) -> Array:
+    def curvatures(self) -> Array:
         """Second derivatives at the knots (K, C): h_k m_k + 2 (h_k + h_k+1) m_k+1 + h_k+1 m_k+2 = 6 (s_k+1 - s_k)."""
         gap = np.diff(self.knots)
         slope = np.diff(self.values, axis=0) / gap[:, None]
@@ -123,7 +136,7 @@ class NaturalSpline:
         b = (inside - self.knots[k])[:, None] / gap
         a = 1.0 - b
         low, high = self.values[k], self.values[k + 1]
-        bent_low, bent_high = self._curvatures[k] * gap**2 / 6.0, self._curvatures[k + 1] * gap**2 / 6.0
+        bent_low, bent_high = self.curvatures[k] * gap**2 / 6.0, self.curvatures[k + 1] * gap**2 / 6.0
         value = a * low + b * high + (a**3 - a) * bent_low + (b**3 - b) * bent_high
         slope = (high - low + (1.0 - 3.0 * a**2) * bent_low + (3.0 * b**2 - 1.0) * bent_high) / gap
         return value + slope * (x - inside)[:, None], slope

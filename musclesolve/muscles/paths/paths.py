@@ -84,6 +84,25 @@ class Paths:
         return Groups(group.ravel(), muscle, body, frames)
 
     @cached_property
+    def moved_by_body(self) -> tuple[Indices, Mask]:
+        """The bodies (b,) that carry groups, and which groups each of them moves (b, G)."""
+        bodies, own = np.unique(self.groups.body, return_inverse=True)
+        return bodies, own == np.arange(len(bodies))[:, None]
+
+    def groups_on(self, bodies: Indices, frames: Indices | None = None) -> Mask:
+        """(G,) which groups are on some bodies, or on some moving frames."""
+        key = (np.asarray(bodies).tobytes(), b"" if frames is None else np.asarray(frames).tobytes())
+        if key not in self._on:
+            on = np.isin(self.groups.body, bodies)
+            self._on[key] = on if frames is None else on | np.isin(self.groups.frame, frames)
+        return self._on[key]
+
+    @cached_property
+    def _on(self) -> dict[tuple[bytes, bytes], Mask]:
+        """Groups that were asked for: the same ones are, frame by frame."""
+        return {}
+
+    @cached_property
     def _carried(self) -> tuple[RigidBodies, Array, Indices]:
         """Bodies (b) that carry anything, how they do, and which of them carries each moving frame (F,).
 
@@ -261,11 +280,9 @@ class PathState:
 
     def rate(self, qd: Array, rates: Array) -> Array:
         """dL_MT/dt (T, n) [m/s]: the power of the wrenches; rates (T, K+6) of the coordinates."""
-        groups = self.paths.groups
-        bodies, own = np.unique(groups.body, return_inverse=True)
+        bodies, moved = self.paths.moved_by_body
         screw = self.paths.rigid_bodies.subset(bodies).twists(self.q, qd)
-        moved = own == np.arange(len(bodies))[:, None]
-        rate = sum_powers(self.wrench, groups.muscle, moved, screw).sum(axis=1)
+        rate = sum_powers(self.wrench, self.paths.groups.muscle, moved, screw).sum(axis=1)
         return rate + np.einsum("tnd,td->tn", self.explicit, rates[:, self.moving_dofs])
 
     def pull(self, bodies: Indices, frames: Indices | None = None) -> Array:
@@ -282,12 +299,10 @@ class PathState:
 
     def _sums(self, bodies: Indices, motions: Array, frames: Indices | None = None) -> Array:
         """Rates of length (T, n, k) where screw motions (T, k, 6) move the nodes on some bodies and frames."""
-        groups = self.paths.groups
-        on = np.isin(groups.body, bodies)
-        if frames is not None:
-            on |= np.isin(groups.frame, frames)
-        moved = np.broadcast_to(on, (motions.shape[1], len(groups.body)))
-        return np.ascontiguousarray(sum_powers(self.wrench, groups.muscle, moved, motions).transpose(0, 2, 1))
+        on = self.paths.groups_on(bodies, frames)
+        moved = np.broadcast_to(on, (motions.shape[1], len(on)))
+        power = sum_powers(self.wrench, self.paths.groups.muscle, moved, motions)
+        return np.ascontiguousarray(power.transpose(0, 2, 1))
 
     def moment_arms(self, dofs: Indices, moved: Array, axis: Array, pivot: Array) -> Array:
         """-dL_MT/dtheta (T, m, n) [m] of coordinates (m,), rotations about unit axes a through pivots o [m], both

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 
@@ -35,6 +36,13 @@ class Poses:
 
 def breadth(points: Array) -> float:
     """Return the rms distance of points (n, 3) from the line nearest to them [m], zero of less than three points."""
+    return _breadth(np.ascontiguousarray(points, float).tobytes())
+
+
+@lru_cache(maxsize=1024)
+def _breadth(places: bytes) -> float:
+    """The same of points in bytes: one shape is registered to frame after frame."""
+    points = np.frombuffer(places).reshape(-1, 3)
     if len(points) < 3:
         return 0.0
     spread = np.linalg.svd(points - points.mean(axis=0), compute_uv=False) / np.sqrt(len(points))

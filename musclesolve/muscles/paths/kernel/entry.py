@@ -89,6 +89,30 @@ def sum_powers(wrench, muscle, moved, screw, power):
                     power[t, row, muscle[g]] += total
 
 
+def natural_splines(first, knots, values, curvatures, x, value, slope):
+    """Values and slopes (T, F, 6) of natural splines at x (T, F): `NaturalSpline.at`."""
+    for t in range(x.shape[0]):
+        for f in range(x.shape[1]):
+            start, last = first[f], first[f + 1] - 1
+            inside = min(max(x[t, f], knots[start]), knots[last])
+            k = start
+            while k < last - 1 and knots[k + 1] <= inside:
+                k += 1
+            gap = knots[k + 1] - knots[k]
+            b = (inside - knots[k]) / gap
+            a = 1.0 - b
+            for c in range(value.shape[2]):
+                low, high = values[k, c], values[k + 1, c]
+                bent_low, bent_high = (
+                    curvatures[k, c] * gap * gap / 6.0,
+                    curvatures[k + 1, c] * gap * gap / 6.0,
+                )
+                rise = high - low + (1.0 - 3.0 * a * a) * bent_low + (3.0 * b * b - 1.0) * bent_high
+                slope[t, f, c] = rise / gap
+                value[t, f, c] = a * low + b * high + (a * a * a - a) * bent_low + (b * b * b - b) * bent_high
+                value[t, f, c] += slope[t, f, c] * (x[t, f] - inside)
+
+
 _VERSION = source_version(Path(__file__).parent)
 
 
@@ -106,4 +130,9 @@ POWERS = _on_disk(
     _given(types.boolean, 2),
     _given(_REAL, 3),
     _REAL[:, :, ::1],
+)
+SPLINES = _on_disk(
+    natural_splines,
+    *(_WHOLE[::1], _REAL[::1], _REAL[:, ::1], _REAL[:, ::1], _REAL[:, ::1]),
+    *(_REAL[:, :, ::1], _REAL[:, :, ::1]),
 )
