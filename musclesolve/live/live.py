@@ -50,22 +50,24 @@ from musclesolve.motion.motion_plausibility import (
     REACH,
     jumps,
 )
-from musclesolve.muscles.muscle_state import muscle_state
-from musclesolve.muscles.placing.place_muscles import LEG_DOFS
-from musclesolve.pipeline.body import SharedPart
+from musclesolve.muscles.muscle_state import joined_state
+from musclesolve.muscles.placing.place_muscles import LEG_DOFS, JoinedLegs
+from musclesolve.pipeline.body import Part, SharedPart
 from musclesolve.pipeline.emg_informed import follows_emg
-from musclesolve.pipeline.mechanics import MARGIN, leg_moments
-from musclesolve.pipeline.recorded_body import RecordedBody, leg_loads, leg_part
+from musclesolve.pipeline.mechanics import JOINTS, MARGIN
+from musclesolve.pipeline.recorded_body import RecordedBody, leg_loads
 from musclesolve.pipeline.run import prepare_recording, recording_of
 from musclesolve.pipeline.run_options import check_consistent, check_rigid
 from musclesolve.pipeline.share import share_part
 from musclesolve.recording.data import SIDES, Markers, Side, Trial
 from musclesolve.recording.plates.foot_contacts import EDGE, FAST, HIGH, LOW, SLOW, touch
 from musclesolve.recording.trial.model_trial import ModelTrial
+from musclesolve.sharing.problem import Problem
 from musclesolve.sharing.status import Status
 
 OFF_GRID = 0.25
 """A sample may come so much of a period before or after its time; one farther off is refused."""
+_FRAME, _TIME = np.zeros(1, np.intp), np.zeros(1)  # number and time of a pose alone
 LACKING = 0.1
 """Upward force, in body weights, that may be missing at the pelvis before a foot near the floor is taken to stand on
 something that is not measured; residuals of good recordings are half of it (Hicks et al. 2015)."""
@@ -200,6 +202,7 @@ class Live:
             slice(0, 1)
         )
         self._nearest = NearestPose.of(self.model, self._targets)
+        self._are_points = self._targets.slots < self.model.topology.point_count
         self.carriers = MarkerBodies.of(walk.position, *self._bodies(fit.q))
         self._feet_slots = np.array(
             [[self.model.slot(f"{end}_{side}") for end in ("heel", "toe")] for side in SIDES]
@@ -208,13 +211,15 @@ class Live:
             [[fit.points.index(f"{part}_{side}") for part in FOOT] for side in SIDES]
         )
         chain = [f"{name}_{side}" for side in SIDES for name in ("thigh", "shank", "foot")]
-        links = np.array([self.model.body(name) for name in ("pelvis", *chain)])
-        self._links = self.model.rigid_bodies.subset(links)
+        self._links = np.array([self.model.body(name) for name in ("pelvis", *chain)])
         rows = [[self.model.dof(f"{dof}_{side}") for dof in LEG_DOFS] for side in SIDES]
         self._leg_rows, self._dof_rows = np.array(rows), np.array([self.model.dof(dof) for dof in self.dofs])
         self._weight, self._touch = self.model.mass.total * STANDARD_GRAVITY, touch(recording)
 
         count = len(self.model.topology.dof_names)
+        self._legs = JoinedLegs(tuple(leg.muscles for leg in self.body.legs))
+        self._shared = [part.shared for part in self.body.parts]
+        self._problems: dict[str, Problem] = {}  # by side, checked once
         self._floor = _floor_heights(fit.q, measured.time, self._feet_slots)
         self._coordinates = CausalFilter(count, self.rate, self.cutoff, self.lag)
         self._wrenches = tuple(CausalFilter(6, self.rate, self.cutoff, self.lag) for _ in SIDES)
@@ -315,10 +320,14 @@ class Live:
             coordinates, rates, accelerations: (K+6,) of the model and their time derivatives [rad, m].
             wrench: (2, 6) force on the right and the left foot [N] and its moment about the global origin [N m]; NaN
                 of a foot that was not measured.
-            expected: (N,) activations that EMG lets expect, for a cost that follows EMG.
+            expected: (N,) activations that EMG lets expect, for a cost that follows EMG; none were measured unless
+                given.
         """
         begun = perf_counter()
-        emg = None if expected is None else np.asarray(expected, float)
+        if expected is None:
+            emg = np.full(len(self.muscles), np.nan) if self.channels else None
+        else:
+            emg = np.asarray(expected, float)
         state = coordinates, rates, accelerations, np.asarray(wrench, float)
         return self._frame(time, state, emg, None, begun, ())
 
@@ -335,24 +344,32 @@ class Live:
         Raises:
             MuscleSolveError: no pose fits.
         """
-        position = np.asarray(markers, float)[None]
-        walk = Markers(np.zeros(1), self.markers, position, self.trial.path)
+        coordinates, residual, _ = self._fitted(np.asarray(markers, float), near)
+        return coordinates, residual
+
+    def _fitted(self, markers: Array, near: Array | None) -> tuple[Array, Array, tuple[Array, Array]]:
+        """As `pose`; and of the pose natural coordinates (N, 3) and rotations of the bodies (B, 3, 3)."""
+        walk = Markers(np.zeros(1), self.markers, markers[None], self.trial.path)
         seen = Seen.of(self.trial, walk, self._standing)
         followed = follow(self.trial, self.trial.subject, self._stance, seen, trunk=self._trunk)
         values = np.stack([*followed.points.values(), *followed.directions.values()], axis=1)
         targets = Targets(self._targets.slots, values, self._targets.weights)
         if near is None:
-            fit = fit_pose(self.model, targets)
-            return fit.coordinates[0], fit.residual[0]
-        nearest = NearestPose(self.model, targets, self._nearest.free, self._nearest.rest, np.zeros(1, int))
-        pose = nearest.converge(Pose.of(near[None]), 1e-8, 60)
-        q = pose.q(self.model.tree)
-        points = targets.slots < self.model.topology.point_count
-        residual = np.linalg.norm((q[:, targets.slots] - values)[0, points], axis=1)
-        coordinates = np.concatenate([pose.angles[0], pose.position[0], np.ravel(to_cardan(pose.rotation))])
-        turns = np.round((coordinates - near) / (2.0 * np.pi))
-        turns[-6:-3] = 0.0
-        return coordinates - 2.0 * np.pi * turns, residual
+            coordinates = fit_pose(self.model, targets).coordinates[0]
+        else:
+            free, rest = self._nearest.free, self._nearest.rest
+            pose = NearestPose(self.model, targets, free, rest, _FRAME).converge(
+                Pose.of(near[None]), 1e-8, 60
+            )
+            cardan = np.ravel(to_cardan(pose.rotation))
+            coordinates = np.concatenate([pose.angles[0], pose.position[0], cardan])
+            turns = np.round((coordinates - near) / (2.0 * np.pi))
+            turns[-6:-3] = 0.0
+            coordinates -= 2.0 * np.pi * turns
+        still = np.zeros((1, len(coordinates)))
+        motion, bodies = moving_bodies(self.model, _TIME, coordinates[None], still, still)
+        off = motion.q[0, targets.slots[self._are_points]] - values[0, self._are_points]
+        return coordinates, np.linalg.norm(off, axis=1), (motion.q[0], bodies.rotation[0])
 
     def _take_time(self, time: float) -> str:
         """Note the time of a sample; why it is refused, "" where it is not."""
@@ -401,12 +418,11 @@ class Live:
         else:
             past.guessed_since = None
         try:
-            coordinates, residual = self.pose(markers, past.coordinates)
+            coordinates, residual, (q, rotation) = self._fitted(markers, past.coordinates)
         except MuscleSolveError as error:
             past.coordinates = past.step = past.joints = None
             return None, None, str(error)
-        q = Pose.of(coordinates[None]).q(tree)
-        joints = self._links.rotation(q)[0]
+        joints = rotation[self._links]
         if past.joints is not None:
             before, after = (_relative(each) for each in (past.joints, joints))
             if jumps(angle_between(before, after), np.array([0.0, 1.0 / self.rate])).any():
@@ -415,7 +431,7 @@ class Live:
         past.not_plausible[far] = time
         past.step = None if past.coordinates is None else coordinates - past.coordinates
         past.coordinates, past.joints, past.shift = coordinates, joints, residual
-        return coordinates, q[0, self._feet_slots], ""
+        return coordinates, q[self._feet_slots], ""
 
     def _find_unmeasured(self, q: Array, qd: Array, wrench: Array, lacking: float) -> Mask:
         """Feet (2,) whose contact no plate measures, from poses and velocities (N, 3), wrenches (2, 6) and balance.
@@ -490,19 +506,29 @@ class Live:
         else:
             moments[:, self._leg_rows[~known]] = np.nan
             moments[:, joints:] = np.nan
-        parts = list[SharedPart]()
-        first = 0
-        for side, leg in zip(self.sides, self.body.legs, strict=True):
-            own = SIDES.index(side)
-            moved = muscle_state(model, leg.muscles, motion)
-            loads = leg_loads(model, motion, segments, wrenches, moved)
-            count = len(moved.parameters.names)
-            emg = None if expected is None else expected[None, first : first + count]
-            first += count
-            usable = np.array([balanced and (plausible is None or plausible[own])])
-            moment = leg_moments(model, moments, side)
-            part = leg_part(self.body.options, moved, loads, moment, usable, motion.time, emg)
-            parts.append(share_part(part, self.body.sharing))
+        both = joined_state(model, self._legs, motion)
+        loads = leg_loads(model, motion, segments, wrenches, both)
+        parts, first = list[SharedPart](), 0
+        for number, leg in enumerate(self._legs.legs):
+            columns, rows = (
+                slice(first, first + len(leg.names)),
+                slice(len(LEG_DOFS) * number, len(LEG_DOFS) * (number + 1)),
+            )
+            first = columns.stop
+            own = SIDES.index(leg.side)
+            part = Part(
+                sides=(leg.side,),
+                dofs=leg.dof_names,
+                shared=self._shared[number],
+                state=both.stretch(leg.parameters, rows, columns),
+                moment=moments[:, self._leg_rows[own]],
+                usable=np.array([balanced and (plausible is None or plausible[own])]),
+                time=motion.time,
+                loads=loads.part([f"{joint}_{leg.side}" for joint in JOINTS], columns),
+                emg=None if expected is None else expected[None, columns],
+            )
+            parts.append(share_part(part, self.body.sharing, self._problems.get(leg.side)))
+            self._problems.setdefault(leg.side, parts[-1].problem)
         solutions = [part.solution for part in parts]
         reactions = {name: force for part in parts for name, force in part.contact_force.items()}
         return Frame(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 
 import numpy as np
 
@@ -12,7 +12,7 @@ from musclesolve.dynamics.kinematics.motion_derivatives import Motion
 from musclesolve.dynamics.model.model import Model
 from musclesolve.muscles.muscle_parameters import MuscleParameters
 from musclesolve.muscles.paths.paths import PathState
-from musclesolve.muscles.placing.place_muscles import LegMuscles
+from musclesolve.muscles.placing.place_muscles import JoinedLegs, LegMuscles
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -54,13 +54,19 @@ class MuscleState:
 
     def part(self, dofs: Sequence[int], muscles: Indices) -> MuscleState:
         """Some of the muscles about some degrees of freedom, by number."""
+        return self._with(self.parameters.muscles(muscles), self.moment_arm[:, dofs][:, :, muscles], muscles)
+
+    def stretch(self, parameters: MuscleParameters, dofs: slice, muscles: slice) -> MuscleState:
+        """Muscles that follow each other, whose parameters are known, about degrees of freedom that do: views."""
+        return self._with(parameters, self.moment_arm[:, dofs, muscles], muscles)
+
+    def _with(self, parameters: MuscleParameters, arm: Array, muscles: Indices | slice) -> MuscleState:
         columns = {
-            name: values[:, muscles]
-            for name, values in vars(self).items()
-            if name not in ("parameters", "moment_arm")
+            each.name: getattr(self, each.name)[:, muscles]
+            for each in fields(MuscleState)
+            if each.name not in ("parameters", "moment_arm")
         }
-        arm = self.moment_arm[:, dofs][:, :, muscles]
-        return MuscleState(parameters=self.parameters.muscles(muscles), moment_arm=arm, **columns)
+        return MuscleState(parameters=parameters, moment_arm=arm, **columns)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -71,15 +77,35 @@ class LegState(MuscleState):
     path: PathState
 
 
+@dataclass(frozen=True, kw_only=True, eq=False)
+class JoinedState(MuscleState):
+    """State of the n muscles of several legs; moment_arm (T, 7 legs, n) [m]."""
+
+    muscles: JoinedLegs
+    path: PathState
+
+
 def muscle_state(model: Model, muscles: LegMuscles, motion: Motion) -> LegState:
     """Evaluate paths and Hill model along a motion.
 
     dL/dt = (dL_MT/dq) qd; moment arm r = -(dL_MT/dq) D for the allowed directions D of the leg.
     """
+    path, state = _evaluated(model, muscles, motion)
+    return LegState(**vars(state), muscles=muscles, path=path)
+
+
+def joined_state(model: Model, legs: JoinedLegs, motion: Motion) -> JoinedState:
+    """The same of several legs at once; a muscle has no moment arm about the joints of another leg."""
+    path, state = _evaluated(model, legs, motion)
+    return JoinedState(**vars(state), muscles=legs, path=path)
+
+
+def _evaluated(
+    model: Model, muscles: LegMuscles | JoinedLegs, motion: Motion
+) -> tuple[PathState, MuscleState]:
     path = muscles.paths.evaluate(motion.q, motion.coordinates)
     velocity = path.rate(motion.qd, motion.rates)
     tree, joints = model.tree, np.array([model.dof(dof) for dof in muscles.dof_names])
     moved = tree.distal_frames[muscles.paths.groups.body][:, joints].T
     arm = path.moment_arms(joints, moved, tree.axes(motion.q)[:, joints], motion.q[:, tree.pivot[joints]])
-    state = MuscleState.of(muscles.parameters, path.length, velocity, arm)
-    return LegState(**vars(state), muscles=muscles, path=path)
+    return path, MuscleState.of(muscles.parameters, path.length, velocity, arm)

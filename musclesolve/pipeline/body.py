@@ -76,7 +76,7 @@ class JointLoads:
             joint: np.einsum("tm,tmx->tx", tension, of_muscles) for joint, of_muscles in self.patella.items()
         }
 
-    def part(self, joints: Sequence[str], muscles: Indices) -> JointLoads:
+    def part(self, joints: Sequence[str], muscles: Indices | slice) -> JointLoads:
         """The loads of some joints by the forces of all k muscles that cross them, whose numbers are `muscles` (k,)."""
         return JointLoads(
             {joint: self.net[joint] for joint in joints},

@@ -18,6 +18,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 
@@ -33,7 +34,12 @@ QUADRICEPS = re.compile(
 
 def quadriceps(names: Sequence[str]) -> Indices:
     """Numbers of the heads of the quadriceps among names of muscles."""
-    return np.array([k for k, name in enumerate(names) if QUADRICEPS.match(name)], np.intp)
+    return np.array(_matching(QUADRICEPS, tuple(names)), np.intp)
+
+
+@lru_cache(maxsize=64)
+def _matching(pattern: re.Pattern[str], names: tuple[str, ...]) -> tuple[int, ...]:
+    return tuple(k for k, name in enumerate(names) if pattern.match(name))
 
 
 @dataclass(frozen=True)

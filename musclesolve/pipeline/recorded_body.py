@@ -15,7 +15,7 @@ from musclesolve.dynamics.kinematics.motion_derivatives import Motion
 from musclesolve.dynamics.model.model import Model
 from musclesolve.motion.events.gait import Gait
 from musclesolve.motion.motion_plausibility import MotionValidity
-from musclesolve.muscles.muscle_state import LegState, muscle_state
+from musclesolve.muscles.muscle_state import JoinedState, LegState, muscle_state
 from musclesolve.muscles.placing.place_muscles import LEG_DOFS
 from musclesolve.pipeline.body import JointLoads, Part, Sharing
 from musclesolve.pipeline.knee_contact import ContactSpacing
@@ -165,40 +165,51 @@ def leg_part(
 
 
 def leg_loads(
-    model: Model, motion: Motion, segments: SegmentMotion, wrenches: list[Wrench], state: LegState
+    model: Model,
+    motion: Motion,
+    segments: SegmentMotion,
+    wrenches: list[Wrench],
+    state: LegState | JoinedState,
 ) -> JointLoads:
-    """Loads of hip, knee and ankle of one leg; moments are about hip, knee and ankle center."""
-    side, path = state.muscles.side, state.path
-    names = {f"{joint}_{side}": f"{dof}_{side}" for joint, dof in JOINTS.items()}
+    """Loads of hip, knee and ankle of the legs of a state; moments are about hip, knee and ankle center."""
+    sides, path, muscles = state.muscles.sides, state.path, state.muscles
+    names = {f"{joint}_{side}": f"{dof}_{side}" for side in sides for joint, dof in JOINTS.items()}
     net = joint_loads(model, motion, segments, wrenches, list(names.values()))
-    axes, moment_across = model.tree.axes(motion.q), {}
-    for joint, name in names.items():
-        center = motion.q[:, model.tree.pivot[model.joint(name)]]
-        moment_across[joint] = path.pull_moment(model.distal_bodies(name), center)
-        # the couples that guide points and frames: about each axis what L_MT changes with the bodies at rest
-        dofs = np.sort([model.dof(f"{dof}_{side}") for dof in LEG_DOFS if dof.startswith(joint[:-1])])
-        if (guided := np.isin(path.moving_dofs, dofs)).any():
-            couple = np.linalg.pinv(axes[:, dofs])[:, :, np.isin(dofs, path.moving_dofs)]
-            moment_across[joint] += path.explicit[:, :, guided] @ couple.transpose(0, 2, 1)
-    across = {joint: path.pull(model.distal_bodies(name)) for joint, name in names.items()}
+    axes = model.tree.axes(motion.q)
+    centers = motion.q[:, model.tree.pivot[[model.joint(name) for name in names.values()]]]
+    pull, about = path.pulls([model.distal_bodies(name) for name in names.values()], centers)
+    across, moment_across = (
+        {joint: np.array(values[:, k]) for k, joint in enumerate(names)} for values in (pull, about)
+    )
+    heads, moving, patella = quadriceps(state.parameters.names), set(path.moving_dofs.tolist()), {}
+    for side in sides:
+        for stem in JOINTS:
+            # the couples that guide points and frames: about each axis what L_MT changes with the bodies at rest
+            dofs = sorted(model.dof(f"{dof}_{side}") for dof in LEG_DOFS if dof.startswith(stem))
+            if moving.isdisjoint(dofs):
+                continue
+            guided = [dof in moving for dof in dofs]
+            couple = np.linalg.pinv(axes[:, dofs])[:, :, guided]
+            own = np.isin(path.moving_dofs, dofs)
+            moment_across[f"{stem}_{side}"] += path.explicit[:, :, own] @ couple.transpose(0, 2, 1)
 
-    # the patellar ligament in place of the quadriceps; its heads pull at the patella, which is a frame of its own that
-    # moves with the knee, or a part of the shank
-    knee, dof, heads = f"knee_{side}", model.dof(f"knee_flexion_{side}"), quadriceps(state.parameters.names)
-    frames = np.flatnonzero(state.muscles.paths.frames.dof == dof)
-    at_patella = path.pull(model.distal_bodies(names[knee]), frames)[:, heads]
-    lever = knee_lever(model, motion, side)
-    arms = state.moment_arm[:, state.muscles.dof_names.index(f"knee_flexion_{side}"), heads, None]
-    across[knee][:, heads] = arms * lever.force[:, None]
-    moment_across[knee][:, heads] = arms * lever.moment[:, None]
-    patella = np.zeros_like(across[knee])
-    patella[:, heads] = at_patella - across[knee][:, heads]
+        # the patellar ligament in place of the quadriceps; its heads pull at the patella, which is a frame of its own
+        # that moves with the knee, or a part of the shank
+        knee, dof = f"knee_{side}", model.dof(f"knee_flexion_{side}")
+        frames = np.flatnonzero(muscles.paths.frames.dof == dof)
+        at_patella = path.pull(model.distal_bodies(names[knee]), frames)[:, heads]
+        lever = knee_lever(model, motion, side)
+        arms = state.moment_arm[:, muscles.dof_names.index(f"knee_flexion_{side}"), heads, None]
+        across[knee][:, heads] = arms * lever.force[:, None]
+        moment_across[knee][:, heads] = arms * lever.moment[:, None]
+        patella[knee] = np.zeros_like(across[knee])
+        patella[knee][:, heads] = at_patella - across[knee][:, heads]
     return JointLoads(
         net={joint: net[name].force for joint, name in names.items()},
         across=across,
         net_moment={joint: net[name].moment for joint, name in names.items()},
         moment_across=moment_across,
-        patella={knee: patella},
+        patella=patella,
     )
 
 

@@ -9,6 +9,7 @@ static one in this state.
 from __future__ import annotations
 
 from dataclasses import fields, replace
+from typing import Any
 
 import numpy as np
 
@@ -51,11 +52,11 @@ def share(body: Body, sharing: Sharing | None = None, progress: Progress | None 
     return Analysis(body, chosen, tuple(parts))
 
 
-def share_part(part: Part, sharing: Sharing) -> SharedPart:
+def share_part(part: Part, sharing: Sharing, like: Problem | None = None) -> SharedPart:
     """Share the moments of one part among its muscles; frames that are not feasible are solved with reserves.
 
     The status of a frame that is not usable is INVALID_MOTION, NOT_MEASURED where its moments are not known, and
-    TOO_FEW_FRAMES in runs that are too short for elastic tendons.
+    TOO_FEW_FRAMES in runs that are too short for elastic tendons. like: see `sharing_problem`.
     """
     tendons, notes = None, tuple[str, ...]()
     if sharing.tendon == "elastic":
@@ -64,7 +65,7 @@ def share_part(part: Part, sharing: Sharing) -> SharedPart:
         state = {name: getattr(tendons, name) for name in solved}
         slack = np.asarray(solution.force + tendons.passive_force <= 0.0)
         part = replace(part, state=replace(part.state, **state, slack=slack))
-    problem = sharing_problem(part, sharing)
+    problem = sharing_problem(part, sharing, like)
     if tendons is None:
         solution = solve(problem, sharing.cost, sharing.solver, on_infeasible="reserve")
     status = np.where(part.usable, solution.status, Status.INVALID_MOTION)
@@ -72,30 +73,37 @@ def share_part(part: Part, sharing: Sharing) -> SharedPart:
     return SharedPart(part, problem, replace(solution, status=status), tendons, notes)
 
 
-def sharing_problem(part: Part, sharing: Sharing) -> Problem:
+def sharing_problem(part: Part, sharing: Sharing, like: Problem | None = None) -> Problem:
     """The problem of one part: the moments left to the contractile elements, NaN in frames that are not usable.
 
     b = M - r F_passive
+
+    like: the problem of as many other frames of the same part, whose checks are not repeated.
     """
     state, loads = part.state, part.loads
     arm = state.moment_arm[:, part.rows]
     needed = part.shared_moment - np.einsum("tkm,tm->tk", arm, state.passive_force)
+    arrays: dict[str, Any] = {
+        "moment_arm": arm,
+        "moment": np.where(part.usable[:, None], needed, np.nan),
+        "force_capacity": state.force_capacity,
+        "fiber_velocity": state.fiber_velocity,
+        "reaction_matrix": None if loads is None else loads.matrix,
+        "reaction_offset": None if loads is None else loads.offset(state.passive_force),
+        "passive_force": state.passive_force,
+        "emg": part.emg,
+    }
+    if like is not None:
+        return like.with_arrays(**arrays)
     return Problem(
-        moment_arm=arm,
-        moment=np.where(part.usable[:, None], needed, np.nan),
-        force_capacity=state.force_capacity,
+        **arrays,
         max_isometric_force=state.parameters.max_isometric_force,
         reserve_weight=None if sharing.reserve_weight is None else np.array(sharing.reserve_weight),
         muscle=state.parameters.names,
         dof=part.shared,
-        fiber_velocity=state.fiber_velocity,
         optimal_fiber_length=state.parameters.optimal_fiber_length,
         joints_crossed=state.parameters.joints_crossed,
-        reaction_matrix=None if loads is None else loads.matrix,
-        reaction_offset=None if loads is None else loads.offset(state.passive_force),
         reaction=None if loads is None else loads.components,
-        passive_force=state.passive_force,
-        emg=part.emg,
     )
 
 

@@ -13,6 +13,7 @@ from musclesolve.live.causal_filter import window_length
 from musclesolve.live.live import Live
 from musclesolve.live.replay import replay, samples
 from musclesolve.motion.anatomy.landmark_positions import filtered_markers
+from musclesolve.pipeline.emg_informed import with_emg_weight
 from musclesolve.pipeline.mechanics import MARGIN
 from musclesolve.pipeline.share import share
 from musclesolve.recording.trial.trial_file import read_trial
@@ -103,6 +104,33 @@ def test_a_quarter_of_a_tenth_of_a_second_behind_the_walk_is_near_the_zero_lag_r
     assert off(body.moment[:, rows], "joint_moment") < 6.0
     assert off(tension, "muscle_force") < 60.0
     assert result["kkt_residual"].max() <= 1e-6
+
+
+def test_measured_activations_are_followed_as_offline(default_walk_trial):
+    """With a weight of EMG: the envelopes of the channels a delay before the frame."""
+    trial = with_emg_weight(default_walk_trial, 0.5)
+    live = Live(trial)
+    body = live.body
+    assert live.channels == body.emg.channels
+    offline, motion = share(body), body.mechanics.motion
+    forces = {ground.side: np.hstack([ground.force, ground.moment]) for ground in body.mechanics.reactions}
+    expected = body.emg.expected(motion.time, live.muscles)
+    for k in range(0, len(motion.time), 9):
+        state = motion.coordinates[k], motion.rates[k], motion.second[k]
+        wrench = np.stack([forces["r"][k], forces["l"][k]])
+        frame = live.evaluate(motion.time[k], *state, wrench, expected[k])
+        assert np.allclose(frame.activation, offline.activation[k], atol=1e-6)
+        assert not np.allclose(
+            live.evaluate(motion.time[k], *state, wrench).activation, frame.activation, atol=1e-3
+        )
+    done = replay(trial, live)
+    valid = [
+        frame for frame in done.frames if frame.valid.all() and body.time[0] <= frame.time <= body.time[-1]
+    ]
+    truth = [np.interp([frame.time for frame in valid], body.time, column) for column in offline.activation.T]
+    assert len(valid) > 120
+    off = np.array([frame.activation for frame in valid]) - np.array(truth).T
+    assert np.sqrt(np.mean(off**2)) < 0.05
 
 
 def run_through(live, changed=lambda k, sample: [sample]):

@@ -75,6 +75,19 @@ def move(q, qd, bodies, motions, first):
         move_body(q, qd, bodies, b, motions, first + b)
 
 
+def move_all(q, qd, bodies, one, out):
+    """Rotations, places and twists of all bodies in every frame; q, qd (T, N, 3); one: work for a single body."""
+    rotation, place, twist = out
+    for t in range(q.shape[0]):
+        for b in range(bodies.crossed.size):
+            move_body(q[t], qd[t], bodies, b, one, 0)
+            for x in range(3):
+                place[t, b, x] = one.place[0, x]
+                twist[t, b, x], twist[t, b, 3 + x] = one.twist[0, x], one.twist[0, 3 + x]
+                for y in range(3):
+                    rotation[t, b, x, y] = one.rotation[0, x, y]
+
+
 def touch(motions, shapes, pairs, placed, touches):
     """Gaps, normals, points and relative velocities of all pairs."""
     place_surfaces(motions, shapes, placed)
@@ -196,3 +209,5 @@ _MOVED = types.Tuple([_MATRIX, _MATRIX, _CUBE, _CUBE, _CUBE])
 _GIVEN = types.UniTuple(_MATRIX, 3)
 MOVE_TREE = _on_disk(move_tree, _TREE, _MASSES, _GIVEN, _MOVED, _SEGMENTS, _MOVING, types.intp)
 LOAD_TREE = _on_disk(load_tree, _TREE, _MASSES, _SEGMENTS, _CUBE, _CUBES, _MOVING)
+_FOUR = types.Array(types.float64, 4, "C")
+MOVE_ALL = _on_disk(move_all, _CUBE, _CUBE, _BODIES, _MOTIONS, types.Tuple([_FOUR, _CUBE, _CUBE]))

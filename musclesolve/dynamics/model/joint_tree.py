@@ -169,11 +169,17 @@ class Tree:
             kind[joints] = 1, 2, 2
             triple[joints] = joints
         return TreeArrays(
-            np.array([self.root], np.intp),
-            *(contiguous(each, np.intp) for each in (self.parent, self.child, kind, triple)),
-            *(contiguous(self.axes(self.standing[None])[0]), contiguous(self.standing[self.pivot])),
-            contiguous(self._standing_joints[0]),
-            *(contiguous(self.owner, np.intp), contiguous(self.standing), contiguous(self.share)),
+            root=np.array([self.root], np.intp),
+            parent=contiguous(self.parent, np.intp),
+            child=contiguous(self.child, np.intp),
+            kind=kind,
+            triple=contiguous(triple, np.intp),
+            axis=contiguous(self.axes(self.standing[None])[0]),
+            center=contiguous(self.standing[self.pivot]),
+            pivot=contiguous(self._standing_joints[0]),
+            owner=contiguous(self.owner, np.intp),
+            standing=contiguous(self.standing),
+            share=contiguous(self.share),
         )
 
     def speeds(self, angles: Array, rates: Array, second: Array) -> tuple[Array, Array]:

@@ -25,7 +25,7 @@ from math import comb
 import numpy as np
 
 from musclesolve._util.arrays import Array, Indices, Mask
-from musclesolve.dynamics.kernel.arrays import BodyArrays, contiguous
+from musclesolve.dynamics.kernel.arrays import BodyArrays, BodyMotions, contiguous
 from musclesolve.dynamics.model.topology import RigidBody, Topology
 from musclesolve.dynamics.vectors import vector_product
 from musclesolve.errors import InputError
@@ -154,6 +154,8 @@ class RigidBodies:
 
     def rotation(self, q: Array) -> Array:
         """Rotation of every body from the standing pose, (T, B, 3, 3): R = X X'^-1 (2.46)."""
+        if not np.iscomplexobj(q):
+            return self._moved(q, q).rotation
         basic = self.basic(q)
         columns = np.stack([basic[:, :, 1] - basic[:, :, 0], basic[:, :, 2], basic[:, :, 3]], axis=-1)
         return columns @ self.inverse
@@ -164,10 +166,18 @@ class RigidBodies:
 
         With dR/dt = [w]x R: w is half the sum of e x de/dt over the axes e of the body.
         """
-        rates = self.basic(q, qd)
-        columns = np.stack([rates[:, :, 1] - rates[:, :, 0], rates[:, :, 2], rates[:, :, 3]], axis=-1)
-        spin = 0.5 * np.cross(self.rotation(q), columns @ self.inverse, axis=2).sum(axis=3)
-        return np.concatenate([spin, rates[:, :, 0] - np.cross(spin, q[:, self.slots[:, 0]])], axis=2)
+        return self._moved(q, qd).twist
+
+    def _moved(self, q: Array, qd: Array) -> BodyMotions:
+        """The bodies in T poses q with velocities qd, (T, N, 3) each: arrays of `BodyMotions` with frames first."""
+        from musclesolve.dynamics.kernel.entry import MOVE_ALL
+
+        frames, bodies = len(q), len(self.slots)
+        rotation, place, twist = (np.empty((frames, bodies, *axes)) for axes in ((3, 3), (3,), (6,)))
+        MOVE_ALL.load()(
+            contiguous(q), contiguous(qd), self.compiled, BodyMotions.of(1), (rotation, place, twist)
+        )
+        return BodyMotions(rotation, place, twist, np.empty(0))
 
     def slot_forces(self, q: Array, force: Array) -> Array:
         """Forces on (r_i, r_j, u, v), (T, B, 4, 3), on the six slots by virtual power, (T, B, 6, 3).

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import reduce
+from operator import add
 
 import numpy as np
 
@@ -117,7 +119,7 @@ def moving_landmarks(
         return walk[marker]
 
     shown = {
-        landmark: np.sum([weight * trajectory(marker) for marker, weight in weights.items()], axis=0)
+        landmark: reduce(add, [weight * trajectory(marker) for marker, weight in weights.items()])
         for landmark, weights in recording.mapping.items()
         if all(marker in walk or marker in recording.carried for marker in weights)
     }

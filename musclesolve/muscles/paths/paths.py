@@ -297,6 +297,20 @@ class PathState:
         spin = np.broadcast_to(np.eye(3), (len(self.q), 3, 3))
         return self._sums(bodies, screws(spin, np.zeros(3), center[:, None]))
 
+    def pulls(self, bodies: Sequence[Indices], centers: Array) -> tuple[Array, Array]:
+        """`pull` and `pull_moment` of j sets of bodies at once, about centers (T, j, 3) [m]: (T, j, n, 3) each."""
+        frames, count = centers.shape[:2]
+        on = np.stack([self.paths.groups_on(each) for each in bodies])
+        screw = np.zeros((frames, count, 2, 3, 6))
+        screw[:, :, 0, :, 3:] = np.eye(3)
+        spin = np.broadcast_to(np.eye(3), (frames, count, 3, 3))
+        screw[:, :, 1] = screws(spin, np.zeros(3), centers[:, :, None])
+        power = sum_powers(
+            self.wrench, self.paths.groups.muscle, np.repeat(on, 6, axis=0), screw.reshape(frames, -1, 6)
+        )
+        each = power.reshape(frames, count, 2, 3, -1).transpose(2, 0, 1, 4, 3)
+        return each[0], each[1]
+
     def _sums(self, bodies: Indices, motions: Array, frames: Indices | None = None) -> Array:
         """Rates of length (T, n, k) where screw motions (T, k, 6) move the nodes on some bodies and frames."""
         on = self.paths.groups_on(bodies, frames)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 
@@ -11,9 +12,9 @@ from muscle_db.model import DEGREES_OF_FREEDOM
 from musclesolve._util.arrays import Array
 from musclesolve.dynamics.model.model import Model
 from musclesolve.muscles.curves.curve_family import curve_family
-from musclesolve.muscles.muscle_parameters import MuscleParameters
+from musclesolve.muscles.muscle_parameters import MuscleParameters, joined_muscles
 from musclesolve.muscles.passive.passive_element import passive_element
-from musclesolve.muscles.paths.paths import Paths
+from musclesolve.muscles.paths.paths import Paths, joined_paths
 from musclesolve.muscles.person import PersonMuscles
 from musclesolve.muscles.placing.fiber_lengths import fiber_and_tendon_lengths
 from musclesolve.muscles.placing.placed_paths import adjust_switches, frame_maps, placed_paths
@@ -44,6 +45,11 @@ class LegMuscles:
         """Names of the muscles, with side."""
         return self.parameters.names
 
+    @property
+    def sides(self) -> tuple[str, ...]:
+        """The side of this leg."""
+        return (self.side,)
+
     def of_person(self, person: PersonMuscles) -> LegMuscles:
         """The same with the factors of one person on their parameters."""
         return replace(self, parameters=person.applied(self.parameters))
@@ -52,6 +58,33 @@ class LegMuscles:
     def dof_names(self) -> tuple[str, ...]:
         """The seven degrees of freedom of this leg."""
         return tuple(f"{dof}_{self.side}" for dof in LEG_DOFS)
+
+
+@dataclass(frozen=True)
+class JoinedLegs:
+    """The muscles of several legs as those of one, leg after leg: what `muscle_state` asks of a leg."""
+
+    legs: tuple[LegMuscles, ...]
+
+    @cached_property
+    def parameters(self) -> MuscleParameters:
+        """Parameters of all muscles."""
+        return joined_muscles([leg.parameters for leg in self.legs])
+
+    @cached_property
+    def paths(self) -> Paths:
+        """Paths of all muscles."""
+        return joined_paths([leg.paths for leg in self.legs])
+
+    @cached_property
+    def dof_names(self) -> tuple[str, ...]:
+        """The degrees of freedom of all legs."""
+        return tuple(name for leg in self.legs for name in leg.dof_names)
+
+    @property
+    def sides(self) -> tuple[str, ...]:
+        """The sides of the legs."""
+        return tuple(leg.side for leg in self.legs)
 
 
 def place_muscles(

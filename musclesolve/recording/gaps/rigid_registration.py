@@ -67,12 +67,11 @@ def register(reference: Array, moving: Array, name: str = "cluster") -> Poses:
             expected="three or more points that span a triangle",
             remedy="check that no two markers are exchanged or copied, or use a marker away from the line",
         )
-    correlation = np.einsum("tni,nj->tij", moving - centers[:, None], shape)
-    u, _, vt = np.linalg.svd(correlation)
+    u, _, vt = np.linalg.svd(np.swapaxes(moving - centers[:, None], 1, 2) @ shape)
     # The last direction is inverted where the best fit would be a mirror image.
     u[:, :, 2] *= np.linalg.det(u @ vt)[:, None]
     rotation = u @ vt
     translation = centers - rotation @ center
-    fitted = np.einsum("tij,nj->tni", rotation, reference) + translation[:, None]
+    fitted = reference @ np.swapaxes(rotation, 1, 2) + translation[:, None]
     residual = np.sqrt(np.sum((fitted - moving) ** 2, axis=-1).mean(axis=-1))
     return Poses(rotation, translation, residual)

@@ -55,13 +55,30 @@ def test_joint_resistance_of_one_state_is_that_of_many():
     np.testing.assert_allclose(alone, many, atol=1e-12 * np.abs(many).max())
 
 
+def _spins(rotation: np.ndarray, rate: np.ndarray) -> np.ndarray:
+    """Angular velocities (B, 3) of rotations (B, 3, 3) with these rates: dR/dt R^T is the skew matrix of w."""
+    skew = rate @ np.swapaxes(rotation, 1, 2)
+    return 0.5 * np.stack(
+        [skew[:, 2, 1] - skew[:, 1, 2], skew[:, 0, 2] - skew[:, 2, 0], skew[:, 1, 0] - skew[:, 0, 1]], axis=1
+    )
+
+
 @pytest.mark.parametrize("name", MODELS)
 def test_bodies_and_their_wrenches_are_those_of_many_frames(name):
     model = MODELS[name]
     q, qd = states(model, 1)
     bodies, moved = model.rigid_bodies, BodyStates.of([model], [(q[0], qd[0])])
-    np.testing.assert_allclose(moved.motions.rotation[:-1], bodies.rotation(q)[0], atol=1e-13)
-    np.testing.assert_allclose(moved.motions.twist[:-1], bodies.twists(q, qd)[0], atol=1e-12)
+    step = 1e-30
+    complex_rotation = bodies.rotation(q + 1j * step * qd)[0]
+    rotation, rate = complex_rotation.real, complex_rotation.imag / step
+    np.testing.assert_allclose(moved.motions.rotation[:-1], rotation, atol=1e-13)
+    np.testing.assert_allclose(bodies.rotation(q)[0], rotation, atol=1e-13)
+    spin = _spins(rotation, rate)
+    np.testing.assert_allclose(moved.motions.twist[:-1, :3], spin, atol=1e-12)
+    at = bodies.slots[:, 0]
+    velocity = qd[0, at] - np.cross(spin, q[0, at])
+    np.testing.assert_allclose(moved.motions.twist[:-1, 3:], velocity, atol=1e-12)
+    np.testing.assert_allclose(bodies.twists(q, qd)[0], np.hstack([spin, velocity]), atol=1e-12)
     wrench = np.random.default_rng(5).normal(size=(len(bodies.slots) + 1, 6))
     (force,) = moved.generalized(wrench)
     on_bodies = bodies.wrench_forces(q, wrench[None, :-1, 3:], wrench[None, :-1, :3])
