@@ -29,7 +29,7 @@ def test_every_frame_is_solved_or_with_reserve_or_failed():
 def test_status_is_read_through_the_flags_of_the_file():
     data = with_troubles(result())
     swapped = data.copy(deep=True)
-    swapped["status"].attrs["flag_meanings"] = "INFEASIBLE SOLVED_WITH_RESERVE SOLVED A B C D E F"
+    swapped["status"].attrs["flag_meanings"] = "INFEASIBLE SOLVED_WITH_RESERVE SOLVED A B C D E F G"
     swapped["status"] = swapped["status"].copy(
         data=np.array([2, 1, 0, 3, 4, 5, 6, 7], dtype=np.int8)[data["status"]]
     )
@@ -39,7 +39,7 @@ def test_status_is_read_through_the_flags_of_the_file():
 
 def test_an_unknown_status_is_not_solved():
     data = result()
-    data["status"].attrs["flag_meanings"] = "SOMETHING_NEW SOLVED_WITH_RESERVE A B C D E F G"
+    data["status"].attrs["flag_meanings"] = "SOMETHING_NEW SOLVED_WITH_RESERVE A B C D E F G H"
     assert not frames.solved(data, "r").any() and not frames.solved_with_reserve(data, "r").any()
     with refused("bad_result", "valid"):
         checked_result(data)
