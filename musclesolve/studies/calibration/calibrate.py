@@ -272,7 +272,8 @@ class CalibrationProblem:
         """The weighted residuals and their derivatives; of a channel without a noise that of its kind."""
         residuals, rows = [np.zeros(0)], [np.zeros((0, len(self.names)))]
         for each in observed:
-            own = noise.get((each.kind, each.label)) or Noise(USUAL_SD[each.kind], CORRELATION_TIME / 0.01)
+            # a moment that begins to lack on the way has no noise yet
+            own = noise.get((each.kind, each.label)) or Noise(USUAL_SD[each.kind], 1.0)
             weight = 1.0 / (own.sd * np.sqrt(own.alike))
             residuals.append(weight * each.residual)
             rows.append(weight * each.jacobian)
