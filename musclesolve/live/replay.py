@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 from time import perf_counter, sleep
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import xarray as xr
@@ -17,6 +17,7 @@ from musclesolve.dynamics.kinematics.motion_derivatives import motion_from
 from musclesolve.dynamics.kinematics.pose_fit import Fit
 from musclesolve.errors import InputError
 from musclesolve.live.live import Frame, Live
+from musclesolve.live.stream import Sample
 from musclesolve.motion.ground_reaction import GroundReaction, center_of_pressure
 from musclesolve.pipeline.body import Analysis
 from musclesolve.pipeline.mechanics import Mechanics
@@ -27,15 +28,6 @@ from musclesolve.recording.trial.model_trial import ModelTrial
 from musclesolve.results.dataset.assemble import assemble
 from musclesolve.results.plausibility import with_verdict
 from musclesolve.sharing.status import Status
-
-
-class Sample(NamedTuple):
-    """What `Live.step` takes: time [s], markers (n, 3) [m], plates (P, 9) and envelopes of EMG (k,)."""
-
-    time: float
-    markers: Array
-    plates: Array
-    emg: Array | None
 
 
 def samples(live: Live, trial: Trial) -> Iterator[Sample]:

@@ -1,0 +1,114 @@
+"""What comes and goes while the subject moves: samples from a source, frames to sinks, and the loop between them.
+
+A source joins whatever measures (markers, plates, EMG, each with its own rate and way of arriving) into samples in the
+order of the names of a `Live`. A sink takes each frame on: to a stream, a page, a disk. Neither knows of the other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from time import perf_counter
+from typing import NamedTuple, Protocol
+
+from musclesolve._util.arrays import Array
+from musclesolve.live.live import Frame, Live
+
+WAIT = 0.1
+"""So often the loop looks whether it shall stop while nothing comes [s]."""
+
+
+class Sample(NamedTuple):
+    """What `Live.step` takes: time [s], markers (n, 3) [m], plates (P, 9) and envelopes of EMG (k,)."""
+
+    time: float
+    markers: Array
+    plates: Array
+    emg: Array | None = None
+
+
+class Arrival(NamedTuple):
+    """A sample, and the reading of `perf_counter` when the last part of it arrived [s]."""
+
+    sample: Sample
+    received: float
+
+
+class StreamEnded(Exception):
+    """A source has no further samples."""
+
+
+class Source(Protocol):
+    """Where samples come from."""
+
+    def wait(self, timeout: float) -> Arrival | None:
+        """The next sample; None where none came within `timeout` [s].
+
+        Raises:
+            StreamEnded: no sample will come any more.
+        """
+        ...
+
+    def close(self) -> None:
+        """Let go of what delivers the samples."""
+        ...
+
+
+class Sink(Protocol):
+    """Where frames go. A sink keeps up with the stream: what may take longer is done elsewhere."""
+
+    def begin(self, live: Live) -> None:
+        """Learn the names and the order of what follows; called once, before the first frame."""
+        ...
+
+    def take(self, arrival: Arrival, frame: Frame) -> None:
+        """Take a frame, and the sample after which it came."""
+        ...
+
+    def close(self) -> None:
+        """No frame follows."""
+        ...
+
+
+@dataclass
+class Passed:
+    """What went through a session: samples, how many gave a frame that is valid on all sides, and its time [s]."""
+
+    samples: int = 0
+    valid: int = 0
+    elapsed: float = 0.0
+
+
+def run_session(
+    live: Live,
+    source: Source,
+    sinks: Sequence[Sink],
+    stop: Callable[[], bool] = lambda: False,
+    seconds: float | None = None,
+) -> Passed:
+    """Every sample of a source through `live` to all sinks, until the source ends or `stop` or `seconds` say so.
+
+    Source and sinks are closed in any case.
+    """
+    passed, begun = Passed(), perf_counter()
+    try:
+        for sink in sinks:
+            sink.begin(live)
+        while not stop() and (seconds is None or perf_counter() - begun < seconds):
+            try:
+                arrival = source.wait(WAIT)
+            except StreamEnded:
+                break
+            if arrival is None:
+                continue
+            frame = live.step(*arrival.sample)
+            passed.samples += 1
+            passed.valid += bool(frame.valid.all())
+            for sink in sinks:
+                sink.take(arrival, frame)
+    finally:
+        passed.elapsed = perf_counter() - begun
+        source.close()
+        for sink in sinks:
+            sink.close()
+    return passed
