@@ -28,7 +28,7 @@ ORDER = (
         "pipeline",
         "results",
     ),
-    *("live", "plotting", "checking", "drafting", "synthetic", "studies", "report", "cli", "__main__"),
+    *("plotting", "checking", "drafting", "synthetic", "studies", "report", "live", "cli", "__main__"),
 )
 """A room imports from those before it."""
 ALONE = ("recording", "dynamics", "sharing")

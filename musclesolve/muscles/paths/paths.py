@@ -210,10 +210,14 @@ class Paths:
         on = self.on_path(coordinates) if on is None else on
         return PathState(self, q, *solve_paths(self.layout, position, on, center, axes), motion)
 
-    def lines(self, q: Array, coordinates: Array) -> PathLines:
-        """The paths as lines through points, arcs on wrap objects included, for drawing."""
+    def lines(self, q: Array, coordinates: Array, trimmed: bool = True) -> PathLines:
+        """The paths as lines through points, arcs on wrap objects included, for drawing.
+
+        trimmed: without the points that a muscle has in none of these poses; else all poses have the same points.
+        """
         position, center, axes, _ = self.place(q, coordinates)
-        return trace_paths(self.layout, position, self.on_path(coordinates), center, axes).trimmed()
+        lines = trace_paths(self.layout, position, self.on_path(coordinates), center, axes)
+        return lines.trimmed() if trimmed else lines
 
 
 @dataclass(frozen=True)

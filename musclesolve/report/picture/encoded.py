@@ -30,29 +30,24 @@ TURN = 32767
 """Of quaternions: one."""
 
 
-def encoded(data: PictureData, result: xr.Dataset) -> str:
-    """The data as JSON that may stand inside a script element."""
-    return json.dumps(as_dict(data, result), separators=(",", ":")).replace("<", "\\u003c")
+def json_text(content: Any) -> str:
+    """JSON that may stand inside a script element."""
+    return json.dumps(content, separators=(",", ":")).replace("<", "\\u003c")
 
 
 def as_dict(data: PictureData, result: xr.Dataset) -> dict[str, Any]:
     """The data as what JSON knows."""
-    # the middle (T, 3) of all points of each frame, in steps; zero where no point is known
-    every = np.concatenate([data.position, data.path], axis=1)
-    known = np.isfinite(every)
-    middle = np.where(known, every, 0.0).sum(axis=1) / np.maximum(known.sum(axis=1), 1)
-    offset = np.rint(middle / STEP).astype(np.int32)
+    return page_data(data, str(result.attrs.get("subject", "")) or "Moving picture", subtitle(data, result))
+
+
+def page_data(data: PictureData, title: str, subtitle: str) -> dict[str, Any]:
+    """What stands in a page: what does not move and what does, under a title and a line of text."""
     places = zip(data.muscles, data.short_names, data.sides, data.size, data.first[:-1], strict=True)
-    verdicts = list(dict.fromkeys(name for leg in data.legs for name in leg.verdict.tolist()))
-    return {
-        "title": str(result.attrs.get("subject", "")) or "Moving picture",
-        "subtitle": subtitle(data, result),
+    still: dict[str, Any] = {
+        "title": title,
+        "subtitle": subtitle,
         "missing": list(data.missing),
-        "frames": len(data.time),
         "every": data.every,
-        "time": packed(data.time, "<f8"),
-        "step": STEP,
-        "offset": packed(offset, "<i4"),
         "simulated": data.simulated,
         "floor": data.floor,
         "level": data.level,
@@ -63,27 +58,55 @@ def as_dict(data: PictureData, result: xr.Dataset) -> dict[str, Any]:
         "ribs": _numbered(data, "ribs", ("spine", "across"), ("spine", "across")),
         "shapes": _shapes(data.shapes),
         "events": [vars(each) for each in data.events],
-        "skeleton": packed(_relative(data.position, offset), "<i2"),
         "muscles": [
             {"name": name, "label": short, "side": side, "size": round(float(size), 3), "first": int(first)}
             for name, short, side, size, first in places
         ],
         "pathPoints": int(data.first[-1]),
+        "weight": data.weight,
+    }
+    moving = moving_data(data)
+    moving["quantities"] = [
+        {key: each.about[key] for key in ("key", "label", "unit", "low")} | {"colors": each.colors} | moves
+        for each, moves in zip(data.quantities, moving["quantities"], strict=True)
+    ]
+    moving["legs"] = [
+        {"side": leg.side, "label": SIDE_NAMES.get(leg.side, leg.side)} | moves
+        for leg, moves in zip(data.legs, moving["legs"], strict=True)
+    ]
+    for name, arrows in (("ground", data.ground), ("contact", data.contact)):
+        moving[name] |= {"names": list(arrows.names), "sides": list(arrows.sides)}
+        if arrows.at is not None:
+            moving[name]["at"] = arrows.at.tolist()
+    return still | moving
+
+
+def moving_data(data: PictureData) -> dict[str, Any]:
+    """The part of it that is another one in other frames; a live picture takes it anew for each."""
+    # the middle (T, 3) of all points of each frame, in steps; zero where no point is known
+    every = np.concatenate([data.position, data.path], axis=1)
+    known = np.isfinite(every)
+    middle = np.where(known, every, 0.0).sum(axis=1) / np.maximum(known.sum(axis=1), 1)
+    offset = np.rint(middle / STEP).astype(np.int32)
+    verdicts = list(dict.fromkeys(name for leg in data.legs for name in leg.verdict.tolist()))
+    return {
+        "frames": len(data.time),
+        "time": packed(data.time, "<f8"),
+        "step": STEP,
+        "offset": packed(offset, "<i4"),
+        "skeleton": packed(_relative(data.position, offset), "<i2"),
         "path": packed(_relative(data.path, offset), "<i2"),
-        "quantities": [_quantity(each) for each in data.quantities],
+        "quantities": [_range_and_values(each) for each in data.quantities],
         "verdicts": [verdict_of(name) for name in verdicts],
         "legs": [
             {
-                "side": leg.side,
-                "label": SIDE_NAMES.get(leg.side, leg.side),
                 "verdict": packed(np.array([verdicts.index(name) for name in leg.verdict.tolist()]), "<u1"),
                 "percent": packed(leg.percent, "<f4"),
             }
             for leg in data.legs
         ],
-        "ground": _arrows(data.ground),
-        "contact": _arrows(data.contact),
-        "weight": data.weight,
+        "ground": _forces(data.ground),
+        "contact": _forces(data.contact),
     }
 
 
@@ -110,19 +133,13 @@ def _relative(position: Array, offset: AnyArray) -> AnyArray:
     return np.where(known, np.rint(np.nan_to_num(steps)), NO_PLACE).astype(np.int16)
 
 
-def _quantity(quantity: Quantity) -> dict[str, Any]:
-    about = quantity.about
-    known = np.isfinite(quantity.values)
+def _range_and_values(quantity: Quantity) -> dict[str, Any]:
+    known, low = np.isfinite(quantity.values), quantity.about["low"]
     values = quantity.values[known]
     return {
-        "key": about["key"],
-        "label": about["label"],
-        "unit": about["unit"],
-        "low": about["low"],
         "high": quantity.high,
-        "below": bool(values.size and values.min() < about["low"] - 1e-9),
+        "below": bool(values.size and values.min() < low - 1e-9),
         "above": bool(values.size and values.max() > quantity.high * (1.0 + 1e-9)),
-        "colors": quantity.colors,
         "data": packed(np.where(known, np.rint(FULL * np.nan_to_num(quantity.share)), NO_VALUE), "<u2"),
     }
 
@@ -190,14 +207,8 @@ def quaternions(rotation: Array) -> Array:
     )
 
 
-def _arrows(arrows: Arrows) -> dict[str, Any]:
-    found: dict[str, Any] = {
-        "names": list(arrows.names),
-        "sides": list(arrows.sides),
-        "force": packed(arrows.force, "<f4"),
-    }
+def _forces(arrows: Arrows) -> dict[str, Any]:
+    forces = {"force": packed(arrows.force, "<f4")}
     if arrows.place is not None:
-        found["place"] = packed(arrows.place, "<f4")
-    if arrows.at is not None:
-        found["at"] = arrows.at.tolist()
-    return found
+        forces["place"] = packed(arrows.place, "<f4")
+    return forces

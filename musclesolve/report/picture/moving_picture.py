@@ -16,10 +16,11 @@ import xarray as xr
 
 from musclesolve._util.sides import SIDE_NAMES
 from musclesolve.errors import InputError
-from musclesolve.report.picture.encoded import encoded, subtitle
-from musclesolve.report.picture.picture_data import check_kind, picture_data
+from musclesolve.report.picture.encoded import as_dict, json_text
+from musclesolve.report.picture.picture_data import PictureData, check_kind, picture_data
 
-SCRIPTS = ("data.js", "tubes.js", "shapes.js", "camera.js", "scene.js", "page.js")
+SCRIPTS = ("data.js", "tubes.js", "shapes.js", "camera.js", "scene.js", "picture.js")
+"""What draws one frame; `playback.js` or a page of its own chooses which."""
 NOTHING = (
     "There is no moving picture: this result holds no points of skeleton and muscle paths, as those of earlier "
     "versions do not. Compute it again: musclesolve run TRIAL.toml -o FOLDER"
@@ -35,7 +36,7 @@ def picture_page(result: xr.Dataset) -> str:
         InputError: the dataset is neither of the two, or three.js is not where it should be.
     """
     title = str(result.attrs.get("subject", "")) or "Result"
-    return _rendered("page.html", title=title, fragment=_trusted(_fragment(result, "page")))
+    return rendered(source("page.html"), title=title, fragment=trusted(_fragment(result, "page")))
 
 
 def picture_fragment(result: xr.Dataset) -> str:
@@ -58,13 +59,26 @@ def picture_fragment(result: xr.Dataset) -> str:
 def _fragment(result: xr.Dataset, mode: str) -> str:
     check_kind(result)
     data = picture_data(result)
-    if data.empty:
-        return _sentence(NOTHING)
-    return _rendered(
-        "picture.html",
+    return _sentence(NOTHING) if data.empty else picture_html(data, mode, as_dict(data, result), source("playback.js"))
+
+
+def picture_html(data: PictureData, mode: str, content: dict[str, Any], script: str) -> str:
+    """The element with a picture, its controls and all that draws it.
+
+    Args:
+        data: what is drawn.
+        mode: "page", "fragment" (of another page) or "live", which has no time to choose.
+        content: `page_data` of it.
+        script: JavaScript that starts the picture with `start` and chooses its frames.
+
+    Raises:
+        InputError: three.js is not where it should be.
+    """
+    return rendered(
+        source("picture.html"),
         mode=mode,
-        title=str(result.attrs.get("subject", "")) or "Moving picture",
-        subtitle=subtitle(data, result),
+        title=content["title"],
+        subtitle=content["subtitle"],
         missing=data.missing,
         quantities=[each.about["label"] for each in data.quantities],
         legs=[(leg.side, SIDE_NAMES.get(leg.side, "neither")) for leg in data.legs],
@@ -74,34 +88,35 @@ def _fragment(result: xr.Dataset, mode: str) -> str:
         unit=data.unit,
         simulated=data.simulated,
         shapes=data.shapes is not None and bool(data.shapes.names),
-        style=_trusted(_source("style.css")),
-        three=_trusted(three_js()),
-        script=_trusted("\n".join(_source(name) for name in SCRIPTS)),
-        data=_trusted(encoded(data, result)),
+        style=trusted(source("style.css")),
+        three=trusted(three_js()),
+        script=trusted("\n".join([*map(source, SCRIPTS), script])),
+        data=trusted(json_text(content)),
     )
 
 
 def _sentence(sentence: str) -> str:
-    return _rendered("nothing.html", sentence=sentence, style=_trusted(_source("style.css")))
+    return rendered(source("nothing.html"), sentence=sentence, style=trusted(source("style.css")))
 
 
-def _source(name: str) -> str:
+def source(name: str) -> str:
+    """A file of the folder page."""
     return resources.files(__package__).joinpath("page", name).read_text(encoding="utf-8")
 
 
-def _trusted(text: str) -> Any:
+def trusted(text: str) -> Any:
     """Text that is not escaped: own files, and JSON that ends no element."""
     from markupsafe import Markup
 
     return Markup(text)
 
 
-def _rendered(name: str, **values: Any) -> str:
-    """A template of the folder page; texts are escaped."""
+def rendered(template: str, **values: Any) -> str:
+    """A template with its values; texts are escaped."""
     import jinja2
 
     environment = jinja2.Environment(autoescape=True, undefined=jinja2.StrictUndefined)
-    return environment.from_string(_source(name)).render(**values)
+    return environment.from_string(template).render(**values)
 
 
 PLACE = ("resources", "templates", "viewer.zip")

@@ -191,7 +191,7 @@ def picture_data(result: xr.Dataset) -> PictureData:
         # a round force such that the greatest arrow is a meter and a half at most
         force = np.linalg.norm(ground.force, axis=2)
         greatest = float(np.nanmax(force, initial=0.0, where=np.isfinite(force)))
-        weight = _round_above(np.array([greatest / 3.0])) if greatest > 0.0 else None
+        weight = round_above(np.array([greatest / 3.0])) if greatest > 0.0 else None
     else:
         ground, mass = ground_arrows(result), float(result.attrs.get("subject_mass_kg", 0.0))
         weight = mass * STANDARD_GRAVITY if mass > 0.0 else None
@@ -295,11 +295,11 @@ def _quantities(muscles: xr.Dataset) -> tuple[Quantity, ...]:
             values /= muscles[about["of"]].values
         values[lost] = np.nan
         if known:
-            found.append(Quantity(about, values, float(about.get("high", _round_above(values)))))
+            found.append(Quantity(about, values, float(about.get("high", round_above(values)))))
     return tuple(found)
 
 
-def _round_above(values: Array) -> float:
+def round_above(values: Array) -> float:
     """1, 2 or 5 times a power of ten, at or above every value."""
     greatest = float(np.nanmax(values, initial=0.0, where=np.isfinite(values)))
     if greatest <= 0.0:

@@ -13,7 +13,7 @@ from refusals import refused
 from synthetic_result import result as without_points
 
 from musclesolve._util.bundled_toml import bundled_toml
-from musclesolve.report.picture.encoded import FULL, NO_PLACE, NO_VALUE, as_dict, encoded
+from musclesolve.report.picture.encoded import FULL, NO_PLACE, NO_VALUE, as_dict, json_text
 from musclesolve.report.picture.moving_picture import NOTHING, picture_fragment, picture_page
 from musclesolve.report.picture.picture_data import MOST_BYTES, picture_data
 from musclesolve.results.dataset import frame_validity as frames
@@ -243,7 +243,7 @@ def test_texts_of_a_result_cannot_break_the_page(stride: xr.Dataset) -> None:
     evil = stride.assign_attrs(subject="</script><script>alert(1)</script>", cost='"><img src=x>')
     page = picture_page(evil)
     assert "<script>alert" not in page and "<img src=x" not in page
-    assert "alert(1)" in encoded(picture_data(evil), evil)
+    assert "alert(1)" in json_text(as_dict(picture_data(evil), evil))
     assert as_dict(picture_data(evil), evil)["title"] == evil.attrs["subject"]
 
 

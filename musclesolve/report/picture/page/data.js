@@ -10,25 +10,30 @@ function unpacked(text, Kind) {
 class PictureData {
   constructor(json) {
     Object.assign(this, json);
-    this.time = unpacked(json.time, Float64Array);
-    this.offset = unpacked(json.offset, Int32Array);
-    this.skeleton = unpacked(json.skeleton, Int16Array);
-    this.path = unpacked(json.path, Int16Array);
-    for (const each of this.quantities) each.data = unpacked(each.data, Uint16Array);
-    for (const leg of this.legs) {
-      leg.verdict = unpacked(leg.verdict, Uint8Array);
-      leg.percent = unpacked(leg.percent, Float32Array);
-    }
     if (json.shapes) {
       this.shapes.place = unpacked(json.shapes.place, Float32Array);
       this.shapes.turn = unpacked(json.shapes.turn, Int16Array);
     }
-    for (const arrows of [this.ground, this.contact]) {
-      arrows.force = unpacked(arrows.force, Float32Array);
-      if (arrows.place) arrows.place = unpacked(arrows.place, Float32Array);
-    }
     const ends = [...this.muscles.slice(1).map((muscle) => muscle.first), this.pathPoints];
     this.muscles.forEach((muscle, m) => { muscle.count = ends[m] - muscle.first; });
+    this.take(json);
+  }
+
+  // What moves, of all frames: instead of that of before.
+  take(json) {
+    this.frames = json.frames;
+    this.verdicts = json.verdicts;
+    this.time = unpacked(json.time, Float64Array);
+    this.offset = unpacked(json.offset, Int32Array);
+    this.skeleton = unpacked(json.skeleton, Int16Array);
+    this.path = unpacked(json.path, Int16Array);
+    json.quantities.forEach((each, k) => Object.assign(this.quantities[k], each, { data: unpacked(each.data, Uint16Array) }));
+    json.legs.forEach((leg, k) => Object.assign(this.legs[k], {
+      verdict: unpacked(leg.verdict, Uint8Array), percent: unpacked(leg.percent, Float32Array) }));
+    for (const name of ["ground", "contact"]) {
+      this[name].force = unpacked(json[name].force, Float32Array);
+      if (json[name].place) this[name].place = unpacked(json[name].place, Float32Array);
+    }
   }
 
   // One point [m] of an array of `count` points a frame; NaN where there is none.

@@ -1,40 +1,27 @@
-// The controls of a picture: time, colors, parts, views, keys; starts when it comes into view.
+// A picture of one frame after the other, and its controls: colors, parts, views, keys. What chooses the frame is added to it.
 
 const NAMES = 14, NEAR = 12, PRESSING = 4;  // names shown at most; how near the pointer must be to a muscle [px]; contacts listed
 
 class Picture {
-  constructor(root) {
+  constructor(root, data) {
     this.root = root;
     this.find = (name) => root.querySelector(`[data-msp="${name}"]`);
-    this.data = new PictureData(JSON.parse(this.find("data").textContent));
-    this.wholePage = root.dataset.mode === "page";
+    this.data = data;
+    this.wholePage = root.dataset.mode !== "fragment";
     this.frame = 0;
-    this.clock = this.data.time[0];
     this.options = { quantity: this.data.quantities[0] || null, legs: "both", muscles: true, ground: true, contact: false, names: false, shapes: true };
     for (const each of this.data.quantities) each.rgb = each.colors.map((color) => new THREE.Color(color).toArray());
     this.scene = new Scene(this.find("canvas"), this.data, () => this.changed(),
       (event) => this.wholePage || event.ctrlKey || root.contains(document.activeElement));
     this.controls();
-    this.keys();
-    this.strip();
+    this.keys(this.acts());
     this.resize();
     new ResizeObserver(() => this.resize()).observe(this.find("stage"));
     this.view("reset");
-    this.show(this.firstValid());
-    if (this.wholePage && !matchMedia("(prefers-reduced-motion: reduce)").matches) this.play();
-  }
-
-  // The first frame in which every leg has a solution, or the first one.
-  firstValid() {
-    const good = (frame) => this.data.legs.every((leg) => this.data.verdict(leg, frame).kind !== "none");
-    for (let frame = 0; frame < this.data.frames; frame++) if (good(frame)) return frame;
-    return 0;
   }
 
   controls() {
     const on = (name, event, act) => this.find(name) && this.find(name).addEventListener(event, act);
-    on("play", "click", () => (this.playing ? this.pause() : this.play()));
-    on("time", "input", () => { this.pause(); this.show(Number(this.find("time").value)); });
     on("quantity", "change", () => this.set("quantity", this.data.quantities[this.find("quantity").value] || null));
     on("legs", "change", () => this.set("legs", this.find("legs").value));
     for (const part of ["muscles", "ground", "contact", "names", "shapes"]) {
@@ -48,17 +35,14 @@ class Picture {
     });
     canvas.addEventListener("click", (event) => this.point(event));
     canvas.addEventListener("pointerleave", () => { this.find("tip").hidden = true; });
-    this.find("time").max = this.data.frames - 1;
-    this.find("play").disabled = this.find("time").disabled = this.data.frames < 2;
   }
 
-  keys() {
-    const acts = {
-      " ": () => (this.playing ? this.pause() : this.play()),
-      ArrowRight: (event) => this.step(event.shiftKey ? 10 : 1), ArrowLeft: (event) => this.step(event.shiftKey ? -10 : -1),
-      Home: () => this.step(-this.data.frames), End: () => this.step(this.data.frames),
-      s: () => this.view("side"), f: () => this.view("front"), b: () => this.view("back"), r: () => this.view("reset"),
-    };
+  // What each key does.
+  acts() {
+    return { s: () => this.view("side"), f: () => this.view("front"), b: () => this.view("back"), r: () => this.view("reset") };
+  }
+
+  keys(acts) {
     (this.wholePage ? document : this.root).addEventListener("keydown", (event) => {
       const ownKeys = event.target.matches("select, input:not([type=range])") || (event.key === " " && event.target.matches("button, summary"));
       if (!acts[event.key] || ownKeys || event.ctrlKey || event.altKey || event.metaKey) return;
@@ -74,50 +58,6 @@ class Picture {
 
   // From the side of the leg that is shown.
   view(name) { this.scene.view(name, this.data.legs.length > 0 && this.legsShown().every((leg) => leg.side === "l")); }
-
-  play() {
-    if (this.data.frames < 2) return;
-    const { time, frames } = this.data;
-    if (this.frame === frames - 1) this.clock = time[0];
-    this.playing = true;
-    this.label();
-    let last = null;
-    const tick = (now) => {
-      if (!this.playing) return;
-      const speed = Number(this.find("speed").value), span = time[frames - 1] - time[0] + (time[1] - time[0]);
-      if (last !== null) this.clock += speed * Math.min((now - last) / 1000, 0.25);
-      last = now;
-      if (this.clock >= time[0] + span) this.clock = time[0] + (this.clock - time[0]) % span;
-      let frame = this.clock < time[this.frame] ? 0 : this.frame;
-      while (frame + 1 < frames && time[frame + 1] <= this.clock + 1e-9) frame++;
-      if (frame !== this.frame) this.show(frame, true);
-      requestAnimationFrame(tick);
-    };
-    requestAnimationFrame(tick);
-  }
-
-  pause() {
-    this.playing = false;
-    this.label();
-  }
-
-  label() {
-    this.find("play").setAttribute("aria-label", this.playing ? "Pause" : "Play");
-    this.find("play").textContent = this.playing ? "❚❚" : "▶";
-  }
-
-  step(by) {
-    this.pause();
-    this.show(Math.min(this.data.frames - 1, Math.max(0, this.frame + by)));
-  }
-
-  show(frame, running) {
-    this.frame = frame;
-    if (!running) this.clock = this.data.time[frame];
-    this.find("time").value = frame;
-    this.find("tip").hidden = true;
-    this.draw();
-  }
 
   // Draw again soon, once for several changes.
   changed() {
@@ -144,11 +84,14 @@ class Picture {
 
   legsShown() { return this.data.legs.filter((leg) => shown(leg.side, this.options.legs)); }
 
+  // What stands under the time.
+  count() { return ""; }
+
   // Time, place in the gait cycle and verdict of the frame.
   describe() {
     const { data, frame } = this, lost = [];
     this.find("clock").textContent = `${data.time[frame].toFixed(3)} s`;
-    this.find("count").textContent = `frame ${frame * data.every + 1} of ${(data.frames - 1) * data.every + 1}`;
+    this.find("count").textContent = this.count();
     const rows = this.legsShown().map((leg) => {
       const verdict = data.verdict(leg, frame), percent = leg.percent[frame];
       if (verdict.kind === "none") lost.push(legName(leg));
@@ -183,8 +126,9 @@ class Picture {
   bar() {
     const { quantity, muscles } = this.options, bar = this.find("bar");
     bar.hidden = !quantity || !muscles;
-    if (bar.hidden || this.barOf === quantity) return;
-    this.barOf = quantity;
+    const scale = quantity && `${quantity.key} ${quantity.low} ${quantity.high} ${quantity.below} ${quantity.above}`;
+    if (bar.hidden || this.barOf === scale) return;
+    this.barOf = scale;
     const number = (value) => Number(value.toPrecision(3)).toString(), unitText = quantity.unit === "1" ? "" : ` [${quantity.unit}]`;
     this.find("bar-label").textContent = quantity.label + unitText;
     this.find("bar-gray").parentElement.hidden = this.data.simulated;
@@ -193,25 +137,6 @@ class Picture {
     this.find("bar-low").textContent = (quantity.below ? "≤ " : "") + number(quantity.low);
     this.find("bar-middle").textContent = number((quantity.low + quantity.high) / 2);
     this.find("bar-high").textContent = (quantity.above ? "≥ " : "") + number(quantity.high);
-  }
-
-  // Under the slider: one row a leg, a column a frame, by the verdict; of a simulation, where contacts begin and end.
-  strip() {
-    const canvas = this.find("strip"), { data } = this, rows = data.simulated ? 2 : Math.max(data.legs.length, 1);
-    const scale = Math.max(1, Math.ceil(1200 / data.frames));
-    [canvas.width, canvas.height] = [data.frames * scale, rows * 6];
-    const pen = canvas.getContext("2d"), colors = { good: "#8fb4cf", reserve: "#e69f00", none: "#3d434b" };
-    const wide = Math.max(scale, Math.ceil(canvas.width / 400));
-    for (const event of data.events) {
-      pen.fillStyle = event.begins ? colors.reserve : colors.none;
-      pen.fillRect(event.frame * scale, event.begins ? 0 : 6, wide, 5);
-    }
-    data.legs.forEach((leg, row) => {
-      for (let frame = 0; frame < data.frames; frame++) {
-        pen.fillStyle = colors[data.verdict(leg, frame).kind];
-        pen.fillRect(frame * scale, row * 6, scale, 5);
-      }
-    });
   }
 
   // Names of the muscles with the greatest values, where there is room.
@@ -284,13 +209,16 @@ function fromSegment(at, a, b) {
   return Math.hypot(at[0] - a[0] - share * x, at[1] - a[1] - share * y);
 }
 
+// The numbers that stand in the page.
+function dataOf(root) { return new PictureData(JSON.parse(root.querySelector('[data-msp="data"]').textContent)); }
+
 // Start a picture, or say in its place why there is none.
-function start(root) {
+function start(root, make) {
   if (root.picture || root.dataset.failed) return;
   try {
     const probe = document.createElement("canvas");
     if (!(window.WebGLRenderingContext && (probe.getContext("webgl2") || probe.getContext("webgl")))) throw new Error("no WebGL");
-    root.picture = new Picture(root);
+    root.picture = make();
   } catch (error) {
     root.dataset.failed = "1";
     root.querySelector('[data-msp="failed"]').hidden = false;
@@ -300,10 +228,3 @@ function start(root) {
     if (error.message !== "no WebGL") throw error;
   }
 }
-
-const root = document.currentScript.closest(".ms-picture");
-const seen = new IntersectionObserver((entries) => {
-  if (entries.some((entry) => entry.isIntersecting)) { seen.disconnect(); start(root); }
-}, { rootMargin: "200px" });
-seen.observe(root);
-window.addEventListener("beforeprint", () => { start(root); if (root.picture) root.picture.print(); });
