@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, fields, replace
 
 import numpy as np
@@ -104,6 +104,16 @@ class MuscleParameters:
     def scaled(self, quantity: str, factor: ArrayLike) -> MuscleParameters:
         """The muscles with one of `QUANTITIES` times factors (n,), or one for all; the passive elements stay."""
         return replace(self, **{quantity: getattr(self, quantity) * factor})
+
+    def with_factors(self, factors: Iterable[ArrayLike]) -> MuscleParameters:
+        """The muscles with all `QUANTITIES` times factors (4, n), in their order; the passive elements stay.
+
+        So F0 of a factor is that of the contractile element, as in `parameter_derivatives`.
+        """
+        return replace(
+            self,
+            **{name: getattr(self, name) * factor for name, factor in zip(QUANTITIES, factors, strict=True)},
+        )
 
     def fibers(self, length: ArrayLike, velocity: ArrayLike) -> FiberState:
         """Fibers behind rigid tendons for musculotendon lengths (T, n) [m] and their rates (T, n) [m/s]."""

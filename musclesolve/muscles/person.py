@@ -101,14 +101,9 @@ class PersonMuscles:
     def applied(self, parameters: MuscleParameters) -> MuscleParameters:
         """The parameters of n muscles with the factors of this person on those that have one.
 
-        Passive elements keep their force: F0 of a factor is that of the contractile element, as in
-        `parameter_derivatives`.
+        See `MuscleParameters.with_factors`.
         """
-        changed = {
-            quantity: getattr(parameters, quantity) * self.factors(quantity, parameters.names)
-            for quantity in QUANTITIES
-        }
-        return replace(parameters, **changed)
+        return parameters.with_factors(self.factors(quantity, parameters.names) for quantity in QUANTITIES)
 
     def with_numbers(self, parent: MuscleParameters) -> PersonMuscles:
         """The same with the numbers that differ from those of the parent's muscles, for the file."""

@@ -60,7 +60,7 @@ from musclesolve.studies.calibration.gauss_newton import (
     minimise,
     undetermined,
 )
-from musclesolve.studies.calibration.inner_optimum import directions_of, with_factors
+from musclesolve.studies.calibration.inner_optimum import directions_of
 from musclesolve.studies.calibration.observations import (
     CORRELATION_TIME,
     EMG,
@@ -219,8 +219,8 @@ class CalibrationProblem:
             return []
         parent = self.tests.parameters
         directions = directions_of(self.factors, parent.names)
-        muscles = with_factors(parent, np.einsum("k,kqn->qn", theta[: len(self.factors)], directions))
-        able = self.tests.moments(muscles)
+        logarithm = np.einsum("k,kqn->qn", theta[: len(self.factors)], directions)
+        able = self.tests.moments(parent.with_factors(np.exp(logarithm)))
         jacobian = np.zeros((len(able.moment), len(theta)))
         jacobian[:, : len(directions)] = np.einsum("pqn,kqn->pk", able.by_log, directions)
         return [

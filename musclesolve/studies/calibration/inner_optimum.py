@@ -14,7 +14,7 @@ import numpy as np
 
 from musclesolve._util.arrays import Array, true_runs
 from musclesolve.muscles.elastic.elastic_muscles import ElasticMuscles
-from musclesolve.muscles.muscle_parameters import QUANTITIES, MuscleParameters
+from musclesolve.muscles.muscle_parameters import QUANTITIES
 from musclesolve.muscles.muscle_state import MuscleState
 from musclesolve.muscles.parameter_derivatives import muscle_change
 from musclesolve.pipeline.body import Part, SharedPart, Sharing
@@ -135,7 +135,7 @@ class PartMuscles:
         return self.known[1]
 
     def _solve(self, logarithm: Array) -> Optimum | None:
-        muscles = with_factors(self.part.state.parameters, logarithm)
+        muscles = self.part.state.parameters.with_factors(np.exp(logarithm))
         if not self.elastic:
             state = self.part.state
             lengths = state.musculotendon_length, state.musculotendon_velocity
@@ -195,10 +195,3 @@ class PartMuscles:
 def directions_of(factors: Sequence[Factor], names: Sequence[str]) -> Array:
     """The directions (K, 4, n) of some factors in the numbers of n muscles by name."""
     return np.stack([factor.on(names) for factor in factors]) if factors else np.zeros((0, 4, len(names)))
-
-
-def with_factors(parameters: MuscleParameters, logarithm: Array) -> MuscleParameters:
-    """Muscles (n) with the logarithms (4, n) of factors on `QUANTITIES`."""
-    for name, by in zip(QUANTITIES, logarithm, strict=True):
-        parameters = parameters.scaled(name, np.exp(by))
-    return parameters
