@@ -55,9 +55,13 @@ class FiberBalance:
 
 @dataclass(frozen=True, eq=False)
 class Equilibrium(FiberBalance):
-    """Muscles in some states with the fibers: length [m], velocity [m/s], cosine of the pennation angle, (T, n)."""
+    """Muscles in some states with the fibers, (T, n) each.
+
+    fiber_length l [m], fiber_length_z dl/dz [m], fiber_velocity [m/s], cos_pennation.
+    """
 
     fiber_length: Array
+    fiber_length_z: Array
     fiber_velocity: Array
     cos_pennation: Array
 
@@ -115,6 +119,7 @@ def equilibrium(muscles: ElasticMuscles, length: Array, velocity: Array, z: Arra
         passive=Curved(*(strength * part for part in force)),
         capacity=capacity,
         fiber_length=fiber,
+        fiber_length_z=fiber_z,
         fiber_velocity=v * fastest,
         cos_pennation=cosine,
     )

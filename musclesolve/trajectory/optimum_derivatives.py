@@ -85,18 +85,9 @@ class OptimumDerivatives:
             short = -np.einsum("tkn,n->tk", pull, direction[QUANTITIES.index("max_isometric_force")])
             moved = self.linear.move(missing, of_z, of_y, of_a, short)
             change.activation[number] = moved.a
-            fiber_z = -self.problem.muscles.stretch * self._along_slope
-            change.fiber_length[number] = longer + fiber_z * moved.z
+            change.fiber_length[number] = longer + self.state.fiber_length_z * moved.z
             change.reserve[number] = self.problem.compliance * self.unit * moved.multiplier
         return change
-
-    @property
-    def _along_slope(self) -> Array:
-        """The change of the fiber's length with that of the path at fixed z, (T, n)."""
-        muscles, step = self.problem.muscles, 1e-7
-        path, z = self.problem.musculotendon_length, self.attempt.coordinate
-        fiber = [np.hypot(muscles.along(path + by, z), muscles.thickness) for by in (-step, step)]
-        return (fiber[1] - fiber[0]) / (2.0 * step)
 
     def _differences(self, cost: MotionCost, name: str) -> tuple[Array, Array, Array, Array, Array]:
         """Derivatives at fixed x of imbalance, slopes by z, y and a, and fiber length by the logarithm, (T, n) each."""

@@ -43,6 +43,7 @@ def test_slopes_and_curvatures_by_z(states):
         close(here.slope, up.value, down.value)
         if not (name == "tendon" and np.ptp(here.slope) == 0.0):
             close(here.curvature, up.slope, down.slope)
+    close(at.fiber_length_z, ahead.fiber_length, behind.fiber_length)
     close(at.capacity.z, ahead.capacity.value, behind.capacity.value)
     close(at.capacity.zz, ahead.capacity.z, behind.capacity.z)
     close(at.capacity.zy, ahead.capacity.y, behind.capacity.y)
