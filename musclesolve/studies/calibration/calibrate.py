@@ -53,6 +53,7 @@ from musclesolve.studies.calibration.free_parameters import (
 )
 from musclesolve.studies.calibration.gauss_newton import (
     CONVERGED,
+    HELD,
     Direction,
     Linear,
     Posterior,
@@ -304,11 +305,7 @@ class CalibrationProblem:
         """
         held = np.zeros(len(theta), dtype=bool)
         held[: len(self.factors)] = [factor.quantity == STRENGTH for factor in self.factors]
-        if held[: len(self.factors)].all():
-            return self.prior
-        low, high = self.prior.lower.copy(), self.prior.upper.copy()
-        low[held], high[held] = theta[held] - 1e-9, theta[held] + 1e-9
-        return replace(self.prior, lower=low, upper=high)
+        return self.prior if held[: len(self.factors)].all() else self.prior.held(held, theta)
 
     def fit(
         self,
@@ -759,23 +756,19 @@ def _profile(
     """The least sum of squares over one parameter, all others being fitted anew."""
     import xarray as xr
 
-    place = problem.names.index(name)
-    whole = problem.prior
+    place, prior = problem.names.index(name), problem.prior
     sd = float(np.sqrt(posterior.covariance[place, place]))
     values = np.clip(
-        posterior.theta[place] + PROFILE * sd, whole.lower[place] + 1e-9, whole.upper[place] - 1e-9
+        posterior.theta[place] + PROFILE * sd, prior.lower[place] + HELD, prior.upper[place] - HELD
     )
     squares = np.full(len(values), np.nan)
     for k, value in enumerate(values):
         theta = posterior.theta.copy()
         theta[place] = value
-        low, high = whole.lower.copy(), whole.upper.copy()
-        low[place], high[place] = value - 1e-9, value + 1e-9
-        problem.prior = replace(whole, lower=low, upper=high)
         span = (0.9 + 0.1 * k / len(values), 0.9 + 0.1 * (k + 1) / len(values))
         if problem.observed(theta, problem.every) is not None:
-            squares[k] = problem.fit(theta, problem.every, noise, report, span).squares
-    problem.prior = whole
+            fit = problem.fit(theta, problem.every, noise, report, span, prior=prior.held(place, theta))
+            squares[k] = fit.squares
     return xr.Dataset(
         {"profile_squares": (("profile",), squares - posterior.squares)},
         {"profile": values},

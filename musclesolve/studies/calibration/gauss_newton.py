@@ -17,11 +17,11 @@ becomes 1 / (1 + g) of that before. Directions with g below one are those that t
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
-from musclesolve._util.arrays import Array
+from musclesolve._util.arrays import Array, Mask
 
 LONGEST = 0.3
 """Longest step of a parameter [natural logarithm], and no longer than its prior standard deviation."""
@@ -30,6 +30,8 @@ CONVERGED = 2e-2
 """Least fall of the sum of squares that is worth a step, one being that of one standard deviation."""
 LEAST_GAIN = 1.0
 """Information over that of the prior from which a direction is determined."""
+HELD = 1e-9
+"""Distance by which a parameter that is held may move: bounds must differ."""
 NAMED = 0.35
 """Least share of a direction for a parameter to be named with it."""
 
@@ -65,6 +67,12 @@ class Prior:
     def whitening(self) -> Array:
         """The inverse of `root`."""
         return np.asarray(np.linalg.inv(self.root), np.float64)
+
+    def held(self, which: Mask | int, theta: Array) -> Prior:
+        """The same with bounds that leave some parameters, by mask or number, no more than `HELD` around theta (P,)."""
+        low, high = self.lower.copy(), self.upper.copy()
+        low[which], high[which] = theta[which] - HELD, theta[which] + HELD
+        return replace(self, lower=low, upper=high)
 
 
 @dataclass(frozen=True, eq=False)

@@ -55,6 +55,15 @@ def test_bounds_hold_and_the_rest_is_best_given_them():
     assert found.theta[1] == pytest.approx(0.5, abs=1e-3)
 
 
+@pytest.mark.parametrize("which", [0, np.array([True, False])])
+def test_parameter_that_is_held_stays_and_the_rest_is_best_given_it(which):
+    matrix = np.array([[1.0, 1.0], [1.0, -1.0]]) * 100.0
+    known, start = prior(2, 1e3), np.array([0.2, 0.0])
+    found = minimise(linear(matrix, np.array([100.0, 0.0])), start, known.held(which, start))
+    assert found.theta[0] == pytest.approx(0.2, abs=1e-8)
+    assert found.theta[1] == pytest.approx(0.5, abs=1e-3)
+
+
 def test_direction_that_no_residual_sees_is_named_and_keeps_the_variance_of_the_prior():
     matrix = np.array([[30.0, 30.0, 0.0], [0.0, 0.0, 20.0]])
     known = prior(3, 0.3)
