@@ -33,9 +33,10 @@ from benchmarks.calibration.leuven import Free, LeuvenCourse, LeuvenFit, LeuvenT
 from benchmarks.timing import console
 from benchmarks.validation.page import Absent, data_folder, table
 from musclesolve._util.arrays import Array
+from musclesolve.muscles.person import COMPARED
 from musclesolve.pipeline.opensim.model_body import ModelOptions, model_body
 from musclesolve.studies.benchmark.measure import machine
-from musclesolve.studies.calibration.calibrate import WORDS, calibrate_muscles
+from musclesolve.studies.calibration.calibrate import calibrate_muscles
 
 TRIALS = (1, 3)
 MEASURED = "med_gas_l"
@@ -162,7 +163,9 @@ def calibrated(folder: Path, repeats: int, rival: dict[tuple[int, ...], float]) 
             factors = tuple(f"{each.factor:.3f} ({each.sd:.3f})" for each in found.person.parameters)
             for row in range(found.found.sizes["curve"]):
                 curve = found.found.isel(curve=row)
-                pairs = [(float(curve[f"rms_{word}"]), float(curve[f"correlation_{word}"])) for word in WORDS]
+                pairs = [
+                    (float(curve[f"rms_{word}"]), float(curve[f"correlation_{word}"])) for word in COMPARED
+                ]
                 cells = [
                     cell
                     for off, r in pairs
@@ -170,7 +173,7 @@ def calibrated(folder: Path, repeats: int, rival: dict[tuple[int, ...], float]) 
                 ]
                 rows.append((*(("",) * 6 if row else (*first, *factors)), str(curve["trial"].values), *cells))
     head = ("problem", "time [s]", "rival over this", "L0 (sd)", "slack (sd)", "strain (sd)", "trial")
-    before, fitted, predicted = ((f"rms {when} [mm]", "r") for when in ("before", "fitted", "predicted"))
+    before, fitted, predicted = ((f"rms {when} [mm]", "r") for when in COMPARED)
     return table((*head, *before, *fitted, *predicted), rows)
 
 

@@ -21,6 +21,9 @@ from musclesolve._util.message_text import few
 from musclesolve.muscles.muscle_parameters import QUANTITIES, MuscleParameters
 from musclesolve.recording.trial.settings import is_own_set
 
+COMPARED = ("before", "fitted", "predicted")
+"""What a calibration compares with measured curves: muscles of the parent, those fitted, those that the other trials
+give."""
 USUAL_FACTORS = 0.2, 5.0
 """Factors beyond these are pointed out: muscles of adults differ less from one another."""
 
@@ -51,8 +54,9 @@ class PersonMuscles:
     path of a file; parent_sha256: of that file as it was at the calibration. trials: paths of the trial files of the
     calibration; tendon: its tendons, "rigid" or "elastic". parameters: the p fitted parameters; covariance (p, p): of
     the natural logarithms of their factors. created: the program that wrote the file. numbers: muscle -> quantity ->
-    "value", "parent" and "sd" in SI of what differs from a parent that is a model; emg, prediction: what a calibration
-    says besides. path: of the file that it was read from; warnings: what is odd in it.
+    "value", "parent" and "sd" in SI of what differs from a parent that is a model; emg: the numbers of EMG that were
+    fitted; prediction: of every measured curve its rms error and correlation, as of `COMPARED`. path: of the file that
+    it was read from; warnings: what is odd in it.
     """
 
     name: str | None

@@ -9,10 +9,9 @@ import numpy as np
 import xarray as xr
 from rich.table import Table
 
-from musclesolve.muscles.person import PersonMuscles
+from musclesolve.muscles.person import COMPARED, PersonMuscles
 from musclesolve.results.tables.lines import decimal, lines, names, numbers, words
 
-WORDS = ("before", "fitted", "predicted")
 _IN_PRINT = {"m": ("mm", 1e3, 1), "1": ("of the largest", 1.0, 2), "N m": ("N m", 1.0, 1)}
 """Unit of a measurement -> unit, factor and decimals in print."""
 
@@ -39,7 +38,7 @@ def factor_table(person: PersonMuscles, found: xr.Dataset) -> Table:
 
 def agreement_table(found: xr.Dataset) -> Table:
     """A line for each measured curve: rms error and correlation before, fitted, and predicted by the other trials."""
-    heads = [f"{what} {word}" for what in ("rms", "r") for word in WORDS]
+    heads = [f"{what} {word}" for what in ("rms", "r") for word in COMPARED]
     table = Table(
         *names("measured"),
         *words("channel"),
@@ -51,8 +50,8 @@ def agreement_table(found: xr.Dataset) -> Table:
     for k in range(found.sizes["curve"]):
         at = found.isel(curve=k)
         unit, factor, digits = _IN_PRINT[str(at["unit"].values)]
-        errors = [decimal(factor * float(at[f"rms_{word}"]), digits) for word in WORDS]
-        shape = [decimal(float(at[f"correlation_{word}"]), 2) for word in WORDS]
+        errors = [decimal(factor * float(at[f"rms_{word}"]), digits) for word in COMPARED]
+        shape = [decimal(float(at[f"correlation_{word}"]), 2) for word in COMPARED]
         kind = f"{at['kind'].values} [{unit}]" if unit else str(at["kind"].values)
         table.add_row(kind, str(at["label"].values), str(at["trial"].values), *errors, *shape)
     return table
@@ -65,7 +64,7 @@ def calibration_lines(found: xr.Dataset, directions: Sequence[str], notes: Seque
     for kind in dict.fromkeys(kinds):
         own = found.isel(curve=np.flatnonzero(kinds == kind))
         if own.sizes["curve"] > 3:
-            r = {word: own[f"correlation_{word}"].values for word in WORDS}
+            r = {word: own[f"correlation_{word}"].values for word in COMPARED}
             middle = {word: np.nanmedian(each) for word, each in r.items() if np.isfinite(each).any()}
             listed = ", ".join(f"{value:.2f} {word}" for word, value in middle.items())
             medians.append(f"{kind}: median r {listed}")

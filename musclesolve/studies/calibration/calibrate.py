@@ -31,7 +31,7 @@ from musclesolve._util.message_text import few
 from musclesolve._util.names import unknown_name
 from musclesolve._util.progress import Progress, no_progress
 from musclesolve.errors import InputError
-from musclesolve.muscles.person import FittedParameter, PersonMuscles
+from musclesolve.muscles.person import COMPARED, FittedParameter, PersonMuscles
 from musclesolve.muscles.strength_tests import StrengthTest, StrengthTests, read_strength_tests
 from musclesolve.pipeline.opensim.model_body import ModelBody
 from musclesolve.pipeline.recorded_body import RecordedBody
@@ -680,17 +680,13 @@ def _with_best_gains(observed: Sequence[Observation]) -> list[Observation]:
     ]
 
 
-WORDS = ("before", "fitted", "predicted")
-"""With the muscles of the parent, with those that were fitted, with those that the other trials give."""
-
-
 def _found(
     problem: CalibrationProblem,
     posterior: Posterior,
     noise: Mapping[tuple[str, str], Noise],
     *observed: Sequence[Observation],
 ) -> xr.Dataset:
-    """The Dataset of a calibration (`Calibration`); observed: before, fitted, predicted."""
+    """The Dataset of a calibration (`Calibration`); observed: as of `COMPARED`."""
     import xarray as xr
 
     sd = np.sqrt(np.diag(posterior.covariance))
@@ -708,10 +704,10 @@ def _found(
     kept = [each for each in observed[1] if each.kind != RESERVE]
     longest = max((len(each.time) for each in kept), default=0)
     like = [[next((o for o in among if o.key == each.key), None) for each in kept] for among in observed]
-    rows = {name: np.full((len(kept), longest), np.nan) for name in ("time", "measured", *WORDS)}
+    rows = {name: np.full((len(kept), longest), np.nan) for name in ("time", "measured", *COMPARED)}
     for k, each in enumerate(kept):
         rows["time"][k, : len(each.time)], rows["measured"][k, : len(each.time)] = each.time, each.measured
-        for word, of_word in zip(WORDS, like, strict=True):
+        for word, of_word in zip(COMPARED, like, strict=True):
             curve = of_word[k]
             if curve is not None:
                 # in the unit of the measurement, EMG with the gain that was fitted
@@ -719,7 +715,7 @@ def _found(
                     each.time, curve.time, curve.predicted, left=np.nan, right=np.nan
                 )
     variables |= {name: (("curve", "sample"), values) for name, values in rows.items()}
-    for word, of_word in zip(WORDS, like, strict=True):
+    for word, of_word in zip(COMPARED, like, strict=True):
         for name in ("rms", "correlation"):
             values = [np.nan if each is None else getattr(each, name) for each in of_word]
             variables[f"{name}_{word}"] = (("curve",), np.array(values, dtype=float))
@@ -784,7 +780,7 @@ def _as_rows(found: xr.Dataset) -> list[dict[str, object]]:
             word: str(found[word].values[k]) for word in ("trial", "kind", "label", "unit")
         }
         for what in ("rms", "correlation"):
-            for word in WORDS:
+            for word in COMPARED:
                 value = float(found[f"{what}_{word}"].values[k])
                 if np.isfinite(value):
                     row[f"{what}_{word}"] = float(f"{value:.4g}")
