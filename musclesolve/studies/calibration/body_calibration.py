@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -102,6 +101,11 @@ def calibrate_body(
             where="calibrate_body",
             expected="trial files of recordings of one subject",
         )
+    priors = bundled_toml(__package__, "body_priors.toml")
+    known = priors["body_mass"]["sd"]
+    if mass_sd is not None:
+        expected = "a share of the body mass, above 0 and up to 0.3"
+        known = check_number(mass_sd, "mass_sd", expected, above=0.0, most=0.3)
     read: list[Trial] = []
     for one in listed:
         report("reading", 0.1 * len(read) / len(listed))
@@ -120,9 +124,8 @@ def calibrate_body(
     ]
     used = [piece for of_trial in pieces for piece in of_trial]
     _check_loaded(read, used)
-    priors, errors = body_priors(), standard_deviations(read[0].uncertainty)
-    known = priors["body_mass"]["sd"] if mass_sd is None else _mass_sd(mass_sd)
-    parameters = _parameters(used, errors, plate_force)
+    errors = standard_deviations(read[0].uncertainty)
+    parameters = _parameters(used, priors, errors, plate_force)
     report("fit", 0.6)
     soft_tissue = errors["soft_tissue"]
     fit = fit_body(
@@ -138,12 +141,6 @@ def calibrate_body(
             alone = fit_like(fit, [used[k] for k in rest], [fit.noise[k] for k in rest], soft_tissue)
         outcomes.append(_outcome(trial, mechanism, ours, fit, alone))
     return _calibration(read[0], recorded[0], fit, outcomes)
-
-
-@cache
-def body_priors() -> dict[str, Any]:
-    """What is known before any trial, as ``body_priors.toml`` has it."""
-    return bundled_toml(__package__, "body_priors.toml")
 
 
 def check_trials(trials: Sequence[Trial]) -> None:
@@ -201,12 +198,6 @@ def _weight(trial: Trial) -> float:
     return trial.subject.mass * STANDARD_GRAVITY
 
 
-def _mass_sd(mass_sd: float) -> float:
-    return check_number(
-        mass_sd, "mass_sd", "a share of the body mass, above 0 and up to 0.3", above=0.0, most=0.3
-    )
-
-
 def _check_mass(trial: Trial, fit: BodyFit, mass_sd: float, bound: float) -> None:
     """Refuse a body mass that the plates contradict: other support, a wrong mass, or plates of another scale."""
     stated = trial.subject.mass
@@ -235,10 +226,9 @@ def _shares(piece: TrialResidual) -> dict[str, float]:
 
 
 def _parameters(
-    pieces: Sequence[TrialResidual], errors: dict[str, float], plate_force: bool
+    pieces: Sequence[TrialResidual], priors: dict[str, Any], errors: dict[str, float], plate_force: bool
 ) -> list[BodyParameter]:
     """What is fitted: the body, and for each session clock and plates."""
-    priors = body_priors()
     moved, held = 1e-3 * priors["center_of_mass_mm"]["sd"], priors["center_of_mass_mm"]["held"]
     found = [BodyParameter(MASS, group, "", "", errors["segment_mass"]) for group in GROUPS]
     found += [
@@ -410,6 +400,11 @@ def _calibration(
             )
         )
     scales = np.array([scale for scale, _ in units])
+    unused = [
+        f"Not used: {one.trial.name}, of which in no frame all contacts are measured by plates."
+        for one in outcomes
+        if not one.frames
+    ]
     masses, shifts = body_values(recorded, fit)
     subject, total = trial.subject, sum(masses.values())
     return BodyCalibration(
@@ -428,7 +423,7 @@ def _calibration(
         parameters=tuple(parameters),
         covariance=fit.covariance * np.outer(scales, scales),
         trials=tuple(outcomes),
-        remarks=(*_remarks(parameters, fit), *_unused(outcomes)),
+        remarks=(*_remarks(parameters, fit), *unused),
     )
 
 
@@ -443,15 +438,6 @@ def parameter_name(one: BodyParameter, with_session: bool) -> str:
         ZERO: f"zero of {one.of}",
     }[one.quantity]
     return f"{name} (session {one.session})" if with_session and one.session else name
-
-
-def _unused(outcomes: list[TrialOutcome]) -> list[str]:
-    """The trials that say nothing, in words."""
-    return [
-        f"Not used: {one.trial.name}, of which in no frame all contacts are measured by plates."
-        for one in outcomes
-        if not one.frames
-    ]
 
 
 def _remarks(parameters: list[FoundParameter], fit: BodyFit) -> list[str]:

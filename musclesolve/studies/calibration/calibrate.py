@@ -163,7 +163,7 @@ class CalibrationProblem:
         for name in of_emg:
             start = float(np.mean([emg.delay for _, emg in measured])) if name == DELAY else 0.0
             places[name] = add(name, start, known[name]["sd"], *known[name]["bounds"])
-        self.emg = EmgScale(gain, largest, frozenset(set(largest) - unstated), places[DELAY], places[SHAPE])
+        self.emg = EmgScale(gain, largest, places[DELAY], places[SHAPE])
         covariance = np.diag(np.square(sd))
         strong = np.array(
             [factor.quantity == STRENGTH for factor in factors] + [False] * (len(sd) - len(factors))

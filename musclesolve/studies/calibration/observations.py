@@ -72,13 +72,11 @@ class Observation:
 class EmgScale:
     """The fitted numbers of EMG, by their place in the vector of all: gains by channel, delay and shape if free.
 
-    largest: envelope of each channel [unit of its file] that counts as 1; stated: channels whose maximum the trial
-    files give; delay, shape: None where they are not free.
+    largest: envelope of each channel [unit of its file] that counts as 1; delay, shape: None where they are not free.
     """
 
     gain: dict[str, int]
     largest: dict[str, float]
-    stated: frozenset[str]
     delay: int | None
     shape: int | None
 
