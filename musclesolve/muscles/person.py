@@ -55,8 +55,8 @@ class PersonMuscles:
     calibration; tendon: its tendons, "rigid" or "elastic". parameters: the p fitted parameters; covariance (p, p): of
     the natural logarithms of their factors. created: the program that wrote the file. numbers: muscle -> quantity ->
     "value", "parent" and "sd" in SI of what differs from a parent that is a model; emg: the numbers of EMG that were
-    fitted; prediction: of every measured curve its rms error and correlation, as of `COMPARED`. path: of the file that
-    it was read from; warnings: what is odd in it.
+    fitted, with their standard deviations; prediction: of every measured curve its rms error and correlation, as of
+    `COMPARED`. path: of the file that it was read from; warnings: what is odd in it.
     """
 
     name: str | None

@@ -394,7 +394,7 @@ def calibrate_muscles(
     text: list[RenderableType] = [
         factor_table(done.person, done.found),
         agreement_table(done.found),
-        "\n".join(calibration_lines(done.found, untold, sentences)),
+        "\n".join(calibration_lines(done.person, done.found, untold, sentences)),
     ]
     finish(
         "calibrate-muscles",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -57,7 +57,9 @@ def agreement_table(found: xr.Dataset) -> Table:
     return table
 
 
-def calibration_lines(found: xr.Dataset, directions: Sequence[str], notes: Sequence[str]) -> list[str]:
+def calibration_lines(
+    person: PersonMuscles, found: xr.Dataset, directions: Sequence[str], notes: Sequence[str]
+) -> list[str]:
     """Medians over the curves of each kind, what the trials do not tell, and notes."""
     medians = []
     kinds = found["kind"].values.astype(str)
@@ -70,27 +72,24 @@ def calibration_lines(found: xr.Dataset, directions: Sequence[str], notes: Seque
             medians.append(f"{kind}: median r {listed}")
     return [
         *lines("agreement", medians),
-        *lines("EMG", _of_emg(found)),
+        *lines("EMG", _of_emg(person.emg)),
         *lines("profile", _profile(found)),
         *lines("not told", directions),
         *lines("notes", notes),
     ]
 
 
-def _of_emg(found: xr.Dataset) -> list[str]:
+def _of_emg(emg: Mapping[str, Any]) -> list[str]:
     """Gains, delay and shape with their standard deviations."""
-    names = found["parameter"].values.astype(str)
     said = []
-    for k, name in enumerate(names):
-        value, sd = float(found["value"][k]), float(found["sd"][k])
-        if name.startswith("EMG gain of "):
-            channel = name.removeprefix("EMG gain of ")
-            ends = [min(np.exp(value + s * 1.96 * sd), 1.0) for s in (-1.0, 1.0)]
-            said.append(
-                f"{channel}: activation {np.exp(value):.2f} at the largest envelope ({ends[0]:.2f} to {ends[1]:.2f})"
-            )
-        elif name.startswith("emg_"):
-            said.append(f"{name.removeprefix('emg_')} {value:.3g}, standard deviation {sd:.2g}")
+    for channel, each in emg.get("channels", {}).items():
+        low, high = (min(each["gain"] * np.exp(s * 1.96 * each["sd"]), 1.0) for s in (-1.0, 1.0))
+        said.append(
+            f"{channel}: activation {each['gain']:.2f} at the largest envelope ({low:.2f} to {high:.2f})"
+        )
+    for name, key, sd in (("delay", "delay_s", "delay_sd_s"), ("shape", "shape", "shape_sd")):
+        if key in emg:
+            said.append(f"{name} {emg[key]:.3g}, standard deviation {emg[sd]:.2g}")
     return said
 
 

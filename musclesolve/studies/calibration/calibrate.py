@@ -623,8 +623,7 @@ def _person(
 ) -> PersonMuscles:
     """The fitted factors as muscles of a person."""
     count = len(problem.factors)
-    covariance = posterior.covariance[:count, :count]
-    sd = np.sqrt(np.diag(covariance))
+    sd = np.sqrt(np.diag(posterior.covariance))
     parameters = tuple(
         FittedParameter(
             name=factor.name,
@@ -642,15 +641,14 @@ def _person(
         channel: {
             "largest": emg.largest[channel],
             "gain": float(np.exp(posterior.theta[place])),
-            "sd": float(np.sqrt(posterior.covariance[place, place])),
+            "sd": float(sd[place]),
         }
         for channel, place in emg.gain.items()
     }
-    of_all = {
-        name: float(posterior.theta[place])
-        for name, place in (("delay_s", emg.delay), ("shape", emg.shape))
-        if place is not None
-    }
+    of_all = {}
+    for place, key, sd_key in ((emg.delay, "delay_s", "delay_sd_s"), (emg.shape, "shape", "shape_sd")):
+        if place is not None:
+            of_all |= {key: float(posterior.theta[place]), sd_key: float(sd[place])}
     return PersonMuscles(
         name=name,
         parent=parent[0],
@@ -658,7 +656,7 @@ def _person(
         trials=tuple(str(body.trial.path) for body in bodies if body.trial is not None),
         tendon=bodies[0].sharing.tendon,
         parameters=parameters,
-        covariance=covariance,
+        covariance=posterior.covariance[:count, :count],
         created=f"musclesolve {__version__}",
         emg={**of_all, "channels": gains} if gains else {},
         prediction=tuple(_as_rows(found)),

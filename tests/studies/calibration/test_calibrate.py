@@ -13,6 +13,7 @@ from typer.testing import CliRunner
 
 import musclesolve as ms
 from musclesolve.pipeline.run import prepare
+from musclesolve.results.tables.calibration_tables import calibration_lines
 from musclesolve.studies.calibration.calibrate import calibrate_muscles
 
 QUADRICEPS = ("vastus_medialis_r", "vastus_intermedius_r", "vastus_lateralis_r", "rectus_femoris_r")
@@ -78,6 +79,25 @@ def test_gains_of_emg_are_found(found):
     soleus = found.person.emg["channels"]["SOL"]
     assert soleus["gain"] == pytest.approx(GAIN, rel=0.1)
     assert soleus["largest"] == 1.0
+
+
+def test_delay_and_shape_of_emg_have_their_standard_deviations():
+    first, _ = known_trials("rigid", RIGID, 0.02)
+    done = calibrate_muscles(
+        [first], {"strength": ["quadriceps_femoris"], "emg_delay": [], "emg_shape": []}, side="r"
+    )
+    for name, value, sd in (("emg_delay", "delay_s", "delay_sd_s"), ("emg_shape", "shape", "shape_sd")):
+        at = done.found.sel(parameter=name)
+        assert (done.person.emg[value], done.person.emg[sd]) == (float(at["value"]), float(at["sd"]))
+
+
+def test_numbers_of_emg_are_printed_with_their_standard_deviations(found):
+    soleus = found.person.emg["channels"]["SOL"]
+    ends = np.minimum(soleus["gain"] * np.exp(1.96 * soleus["sd"] * np.array([-1.0, 1.0])), 1.0)
+    emg = found.person.emg | {"delay_s": 0.0123, "delay_sd_s": 0.004, "shape": -1.5, "shape_sd": 0.2}
+    text = "\n".join(calibration_lines(replace(found.person, emg=emg), found.found, [], []))
+    assert f"activation {soleus['gain']:.2f} at the largest envelope ({ends[0]:.2f} to {ends[1]:.2f})" in text
+    assert "delay 0.0123, standard deviation 0.004" in text and "shape -1.5, standard deviation 0.2" in text
 
 
 def test_envelopes_of_a_run_with_the_person_count_by_the_gains(found, tmp_path):
