@@ -25,7 +25,7 @@ from musclesolve.motion.ground_reaction import ground_reactions
 from musclesolve.pipeline.mechanics import Mechanics, mechanics, subject_model
 from musclesolve.pipeline.run import recording_of
 from musclesolve.recording.data import SIDES, SubjectBody, Trial
-from musclesolve.recording.plates.plate_corrections import plate_numbers
+from musclesolve.recording.plates.plate_corrections import corrected_plates, plate_numbers
 from musclesolve.studies.calibration.body_fit import BodyFit, fit_body, fit_like
 from musclesolve.studies.calibration.body_record import (
     BodyCalibration,
@@ -312,8 +312,6 @@ def _moment_change(
     trial: Trial, recorded: Mechanics, pieces: list[TrialResidual], fit: BodyFit, plates: dict[str, Any]
 ) -> dict[str, float]:
     """Root mean square change of joint moments [N m] in the used frames, by the road that a trial file takes."""
-    from musclesolve.recording.plates.plate_corrections import corrected_plates
-
     model = recorded.model
     masses, shifts = body_values(recorded, fit)
     body = SubjectBody(trial.path, masses, shifts, trial.subject.mass)
