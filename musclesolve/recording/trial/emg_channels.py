@@ -15,8 +15,7 @@ from musclesolve.recording.data import Emg, EmgOptions, Recording
 from musclesolve.recording.formats import read_channels
 from musclesolve.recording.place_errors import error_at
 from musclesolve.recording.schema import Document
-from musclesolve.recording.text.repeated_names import check_used
-from musclesolve.recording.trial.recording_checks import check_sampling
+from musclesolve.recording.trial.recording_checks import check_columns, check_sampling
 
 CHANNELS = "emg.channels"
 OF_NYQUIST = 0.9
@@ -68,13 +67,7 @@ def read_emg(
                 problem, CHANNELS, name, 0, "every muscle once", remedy, code="duplicate_name"
             )
     table = read_channels(path)
-    for name in muscles:
-        if name not in table.names:
-            problem, expected = f"the channel '{name}' is not in {path}", "a channel of this file"
-            raise document.unknown(
-                problem, name, table.names, CHANNELS, name, code="missing_column", expected=expected
-            )
-        check_used([name], "channel", table.repeated, path)
+    check_columns(document, muscles, CHANNELS, table, "channel")
     check_sampling(table.time, path)
     # The envelope that counts as activation 1; a word stands for the largest of the recording.
     maximum: dict[str, float] = {} if isinstance(stated["maximum"], str) else stated["maximum"]

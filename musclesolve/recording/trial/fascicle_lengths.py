@@ -10,7 +10,7 @@ from musclesolve._util.arrays import true_runs
 from musclesolve.recording.data import Fascicles
 from musclesolve.recording.formats import read_channels
 from musclesolve.recording.schema import Document
-from musclesolve.recording.text.repeated_names import check_used
+from musclesolve.recording.trial.recording_checks import check_columns
 from musclesolve.recording.units import METRES
 
 FASCICLE_CHANNELS = "fascicle.channels"
@@ -39,14 +39,7 @@ def read_fascicles(document: Document, content: dict[str, Any]) -> tuple[Fascicl
         raise document.error(problem, FASCICLE_CHANNELS, None, 0, expected, remedy, code="missing_key")
     path = document.input_file("fascicle", "file", stated["file"])
     table = read_channels(path)
-    for name in channels:
-        if name not in table.names:
-            problem, expected = f"the column '{name}' is not in {path}", "a column of this file"
-            raise document.unknown(
-                problem, name, table.names, FASCICLE_CHANNELS, name, code="missing_column", expected=expected
-            )
-    check_used(list(channels), "column", table.repeated, path)
-
+    check_columns(document, channels, FASCICLE_CHANNELS, table, "column")
     length = METRES[stated["unit"]] * np.stack([table[name] for name in channels], axis=-1)
     for name, column in zip(channels, length.T, strict=True):
         known = column[np.isfinite(column)]

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 import numpy as np
 
 from musclesolve._util.arrays import Array, Mask, true_runs
-from musclesolve.recording.data import SIDES, Recording, Trial
+from musclesolve.recording.data import SIDES, Recording, Table, Trial
 from musclesolve.recording.gaps.gap_filling import missing
 from musclesolve.recording.markers.landmark_names import back_landmarks, landmarks
 from musclesolve.recording.place_errors import error_at
 from musclesolve.recording.plates.plate_checks import check_any_load, plate_error
 from musclesolve.recording.schema import Document
+from musclesolve.recording.text.repeated_names import check_used
 
 # Height of the shoulders over the feet as a share of stature: about 0.82 upright, more with raised arms. Only units,
 # axes and a stature that is off by a factor are refused; less shows in the segments.
@@ -78,6 +79,20 @@ def check_sampling(time: Array, path: Path) -> None:
         where, problem = f"near {time[off.argmax()]:g} s", "the samples are not evenly spaced in time"
         remedy = "export all frames, with empty cells where nothing was seen"
         raise error_at(path, where, problem, f"one sample every {step:g} s", remedy, code="uneven_sampling")
+
+
+def check_columns(document: Document, names: Iterable[str], where: str, table: Table, kind: str) -> None:
+    """Refuse keys of the table `where` of a trial file that name no column of a file, or one that stands twice.
+
+    `kind` says what a column is: "column" or "channel".
+    """
+    for name in names:
+        if name not in table.names:
+            problem, expected = f"the {kind} '{name}' is not in {table.path}", f"a {kind} of this file"
+            raise document.unknown(
+                problem, name, table.names, where, name, code="missing_column", expected=expected
+            )
+        check_used([name], kind, table.repeated, table.path)
 
 
 def check_cutoff(trial: Trial, document: Document) -> None:

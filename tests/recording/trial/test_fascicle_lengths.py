@@ -117,3 +117,12 @@ def test_check_finds_what_a_run_refuses(tmp_path: Path) -> None:
     ):
         assert code in [found.code for found in check(trial_with(tmp_path, length, text)).findings]
     assert "fascicle" not in [found.code for found in check(trial_with(tmp_path)).findings]
+
+
+def test_a_column_that_stands_twice_in_the_file(tmp_path: Path) -> None:
+    path = trial_with(tmp_path)
+    first, *rows = (tmp_path / "us.csv").read_text(encoding="utf-8").splitlines()
+    text = "\n".join([f"{first},GM", *(f"{row},0.05" for row in rows)])
+    (tmp_path / "us.csv").write_text(text, encoding="utf-8")
+    with refused("duplicate_name", "us.csv", "'GM'"):
+        read_trial(path)
