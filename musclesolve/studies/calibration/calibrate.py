@@ -645,7 +645,7 @@ def _person(
         }
         for channel, place in emg.gain.items()
     }
-    of_all = {}
+    of_all: dict[str, float] = {}
     for place, key, sd_key in ((emg.delay, "delay_s", "delay_sd_s"), (emg.shape, "shape", "shape_sd")):
         if place is not None:
             of_all |= {key: float(posterior.theta[place]), sd_key: float(sd[place])}
