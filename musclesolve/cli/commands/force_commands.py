@@ -390,16 +390,16 @@ def calibrate_muscles(
         if figures is not None:
             files = {"calibration.nc": netcdf_bytes(done.found), **calibration_files(done.found)}
             paths += write_files(figures, files)
-    untold = [direction.sentence for direction in done.directions]
+    undetermined = [direction.sentence for direction in done.directions]
     text: list[RenderableType] = [
         factor_table(done.person, done.found),
         agreement_table(done.found),
-        "\n".join(calibration_lines(done.person, done.found, untold, sentences)),
+        "\n".join(calibration_lines(done.person, done.found, undetermined, sentences)),
     ]
     finish(
         "calibrate-muscles",
         text,
-        lambda: calibration_document(done.person, done.found, untold, sentences),
+        lambda: calibration_document(done.person, done.found, undetermined, sentences),
         paths,
     )
 

@@ -21,7 +21,7 @@ def factor_table(person: PersonMuscles, found: xr.Dataset) -> Table:
     table = Table(
         *words("factor on"),
         *numbers("value", "95 % interval", "of the prior"),
-        *names("told by the trials"),
+        *names("determined"),
         title=f"{person.name or 'This person'}: factors on the muscles of the parent",
         title_justify="left",
     )
@@ -60,7 +60,7 @@ def agreement_table(found: xr.Dataset) -> Table:
 def calibration_lines(
     person: PersonMuscles, found: xr.Dataset, directions: Sequence[str], notes: Sequence[str]
 ) -> list[str]:
-    """Medians over the curves of each kind, what the trials do not tell, and notes."""
+    """Medians over the curves of each kind, what the trials leave undetermined, and notes."""
     medians = []
     kinds = found["kind"].values.astype(str)
     for kind in dict.fromkeys(kinds):
@@ -74,7 +74,7 @@ def calibration_lines(
         *lines("agreement", medians),
         *lines("EMG", _of_emg(person.emg)),
         *lines("profile", _profile(found)),
-        *lines("not told", directions),
+        *lines("undetermined", directions),
         *lines("notes", notes),
     ]
 

@@ -283,8 +283,8 @@ def plate_keys(trial: Trial, fit: BodyFit, session: str, horizontal: tuple[str, 
     """The keys and values of [plates] of a trial; what is not determined is left out."""
     found = {
         (one.quantity, one.of, one.axis): float(value)
-        for one, value, told in zip(fit.parameters, fit.value, fit.determined, strict=True)
-        if one.session == session and told
+        for one, value, determined in zip(fit.parameters, fit.value, fit.determined, strict=True)
+        if one.session == session and determined
     }
     keys: dict[str, Any] = {}
     if late := found.get((CLOCK, "", "")):
@@ -378,7 +378,7 @@ def _calibration(
         fit.determined,
         fit.at_bound,
     )
-    for one, (scale, unit), value, sd, prior_sd, bound, told, held in zip(*columns, strict=True):
+    for one, (scale, unit), value, sd, prior_sd, bound, determined, held in zip(*columns, strict=True):
 
         def shown(number: float, scale: float = scale, unit: str = unit) -> float:
             return float(np.exp(number)) if unit == "factor" else float(scale * number)
@@ -393,7 +393,7 @@ def _calibration(
                 prior_sd=float(scale * prior_sd),
                 lowest=shown(-bound),
                 highest=shown(bound),
-                determined=bool(told),
+                determined=bool(determined),
                 at_bound=bool(held),
             )
         )

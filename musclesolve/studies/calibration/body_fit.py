@@ -89,8 +89,8 @@ class Prior:
 class BodyFit:
     """The fitted parameters: value (P,), in SI or as logarithms, and covariance (P, P), of which the prior is beside.
 
-    determined (P,): whether the trials tell them; the others stay at their prior, 0, while the covariance is that of
-    all being free. bound (P,): largest distance from 0; at_bound (P,): which of them it holds. mass_alone,
+    determined (P,): whether the trials determine them; the others stay at their prior, 0, while the covariance is that
+    of all being free. bound (P,): largest distance from 0; at_bound (P,): which of them it holds. mass_alone,
     mass_alone_sd: change of the logarithm of the whole mass, almost without priors. noise: of every piece.
     """
 

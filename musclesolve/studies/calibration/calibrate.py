@@ -86,8 +86,8 @@ ROUGH = 1.0
 """Least fall of the sum of squares that is worth a step before the noise is known."""
 ROUNDS = 3
 """How often the noise is found from the residuals and the fit repeated with it."""
-TOLD = 0.5
-"""A parameter is told by trials that narrow its interval to less than this share of the prior's."""
+DETERMINED = 0.5
+"""Trials determine a parameter whose interval they narrow to less than this share of the prior's."""
 FAR = 2.5
 """Standard deviations from which a number is pointed out."""
 MORE_LACKING = 1.0
@@ -321,7 +321,7 @@ class CalibrationProblem:
         most = np.inf
 
         def evaluate(at: Array) -> Linear | None:
-            """None, too, where muscles lack more than before: nothing there tells what they would do with enough."""
+            """None, too, where muscles lack more than before: nothing there shows what they would do with enough."""
             nonlocal most
             observed = self.observed(at, which)
             if observed is None:
@@ -632,7 +632,7 @@ def _person(
             factor=float(np.exp(posterior.theta[k])),
             sd=float(sd[k]),
             prior_sd=factor.prior_sd,
-            determined=bool(sd[k] < TOLD * factor.prior_sd),
+            determined=bool(sd[k] < DETERMINED * factor.prior_sd),
         )
         for k, factor in enumerate(problem.factors)
     )

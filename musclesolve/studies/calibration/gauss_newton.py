@@ -179,7 +179,7 @@ def undetermined(posterior: Posterior, prior: Prior, names: Sequence[str]) -> tu
         named = tuple(
             (names[k], float(vector[k])) for k in order if abs(vector[k]) >= min(NAMED, np.abs(vector).max())
         )
-        # two mixtures of the same parameters: neither is told
+        # two mixtures of the same parameters: neither is determined
         if all({name for name, _ in named} != {name for name, _ in each.shares} for each in found):
             found.append(Direction(named, float(max(gain, 0.0))))
     return tuple(found)
