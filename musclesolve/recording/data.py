@@ -122,6 +122,16 @@ class Table(FromFile):
 
 
 @dataclass(frozen=True)
+class PlateGap:
+    """A stretch of samples in which a plate has no numbers; what stands there is a straight line across it."""
+
+    first: float  # time of the first sample without them [s]
+    last: float  # time of the last one [s]
+    filled: bool  # whether it is so short that the line is taken as measured
+    where: str  # the place in the file
+
+
+@dataclass(frozen=True)
 class PlateForce(Sampled):
     """Force of one plate on one foot, in the global frame, S samples at the plate's own rate."""
 
@@ -132,6 +142,7 @@ class PlateForce(Sampled):
     moment: Array  # (S, 3) [N m], about that point (the free moment when the point is the center of pressure)
     path: Path
     number: int | None = None  # of the plate in that file; None where [[force]] names columns
+    gaps: tuple[PlateGap, ...] = ()
 
 
 @dataclass(frozen=True)

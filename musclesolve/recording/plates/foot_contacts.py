@@ -33,6 +33,8 @@ LOADED_SHARE = 0.03
 """A foot carries something from this share of the body weight on."""
 FEWEST_SUPPORT = 0.12
 """The force of a single support shorter than this does not test its plate [s]."""
+BESIDE_GAP = 0.1
+"""The filter carries what stands in a gap of a plate so far beyond its ends [s]."""
 PARTIAL, WHOLE = 0.8, 0.9
 """A plate that bears less than the first share of what moves the body in single support measures part of the foot, if
 another contact has the second."""
@@ -158,7 +160,10 @@ def seen_feet(trial: Trial) -> dict[Side, FootPath]:
 
 
 def unmeasured(trial: Trial, feet: dict[Side, FootPath]) -> dict[Side, Mask]:
-    """Return the frames (T,) in which a foot is on the floor, or may be, in a contact that no plate measures whole."""
+    """Return the frames (T,) in which a foot is on the floor, or may be, in a contact that no plate measures whole.
+
+    So are those in which its plate has no numbers.
+    """
     rate, shares = trial.markers.rate, {side: _shares(trial, feet, side) for side in feet}
     some_whole = any(share >= WHOLE for of_side in shares.values() for share in of_side.values())
     edge, shortest, reach = round(EDGE * rate), max(1, round(SHORTEST * rate)), round(ROLL * rate)
@@ -175,6 +180,13 @@ def unmeasured(trial: Trial, feet: dict[Side, FootPath]) -> dict[Side, Mask]:
                 early = int(np.argmax(before[::-1])) if before.any() else before.size
                 late = int(np.argmax(after)) if after.any() else after.size
                 lost[side][first - early : stop + late] = True
+    for plate in trial.forces:
+        for gap in plate.gaps:
+            if plate.side in lost and not gap.filled:
+                near = (trial.markers.time > gap.first - BESIDE_GAP) & (
+                    trial.markers.time < gap.last + BESIDE_GAP
+                )
+                lost[plate.side] |= near
     return lost
 
 

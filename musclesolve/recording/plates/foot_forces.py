@@ -9,17 +9,19 @@ unit than stated shows a center of pressure that rests near its middle.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from musclesolve._util.arrays import Array, Mask
+from musclesolve._util.arrays import Array, Mask, true_runs
 from musclesolve._util.message_text import few
 from musclesolve._util.names import suggestion
+from musclesolve.errors import InputError
 from musclesolve.recording.c3d.c3d_file import C3D
 from musclesolve.recording.c3d.force_platforms import PlateRecording, read_plates
-from musclesolve.recording.data import SIDE_NAMES, SIDES, Markers, PlateForce, Side, Table
+from musclesolve.recording.data import SIDE_NAMES, SIDES, Markers, PlateForce, PlateGap, Side, Table
 from musclesolve.recording.place_errors import error_at
 from musclesolve.recording.plates.plate_assignment import (
     Contact,
@@ -65,8 +67,9 @@ def plate_of(
 ) -> PlateForce:
     """Return the force of the columns that table number `index` of [[force]] names, in the global frame.
 
-    Refused are columns that the file does not have, or has twice, those whose unit is of another vector, and those that
-    this [[force]] or an earlier one names for another component.
+    Missing numbers are gaps of the plate, see `across_gaps`. Refused are columns that the file does not have, or has
+    twice, those whose unit is of another vector, and those that this [[force]] or an earlier one names for another
+    component.
     """
     entries: list[dict[str, Any]] = content["force"]
     entry = entries[index]
@@ -101,33 +104,96 @@ def plate_of(
             problem = f"the column '{name}' is named twice{plates}"
             raise document.error(problem, "force", role, index, expected, remedy, code="conflict")
         taken[name] = index
-    force = _vectors(table, columns["force"], np.ones(table.time.size, bool)) @ rotation.T
+    vectors = {
+        role: np.stack([table[name] for name in names], axis=-1) @ rotation.T
+        for role, names in columns.items()
+    }
+    force, point = vectors["force"], vectors["point"]
+    moment = vectors.get("moment", 0.0 * np.nan_to_num(force))
     # The point of application of a zero force is arbitrary.
     loaded = np.abs(force[:, 2]) >= content["filter"]["unloaded_below_n"]
-    point = _vectors(table, columns["point"], loaded) @ rotation.T
-    moment = _vectors(table, columns["moment"], loaded) @ rotation.T if "moment" in columns else 0.0 * force
-    return PlateForce(entry["side"], table.time, force, point, moment, table.path)
+    for role, names in columns.items():
+        values = np.stack([table[name] for name in names], axis=-1)
+        if len(beyond := np.argwhere((np.abs(values) > LARGEST) & (loaded[:, None] | (role == "force")))):
+            row, column = beyond[0]
+            problem, where = f"the number is {values[row, column]:.3g}", _cell(table, row, names[column])
+            expected = "a number that was measured, in newtons and metres"
+            remedy = "correct it in the software that exported the file"
+            raise error_at(table.path, where, problem, expected, remedy, code="bad_units")
+    plate = PlateForce(entry["side"], table.time, force, point, moment, table.path)
+    lacking = np.isnan(force).any(axis=1)
+    lacking |= loaded & (np.isnan(point) | np.isnan(moment)).any(axis=1)
+    if not lacking.any():
+        return plate
+    places = []
+    for first, _ in true_runs(lacking):
+        empty = [name for names in columns.values() for name in names if np.isnan(table[name][first])]
+        places.append(_cell(table, first, empty[0]))
+    filled = across_gaps(plate, lacking, places, content["gaps"]["spline_s"])
+    if lacking.all():
+        raise plate_gap_error(filled, filled.gaps[0])
+    return filled
 
 
-def _vectors(table: Table, names: list[str], needed: Mask) -> Array:
-    """Return three columns as (S, 3), refusing gaps and absurd numbers in needed rows (S,)."""
-    vectors = np.stack([table[name] for name in names], axis=-1)
-    lacking, beyond = (
-        np.argwhere(bad & needed[:, None]) for bad in (np.isnan(vectors), np.abs(vectors) > LARGEST)
+def _cell(table: Table, row: int, column: str) -> str:
+    return f"line {table.lines[row]}, column '{column}'"
+
+
+def across_gaps(plate: PlateForce, lacking: Mask, places: Sequence[str], longest: float) -> PlateForce:
+    """Return a plate with a straight line wherever its samples (S,) have no numbers, and its gaps.
+
+    It is the force and its moment about a fixed point that go along the line: a center of pressure from where the plate
+    was unloaded means nothing. The point stays where the plate was loaded last, or will be next.
+
+    Args:
+        plate: what was measured, NaN where it was not.
+        lacking: samples (S,) without numbers.
+        places: of each of their runs, in the file.
+        longest: gap that the line fills [s]; a longer one is not measured.
+    """
+    time, known = plate.time, ~lacking
+    runs = [(float(time[first]), float(time[stop - 1])) for first, stop in true_runs(lacking)]
+    step = 1.0 / plate.rate
+    gaps = tuple(
+        PlateGap(
+            first, last, last - first + step <= longest + 1e-9 and time[0] < first and last < time[-1], place
+        )
+        for (first, last), place in zip(runs, places, strict=True)
     )
-    if not len(lacking) and not len(beyond):
-        return vectors
-    row, column = lacking[0] if len(lacking) else beyond[0]
-    where = f"line {table.lines[row]}, column '{names[column]}'"
-    if len(lacking):
-        problem = f"a number is missing at {table.time[row]:g} s"
-        expected = "a force in every row; its point and moment wherever it is not zero"
-        remedy = "fill the gap in the software that exported the file; an unloaded plate has a force of 0"
-        raise error_at(table.path, where, problem, expected, remedy, code="missing_samples")
-    problem = f"the number is {vectors[row, column]:.3g}"
-    expected = "a number that was measured, in newtons and metres"
-    remedy = "correct it in the software that exported the file"
-    raise error_at(table.path, where, problem, expected, remedy, code="bad_units")
+    if not known.any():
+        return replace(plate, gaps=gaps)
+    force, point, moment = plate.force.copy(), plate.point.copy(), plate.moment.copy()
+    shown = known & (np.abs(force[:, 2]) > 0.0) & np.isfinite(point).all(axis=1)
+    about = np.where(shown[:, None], np.cross(point, force) + moment, 0.0)
+    for column in range(3):
+        force[lacking, column] = np.interp(time[lacking], time[known], force[known, column])
+        about[lacking, column] = np.interp(time[lacking], time[known], about[known, column])
+    if (near := np.flatnonzero(shown)).size:
+        closest = np.abs(time[near][None] - time[lacking][:, None]).argmin(axis=1)
+        point[lacking] = point[near[closest]]
+    else:
+        point[lacking] = 0.0
+    moment[lacking] = about[lacking] - np.cross(point[lacking], force[lacking])
+    return replace(plate, force=force, point=point, moment=moment, gaps=gaps)
+
+
+def plate_gap_error(plate: PlateForce, gap: PlateGap) -> InputError:
+    """Return the refusal of a stretch in which a plate has no numbers."""
+    problem = f"a number is missing at {gap.first:g} s"
+    problem += f", and up to {gap.last:g} s" if gap.last > gap.first else ""
+    expected = "a force in every row; its point and moment wherever it is not zero"
+    remedy = "fill the gap in the software that exported the file; an unloaded plate has a force of 0"
+    return error_at(plate.path, gap.where, problem, expected, remedy, code="missing_samples")
+
+
+def plate_gap_notes(forces: Sequence[PlateForce]) -> list[str]:
+    """Return notes on gaps of plates that a straight line fills, one for each plate."""
+    return [
+        f"The force on the {SIDE_NAMES[plate.side]} foot is missing {len(short)} times, up to "
+        f"{1000.0 * max(gap.last - gap.first + 1.0 / plate.rate for gap in short):.0f} ms: filled by straight lines."
+        for plate in forces
+        if (short := [gap for gap in plate.gaps if gap.filled])
+    ]
 
 
 def c3d_forces(

@@ -51,7 +51,9 @@ def corrected_plates(
         loaded = np.abs(plate.force[:, 2]) >= content["filter"]["unloaded_below_n"]
         force = plate.force.copy()
         force[loaded, 2] = gain.get(number, 1.0) * (force[loaded, 2] - zero.get(number, 0.0))
-        corrected.append(replace(plate, time=plate.time + table["offset_s"], force=force, point=point))
+        late = table["offset_s"]
+        gaps = tuple(replace(gap, first=gap.first + late, last=gap.last + late) for gap in plate.gaps)
+        corrected.append(replace(plate, time=plate.time + late, force=force, point=point, gaps=gaps))
     return tuple(corrected), tuple(_sentences(table["offset_s"], shift, gain, zero))
 
 

@@ -56,6 +56,8 @@ class RowReader:
         self.line_number = 0
         self.open_end = False
         """Whether the file has ended without the end of its last line: that line may be cut short."""
+        self.left_out = 0
+        """The line without an end that holds too few cells for a row and was left out; 0: there is none."""
         self._rest = ""
         self._read = 0
         # Every byte is a character in Latin-1, so positions in the text are positions in the file.
@@ -122,7 +124,8 @@ class RowReader:
         Each line is `split` into cells of k named columns; `separator` is the one character between them, None for
         blanks; `decimal` is "." or ",". With `blank_end` a row may have blank cells beyond its last column. Not where a
         decimal comma could be taken for a separator: it would move the numbers behind it by a cell, and a gap at the
-        end hide that.
+        end hide that. A last line without its end that holds too few cells is a row of which the rest was never
+        written, as where a recording broke off: it is left out, and `left_out` says which line it is.
         """
         while lines := list(self.ahead):
             self._lines.clear()
@@ -133,6 +136,12 @@ class RowReader:
                 continue
             if len(kept) < len(lines):
                 lines = [lines[k] for k in kept]
+            # a line without its end comes alone, after all others
+            if self.open_end and len(split(decoded(lines[-1]))) < len(names):
+                self.left_out = first + kept.pop()
+                lines.pop()
+                if not kept:
+                    continue
             numbers = np.array(kept, dtype=np.int64) + first
             values = _all_at_once(lines, len(names), separator, decimal, blank_end)
             if values is None:
@@ -201,7 +210,7 @@ def timed_rows(
     """Read all rows of a recording, its times checked and put on their even grid.
 
     The last row of a file that ends without the end of a line may be cut short within a number: it does not count
-    where the header states more rows, or none.
+    where the header states another number of rows, or none; nor does it where it has too few cells.
 
     Args:
         reader: the file, whose header has been read.
@@ -228,12 +237,17 @@ def timed_rows(
             stack.append(block, reader.share_read)
     printed, numbers, every = times.finished(), values.finished(), lines.finished()
     kept, warning, name = printed.size, "", reader.path.name
-    if count == "" and reader.open_end:
+    if reader.left_out:
+        warning = (
+            f"Line {reader.left_out} of {name} ends in the middle of a row: the recording broke off there"
+        )
+        warning = f"{warning}; the row is left out."
+    elif count == "" and reader.open_end:
         warning = f"The header of {name} states no number of rows, and its last line has no end: it may be cut short"
         warning, kept = f"{warning}; the last row is left out.", kept - 1
     elif count and count != str(kept):
         warning = f"{name} holds {kept} rows of data, its header says {count[:40]}: it may be cut short"
-        cut = reader.open_end and count.isdecimal() and int(count) > kept
+        cut = reader.open_end and count.isdecimal()
         warning, kept = (
             f"{warning}; the last row is left out." if cut else f"{warning}, or edited.",
             kept - cut,

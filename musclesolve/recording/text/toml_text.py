@@ -33,3 +33,19 @@ def quoted(text: str) -> str:
     """A basic string of TOML."""
     # JSON escapes what a basic string of TOML must not hold, except for the sign "delete".
     return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
+
+
+def tables_text(content: Mapping[str, Any]) -> str:
+    """TOML of tables of values, and of lists of tables."""
+    blocks = list[str]()
+    for name, table in content.items():
+        listed = isinstance(table, list)
+        for part in table if listed else [table]:
+            if not isinstance(
+                part, Mapping
+            ):  # what is no table stays so: the reader of trial files refuses it
+                blocks.insert(0, f"{key_text(name)} = {value_text(table)}")
+                break
+            header = f"[[{key_text(name)}]]" if listed else f"[{key_text(name)}]"
+            blocks.append("\n".join([header, *(f"{key_text(k)} = {value_text(v)}" for k, v in part.items())]))
+    return "\n\n".join(blocks) + "\n"

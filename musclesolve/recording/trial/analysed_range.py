@@ -17,7 +17,7 @@ from musclesolve._util.arrays import Mask, true_runs
 from musclesolve.recording.data import SIDE_NAMES, SIDES, Side, Trial
 from musclesolve.recording.gaps.gap_filling import missing
 from musclesolve.recording.markers.landmark_names import bounding_markers
-from musclesolve.recording.plates.foot_contacts import FootPath, seen_feet, unmeasured
+from musclesolve.recording.plates.foot_contacts import BESIDE_GAP, FootPath, seen_feet, unmeasured
 
 Run = tuple[int, int]
 AT_ENDS = 0.1
@@ -121,6 +121,9 @@ def find_range(trial: Trial) -> AnalysedRange | None:
 def _reason(trial: Trial, foot: FootPath, unmeasured: Mask, frame: int) -> str:
     """Return why a frame of a leg is not analysed; its contacts that no plate measures whole are a mask (T,)."""
     time = trial.markers.time
+    for gap in (gap for plate in trial.forces for gap in plate.gaps if not gap.filled):
+        if gap.first - BESIDE_GAP < time[frame] < gap.last + BESIDE_GAP:
+            return f"a plate has no numbers ({_span((gap.first, gap.last))})"
     for first, stop in true_runs(unmeasured):
         if first <= frame < stop:
             loaded = foot.loaded[first:stop].any()

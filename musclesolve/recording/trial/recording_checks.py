@@ -12,6 +12,7 @@ from musclesolve.recording.data import SIDES, Recording, Table, Trial
 from musclesolve.recording.gaps.gap_filling import missing
 from musclesolve.recording.markers.landmark_names import back_landmarks, landmarks
 from musclesolve.recording.place_errors import error_at
+from musclesolve.recording.plates.foot_forces import plate_gap_error
 from musclesolve.recording.plates.plate_checks import check_any_load, plate_error
 from musclesolve.recording.schema import Document
 from musclesolve.recording.text.repeated_names import check_used
@@ -53,6 +54,7 @@ def check_trial(trial: Trial, document: Document) -> None:
     check_sampling(trial.forces[0].time, trial.forces[0].path)
     check_cutoff(trial, document)
     check_gaps(trial)
+    check_plate_gaps(trial)
     # Before jumps and sides: in wrong units or axes everything jumps.
     check_size(trial, document)
     check_jumps(trial)
@@ -140,6 +142,15 @@ def check_gaps(trial: Trial) -> None:
             expected = "every marker that is needed in at least one frame of the standing trial"
             remedy = "label it in the capture software, or record the standing trial again"
             raise error_at(static.path, None, problem, expected, remedy, code="missing_samples")
+
+
+def check_plate_gaps(trial: Trial) -> None:
+    """Refuse a plate without numbers, for longer than is filled, while its leg is analysed."""
+    for plate in trial.forces:
+        start, end = trial.legs.get(plate.side, trial.time_range)
+        for gap in plate.gaps:
+            if not gap.filled and gap.first <= end and gap.last >= start:
+                raise plate_gap_error(plate, gap)
 
 
 def check_jumps(trial: Trial) -> None:

@@ -18,7 +18,7 @@ from musclesolve.recording.gaps.gap_filling import Completed, complete_upper_bod
 from musclesolve.recording.markers.mapping_tables import FUNCTIONAL
 from musclesolve.recording.markers.marker_mapping import MarkerMapping, read_marker_mapping
 from musclesolve.recording.markers.marker_set import marker_sets
-from musclesolve.recording.plates.foot_forces import c3d_forces, is_stated, plate_of
+from musclesolve.recording.plates.foot_forces import c3d_forces, is_stated, plate_gap_notes, plate_of
 from musclesolve.recording.plates.plate_corrections import corrected_plates
 from musclesolve.recording.schema import Document, trial_document, validated
 from musclesolve.recording.trial.analysed_range import find_range, finds_range, nothing_found, without_ends
@@ -88,7 +88,7 @@ def read_trial(path: str | Path) -> Trial | ModelTrial:
         table = read_forces_table(path)
         plates = range(len(content["force"]))
         forces = tuple(plate_of(document, content, plate, table, rotation) for plate in plates)
-        force_notes = table.sentences
+        force_notes = [*table.sentences, *plate_gap_notes(forces)]
     forces, corrections = corrected_plates(document, content, forces, rotation)
     subject = subject_of(document, content["subject"])
     time_range = time_range_of(document, content["time"], walk, forces)

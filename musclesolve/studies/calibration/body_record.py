@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from musclesolve._util.arrays import Array
+from musclesolve.recording.text.toml_text import tables_text
 from musclesolve.results.files.atomic_writing import write_files
-from musclesolve.studies.study.trial_files import toml_text
 from musclesolve.version import __version__
 
 HEAD = """# The body of one subject, fitted to recorded motion and ground forces by musclesolve calibrate-body.
@@ -146,7 +146,7 @@ def body_text(body: BodyCalibration, folder: Path) -> str:
             for one, row in zip(body.parameters, body.covariance, strict=True)
         ],
     }
-    return HEAD + "\n" + toml_text({name: table for name, table in tables.items() if table})
+    return HEAD + "\n" + tables_text({name: table for name, table in tables.items() if table})
 
 
 def _size(size: ResidualSize) -> dict[str, float]:

@@ -8,14 +8,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
-from musclesolve.recording.markers.marker_set import marker_sets
 from musclesolve.recording.schema import described_keys, trial_document, trial_keys
-from musclesolve.recording.text.text_file import name_from
-from musclesolve.recording.text.toml_text import key_text, value_text
+from musclesolve.recording.text.toml_text import tables_text, value_text
 from musclesolve.recording.trial.model_trial import SHARED_TABLES, is_model_trial
-from musclesolve.recording.trial.settings import is_own_set
+from musclesolve.recording.trial.trial_paths import with_paths
 from musclesolve.studies.study.cycles_file import TRIAL_FILE
 from musclesolve.studies.study.study_file import SUBJECT, TIME, Study, StudyTrial
 
@@ -23,7 +20,6 @@ NAME = TRIAL_FILE
 HEAD = (
     "# Written by `musclesolve study`: what the study says of this trial; changes belong in the study file.\n"
 )
-Tables = dict[str, Any]
 
 
 @dataclass(frozen=True)
@@ -51,7 +47,7 @@ def trial_file(study: Study, trial: StudyTrial, source: Mapping[str, str | Path]
     if "file" in source:
         own = study.document.input_file("trials", trial.name, str(source["file"]))
         document = trial_document(own)
-        content = _with_paths(document.content, own.parent, path)
+        content = with_paths(document.content, own.parent, path)
         of_model = is_model_trial(document)
         if "files" not in content:
             problem = "this is a study file" if "trials" in content else "this is no trial file"
@@ -59,12 +55,12 @@ def trial_file(study: Study, trial: StudyTrial, source: Mapping[str, str | Path]
     else:
         for name in source.values():
             study.document.input_file("trials", trial.name, str(name))
-        content = _with_paths({"files": dict(source)}, here, path)
+        content = with_paths({"files": dict(source)}, here, path)
         of_model = True
     known = trial_keys()
     if of_model:
         known = described_keys("model_keys.toml") | {name: known[name] for name in SHARED_TABLES}
-    stated = {name: table for name, table in _with_paths(study.settings, here, path).items() if name in known}
+    stated = {name: table for name, table in with_paths(study.settings, here, path).items() if name in known}
     for name, table in stated.items():
         if not known[name].get("free") and not known[name].get("list"):
             stated[name] = {key: value for key, value in table.items() if key in known[name]["keys"]}
@@ -95,48 +91,5 @@ def trial_file(study: Study, trial: StudyTrial, source: Mapping[str, str | Path]
                     problem, "trials", trial.name, 0, expected, remedy, code="missing_key"
                 )
     return TrialFile(
-        HEAD + "\n" + toml_text({name: each for name, each in merged.items() if each}), tuple(notes)
+        HEAD + "\n" + tables_text({name: each for name, each in merged.items() if each}), tuple(notes)
     )
-
-
-def _with_paths(content: Mapping[str, Any], folder: Path, path: Path) -> Tables:
-    """The tables of a trial file in a folder, with files named from the folder of another trial file."""
-
-    def moved(name: Any) -> Any:
-        return name_from(folder / name, path) if isinstance(name, str | Path) else name
-
-    tables = {name: dict(table) if isinstance(table, Mapping) else table for name, table in content.items()}
-    if isinstance(tables.get("files"), dict):
-        tables["files"] = {role: moved(name) for role, name in tables["files"].items()}
-    files = (
-        ("subject", "body"),
-        ("emg", "file"),
-        ("fascicle", "file"),
-        ("markers", "set"),
-        ("muscles", "database"),
-    )
-    for table, key in files:
-        values = tables.get(table)
-        name = values.get(key) if isinstance(values, dict) else None
-        if not isinstance(name, str):
-            continue
-        bundled = (key == "set" and name in marker_sets()) or (key == "database" and not is_own_set(name))
-        if not bundled:
-            tables[table][key] = moved(name)
-    return tables
-
-
-def toml_text(content: Mapping[str, Any]) -> str:
-    """TOML of tables of values, and of lists of tables."""
-    blocks = list[str]()
-    for name, table in content.items():
-        listed = isinstance(table, list)
-        for part in table if listed else [table]:
-            if not isinstance(
-                part, Mapping
-            ):  # what is no table stays so: the reader of trial files refuses it
-                blocks.insert(0, f"{key_text(name)} = {value_text(table)}")
-                break
-            header = f"[[{key_text(name)}]]" if listed else f"[{key_text(name)}]"
-            blocks.append("\n".join([header, *(f"{key_text(k)} = {value_text(v)}" for k, v in part.items())]))
-    return "\n\n".join(blocks) + "\n"

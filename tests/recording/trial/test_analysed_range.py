@@ -208,6 +208,19 @@ def test_where_no_contact_is_seen_and_measured_the_whole_recording_is_refused_as
     }
 
 
+def test_a_plate_without_numbers_ends_the_range_of_its_leg_alone(standard, tmp_path):
+    path = walk(tmp_path)
+    table = read_mot(tmp_path / "forces.mot")
+    values = table.values.copy()
+    columns = [k for k, name in enumerate(table.names) if name.startswith("right_")]
+    values[np.ix_((table.time > 1.2) & (table.time < 1.7), columns)] = np.nan
+    write_mot(tmp_path / "forces.mot", replace(table, values=values))
+    whole, trial = read_trial(standard), read_trial(path)
+    assert trial.legs["l"] == whole.legs["l"]
+    assert trial.legs["r"] == pytest.approx((1.8, whole.legs["r"][1]), abs=0.03)
+    assert "before it a plate has no numbers (1.20 to 1.70 s)" in trial.analysed[0]
+
+
 def test_a_force_while_the_foot_is_in_the_air_is_no_contact(tmp_path):
     path = walk(tmp_path, steps=("r2",))
     table = read_mot(tmp_path / "forces.mot")

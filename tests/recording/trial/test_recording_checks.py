@@ -12,6 +12,7 @@ from synthetic_trial import write_trial
 
 from musclesolve.errors import InputError
 from musclesolve.motion.anatomy.anatomy import anatomy
+from musclesolve.motion.ground_reaction import origin_wrench
 from musclesolve.recording.data import Markers, Table
 from musclesolve.recording.text.mot_file import read_mot, write_mot
 from musclesolve.recording.text.trc_file import read_trc, write_trc
@@ -281,7 +282,7 @@ def test_points_of_force_in_millimetres_are_refused(tmp_path: Path) -> None:
     assert "points are in metres" in refused(path)
 
 
-def test_a_missing_force_is_refused_and_a_missing_point_of_nothing_is_not(tmp_path: Path) -> None:
+def test_a_missing_point_of_nothing_is_not_refused(tmp_path: Path) -> None:
     path = write_trial(tmp_path)
 
     def unload(table: Table) -> Table:
@@ -294,12 +295,34 @@ def test_a_missing_force_is_refused_and_a_missing_point_of_nothing_is_not(tmp_pa
     rewrite_forces(tmp_path / "forces.mot", unload)
     assert np.isnan(read_trial(path).forces[0].point[0]).all()
 
+
+def lose_forces(path: Path, first: int, stop: int) -> None:
     def lose(table: Table) -> Table:
         values = table.values.copy()
-        values[700, table.names.index("r_vy")] = np.nan
+        values[first:stop, [k for k, name in enumerate(table.names) if name.startswith("r_")]] = np.nan
         return replace(table, values=values)
 
-    rewrite_forces(tmp_path / "forces.mot", lose)
+    rewrite_forces(path, lose)
+
+
+def test_a_short_gap_of_a_plate_is_a_straight_line_and_a_long_one_in_the_range_is_refused(
+    tmp_path: Path,
+) -> None:
+    path = write_trial(tmp_path)
+    whole = read_trial(path)
+    lose_forces(tmp_path / "forces.mot", 690, 720)
+    found = read_trial(path)
+    one, other = whole.forces[0], found.forces[0]
+    (gap,) = other.gaps
+    assert gap.filled and (gap.first, gap.last) == pytest.approx((0.69, 0.719))
+    assert any("filled by straight lines" in note and "30 ms" in note for note in found.notes)
+    lost = slice(690, 720)
+    wrench, filled = (origin_wrench(p.force, p.point, p.moment, 20.0) for p in (one, other))
+    assert np.array_equal(wrench[:690], filled[:690]) and np.array_equal(wrench[720:], filled[720:])
+    assert np.abs(np.diff(filled[lost], n=2, axis=0)).max() < 1e-6 * np.abs(wrench).max()
+    assert np.abs(wrench - filled).max() < 0.05 * np.abs(wrench).max()
+
+    lose_forces(tmp_path / "forces.mot", 690, 1000)
     message = refused(path)
     # Seven lines of header, then one row per millisecond.
-    assert "line 708, column 'r_vy'" in message and "at 0.7 s" in message
+    assert "line 698, column 'r_vx'" in message and "at 0.69 s, and up to 0.999 s" in message

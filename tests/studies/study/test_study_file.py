@@ -8,8 +8,9 @@ import pytest
 
 from musclesolve.errors import InputError
 from musclesolve.recording.schema import trial_document, trial_keys
+from musclesolve.recording.text.toml_text import tables_text
 from musclesolve.studies.study.study_file import is_study, read_study
-from musclesolve.studies.study.trial_files import toml_text, trial_file
+from musclesolve.studies.study.trial_files import trial_file
 
 STUDY = """title = "Slow and fast"
 [design]
@@ -164,7 +165,7 @@ def test_toml_is_read_back_as_it_was(tmp_path: Path) -> None:
         "force": [{"side": "r", "plate": 1}, {"side": "l", "plate": 2}],
     }
     path = tmp_path / "trial.toml"
-    path.write_text(toml_text(content), encoding="utf-8")
+    path.write_text(tables_text(content), encoding="utf-8")
     assert trial_document(path).content == content
 
 
