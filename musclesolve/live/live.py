@@ -38,6 +38,7 @@ from musclesolve.errors import InputError, MuscleSolveError
 from musclesolve.live.causal_filter import CausalFilter
 from musclesolve.live.marker_bridging import MarkerBodies
 from musclesolve.live.plate_sides import PlateSides
+from musclesolve.live.sample_clock import SampleClock
 from musclesolve.motion.anatomy.anatomy import Seen, follow, measured_body
 from musclesolve.motion.anatomy.functional_axes import with_functional_axes
 from musclesolve.motion.anatomy.joint_centers import between
@@ -65,8 +66,6 @@ from musclesolve.recording.trial.model_trial import ModelTrial
 from musclesolve.sharing.problem import Problem
 from musclesolve.sharing.status import Status
 
-OFF_GRID = 0.25
-"""A sample may come so much of a period before or after its time; one farther off is refused."""
 _FRAME, _TIME = np.zeros(1, np.intp), np.zeros(1)  # number and time of a pose alone
 LACKING = 0.1
 """Upward force, in body weights, that may be missing at the pelvis before a foot near the floor is taken to stand on
@@ -116,8 +115,6 @@ class Frame:
 class _Past:
     """What a sample needs of those before it."""
 
-    time: float = np.nan  # of the newest sample that was taken [s]
-    refused: int = 0  # so many samples since were refused for their times
     coordinates: Array | None = None  # its pose (K+6,)
     shift: Array = field(
         default_factory=lambda: np.zeros(0)
@@ -224,7 +221,7 @@ class Live:
         self._coordinates = CausalFilter(count, self.rate, self.cutoff, self.lag)
         self._wrenches = tuple(CausalFilter(6, self.rate, self.cutoff, self.lag) for _ in SIDES)
         self._assigned = PlateSides(self.plates, recording.unloaded_below)
-        self._past = _Past()
+        self._clock, self._past = SampleClock(self.rate, self.bridge), _Past()
 
     @property
     def noise_gain(self) -> Array:
@@ -248,6 +245,11 @@ class Live:
 
     def clear(self) -> None:
         """Forget all samples; the next one is the first."""
+        self._clock.clear()
+        self._forget()
+
+    def _forget(self) -> None:
+        """Begin anew with the sample that the clock has taken."""
         self._past = _Past()
         for each in (self._coordinates, *self._wrenches):
             each.clear()
@@ -282,9 +284,15 @@ class Live:
             _shaped(markers, "markers", (len(self.markers), 3)),
             _shaped(plates, "plates", (len(self.plates), 9)),
         )
+        taken = self._clock.take(time)
+        if taken.refusal:
+            return self._interrupted(time - self.lag, begun, (taken.refusal,))
+        if taken.anew:
+            self._forget()
+        else:
+            for each in (self._coordinates, *self._wrenches) * (taken.slots - 1):
+                each.push(None)
         past, notes = self._past, list[str]()
-        if refusal := self._take_time(time):
-            return self._interrupted(time - self.lag, begun, (refusal,))
         if self.channels and emg is not None:
             past.envelopes.append((time, _shaped(emg, "emg", (len(self.channels),))))
 
@@ -370,32 +378,6 @@ class Live:
         motion, bodies = moving_bodies(self.model, _TIME, coordinates[None], still, still)
         off = motion.q[0, targets.slots[self._are_points]] - values[0, self._are_points]
         return coordinates, np.linalg.norm(off, axis=1), (motion.q[0], bodies.rotation[0])
-
-    def _take_time(self, time: float) -> str:
-        """Note the time of a sample; why it is refused, "" where it is not."""
-        past = self._past
-        if not np.isfinite(time):
-            return "a sample without a time was refused"
-        if past.refused > self.bridge * self.rate:  # it is the clock that has changed
-            self.clear()
-            past = self._past
-        past.refused += 1
-        if not np.isnan(past.time):
-            periods = (time - past.time) * self.rate
-            slots = round(periods)
-            if slots < 1:
-                return f"the sample of {time:.4f} s came after that of {past.time:.4f} s and was refused"
-            if slots - 1 > self.bridge * self.rate + 1e-9:
-                self.clear()
-                past = self._past
-            elif abs(periods - slots) > OFF_GRID:
-                return f"the sample of {time:.4f} s is not {self.rate:g} times a second and was refused"
-            else:
-                for _ in range(slots - 1):
-                    for each in (self._coordinates, *self._wrenches):
-                        each.push(None)
-        past.time, past.refused = time, 0
-        return ""
 
     def _sampled_pose(self, time: float, markers: Array) -> tuple[Array | None, Array | None, str]:
         """Coordinates (K+6,) of a sample and the ends of its feet (2, 2, 3) [m], None where not known; a note."""

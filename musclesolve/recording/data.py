@@ -144,6 +144,12 @@ class PlateForce(Sampled):
     number: int | None = None  # of the plate in that file; None where [[force]] names columns
     gaps: tuple[PlateGap, ...] = ()
 
+    @property
+    def measured(self) -> Mask:
+        """Which samples (S,) lie in no gap that is too long to be filled."""
+        lost = [(self.time >= gap.first) & (self.time <= gap.last) for gap in self.gaps if not gap.filled]
+        return ~np.any(lost, axis=0) if lost else np.ones(self.time.size, bool)
+
 
 @dataclass(frozen=True)
 class Event:

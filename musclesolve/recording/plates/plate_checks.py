@@ -93,16 +93,16 @@ def check_any_load(trial: Trial, document: Document) -> None:
 
 
 def loaded(trial: Trial, plate: PlateForce) -> Mask:
-    """Return which samples count as loaded, (S,): the others are taken as zero."""
+    """Return which samples that were measured count as loaded, (S,)."""
     vertical = np.abs(plate.force[:, 2])
-    return np.asarray((vertical >= trial.unloaded_below) & (vertical > 0.0))
+    return np.asarray((vertical >= trial.unloaded_below) & (vertical > 0.0) & plate.measured)
 
 
 def _faults(trial: Trial, plate: PlateForce) -> Iterator[PlateFault]:
     """Yield what is wrong with a plate, test by test: each may rely on the ones before it."""
     foot, weight = f"{SIDE_NAMES[plate.side]} foot", trial.subject.mass * STANDARD_GRAVITY
     start, end = trial.time_range
-    inside = (plate.time >= start) & (plate.time <= end)
+    inside = (plate.time >= start) & (plate.time <= end) & plate.measured
     # What lies farther from the range does not reach into it through the filter.
     cutoff = trial.filter.cutoff_hz
     reach = REACH_S if cutoff is None else min(REACH_S, _PERIODS / cutoff)

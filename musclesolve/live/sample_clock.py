@@ -1,0 +1,71 @@
+"""Which samples of a stream are taken, by their times alone.
+
+Samples belong to an even clock that starts with the first of them: each to the slot that is a whole number of periods
+after that of the sample before, so that a clock that runs a little fast or slow is followed. What comes twice, late or
+between two slots is refused; where samples are lost for longer than is bridged, or refused one after the other because
+the clock itself has changed, the next sample is a first one again.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+OFF_GRID = 0.25
+"""A sample may come so much of a period before or after its time; one farther off is refused."""
+
+
+class Taken(NamedTuple):
+    """What becomes of a sample.
+
+    slots: periods since the sample before that was taken; 0 of a first one, and where that is not known. anew: what
+    came before is no longer of use. refusal: why it is not taken, "" where it is.
+    """
+
+    slots: int = 0
+    anew: bool = False
+    refusal: str = ""
+
+
+class SampleClock:
+    """The slots of a stream.
+
+    Args:
+        rate: samples a second [Hz].
+        bridge: longest time without samples after which a stream goes on [s].
+    """
+
+    def __init__(self, rate: float, bridge: float) -> None:
+        self._rate, self._most = rate, bridge * rate
+        self.clear()
+
+    def clear(self) -> None:
+        """The next sample is the first one."""
+        self._newest, self._refused = np.nan, 0  # time of the newest taken [s]; how many since were refused
+
+    def take(self, time: float) -> Taken:
+        """Note the time of a sample [s], and say whether it is taken."""
+        if not np.isfinite(time):
+            return Taken(refusal="a sample without a time was refused")
+        if self._refused > self._most:  # it is the clock that has changed
+            self.clear()
+            self._newest = time
+            return Taken(anew=True)
+        slots, anew = 0, False
+        if not np.isnan(self._newest):
+            periods = (time - self._newest) * self._rate
+            slots = round(periods)
+            anew = slots - 1 > self._most + 1e-9
+            if slots < 1:
+                self._refused += 1
+                return Taken(
+                    refusal=f"the sample of {time:.4f} s came after that of {self._newest:.4f} s and was refused"
+                )
+            if not anew and abs(periods - slots) > OFF_GRID:
+                self._refused += 1
+                return Taken(
+                    refusal=f"the sample of {time:.4f} s is not {self._rate:g} times a second and was refused"
+                )
+        self._newest, self._refused = time, 0
+        return Taken(slots, anew)
