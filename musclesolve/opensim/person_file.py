@@ -370,55 +370,6 @@ def _with_numbers(person: PersonMuscles) -> PersonMuscles:
     return person.with_numbers(replace(parent, tendon_slack_length=parent.tendon_slack_length + shift))
 
 
-def check_person_place(path: str | Path) -> None:
-    """See that a person's muscles may be written there, before they are computed.
-
-    Raises:
-        InputError: a name without .toml, a folder that does not exist, a file of something else.
-    """
-    path = Path(path)
-    if path.suffix.casefold() != ".toml":
-        raise InputError(
-            f"{path.name} does not end in .toml",
-            code="bad_format",
-            where="output",
-            expected="the file of a person's muscles, such as person.toml",
-            remedy=f"write {path.name or 'person'}.toml",
-        )
-    if not path.absolute().parent.is_dir():
-        raise InputError(
-            f"there is no folder {path.absolute().parent}",
-            code="missing_file",
-            where="output",
-            expected="a folder that exists",
-            remedy="make the folder, or choose another one",
-        )
-    if path.exists() and parent_of_person(path) is None:
-        raise InputError(
-            f"{path} exists and is not the file of a person's muscles",
-            code="occupied_folder",
-            where="output",
-            expected="a new file, or one that an earlier calibration wrote",
-            remedy="choose another name",
-        )
-
-
-def check_figures_place(path: str | Path) -> None:
-    """See that figures may be written into a folder, before they are made.
-
-    Raises:
-        InputError: there is a file of that name.
-    """
-    if Path(path).exists() and not Path(path).is_dir():
-        raise InputError(
-            f"{path} is a file",
-            code="not_writable",
-            where="figures",
-            expected="a folder, new or not",
-            remedy="choose another name",
-        )
-
-
 def write_person(person: PersonMuscles, path: str | Path) -> None:
     """Write the muscles of one person; `read_person` gives them back exactly.
 

@@ -35,23 +35,6 @@ STRAIN_TAGS = {
 """Class of a muscle -> the number in it that is the tendon strain; classes of Millard et al. have it in a curve."""
 
 
-def check_model_place(path: str | Path) -> None:
-    """See that a model may be written there, before anything is computed.
-
-    Raises:
-        InputError: a name without .osim, a folder that does not exist.
-    """
-    path = Path(path)
-    if path.suffix.casefold() != ".osim" or not path.absolute().parent.is_dir():
-        raise InputError(
-            f"{path} is no place for an OpenSim model",
-            code="bad_format",
-            where="osim",
-            expected="a name that ends in .osim, in a folder that exists",
-            remedy="choose another name",
-        )
-
-
 def write_person_model(person: PersonMuscles, path: str | Path) -> tuple[str, ...]:
     """Write the model that is the parent of one person's muscles with the numbers of the person.
 

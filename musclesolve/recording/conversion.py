@@ -20,6 +20,7 @@ from musclesolve.recording.formats import read_forces_table, read_markers
 from musclesolve.recording.markers.marker_names import without_person
 from musclesolve.recording.place_errors import error_at
 from musclesolve.recording.text.mot_file import write_mot
+from musclesolve.recording.text.text_file import check_place
 from musclesolve.recording.text.trc_file import write_trc
 from musclesolve.recording.units import METRES
 
@@ -51,15 +52,7 @@ def convert(
         remedy = f"musclesolve export {source} --format sto (or mot, csv, mat, parquet)"
         raise error_at(source, None, problem, expected, remedy, code="conflict")
     for number, target in enumerate(targets):
-        if target.suffix.casefold() not in (*MARKERS, *FORCES):
-            problem = f"files that end in '{target.suffix}' are not written"
-            expected = "a name that ends in .trc for markers, in .mot or .sto for forces"
-            raise error_at(target, None, problem, expected, f"-o {target.stem or 'markers'}.trc")
-        if not target.absolute().parent.is_dir():
-            problem, remedy = "there is no such folder", "make the folder first, or correct its name"
-            raise error_at(
-                target.parent, None, problem, "a folder to write into", remedy, code="missing_file"
-            )
+        check_place(target, "markers (.trc) or forces (.mot, .sto)", *MARKERS, *FORCES)
         if _same_file(target, source):
             problem = "this is the recording that is to be read: it would be lost"
             remedy = f"-o {target.with_stem(target.stem + '_converted').name}"

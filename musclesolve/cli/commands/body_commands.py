@@ -35,9 +35,12 @@ def calibrate_body(
 
     Nothing is applied: what is written is used where the tables subject and plates of a trial file name it.
     """
+    from musclesolve.recording.text.text_file import check_place
+    from musclesolve.results.files.atomic_writing import reserved
     from musclesolve.studies.calibration import body_calibration
 
-    with progress() as report:
+    with progress() as report, reserved(output.parent):
+        check_place(output, "the body of one subject", ".toml", table="body")
         body = body_calibration.calibrate_body(
             trials, plate_force=plate_force, mass_sd=mass_sd, progress=report
         )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -349,10 +350,11 @@ def calibrate_muscles(
     side: Sides = Side.both,
 ) -> None:
     """Muscles of one person, fitted to EMG, fascicle lengths and strength tests, with standard deviations."""
-    from musclesolve.opensim.person_file import check_figures_place, check_person_place, write_person
-    from musclesolve.opensim.person_model import check_model_place, write_person_model
+    from musclesolve.opensim.person_file import write_person
+    from musclesolve.opensim.person_model import write_person_model
     from musclesolve.plotting.study.calibration_figures import calibration_files
-    from musclesolve.results.files.atomic_writing import write_files
+    from musclesolve.recording.text.text_file import check_place
+    from musclesolve.results.files.atomic_writing import reserved, write_files
     from musclesolve.results.files.result_netcdf import netcdf_bytes
     from musclesolve.results.tables.calibration_tables import (
         agreement_table,
@@ -363,12 +365,10 @@ def calibrate_muscles(
     from musclesolve.studies.calibration.calibrate import calibrate_muscles
     from musclesolve.studies.calibration.free_parameters import stated_words
 
-    check_person_place(output)
+    check_place(output, "the muscles of one person", ".toml", table="person")
     if osim is not None:
-        check_model_place(osim)
-    if figures is not None:
-        check_figures_place(figures)
-    with progress() as report:
+        check_place(osim, "an OpenSim model", ".osim")
+    with progress() as report, nullcontext() if figures is None else reserved(figures):
         done = calibrate_muscles(
             trial,
             None if free is None else stated_words(free),

@@ -6,10 +6,12 @@ import codecs
 import hashlib
 import os
 import re
+import tomllib
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from io import BufferedReader
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -66,14 +68,62 @@ def writing(path: Path) -> Iterator[None]:
     try:
         yield
     except OSError as reason:
-        folder = path.parent.absolute()
+        if fault := _no_place(path):
+            raise fault from None
         problem = f"the file cannot be written ({reason.strerror or reason})"
         expected, remedy = "a place where you may write", "name another file, or make room for it"
-        if path.is_dir():
-            problem, expected, remedy = "this is a folder", "the name of a file", "name a file in it"
-        elif not folder.is_dir():
-            problem, expected, remedy = "there is no such folder", "a folder", f"make {folder} first"
         raise error_at(path, None, problem, expected, remedy, code="not_writable") from None
+
+
+def _no_place(path: Path) -> InputError | None:
+    """The refusal of a path at which there can be no file: a folder, or in a folder that does not exist."""
+    folder = path.parent.absolute()
+    if path.is_dir():
+        problem, expected, remedy = "this is a folder", "the name of a file", "name a file in it"
+    elif not folder.is_dir():
+        problem, expected, remedy = "there is no such folder", "a folder", f"make {folder} first"
+    else:
+        return None
+    return error_at(path, None, problem, expected, remedy, code="not_writable")
+
+
+def check_place(path: str | Path, what: str, *suffixes: str, table: str | None = None) -> None:
+    """See that a file may be written there, before anything is computed.
+
+    Args:
+        path: of the file.
+        what: it holds, in messages: "the muscles of one person".
+        suffixes: with which its name may end.
+        table: a table of TOML that every such file has; a file without it is of something else and is not replaced.
+
+    Raises:
+        InputError: another suffix, a folder of that name, a folder that does not exist, a file of something else.
+    """
+    path = file_path(path)
+    if path.suffix.casefold() not in suffixes:
+        problem = f"a file of {what} does not end in '{path.suffix}'"
+        expected, remedy = (
+            f"a name that ends in {', '.join(suffixes)}",
+            f"-o {path.stem or 'name'}{suffixes[0]}",
+        )
+        raise error_at(path, None, problem, expected, remedy)
+    if fault := _no_place(path):
+        raise fault
+    if table is not None and path.exists() and stated_table(path, table) is None:
+        problem, expected = (
+            f"this is not a file of {what}, and would be lost",
+            "a new file, or one of the same kind",
+        )
+        raise error_at(path, None, problem, expected, "choose another name", code="occupied_folder")
+
+
+def stated_table(path: Path, name: str) -> dict[str, Any] | None:
+    """Return a table of a TOML file; None of any other file, and where it has none of this name."""
+    if path.suffix.casefold() == ".toml":
+        with suppress(InputError, tomllib.TOMLDecodeError):
+            table = tomllib.loads("\n".join(read_lines(path))).get(name)
+            return table if isinstance(table, dict) else None
+    return None
 
 
 @contextmanager

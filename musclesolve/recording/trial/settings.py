@@ -5,13 +5,10 @@ A table comes as the schema leaves it: numbers are floats, keys that are absent 
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Mapping
-from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from musclesolve.errors import InputError
 from musclesolve.recording.data import (
     ConsistencyOptions,
     FilterOptions,
@@ -21,7 +18,7 @@ from musclesolve.recording.data import (
     Subject,
 )
 from musclesolve.recording.schema import Document, described_keys, trial_keys, value_problem
-from musclesolve.recording.text.text_file import is_file, read_lines, without_detours
+from musclesolve.recording.text.text_file import is_file, stated_table, without_detours
 from musclesolve.recording.trial.body_file import read_body
 
 ADULT = 18.0
@@ -172,11 +169,8 @@ def is_own_set(database: str) -> bool:
 
 def parent_of_person(path: str | Path) -> str | None:
     """Return what a file of one person's muscles names as their parent, "" for nothing; None of any other file."""
-    if Path(path).suffix.casefold() == ".toml":
-        with suppress(InputError, tomllib.TOMLDecodeError):
-            person = tomllib.loads("\n".join(read_lines(Path(path)))).get("person")
-            return str(person.get("parent", "")) if isinstance(person, dict) else None
-    return None
+    person = stated_table(Path(path), "person")
+    return None if person is None else str(person.get("parent", ""))
 
 
 def muscle_files(path: Path) -> dict[str, Path]:

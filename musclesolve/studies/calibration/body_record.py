@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from musclesolve._util.arrays import Array
+from musclesolve.recording.text.text_file import name_from
 from musclesolve.recording.text.toml_text import tables_text
 from musclesolve.results.files.atomic_writing import write_files
 from musclesolve.version import __version__
@@ -102,11 +103,11 @@ class BodyCalibration:
             InputError: the place cannot be written.
         """
         path = Path(path)
-        return write_files(path.parent, {path.name: body_text(self, path.parent).encode()})[0]
+        return write_files(path.parent, {path.name: body_text(self, path).encode()})[0]
 
 
-def body_text(body: BodyCalibration, folder: Path) -> str:
-    """The text of the file; the trials are named from its folder."""
+def body_text(body: BodyCalibration, path: Path) -> str:
+    """The text of the file at a path; the trials are named from its folder."""
     tables: dict[str, Any] = {
         "body": {
             "name": body.name,
@@ -123,7 +124,7 @@ def body_text(body: BodyCalibration, folder: Path) -> str:
         },
         "trial": [
             {
-                "file": _from(one.trial, folder),
+                "file": name_from(one.trial, path),
                 "session": one.session,
                 "frames": one.frames,
                 "frames_left_out": one.left_out,
@@ -156,8 +157,3 @@ def _size(size: ResidualSize) -> dict[str, float]:
 
 def _short(number: float) -> float:
     return float(f"{number:.6g}")
-
-
-def _from(path: Path, folder: Path) -> str:
-    path, folder = path.resolve(), folder.resolve()
-    return path.relative_to(folder).as_posix() if path.is_relative_to(folder) else path.as_posix()

@@ -197,6 +197,15 @@ def test_the_command_writes_the_file_and_says_how_to_use_it(tmp_path):
     assert document["exit_code"] == 0 and len(document["parameters"]) == len(document["covariance"])
 
 
+def test_the_command_replaces_no_file_of_something_else(tmp_path):
+    path = recorded(tmp_path).path
+    text = path.read_text(encoding="utf-8")
+    refusal = CliRunner().invoke(app, ["calibrate-body", str(path), "-o", str(path)])
+    assert refusal.exit_code == 2 and "would be lost" in " ".join(refusal.output.split())
+    assert path.read_text(encoding="utf-8") == text
+    assert CliRunner().invoke(app, ["calibrate-body", str(path), "-o", str(tmp_path / "body")]).exit_code == 2
+
+
 def test_a_stop_leaves_nothing_behind(tmp_path):
     path, stages = recorded(tmp_path / "walk").path, []
 
