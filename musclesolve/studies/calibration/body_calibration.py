@@ -48,6 +48,7 @@ from musclesolve.studies.calibration.body_residual import (
     plate_names,
     trial_pieces,
 )
+from musclesolve.studies.calibration.one_subject import BODY, check_one_subject
 from musclesolve.studies.uncertainty.error_sources import standard_deviations
 
 PURPOSE = "the calibration of a body"
@@ -145,7 +146,7 @@ def calibrate_body(
 
 def check_trials(trials: Sequence[Trial]) -> None:
     """Refuse trials that are not of one subject, stand twice, or are calibrated already."""
-    first, seen = trials[0], set[Path]()
+    seen = set[Path]()
     for trial in trials:
         path = trial.path.resolve()
         if path in seen:
@@ -160,22 +161,7 @@ def check_trials(trials: Sequence[Trial]) -> None:
                 expected = "what was recorded, with the body of the inertia table"
                 remedy = "leave out body of [subject] and [plates], and write them again afterwards"
                 raise trial.document.error(problem, table, key, 0, expected, remedy, code="conflict")
-        for key, one, other in zip(
-            ("mass_kg", "stature_m", "sex", "shoe_mass_kg", "segments"),
-            _identity(trial),
-            _identity(first),
-            strict=True,
-        ):
-            if one != other:
-                problem = f"{key} is not that of {first.path.name}: {one}, there {other}"
-                expected = "trials of one subject"
-                remedy = "calibrate each subject by itself, or correct the trial file"
-                raise trial.document.error(problem, "subject", key, 0, expected, remedy, code="conflict")
-
-
-def _identity(trial: Trial) -> tuple[object, ...]:
-    subject = trial.subject
-    return subject.mass, subject.stature, subject.sex, subject.shoe_mass, dict(subject.segments)
+    check_one_subject(trials, BODY)
 
 
 def _check_loaded(trials: Sequence[Trial], pieces: Sequence[TrialResidual]) -> None:

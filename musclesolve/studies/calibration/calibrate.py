@@ -75,6 +75,7 @@ from musclesolve.studies.calibration.observations import (
     TrialMuscles,
     correlated_samples,
 )
+from musclesolve.studies.calibration.one_subject import check_one_subject
 from musclesolve.version import __version__
 
 if TYPE_CHECKING:
@@ -526,6 +527,7 @@ def _same_muscles(trials: Sequence[TrialMuscles]) -> tuple[str, str | None]:
     Raises:
         InputError: trials of two subjects, or with other muscles or tendons.
     """
+    check_one_subject([trial.body.trial for trial in trials if isinstance(trial.body.trial, Trial)])
     first = trials[0]
     of_first: dict[str, tuple[str, str | None]] = {}
     for number, trial in enumerate(trials):
@@ -546,15 +548,8 @@ def _same_muscles(trials: Sequence[TrialMuscles]) -> tuple[str, str | None]:
             seen = {"model": (str(path), sha256(path))}
         else:
             assert body.trial is not None
-            subject, muscles = body.trial.subject, body.trial.muscles
-            seen = {
-                "muscle set": (
-                    muscles.database,
-                    sha256(Path(muscles.database)) if is_own_set(muscles.database) else None,
-                ),
-                "mass of the subject": (f"{subject.mass:g} kg", None),
-                "stature of the subject": (f"{subject.stature:g} m" if subject.stature else "unknown", None),
-            }
+            name = body.trial.muscles.database
+            seen = {"muscle set": (name, sha256(Path(name)) if is_own_set(name) else None)}
         seen["kind of tendons"] = (body.sharing.tendon, None)
         seen["cost"] = (body.sharing.cost.label, None)
         seen |= {name: (str(value), None) for name, value in settings.items()}

@@ -156,6 +156,11 @@ def test_trials_of_two_persons_are_refused():
     heavier = replace(second, subject=replace(second.subject, mass=90.0))
     with refused("conflict", "mass", "90"):
         calibrate_muscles([first, heavier], FREE, side="r")
+    other = "female" if second.subject.sex == "male" else "male"
+    with refused("conflict", "sex", other):
+        calibrate_muscles(
+            [first, replace(second, subject=replace(second.subject, sex=other))], FREE, side="r"
+        )
 
 
 def test_trials_with_other_tendons_are_refused():
@@ -205,7 +210,16 @@ def test_command_writes_the_muscles_and_says_what_it_found(tmp_path):
     text_of = CliRunner().invoke(app, [*words, "--profile", slack["name"]])
     assert text_of.exit_code == 0, text_of.output
     assert "profile" in text_of.output and slack["name"] in text_of.output
-    refusal = CliRunner().invoke(app, [*words[:3], str(trial)])
+    for place, part in (
+        (trial, "would be lost"),
+        (tmp_path / "no" / "p.toml", "no such folder"),
+        (tmp_path / "p.osim", ".toml"),
+    ):
+        refusal = CliRunner().invoke(app, [*words[:3], str(place)])
+        assert refusal.exit_code == 2 and part in " ".join(refusal.output.split())
+    refusal = CliRunner().invoke(app, [*words, "--osim", str(tmp_path / "person.xml")])
+    assert refusal.exit_code == 2 and ".osim" in refusal.output
+    refusal = CliRunner().invoke(app, [*words, "--figures", str(trial)])
     assert refusal.exit_code == 2
     assert trial.read_text(encoding="utf-8") == text
 

@@ -1,0 +1,38 @@
+"""Which trials are of one subject: those whose trial files state the same of it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from musclesolve.recording.data import Trial
+
+PERSON = ("mass_kg", "stature_m", "sex")
+"""What [subject] states of a person."""
+BODY = (*PERSON, "shoe_mass_kg", "segments")
+"""What it states besides of the body that was recorded, shoes among it."""
+
+
+def check_one_subject(trials: Sequence[Trial], keys: Sequence[str] = PERSON) -> None:
+    """Refuse trials whose subject is not that of the first one.
+
+    Args:
+        trials: of recordings.
+        keys: of [subject], those in which the trials must agree.
+
+    Raises:
+        InputError: a trial of which one of the keys is another one.
+    """
+    for trial in trials[1:]:
+        one, other = _stated(trial), _stated(trials[0])
+        for key in keys:
+            if one[key] != other[key]:
+                problem = f"{key} is not that of {trials[0].path.name}: {one[key]}, there {other[key]}"
+                expected = "trials of one subject"
+                remedy = "calibrate each subject by itself, or correct the trial file"
+                raise trial.document.error(problem, "subject", key, 0, expected, remedy, code="conflict")
+
+
+def _stated(trial: Trial) -> dict[str, object]:
+    subject = trial.subject
+    numbers = subject.mass, subject.stature, subject.sex, subject.shoe_mass, dict(subject.segments)
+    return dict(zip(BODY, numbers, strict=True))
