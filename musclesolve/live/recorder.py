@@ -1,0 +1,467 @@
+"""The recording of a session: what came and what was computed goes to a folder as it comes.
+
+Markers are a TRC file, plates a MOT file, envelopes of EMG a STO file, each with a row for every slot of the clock of
+the stream: a lost sample is an empty row, which the readers fill or leave out as any other gap. The trial file beside
+them is that of the session with these files; it is written first, so that at every moment, also after the process was
+killed, `musclesolve run FOLDER/trial.toml` gives the offline result of what was recorded. Where the clock of the stream
+has changed, further files begin: `trial_2.toml` and those that it names.
+
+A thread writes what came a few times a second, so that a disk that hesitates holds up no frame. A row that was cut
+short when the power failed is left out by the readers.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import logging
+import os
+from collections.abc import Callable, Mapping, Sequence
+from itertools import product
+from pathlib import Path
+from threading import Event, Thread
+from time import perf_counter
+from typing import Any, NamedTuple
+
+import numpy as np
+import xarray as xr
+
+from musclesolve._util.bundled_toml import bundled_toml
+from musclesolve._util.message_text import few
+from musclesolve.errors import InputError
+from musclesolve.live.live import Frame, Live
+from musclesolve.live.number_text import NumberRows
+from musclesolve.live.sample_clock import SampleClock
+from musclesolve.live.stream import Arrival
+from musclesolve.recording.file_axes import global_from_laboratory
+from musclesolve.recording.text.text_file import opening, write_text, writing
+from musclesolve.recording.text.toml_text import tables_text
+from musclesolve.recording.trial.trial_paths import with_paths
+from musclesolve.results.dataset.recording_labels import COMPONENTS
+from musclesolve.sharing.cost.cost_registry import costs
+from musclesolve.sharing.status import Status
+from musclesolve.version import __version__
+
+LOG = logging.getLogger("musclesolve")
+WRITTEN = 0.1
+"""So often rows are written [s]: no more than this is lost where the process is killed."""
+SYNCED = 1.0
+"""So often the operating system is asked to have them on the disk [s]: no more is lost where the power fails."""
+LONGEST_GAP = 10.0
+"""After a longer time without samples further files begin [s]."""
+MOST_WAITING = 1 << 27
+"""Bytes that wait for a disk that is full; beyond it the recording ends."""
+FRAMES, NOTES = "frames.csv", "notes.csv"
+KNOWN = ("trial*.toml", "markers*.trc", "forces*.mot", "emg*.sto", FRAMES, NOTES)
+"""Files of a recording."""
+_COUNT = 10
+"""Width of the number of rows in the header of a TRC file."""
+_DECIMALS = {"s": 8, "ms": 3, "rad": 7, "N m": 5, "N": 4, "m": 7, "1": 8}
+
+
+class _Log:
+    """A file that is appended to by whole lines, first those that wait in memory.
+
+    head: its beginning; count_at: where the number of its rows stands in it, None where it states none.
+    """
+
+    def __init__(self, path: Path, head: str, count_at: int | None = None) -> None:
+        self.path, self.waiting = path, bytearray()
+        self._count_at, self._rows = count_at, 0
+        with writing(path):
+            self._file = path.open("xb", buffering=0)
+            self._file.write(head.encode())
+
+    def write(self) -> None:
+        """Write what waits.
+
+        Raises:
+            OSError: not all of it could be written; the rest waits on.
+        """
+        if not self.path.exists():
+            raise FileNotFoundError(f"{self.path} is gone")
+        if not self.waiting:
+            return
+        while self.waiting:
+            done = self._file.write(bytes(self.waiting[: 1 << 20])) or 0
+            self._rows += self.waiting.count(b"\n", 0, done)
+            del self.waiting[:done]
+        if self._count_at is not None:
+            self._file.seek(self._count_at)
+            self._file.write(f"{self._rows:<{_COUNT}d}".encode())
+            self._file.seek(0, os.SEEK_END)
+
+    def sync(self) -> None:
+        """Have it on the disk."""
+        os.fsync(self._file.fileno())
+
+    def close(self) -> None:
+        """Nothing follows."""
+        self._file.close()
+
+
+class _Item(NamedTuple):
+    """A sample with its frame, as it waits for the disk; slot: of the clock in its part, None where it was refused."""
+
+    part: int
+    slot: int | None
+    arrival: Arrival
+    frame: Frame
+    latency: float
+
+
+class Recorder:
+    """A sink that writes a session to a folder.
+
+    Args:
+        folder: made if missing; one that holds a recording is refused.
+        say: called, from another thread, with a sentence where the disk fails and when it works again; default: the
+            log of the package.
+
+    Attributes:
+        trials: the trial files so far.
+
+    Raises:
+        InputError: the folder holds a recording already, or cannot be written.
+    """
+
+    def __init__(self, folder: str | Path, say: Callable[[str], None] = LOG.warning) -> None:
+        self.folder, self.trials = Path(folder), list[Path]()
+        with writing(self.folder / FRAMES):
+            self.folder.mkdir(parents=True, exist_ok=True)
+        if found := [path.name for name in KNOWN for path in sorted(self.folder.glob(name))]:
+            raise InputError(
+                f"the folder holds a recording already: {', '.join(found[:4])}",
+                code="occupied_folder",
+                file=self.folder,
+                expected="a folder for this session alone",
+                remedy="name another folder",
+            )
+        self._say, self._trouble, self._over = say, "", False
+        self._logs, self._waiting, self._ending = list[_Log](), list[_Item](), Event()
+        self._part, self._slot, self._empty = (
+            1,
+            0,
+            True,
+        )  # of the newest sample; whether the part has none yet
+        self._first = 0.0  # time of the first sample of the part that is written [s]
+        self._written = -1  # newest slot of that part
+        self._noted: tuple[str, ...] = ()
+        self._thread: Thread | None = None
+
+    def begin(self, live: Live) -> None:
+        """See Sink: the trial file and the headers."""
+        self._live, self._clock = live, SampleClock(live.rate, live.bridge)
+        laboratory = live.trial.document.content["laboratory"]
+        # p_file = p_global R: row vectors
+        self._axes = global_from_laboratory(laboratory["forward"], laboratory["up"])
+        count = len(live.plates)
+        self._marker_rows = NumberRows(np.array([0, 8] + [5] * 3 * len(live.markers)), "\t", more=1)
+        self._plate_rows = NumberRows(np.array([8] + [5, 5, 5, 8, 8, 8, 6, 6, 6] * count), "\t", "nan")
+        self._emg_rows = NumberRows(np.array([8] + [8] * len(live.channels)), "\t", "nan")
+        columns = frame_columns(live)
+        self._frame_rows = NumberRows(np.array([_decimals(*column) for column in columns]), ",")
+        names = [f"{name} [{unit}]" for name, unit in columns]
+        head = ",".join([*names, *(f"status.{side} []" for side in live.sides)])
+        self._begin_part(1)
+        self._frames = self._opened(FRAMES, head + "\n")
+        self._notes = self._opened(NOTES, "sample_time [s],note []\n")
+        self._thread = Thread(target=self._write_on, name="recorder", daemon=True)
+        self._thread.start()
+
+    def take(self, arrival: Arrival, frame: Frame) -> None:
+        """See Sink."""
+        taken, slot = self._clock.take(arrival.sample.time), None
+        if not taken.refusal:
+            changed = taken.anew and (taken.slots == 0 or taken.slots > LONGEST_GAP * self._live.rate)
+            if changed and not self._empty:
+                self._part, self._slot = self._part + 1, 0
+            elif not self._empty:
+                self._slot += taken.slots
+            self._empty, slot = False, self._slot
+        self._waiting.append(_Item(self._part, slot, arrival, frame, perf_counter() - arrival.received))
+
+    def close(self) -> None:
+        """See Sink: write what waits."""
+        self._ending.set()
+        if self._thread is not None:
+            self._thread.join()
+            self._thread = None
+        for log in self._logs:
+            log.close()
+        self._logs.clear()
+
+    @property
+    def remarks(self) -> list[str]:
+        """Sentences on the recording for the summary of a session."""
+        if self._trouble:
+            return [f"The recording in {self.folder} is not complete: {self._trouble}."]
+        also = f" and {len(self.trials) - 1} more, where the clock changed" if len(self.trials) > 1 else ""
+        return [f"Recorded: musclesolve run {self.trials[0]}{also}."] if self.trials else []
+
+    def _opened(self, name: str, head: str, count_at: int | None = None) -> _Log:
+        log = _Log(self.folder / name, head, count_at)
+        self._logs.append(log)
+        return log
+
+    def _begin_part(self, part: int) -> None:
+        """Begin with other files: a trial file and the recordings that it names."""
+        live, end = self._live, "" if part == 1 else f"_{part}"
+        names = {"markers": f"markers{end}.trc", "forces": f"forces{end}.mot", "emg": f"emg{end}.sto"}
+        path = self.folder / f"trial{end}.toml"
+        write_text(path, recorded_trial(live, path, names))
+        rate, count = f"{live.rate:.6f}", len(live.markers)
+        fields = "DataRate\tCameraRate\tNumFrames\tNumMarkers\tUnits\tOrigDataRate\tOrigDataStartFrame\tOrigNumFrames"
+        before = f"PathFileType\t4\t(X/Y/Z)\t{names['markers']}\n{fields}\n{rate}\t{rate}\t"
+        head = (
+            f"{before}{0:<{_COUNT}d}\t{count}\tmm\t{rate}\t1\t0\nFrame#\tTime\t"
+            + "\t\t\t".join(live.markers)
+            + "\t\t\n\t\t"
+            + "\t".join(f"{axis}{k}" for k in range(1, count + 1) for axis in "XYZ")
+            + "\n\n"
+        )
+        self._markers = self._opened(names["markers"], head, len(before.encode()))
+        columns = [
+            f"{name}{axis}"
+            for k in range(len(live.plates))
+            for name in plate_columns(k).values()
+            for axis in "xyz"
+        ]
+        self._forces = self._opened(names["forces"], _mot_head(names["forces"], columns))
+        self._emg = (
+            self._opened(names["emg"], _mot_head(names["emg"], live.channels)) if live.channels else None
+        )
+        self.trials.append(path)
+        self._written = -1
+
+    def _as_rows(self, items: Sequence[_Item]) -> None:
+        """Append samples and frames of one part to what waits for each file."""
+        live, count = self._live, len(items)
+        times = np.full(count, np.nan)  # of the slots [s]
+        if taken := [item for item in items if item.slot is not None]:
+            if self._written < 0:
+                self._first = taken[0].arrival.sample.time
+            slots = np.array([item.slot for item in taken])
+            # a row for every slot, empty where no sample came
+            numbers = np.arange(self._written + 1, slots[-1] + 1)
+            at, time = slots - numbers[0], self._first + numbers / live.rate
+            times[[item.slot is not None for item in items]] = time[at]
+            samples = [item.arrival.sample for item in taken]
+            markers = np.full((len(numbers), len(live.markers), 3), np.nan)
+            plates = np.full((len(numbers), 3 * len(live.plates), 3), np.nan)
+            markers[at] = 1e3 * np.array([sample.markers for sample in samples]) @ self._axes
+            plates[at] = np.reshape([sample.plates for sample in samples], (len(at), -1, 3)) @ self._axes
+            flat = [each.reshape(len(numbers), -1) for each in (markers, plates)]
+            self._markers.waiting += self._marker_rows.text(np.column_stack([numbers + 1, time, flat[0]]))
+            self._forces.waiting += self._plate_rows.text(np.column_stack([time, flat[1]]))
+            if self._emg is not None:
+                emg = np.full((len(numbers), len(live.channels)), np.nan)
+                for row, sample in zip(at, samples, strict=True):
+                    emg[row] = np.nan if sample.emg is None else sample.emg
+                self._emg.waiting += self._emg_rows.text(np.column_stack([time, emg]))
+            self._written = int(slots[-1])
+
+        frames = [item.frame for item in items]
+        stamps = [(item.part, item.arrival.sample.time, 1e3 * item.latency) for item in items]
+        part, stamp, latency = np.array(stamps).T
+        values = [
+            np.reshape([of(frame) for frame in frames], (count, -1)) for of, _, _ in _VARIABLES.values()
+        ]
+        rows = self._frame_rows.text(np.column_stack([part, times - live.lag, stamp, latency, *values]))
+        for frame, row in zip(frames, rows.split(b"\n"), strict=False):
+            words = ",".join(STATUS[int(each)] for each in frame.status)
+            self._frames.waiting += b"%s,%s\n" % (row, words.encode())
+        for item in items:
+            if (notes := item.frame.notes) != self._noted:
+                self._noted, text = notes, io.StringIO()
+                cells = [
+                    [f"{item.arrival.sample.time:.6f}", note] for note in notes or ("nothing is missing",)
+                ]
+                csv.writer(text, lineterminator="\n").writerows(cells)
+                self._notes.waiting += text.getvalue().encode()
+
+    def _write_on(self) -> None:
+        """Write what waits until the session ends, whatever the disk does."""
+        ended, synced, behind = False, perf_counter(), list[_Item]()
+        while not ended:
+            ended = self._ending.wait(WRITTEN)
+            items, self._waiting = self._waiting, []
+            behind += items
+            if self._over:
+                behind.clear()
+                continue
+            try:
+                while behind:
+                    if behind[0].part > len(self.trials):
+                        self._begin_part(behind[0].part)
+                    own = [item for item in behind if item.part == len(self.trials)]
+                    del behind[: len(own)]
+                    self._as_rows(own)
+                due = ended or perf_counter() - synced > SYNCED
+                for log in self._logs:
+                    log.write()
+                    if due:
+                        log.sync()
+            except (OSError, InputError) as error:
+                self._fail(error, ended)
+            else:
+                synced = perf_counter() if due else synced
+                if self._trouble:
+                    self._trouble = ""
+                    self._say(f"{self.folder} can be written again: nothing was lost.")
+
+    def _fail(self, error: Exception, ended: bool) -> None:
+        """Say once that the folder cannot be written; end the recording where there is no hope."""
+        gone = not self.folder.is_dir() or isinstance(error, FileNotFoundError)
+        reason = str(getattr(error, "strerror", None) or getattr(error, "problem", error))
+        reason = "its files are gone" if gone else reason
+        if gone or ended or sum(len(log.waiting) for log in self._logs) > MOST_WAITING:
+            self._over, self._trouble = True, reason
+            self._say(f"The session is no longer recorded in {self.folder}: {reason}.")
+        elif not self._trouble:
+            self._trouble = reason
+            self._say(f"{self.folder} cannot be written ({reason}): make room; the session goes on.")
+
+
+STATUS = {int(status): status.name.lower() for status in Status}
+"""Status of a frame -> the word for it, as in an exported result."""
+
+_Shape = tuple[str, ...]
+_VARIABLES: Mapping[str, tuple[Callable[[Frame], Any], str, _Shape]] = {
+    "kkt_residual": (lambda frame: frame.kkt_residual, "1", ("side",)),
+    "cost": (lambda frame: frame.cost, "1", ("side",)),
+    "joint_angle": (lambda frame: frame.angle, "rad", ("dof",)),
+    "joint_moment": (lambda frame: frame.moment, "N m", ("dof",)),
+    "reserve_moment": (lambda frame: frame.reserve, "N m", ("side", "shared_dof")),
+    "pelvis_residual": (lambda frame: frame.pelvis_residual, "", ("component",)),
+    "activation": (lambda frame: frame.activation, "1", ("muscle",)),
+    "muscle_force": (lambda frame: frame.force, "N", ("muscle",)),
+    "joint_reaction": (lambda frame: frame.joint_reaction, "N", ("joint", "axis")),
+}
+"""What of a frame is recorded: how it is read, its unit, its dimensions, with the names that a result has."""
+
+
+def _labels(live: Live) -> dict[str, tuple[str, ...]]:
+    """The names along each dimension."""
+    return {
+        "side": live.sides,
+        "dof": live.dofs,
+        "shared_dof": live.shared,
+        "component": tuple(COMPONENTS),
+        "muscle": live.muscles,
+        "joint": live.joints,
+        "axis": ("x", "y", "z"),
+    }
+
+
+def frame_columns(live: Live) -> list[tuple[str, str]]:
+    """Name and unit of the columns of numbers of the table of frames, "muscle_force.soleus_r" and "N"."""
+    labels = _labels(live)
+    columns = [("part", "1"), ("time", "s"), ("sample_time", "s"), ("latency", "ms")]
+    for variable, (_, unit, dims) in _VARIABLES.items():
+        for each in product(*(labels[dim] for dim in dims)):
+            own = unit if variable != "pelvis_residual" else "N" if each[0].startswith("force") else "N m"
+            columns.append((".".join([variable, *each]), own))
+    return columns
+
+
+def _decimals(name: str, unit: str) -> int:
+    """How many decimals a column of the table of frames has."""
+    return 0 if name == "part" else 15 if name.startswith("kkt_residual") else _DECIMALS.get(unit, 8)
+
+
+def read_frames(folder: str | Path, part: int = 1) -> xr.Dataset:
+    """The frames of a recorded session as a dataset, with the names and dimensions of a result.
+
+    Times (T,) [s] are those of the recording, so that frames can be compared with the result of `run` on it.
+    The reserve moment is by side and shared degree of freedom; `sample_time` is the time of the newest sample as it
+    came [s], `latency` how long after its arrival the frame was there [ms]. A last row that was cut short is left out.
+
+    Args:
+        folder: of the recording.
+        part: number of the trial file whose frames are read.
+
+    Raises:
+        InputError: there is no such table, or it is of something else.
+    """
+    path = Path(folder) / FRAMES
+    with opening(path), path.open(newline="", encoding="utf-8") as file:
+        lines = file.read().split("\n")[:-1]
+    heading, *rows = csv.reader(lines)
+    names = [title.rpartition(" [")[0] for title in heading]
+    units = {name: title.rpartition(" [")[2].rstrip("]") for name, title in zip(names, heading, strict=True)}
+    if "part" not in names or "sample_time" not in names:
+        raise InputError(
+            f"the columns are {few(names)}",
+            code="bad_format",
+            file=path,
+            expected="the table of frames that a live session records",
+            remedy="name the folder of a recording",
+        )
+    known = bundled_toml("musclesolve.results.dataset", "variables.toml")
+    which, when = names.index("part"), names.index("time")
+    kept = [row for row in rows if row[which] == str(part) and row[when]]
+    columns = dict(zip(names, zip(*kept, strict=True) if kept else [()] * len(names), strict=True))
+    data: dict[str, Any] = {}
+    labels: dict[str, list[str]] = {}
+    shapes = {name: dims for name, (_, _, dims) in _VARIABLES.items()} | {"status": ("side",)}
+    for variable in dict.fromkeys(name.partition(".")[0] for name in names if name != "part"):
+        own, dims = [name for name in names if name.partition(".")[0] == variable], shapes.get(variable, ())
+        cells = np.array([columns[name] for name in own]).reshape(len(own), len(kept)).T
+        if variable != "status":
+            cells = np.where(cells == "", "nan", cells).astype(float)
+        for dim, each in zip(dims, zip(*(name.split(".")[1:] for name in own), strict=True), strict=True):
+            labels[dim] = list(dict.fromkeys(each))
+        attributes = {"units": ", ".join(dict.fromkeys(units[name] for name in own))}
+        if variable in known:
+            attributes["long_name"] = known[variable]["long_name"]
+        shape = (len(kept), *(len(labels[dim]) for dim in dims))
+        data[variable] = (("time", *dims), cells.reshape(shape), attributes)
+    return xr.Dataset(data | {dim: (dim, each) for dim, each in labels.items()}).set_coords("time")
+
+
+def plate_columns(plate: int) -> dict[str, str]:
+    """Common beginnings of the columns of a plate, counted from 0, by the keys of [[force]]."""
+    return {
+        "force": f"ground_force_{plate + 1}_v",
+        "point": f"ground_force_{plate + 1}_p",
+        "moment": f"ground_torque_{plate + 1}_",
+    }
+
+
+def recorded_trial(live: Live, path: Path, names: Mapping[str, str]) -> str:
+    """The text of the trial file of a recorded session.
+
+    What the plates measured is recorded as [plates] corrected it, and without [time] the range is found.
+
+    Args:
+        live: of the session.
+        path: where the trial file is to be.
+        names: of the recorded files by "markers", "forces" and "emg", beside it.
+    """
+    trial = live.trial
+    content = with_paths(trial.document.content, trial.path.parent, path)
+    for name in ("plates", "fascicle", "force", "emg"):
+        content.pop(name, None)
+    content["files"] |= {role: names[role] for role in ("markers", "forces")}
+    movement = content.pop("time", {}).get("movement")
+    if movement is not None:
+        content["time"] = {"movement": movement}
+    cost = live.body.options.sharing.cost.name
+    if cost in costs():
+        content["sharing"] = {**content.get("sharing", {}), "cost": cost}
+    content["force"] = [
+        ({} if side is None else {"side": side}) | plate_columns(k) for k, side in enumerate(live.plates)
+    ]
+    if live.channels:
+        stated = dict(trial.document.content["emg"])
+        stated |= {"file": names["emg"], "processed": True, "maximum": dict.fromkeys(live.channels, 1.0)}
+        content["emg"] = {key: value for key, value in stated.items() if key != "offset_s"}
+    head = f"# Recorded by `musclesolve live` (musclesolve {__version__}); the range is found.\n\n"
+    return head + tables_text({name: table for name, table in content.items() if table})
+
+
+def _mot_head(name: str, columns: Any) -> str:
+    """The header of a MOT or STO file that states no number of rows, as of OpenSim 4."""
+    lines = [Path(name).stem, "version=1", f"nColumns={len(columns) + 1}", "inDegrees=no", "endheader"]
+    return "\n".join([*lines, "\t".join(["time", *columns])]) + "\n"

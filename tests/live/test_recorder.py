@@ -1,0 +1,293 @@
+"""What a session records is read by the project, whatever happens to the session."""
+
+from __future__ import annotations
+
+import errno
+import os
+import shutil
+import signal
+import subprocess
+import sys
+from pathlib import Path
+from time import perf_counter, sleep
+
+import numpy as np
+import pytest
+from refusals import refused
+
+import musclesolve as ms
+from musclesolve.data.bundled import reference_stride
+from musclesolve.live.live import Live
+from musclesolve.live.number_text import NumberRows
+from musclesolve.live.recorder import Recorder, read_frames
+from musclesolve.live.replay import samples
+from musclesolve.live.stream import Arrival, StreamEnded, run_session
+from musclesolve.pipeline.emg_informed import with_emg_weight
+from musclesolve.recording.text.mot_file import read_mot
+from musclesolve.recording.text.trc_file import read_trc
+from musclesolve.recording.trial.trial_file import read_trial
+
+
+class Given:
+    """A source of the samples of a trial, each replaced by those that `changed` makes of it, `pause` [s] apart."""
+
+    def __init__(self, live, changed=lambda k, sample: [sample], pause=0.0):
+        self._samples = (each for k, own in enumerate(samples(live, live.trial)) for each in changed(k, own))
+        self._pause = pause
+
+    def wait(self, timeout):
+        sample = next(self._samples, None)
+        if sample is None:
+            raise StreamEnded
+        sleep(self._pause)
+        return Arrival(sample, perf_counter())
+
+    def close(self):
+        pass
+
+
+class Kept:
+    """A sink that keeps the frames."""
+
+    def __init__(self):
+        self.frames = []
+
+    def begin(self, live):
+        pass
+
+    def take(self, arrival, frame):
+        self.frames.append(frame)
+
+    def close(self):
+        pass
+
+
+@pytest.fixture(scope="module")
+def prepared():
+    live = Live(reference_stride())
+    live.warm_up()
+    return live
+
+
+@pytest.fixture
+def live(prepared):
+    prepared.clear()
+    return prepared
+
+
+def recorded(live, folder, **given):
+    """The recorder of a session and its frames."""
+    recorder, kept = Recorder(folder, lambda text: None), Kept()
+    run_session(live, Given(live, **given), [recorder, kept])
+    return recorder, kept.frames
+
+
+def test_numbers_are_written_to_their_decimals():
+    rng = np.random.default_rng(4)
+    values = rng.normal(size=(20, 9)) * 10.0 ** rng.uniform(-9, 7, (20, 9))
+    values[3, 4], values[5, 8], values[6, 0], values[7, 7] = np.nan, np.inf, 0.0, 9.9999999e-7
+    decimals = np.array([0, 1, 2, 3, 4, 5, 6, 7, 8])
+    lines = NumberRows(decimals, ",", "nan").text(values).decode().splitlines()
+    for line, row in zip(lines, values, strict=True):
+        for cell, value, places in zip(line.split(","), row, decimals, strict=True):
+            assert cell == ("nan" if not np.isfinite(value) else f"{value:.{places}f}".removeprefix("-")) or (
+                abs(float(cell) - value) <= 0.5000001 * 10.0**-places
+            )
+            assert len(cell.partition(".")[2]) == places or cell == "nan"
+    assert NumberRows(decimals[:2], "\t", more=1).text(np.array([[1.0, np.nan]])) == b"1\t\t\n"
+
+
+def test_the_offline_result_of_what_was_recorded_is_that_of_the_recording(live, tmp_path):
+    recorder, frames = recorded(live, tmp_path / "session")
+    assert "trial.toml" in recorder.remarks[0]
+    trial = read_trial(recorder.trials[0])
+    assert not [note for note in trial.notes if "header" in note or "row" in note]
+    assert trial.markers.time.size == len(frames)
+    for name in live.markers:
+        assert np.allclose(trial.markers[name], live.trial.markers[name], atol=1e-7)
+    again, before = ms.run(trial), ms.run(live.trial)
+    inside = again.sel(time=before.time, method="nearest", tolerance=1e-6)
+    # plates were recorded at the rate of the markers
+    for name, within in (("joint_angle", 1e-5), ("joint_moment", 0.5), ("muscle_force", 5.0)):
+        assert np.sqrt(np.nanmean((before[name].values - inside[name].values) ** 2)) < within
+
+    table = read_frames(tmp_path / "session")
+    assert np.allclose(table.time + live.lag, trial.markers.time) and table.sizes["time"] == len(frames)
+    for name, attribute, digits in (
+        ("muscle_force", "force", 1e-4),
+        ("joint_moment", "moment", 1e-5),
+        ("joint_reaction", "joint_reaction", 1e-4),
+        ("kkt_residual", "kkt_residual", 1e-14),
+    ):
+        of_frames = np.array([getattr(frame, attribute) for frame in frames])
+        assert np.allclose(table[name], of_frames, atol=digits, rtol=0, equal_nan=True)
+    assert tuple(table["muscle"].values) == live.muscles and table["joint_moment"].attrs["units"] == "N m"
+    assert (table["status"].values[-1] == "solved").all()
+
+
+def test_lost_refused_and_hidden_samples_are_gaps_on_an_even_clock(live, tmp_path):
+    hidden = live.markers[0]
+
+    def disturbed(k, sample):
+        if k == 30:
+            sample = sample._replace(markers=sample.markers.copy())
+            sample.markers[live.markers.index(hidden)] = np.nan
+        late = [sample._replace(time=sample.time - 3.5 / live.rate)] if k == 50 else []
+        return [] if k in (40, 41) else [sample._replace(time=sample.time + 1e-3 * (-1) ** k), *late]
+
+    recorder, frames = recorded(live, tmp_path, changed=disturbed)
+    markers, forces = read_trc(tmp_path / "markers.trc"), read_mot(tmp_path / "forces.mot")
+    whole = live.trial.markers.time
+    assert markers.time.size == forces.time.size == whole.size and not markers.row_warning
+    assert np.allclose(np.diff(markers.time), 1.0 / live.rate)
+    lost = np.isnan(markers.position).any(axis=2)
+    assert lost[40:42].all() and lost[30].sum() == 1 and np.isnan(markers[hidden][30]).all()
+    assert lost.sum() == 2 * len(live.markers) + 1
+    assert np.isnan(forces.values).any(axis=1).nonzero()[0].tolist() == [40, 41]
+    trial = read_trial(recorder.trials[0])
+    assert any("filled by straight lines" in note for note in trial.notes)
+    assert ms.run(trial)["valid"].all()
+    notes = (tmp_path / "notes.csv").read_text().splitlines()
+    assert any("refused" in note for note in notes) and notes[-1].endswith("nothing is missing")
+    assert len((tmp_path / "frames.csv").read_text().splitlines()) == 1 + len(frames)
+    assert (
+        read_frames(tmp_path).sizes["time"] == len(frames) - 1
+    )  # the refused one has no place in the recording
+
+
+def test_a_clock_that_has_changed_begins_other_files(live, tmp_path):
+    def changed(k, sample):
+        return [sample if k < 50 else sample._replace(time=sample.time - 200.0)]
+
+    recorder, frames = recorded(live, tmp_path, changed=changed)
+    first, second = (read_trc(tmp_path / name) for name in ("markers.trc", "markers_2.trc"))
+    assert [path.name for path in recorder.trials] == ["trial.toml", "trial_2.toml"]
+    assert first.time.size == 50 and second.time[0] < -190.0
+    assert second.time.size == len(frames) - 50 - sum("refused" in "".join(frame.notes) for frame in frames)
+    assert read_frames(tmp_path, part=2).sizes["time"] == second.time.size
+    assert read_trial(recorder.trials[1]).markers.path.name == "markers_2.trc"
+
+
+def test_envelopes_of_a_cost_that_follows_emg_are_recorded(default_walk_trial, tmp_path):
+    live = Live(with_emg_weight(default_walk_trial, 0.5))
+    recorder = Recorder(tmp_path, lambda text: None)
+    recorder.begin(live)
+    for sample in list(samples(live, live.trial))[:40]:
+        recorder.take(Arrival(sample, perf_counter()), live._interrupted(sample.time, 0.0, ()))
+    recorder.close()
+    written = read_mot(tmp_path / "emg.sto")
+    assert written.names == live.channels
+    assert np.allclose(written.values, live.body.emg.at(written.time), atol=1e-7, equal_nan=True)
+    trial = read_trial(recorder.trials[0])
+    assert trial.emg.options.processed and trial.emg.maximum == (1.0,) * len(live.channels)
+
+
+def test_a_folder_with_a_recording_is_refused(live, tmp_path):
+    recorded(live, tmp_path)
+    with refused("occupied_folder", "trial.toml"):
+        Recorder(tmp_path)
+    (tmp_path / "file").write_text("")
+    with refused("not_writable"):
+        Recorder(tmp_path / "file" / "below")
+
+
+@pytest.mark.parametrize("gone", [False, True])
+def test_a_disk_that_fails_does_not_end_the_session(live, tmp_path, gone):
+    said, folder = list[str](), tmp_path / "session"
+    recorder = Recorder(folder, said.append)
+
+    class Full:
+        """A disk that takes a part of a row and then nothing, until there is room."""
+
+        def __init__(self, file):
+            self.file, self.room, self.full = file, 1000, True
+
+        def __getattr__(self, name):
+            return getattr(self.file, name)
+
+        def write(self, data):
+            if self.full and not self.room:
+                raise OSError(errno.ENOSPC, "No space left on device")
+            done = self.file.write(data[: self.room] if self.full else data)
+            self.room -= done if self.full else 0
+            return done
+
+    def changed(k, sample):
+        log = recorder._markers
+        if k == 30 and gone:
+            shutil.rmtree(folder)
+        elif k == 30:
+            log._file = Full(log._file)
+        elif k == 80 and not gone:
+            while not said:
+                sleep(0.01)
+            log._file.full = False
+        return [sample]
+
+    kept = Kept()
+    run_session(live, Given(live, changed, pause=0.002), [recorder, kept])
+    assert kept.frames[-1].valid.all()
+    if gone:
+        assert len(said) == 1 and "no longer recorded" in said[0] and "not complete" in recorder.remarks[0]
+    else:
+        assert "No space left" in said[0] and "nothing was lost" in said[1] and len(said) == 2
+        markers = read_trc(folder / "markers.trc")
+        assert markers.time.size == len(kept.frames) and not markers.row_warning
+        assert np.allclose(markers[live.markers[0]], live.trial.markers[live.markers[0]], atol=1e-7)
+
+
+def test_a_row_that_is_cut_short_anywhere_is_left_out(live, tmp_path):
+    recorded(live, tmp_path)
+    count = read_trc(tmp_path / "markers.trc").time.size
+    for name, read, attribute in (("markers.trc", read_trc, "position"), ("forces.mot", read_mot, "values")):
+        path = tmp_path / name
+        # as it is until the number of rows in the header is renewed
+        text = path.read_bytes().replace(b"%-10d" % count, b"%-10d" % (count - 6))
+        whole = read(path)
+        last = len(text[: text.rindex(b"\n")].split(b"\n")[-1])
+        for left_over in (0, 1, last // 3, last - 2):
+            path.write_bytes(text[: len(text) - left_over - 1])
+            found = read(path)
+            assert found.time.size == count - 1 and found.row_warning
+            assert np.array_equal(getattr(found, attribute), getattr(whole, attribute)[:-1], equal_nan=True)
+    frames = (tmp_path / "frames.csv").read_bytes()
+    (tmp_path / "frames.csv").write_bytes(frames[:-20])
+    assert read_frames(tmp_path).sizes["time"] == count - 1
+
+
+SESSION = """
+import sys
+sys.path[:0] = [{support!r}, {here!r}]
+from test_recorder import Given, Live, Recorder, reference_stride, run_session
+live = Live(reference_stride())
+recorder = Recorder({folder!r})
+source = Given(live, pause=1.0 / live.rate)
+run_session(live, source, [recorder])
+"""
+
+
+def test_a_process_that_is_killed_leaves_its_recording(live, tmp_path):
+    folder = tmp_path / "session"
+    here, support = Path(__file__).parent, Path(__file__).parents[1] / "support"
+    code = SESSION.format(support=str(support), here=str(here), folder=str(folder))
+    process = subprocess.Popen([sys.executable, "-c", code], cwd=Path(__file__).parents[2])
+    markers = folder / "markers.trc"
+    try:
+        while not (markers.exists() and markers.read_bytes().count(b"\n") > 80):
+            assert process.poll() is None
+            sleep(0.02)
+        os.kill(process.pid, signal.SIGKILL)
+    finally:
+        process.kill()
+        process.wait()
+    rows = read_trc(markers).time.size
+    assert rows >= 60 and read_frames(folder).sizes["time"] >= rows - 2 * 0.1 * live.rate - 5
+    trial = read_trial(folder / "trial.toml")
+    assert np.allclose(
+        trial.markers.position[:60],
+        live.trial.markers.position[
+            :60, [live.trial.markers.names.index(name) for name in trial.markers.names]
+        ],
+        atol=1e-7,
+    )
+    assert ms.run(trial)["valid"].any()
