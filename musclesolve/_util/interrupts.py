@@ -44,6 +44,30 @@ def interrupts(by: signal.Signals = signal.SIGINT) -> Iterator[Callable[[], None
 
 
 @contextmanager
+def stop_signals() -> Iterator[Callable[[], bool]]:
+    """The yielded function says whether Ctrl-C was pressed or SIGTERM came; a second one raises KeyboardInterrupt.
+
+    Outside the main thread, which gets no signals, it is always false.
+    """
+    stopped = threading.Event()
+
+    def on_signal(number: int, frame: FrameType | None) -> None:
+        if stopped.is_set():
+            raise KeyboardInterrupt
+        stopped.set()
+
+    if threading.current_thread() is not threading.main_thread():
+        yield stopped.is_set
+        return
+    handlers = {each: signal.signal(each, on_signal) for each in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield stopped.is_set
+    finally:
+        for each, handler in handlers.items():
+            signal.signal(each, handler)
+
+
+@contextmanager
 def ignore_interrupts() -> Iterator[None]:
     """Ignore Ctrl-C, and a SIGTERM that raises, while finished files are put in place."""
     if threading.current_thread() is not threading.main_thread():

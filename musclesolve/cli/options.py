@@ -168,6 +168,16 @@ FunctionalRange = Annotated[
 ]
 Cameras = Annotated[int, typer.Option(help="Number of cameras that record the markers; 0: marker files.")]
 PixelNoise = Annotated[float, typer.Option(help="Noise of the image points, root mean square \\[px].")]
+
+
+class Axis(StrEnum):
+    """Of a laboratory, with its sense."""
+
+    forward_x, back_x = "+x", "-x"
+    forward_y, back_y = "+y", "-y"
+    forward_z, back_z = "+z", "-z"
+
+
 Forward = Annotated[str, typer.Option(help="Axis of the files that counts as forward.")]
 Up = Annotated[str, typer.Option(help="Axis of the files that points up.")]
 Heading = Annotated[float, typer.Option(help="Initial walking direction, to the left of forward \\[deg].")]

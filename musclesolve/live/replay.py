@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import xarray as xr
+from scipy.interpolate import CubicSpline
 
 from musclesolve._util.arrays import Array
 from musclesolve._util.progress import Progress, no_progress
@@ -29,9 +30,18 @@ from musclesolve.results.dataset.assemble import assemble
 from musclesolve.results.plausibility import with_verdict
 from musclesolve.sharing.status import Status
 
+SAME_RATE = 1e-3
+"""Rates that differ by less are one; the times of files are rounded."""
 
-def samples(live: Live, trial: Trial) -> Iterator[Sample]:
+
+def samples(live: Live, trial: Trial, rate: float | None = None) -> Iterator[Sample]:
     """The samples of a recording at the times of its markers, each with the newest of every plate.
+
+    Args:
+        live: to which they go: names and order of markers, plates and EMG.
+        trial: the recording.
+        rate: samples a second; between its frames markers are interpolated by cubic splines, except beside a frame in
+            which a marker is hidden. None: that of the recording.
 
     Raises:
         InputError: a recording without the markers, or with other plates than the stream of `live` has.
@@ -52,6 +62,12 @@ def samples(live: Live, trial: Trial) -> Iterator[Sample]:
         )
     time = trial.markers.time
     markers = np.stack([trial.markers[name] for name in live.markers], axis=1)
+    if rate is not None and abs(rate / trial.markers.rate - 1.0) > SAME_RATE:
+        finer = time[0] + np.arange(int((time[-1] - time[0]) * rate + 1e-6) + 1) / rate
+        markers = np.stack(
+            [_interpolated(time, markers[:, k], finer) for k in range(len(live.markers))], axis=1
+        )
+        time = finer
     plates = np.full((len(time), len(trial.forces), 9), np.nan)
     for k, plate in enumerate(trial.forces):
         newest = np.searchsorted(plate.time, time + 1e-9, side="right") - 1
@@ -61,6 +77,16 @@ def samples(live: Live, trial: Trial) -> Iterator[Sample]:
     emg = None if live.body.emg is None or not live.channels else live.body.emg.at(time)
     for k in range(len(time)):
         yield Sample(float(time[k]), markers[k], plates[k], None if emg is None else emg[k])
+
+
+def _interpolated(time: Array, position: Array, at: Array) -> Array:
+    """Positions (S, 3) of a marker (T, 3) at times between its frames; NaN beside frames where it is hidden."""
+    seen = np.isfinite(position).all(axis=1)
+    if seen.sum() < 2:
+        return np.full((len(at), 3), np.nan)
+    found: Array = CubicSpline(time[seen], position[seen])(at)
+    found[np.interp(at, time, (~seen).astype(float)) > 1e-9] = np.nan
+    return found
 
 
 @dataclass(frozen=True, eq=False)

@@ -6,16 +6,24 @@ order of the names of a `Live`. A sink takes each frame on: to a stream, a page,
 
 from __future__ import annotations
 
+import math
+from array import array
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from time import perf_counter
 from typing import NamedTuple, Protocol
 
+import numpy as np
+
 from musclesolve._util.arrays import Array
 from musclesolve.live.live import Frame, Live
+from musclesolve.sharing.status import Status
 
 WAIT = 0.1
 """So often the loop looks whether it shall stop while nothing comes [s]."""
+
+STATUS_NAMES = {member.value: member.name for member in Status}
+"""Names of the numbers in `Frame.status`."""
 
 
 class Sample(NamedTuple):
@@ -28,10 +36,14 @@ class Sample(NamedTuple):
 
 
 class Arrival(NamedTuple):
-    """A sample, and the reading of `perf_counter` when the last part of it arrived [s]."""
+    """A sample, and the reading of `perf_counter` when the last part of it arrived [s].
+
+    clock: that of its time; "lsl" is the clock that LSL streams share.
+    """
 
     sample: Sample
     received: float
+    clock: str = ""
 
 
 class StreamEnded(Exception):
@@ -47,6 +59,11 @@ class Source(Protocol):
         Raises:
             StreamEnded: no sample will come any more.
         """
+        ...
+
+    @property
+    def remarks(self) -> Sequence[str]:
+        """Sentences on what was amiss, for the summary."""
         ...
 
     def close(self) -> None:
@@ -72,11 +89,24 @@ class Sink(Protocol):
 
 @dataclass
 class Passed:
-    """What went through a session: samples, how many gave a frame that is valid on all sides, and its time [s]."""
+    """What went through a session.
+
+    samples: so many came. valid: so many gave a frame that is valid on all sides. lost: so many are missing between the
+    times of those that came; where more than a second is missing, the clock began anew and none counts. elapsed: time
+    of the session [s]. latency: for each sample the time from the arrival of its last part until all sinks had its
+    frame [s]. remarks: those of the source.
+    """
 
     samples: int = 0
     valid: int = 0
+    lost: int = 0
     elapsed: float = 0.0
+    latency: array[float] = field(default_factory=lambda: array("d"))
+    remarks: tuple[str, ...] = ()
+
+    def latency_ms(self, share: float) -> float:
+        """The latency that a share of all samples stays within [ms]; NaN without samples."""
+        return 1e3 * float(np.quantile(self.latency, share)) if self.latency else math.nan
 
 
 def run_session(
@@ -90,7 +120,7 @@ def run_session(
 
     Source and sinks are closed in any case.
     """
-    passed, begun = Passed(), perf_counter()
+    passed, begun, last = Passed(), perf_counter(), math.inf
     try:
         for sink in sinks:
             sink.begin(live)
@@ -102,12 +132,16 @@ def run_session(
             if arrival is None:
                 continue
             frame = live.step(*arrival.sample)
-            passed.samples += 1
-            passed.valid += bool(frame.valid.all())
             for sink in sinks:
                 sink.take(arrival, frame)
+            passed.samples += 1
+            passed.valid += bool(frame.valid.all())
+            if 0.0 < arrival.sample.time - last < 1.0:
+                passed.lost += max(round((arrival.sample.time - last) * live.rate) - 1, 0)
+            last = arrival.sample.time
+            passed.latency.append(perf_counter() - arrival.received)
     finally:
-        passed.elapsed = perf_counter() - begun
+        passed.elapsed, passed.remarks = perf_counter() - begun, tuple(source.remarks)
         source.close()
         for sink in sinks:
             sink.close()

@@ -5,14 +5,16 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from contextlib import nullcontext
+from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
 from musclesolve.cli.errors import SOME_FRAMES_FAILED
 from musclesolve.cli.options import (
     Again,
+    Axis,
     ContactSpacing,
     Coordinate,
     Coordinates,
@@ -404,12 +406,66 @@ def calibrate_muscles(
     )
 
 
+class Plate(StrEnum):
+    """The foot on a plate of a stream."""
+
+    r = "r"
+    l = "l"  # noqa: E741
+    auto = "auto"
+
+
 def live(
     trial: TrialFile,
-    output: Output,
+    output: Annotated[
+        Path | None, typer.Option("-o", "--output", help="Folder for result.nc of --replay.")
+    ] = None,
     replay: Annotated[
-        bool, typer.Option("--replay", help="Take the samples of the recording of the trial file, in order.")
+        bool,
+        typer.Option("--replay", help="As fast as it goes, every sample of the recording: result.nc in -o."),
     ] = False,
+    source: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--from",
+            help="Where samples come from: lsl:NAME, udp:PORT, qualisys:HOST, replay or replay:TRIAL.toml; "
+            "repeatable.",
+        ),
+    ] = None,
+    sink: Annotated[
+        list[str] | None,
+        typer.Option("--to", help="Where frames go: lsl:NAME, udp:HOST:PORT; repeatable."),
+    ] = None,
+    seconds: Annotated[
+        float | None, typer.Option(min=0.0, help="End after so long \\[s]; default: at Ctrl-C.")
+    ] = None,
+    rate: Annotated[
+        float | None,
+        typer.Option(help="Samples of the markers a second; default: those of the trial file."),
+    ] = None,
+    plate: Annotated[
+        list[Plate] | None,
+        typer.Option(
+            help="The foot on each plate of the streams, in their order, auto: contact by contact; repeatable. "
+            "Default: those of the trial file."
+        ),
+    ] = None,
+    plate_offset: Annotated[
+        float | None,
+        typer.Option(
+            help="Added to the times of plates, to have them on the clock of the markers \\[s]; default: zero with a "
+            "common clock, else by their arrival."
+        ),
+    ] = None,
+    wait_ms: Annotated[
+        float, typer.Option(min=0.0, help="Longest time that a sample is held for what is late \\[ms].")
+    ] = 10.0,
+    forward: Annotated[
+        Axis | None,
+        typer.Option(help="Axis of the streams that counts as forward; default: as in the trial file."),
+    ] = None,
+    up: Annotated[
+        Axis | None, typer.Option(help="Axis of the streams that points up; default: as in the trial file.")
+    ] = None,
     lag_ms: Annotated[
         float, typer.Option(min=0.0, help="How far results are behind the newest sample \\[ms].")
     ] = 25.0,
@@ -420,18 +476,51 @@ def live(
     cost: Cost = None,
     side: Sides = Side.both,
 ) -> None:
-    """Muscle and joint forces frame by frame from past samples alone: result.nc, and how fast it was."""
-    if not replay:
-        raise typer.BadParameter("state --replay: samples come from the recording of the trial file")
-    from musclesolve.live.replay import replay as replay_trial
+    """Muscle and joint forces frame by frame while the subject moves, or of a recording as if it came live."""
+    if replay == bool(source):
+        raise typer.BadParameter("state where samples come from: --from, or --replay -o OUT for a recording")
+    if replay != (output is not None):
+        raise typer.BadParameter("--replay and -o belong together")
+    settings: dict[str, Any] = {"lag_ms": lag_ms, "cutoff_hz": cutoff_hz, "cost": cost, "side": side.value}
+    if output is not None:
+        _replay_into(trial, output, settings)
+        return
+    from musclesolve._util.interrupts import stop_signals
+    from musclesolve.cli.live_progress import StatusLine, session_document, session_lines
+    from musclesolve.live.joining import Wanted
+    from musclesolve.live.live import Live
+    from musclesolve.live.session import stream_session
+
+    foot: dict[Plate, Literal["r", "l"] | None] = {Plate.r: "r", Plate.l: "l", Plate.auto: None}
+    feet = None if plate is None else [foot[each] for each in plate]
+    with progress() as report:
+        report("preparation", 0.1)
+        ready = Live(trial, rate_hz=rate, plates=feet, **settings)
+        report("compilation", 0.5)
+        ready.warm_up()
+    wanted = Wanted.of(ready, *(None if axis is None else axis.value for axis in (forward, up)))
+    with stop_signals() as stop:
+        passed = stream_session(
+            wanted,
+            source or [],
+            [*(sink or []), StatusLine()],
+            stop=stop,
+            seconds=seconds,
+            wait_ms=wait_ms,
+            plate_offset=plate_offset,
+        )
+    code = 0 if passed.valid else SOME_FRAMES_FAILED
+    finish("live", session_lines(passed), lambda: session_document(passed, trial, ready), code=code)
+
+
+def _replay_into(trial: Path, output: Path, settings: dict[str, Any]) -> None:
+    """Send a recording through `Live` as fast as it goes, write its frames as a result, and summarise it."""
+    from musclesolve.live.replay import replay
     from musclesolve.results.files.atomic_writing import reserved, write_files
     from musclesolve.results.files.result_netcdf import netcdf_bytes
 
     with progress() as report, reserved(output):
-        done = replay_trial(
-            trial, progress=report, lag_ms=lag_ms, cutoff_hz=cutoff_hz, cost=cost, side=side.value
-        )
-        result = done.result
+        result = replay(trial, progress=report, **settings).result
         report("writing", 1.0)
         paths = write_files(output, {"result.nc": netcdf_bytes(result)})
     finish_result("live", result, paths)

@@ -1,0 +1,87 @@
+"""What `musclesolve live` prints: one line that is renewed while samples come, and the summary at the end."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from time import perf_counter
+from typing import Any
+
+from musclesolve.cli.printing import mode
+from musclesolve.live.live import Frame, Live
+from musclesolve.live.stream import STATUS_NAMES, Arrival, Passed
+from musclesolve.results.tables.lines import line
+
+RENEWED = 0.5
+"""So often the line is renewed [s]."""
+
+
+class StatusLine:
+    """A sink that shows on a terminal the rate of the samples, the latency and the status of the newest frame."""
+
+    def __init__(self) -> None:
+        self._shown = sys.stderr.isatty() and not mode.quiet
+        self._since, self._count, self._slowest = 0.0, 0, 0.0
+
+    def begin(self, live: Live) -> None:
+        """See Sink."""
+        self._show("waiting for samples; Ctrl-C ends")
+        self._since = perf_counter()
+
+    def take(self, arrival: Arrival, frame: Frame) -> None:
+        """See Sink."""
+        now = perf_counter()
+        self._count, self._slowest = self._count + 1, max(self._slowest, now - arrival.received)
+        if now - self._since < RENEWED:
+            return
+        status = ", ".join(
+            dict.fromkeys(STATUS_NAMES[int(each)].lower().replace("_", " ") for each in frame.status)
+        )
+        self._show(
+            f"{frame.time:9.2f} s  {self._count / (now - self._since):6.1f} a second  "
+            f"latency within {1e3 * self._slowest:5.1f} ms  {'; '.join([status, *frame.notes[:1]])}"
+        )
+        self._since, self._count, self._slowest = now, 0, 0.0
+
+    def close(self) -> None:
+        """See Sink."""
+        self._show("")
+
+    def _show(self, text: str) -> None:
+        if self._shown:
+            sys.stderr.write(f"\r\x1b[2K{text[:110]}")
+            sys.stderr.flush()
+
+
+def session_lines(passed: Passed) -> Iterator[str]:
+    """The summary of a session."""
+    if not passed.samples:
+        yield line("samples", f"none came in {passed.elapsed:.1f} s: does the sender run, to this address?")
+    else:
+        yield line(
+            "samples",
+            f"{passed.samples} in {passed.elapsed:.1f} s, {passed.valid} with a valid frame, {passed.lost} lost",
+        )
+        yield line(
+            "latency",
+            f"{passed.latency_ms(0.5):.1f} ms from the arrival of a sample to its forces (median), 99 % within "
+            f"{passed.latency_ms(0.99):.1f} ms",
+        )
+    for remark in passed.remarks:
+        yield line("stream", remark)
+
+
+def session_document(passed: Passed, trial: Path, live: Live) -> dict[str, Any]:
+    """The JSON document of a session."""
+    return {
+        "trial": trial,
+        "samples": passed.samples,
+        "valid": passed.valid,
+        "lost": passed.lost,
+        "elapsed_s": passed.elapsed,
+        "latency_median_ms": passed.latency_ms(0.5),
+        "latency_99_percent_ms": passed.latency_ms(0.99),
+        "lag_ms": 1e3 * live.lag,
+        "remarks": list(passed.remarks),
+    }

@@ -1,0 +1,1 @@
+"""Where samples come from and where frames go: one module for each kind of stream, listed in adapters.toml."""

@@ -1,0 +1,77 @@
+"""Which kinds of streams there are; a module is imported when a stream of its kind is opened."""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+from dataclasses import dataclass
+from typing import Any
+
+from musclesolve._util.bundled_toml import bundled_toml
+from musclesolve._util.names import suggestion
+from musclesolve.errors import InputError
+from musclesolve.live.joining import Stream, Wanted
+from musclesolve.live.stream import Sink
+
+
+@dataclass(frozen=True)
+class Adapter:
+    """A kind of stream, as adapters.toml has it; source and sink are empty where there is none."""
+
+    name: str
+    summary: str
+    address: str
+    source: str = ""
+    sink: str = ""
+    packages: tuple[str, ...] = ()
+    extra: str = ""
+
+
+ADAPTERS = {
+    name: Adapter(name, **keys)
+    for name, keys in bundled_toml("musclesolve.live.adapters", "adapters.toml").items()
+}
+
+
+def open_stream(text: str, wanted: Wanted) -> Stream:
+    """The stream that `--from` names, such as "udp:5005".
+
+    Raises:
+        InputError: a kind that does not exist or whose package is not installed; what the stream itself refuses.
+    """
+    stream: Stream = _place(text, "source")(text.partition(":")[2], wanted)
+    return stream
+
+
+def open_sink(text: str) -> Sink:
+    """The sink that `--to` names, such as "udp:127.0.0.1:5006".
+
+    Raises:
+        InputError: a kind that does not exist or whose package is not installed; what the sink itself refuses.
+    """
+    sink: Sink = _place(text, "sink")(text.partition(":")[2])
+    return sink
+
+
+def _place(text: str, role: str) -> Any:
+    """The class of the source or sink of a kind of stream."""
+    kind, option = text.partition(":")[0], "--from" if role == "source" else "--to"
+    kinds = {name: each for name, each in ADAPTERS.items() if getattr(each, role)}
+    if kind not in kinds:
+        raise InputError(
+            f"there is no {role} '{kind}'",
+            code="unknown_name",
+            where=option,
+            expected="one of " + "; ".join(each.address for each in kinds.values()),
+            remedy=suggestion(kind, kinds),
+        )
+    adapter = kinds[kind]
+    if missing := [name for name in adapter.packages if importlib.util.find_spec(name) is None]:
+        raise InputError(
+            f"'{text}' needs {' and '.join(missing)}, not installed",
+            code="missing_package",
+            where=option,
+            remedy=f'pip install "musclesolve[{adapter.extra}]"',
+        )
+    module, name = getattr(adapter, role).split(":")
+    return getattr(importlib.import_module(f"musclesolve.live.adapters.{module}"), name)

@@ -1,0 +1,279 @@
+"""Samples and frames as JSON, one in a datagram; docs/live.md shows both by example.
+
+A sample has `time` [s] and any of `markers`, `plates` and `emg`. Everything is checked: a datagram that is no sample is
+counted by what is wrong with it, and nothing of it is used.
+"""
+
+from __future__ import annotations
+
+import json
+import socket
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+
+from musclesolve._util.arrays import Array
+from musclesolve._util.message_text import as_text
+from musclesolve.errors import InputError
+from musclesolve.live.joining import Reading, Wanted
+from musclesolve.live.live import Frame, Live
+from musclesolve.live.stream import STATUS_NAMES, Arrival
+from musclesolve.recording.units import metres_in
+
+VERSION = 1
+"""Of the datagrams, under the key "musclesolve"."""
+LOCAL = "127.0.0.1"
+LARGEST = 65536
+"""Bytes of the largest datagram."""
+NAMES_EVERY = 1.0
+"""So often the names are sent again, for programs that begin to listen later [s]."""
+VECTORS = ("force", "point", "moment")
+
+
+class Malformed(ValueError):
+    """A datagram is no sample; the message says what is wrong."""
+
+
+def address_of(text: str, option: str) -> tuple[str, int]:
+    """Host and port of "5005", "192.168.0.7:5005" or "[::1]:5005"; the host is this machine unless stated.
+
+    Raises:
+        InputError: no port from 1 to 65535.
+    """
+    host, _, port = text.rpartition(":")
+    if port.isdecimal() and 0 < int(port) < 65536:
+        return host.strip("[]") or LOCAL, int(port)
+    raise InputError(
+        f"'udp:{text}' has no port",
+        code="bad_value",
+        where=option,
+        expected="udp:PORT or udp:HOST:PORT, the port from 1 to 65535",
+        remedy=f"{option} udp:127.0.0.1:5005",
+    )
+
+
+def socket_of(host: str, port: int, option: str) -> tuple[socket.socket, Any]:
+    """A datagram socket for an address, and the address as the system writes it.
+
+    Raises:
+        InputError: a host that is not known.
+    """
+    try:
+        family, kind, protocol, _, place = socket.getaddrinfo(host, port, type=socket.SOCK_DGRAM)[0]
+    except OSError as error:
+        problem, remedy = f"the host '{host}' is not known: {error}", "state its number, such as 192.168.0.7"
+        raise InputError(problem, code="no_stream", where=option, remedy=remedy) from None
+    return socket.socket(family, kind, protocol), place
+
+
+class UdpStream:
+    """Readings from the datagrams that arrive at a port.
+
+    Args:
+        address: port, or host and port of the network card to listen to; 0.0.0.0 is all of them.
+        wanted: what the readings shall be.
+
+    Attributes:
+        port: where it listens.
+        malformed: how many datagrams were no samples, by what was wrong.
+
+    Raises:
+        InputError: an address that is none, or that another program listens to.
+    """
+
+    def __init__(self, address: str, wanted: Wanted) -> None:
+        host, self.port = address_of(address, "--from")
+        self.clock = f"udp:{self.port}"
+        self._wanted, self._names = wanted, tuple[str, ...]()
+        self.malformed: Counter[str] = Counter()
+        self._socket, place = socket_of(host, self.port, "--from")
+        try:
+            self._socket.bind(place)
+        except OSError as error:
+            self._socket.close()
+            raise InputError(
+                f"nothing can be received at {host}, port {self.port}: {error.strerror}",
+                code="no_stream",
+                where="--from",
+                expected="an address of this machine and a port that no other program has",
+                remedy="state another port, or end the program that has it",
+            ) from None
+
+    def read(self, timeout: float) -> list[Reading]:
+        """See Stream."""
+        self._socket.settimeout(timeout)
+        try:
+            data = self._socket.recv(LARGEST)
+        except TimeoutError:
+            return []
+        received = perf_counter()
+        try:
+            return self._readings(data, received)
+        except Malformed as error:
+            self.malformed[str(error)] += 1
+            return []
+
+    @property
+    def remarks(self) -> list[str]:
+        """See Stream."""
+        return [f"{count} datagrams were left out: {what}." for what, count in self.malformed.most_common(5)]
+
+    def close(self) -> None:
+        """See Stream."""
+        self._socket.close()
+
+    def _readings(self, data: bytes, received: float) -> list[Reading]:
+        """The readings of a datagram; what stands in it is checked before anything is used.
+
+        Raises:
+            Malformed: it is no sample.
+        """
+        try:
+            content = json.loads(data)
+        except (ValueError, RecursionError):
+            raise Malformed("no JSON") from None
+        if not isinstance(content, dict) or content.get("musclesolve") != VERSION:
+            raise Malformed(f'no "musclesolve": {VERSION}')
+        if "names" in content:
+            names = content["names"]
+            if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
+                raise Malformed("names that are no list of texts")
+            self._names = tuple(names)
+            if "time" not in content:
+                return []
+        (time,) = _numbers([content.get("time")], 1, "time")
+        if not np.isfinite(time):
+            raise Malformed("no time")
+        metres = metres_in(str(content.get("unit", "m")))
+        if metres is None:
+            raise Malformed(f"the unit {as_text(content['unit'])}")
+        made = {
+            kind: make(content[kind], metres)
+            for kind, make in (("plates", self._plates), ("emg", self._emg), ("markers", self._markers))
+            if content.get(kind) is not None
+        }
+        return [Reading(kind, time, values, received) for kind, values in made.items()]
+
+    def _markers(self, content: object, metres: float) -> Array:
+        """Markers (n, 3) [m], by name, or in the order of the names that were sent; NaN of those that are hidden."""
+        if isinstance(content, list):
+            if len(content) != len(self._names):
+                raise Malformed(f"{len(content)} markers without names, {len(self._names)} names before")
+            content = dict(zip(self._names, content, strict=True))
+        if not isinstance(content, dict):
+            raise Malformed("markers that are neither an object nor a list")
+        wanted = self._wanted.live.markers
+        if not any(name in content for name in wanted):
+            raise Malformed(f"none of the markers {', '.join(wanted[:3])} ...")
+        rows = [_numbers(content.get(name), 3, f"the marker {name}") for name in wanted]
+        return self._wanted.markers(rows, metres)
+
+    def _plates(self, content: object, metres: float) -> Array:
+        """Plates (P, 9), in their order; NaN of those that are null."""
+        count = len(self._wanted.live.plates)
+        if not isinstance(content, list) or len(content) != count:
+            raise Malformed(f"plates that are no list of {count}")
+        rows = []
+        for number, plate in enumerate(content, start=1):
+            if plate is None:
+                rows.append([np.nan] * 9)
+                continue
+            if not isinstance(plate, Mapping) or "force" not in plate or "point" not in plate:
+                raise Malformed(f"plate {number} without force and point")
+            plate = {"moment": [0.0, 0.0, 0.0], **plate}
+            rows.append(
+                [x for name in VECTORS for x in _numbers(plate[name], 3, f"{name} of plate {number}")]
+            )
+        return self._wanted.plates(rows, metres)
+
+    def _emg(self, content: object, metres: float) -> Array:
+        """Envelopes (k,) by the names of the channels; NaN of those that are missing."""
+        if not isinstance(content, Mapping):
+            raise Malformed("emg that is no object")
+        channels = self._wanted.live.channels
+        return np.array([_numbers([content.get(name)], 1, f"the channel {name}")[0] for name in channels])
+
+
+def _numbers(values: object, count: int, name: str) -> Sequence[float]:
+    """So many numbers, NaN in the place of null.
+
+    Raises:
+        Malformed: something else.
+    """
+    if values is None:
+        return [np.nan] * count
+    if not isinstance(values, list) or len(values) != count:
+        raise Malformed(f"{name} is no list of {count} numbers")
+    if not all(
+        value is None or (isinstance(value, int | float) and not isinstance(value, bool)) for value in values
+    ):
+        raise Malformed(f"{name} is no list of {count} numbers")
+    try:
+        return [np.nan if value is None else float(value) for value in values]
+    except OverflowError:
+        raise Malformed(f"{name} is too large") from None
+
+
+class UdpSink:
+    """Frames as datagrams to an address, the names of their numbers before them.
+
+    Args:
+        address: port of this machine, or host and port.
+
+    Raises:
+        InputError: an address that is none.
+    """
+
+    def __init__(self, address: str) -> None:
+        self._socket, self._place = socket_of(*address_of(address, "--to"), "--to")
+        self._names, self._sent = b"", -np.inf
+
+    def begin(self, live: Live) -> None:
+        """See Sink."""
+        names = {name: list(getattr(live, name)) for name in ("muscles", "dofs", "joints", "sides")}
+        self._names = _datagram({"kind": "names", **names, "lag": live.lag, "rate": live.rate})
+
+    def take(self, arrival: Arrival, frame: Frame) -> None:
+        """See Sink."""
+        if arrival.received - self._sent > NAMES_EVERY:
+            self._sent = arrival.received
+            self._send(self._names)
+        content = {
+            "kind": "frame",
+            "time": frame.time,
+            "sample_time": arrival.sample.time,
+            "valid": frame.valid.tolist(),
+            "status": [STATUS_NAMES[int(status)] for status in frame.status],
+            "kkt_residual": _plain(frame.kkt_residual),
+            "force": _plain(frame.force),
+            "activation": _plain(frame.activation),
+            "joint_reaction": [_plain(force) for force in frame.joint_reaction],
+            "moment": _plain(frame.moment),
+            "angle": _plain(frame.angle),
+            "notes": list(frame.notes),
+            "latency": perf_counter() - arrival.received,
+        }
+        self._send(_datagram(content))
+
+    def close(self) -> None:
+        """See Sink."""
+        self._socket.close()
+
+    def _send(self, data: bytes) -> None:
+        """Send a datagram; where nobody listens it is lost, as is the way of datagrams."""
+        try:
+            self._socket.sendto(data, self._place)
+        except ConnectionRefusedError:  # the answer to an earlier one
+            pass
+
+
+def _datagram(content: Mapping[str, Any]) -> bytes:
+    return json.dumps({"musclesolve": VERSION, **content}, allow_nan=False, separators=(",", ":")).encode()
+
+
+def _plain(values: Array) -> list[float | None]:
+    """Numbers of six digits, None in the place of NaN."""
+    return [float(f"{value:.6g}") if value == value else None for value in values.tolist()]

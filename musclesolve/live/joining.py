@@ -1,0 +1,376 @@
+"""Readings of several streams joined into samples: markers, plates and EMG of different rates and clocks.
+
+A sample is made of every reading of markers, at its time t. Plates and EMG are those of their newest reading at or
+before t, by its own time; up to a quarter of its period after t counts as at t. A reading that is older than one and a
+half of its periods, or half a period of the markers where that is longer, is not used: what was not measured is NaN,
+and `Live` leaves it out.
+
+A sample goes out as soon as all it needs is there: no earlier sample is missing, and no stream can still have a
+reading for t. Where something is missing it is held for `wait_ms`, not longer; so late and reordered readings take
+their places, and where nothing is late nothing is delayed.
+
+Streams without a common clock are set by their arrival: with the shortest way d = min(received - time) of the last ten
+seconds, a reading of stream s is at the time t + d_s - d_m of the clock of the markers. The error is the difference of
+the two shortest ways, on one network some tenths of a millisecond.
+"""
+
+from __future__ import annotations
+
+from bisect import insort
+from collections import deque
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from queue import Empty, SimpleQueue
+from threading import Event, Thread
+from time import perf_counter
+from typing import NamedTuple, Protocol
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from musclesolve._util.arrays import Array
+from musclesolve._util.checks import check_number
+from musclesolve.errors import InputError
+from musclesolve.live.live import Live
+from musclesolve.live.stream import WAIT, Arrival, Sample, StreamEnded
+from musclesolve.recording.schema import validated
+from musclesolve.recording.trial.trial_file import rotation_of
+
+WAIT_MS = 10.0
+"""Longest time that a sample is held for what is missing unless stated [ms]."""
+AT = 0.25
+"""So much of its period after the time of a sample a reading counts as at that time."""
+AGE = 1.5
+"""Periods after which a reading is too old."""
+SILENT = 0.1
+"""A stream from which nothing came for so long is not waited for [s]."""
+KEPT = 10.0
+"""So long readings of plates and EMG are kept [s]."""
+WINDOW = 5.0
+"""The shortest way is that of the present and the last stretch of this length [s]."""
+COUNTED = 32
+"""Of so many readings of markers the rate is measured."""
+OTHER_RATE = 0.1
+"""Share by which the rate of the markers may differ from that of `Live`."""
+
+
+class Reading(NamedTuple):
+    """What a stream delivers at a time: its kind is "markers", "plates" or "emg".
+
+    time: when it was measured, by the clock of the stream [s]. values, in the global frame and the order of the `Live`:
+    markers (n, 3) [m]; plates (P, 9) force on the foot [N], point [m] and moment about it [N m]; envelopes (k,); NaN
+    for what the stream does not carry. received: reading of `perf_counter` when it arrived [s].
+    """
+
+    kind: str
+    time: float
+    values: Array
+    received: float
+
+
+class Stream(Protocol):
+    """What delivers readings.
+
+    `read` is called again and again in a thread of its own, `close` when it is not called any more.
+    """
+
+    clock: str  # streams with the same word have a common clock
+
+    def read(self, timeout: float) -> Iterable[Reading]:
+        """The readings that arrived; none where none came within `timeout` [s].
+
+        Raises:
+            StreamEnded: none will come any more.
+        """
+        ...
+
+    @property
+    def remarks(self) -> Sequence[str]:
+        """Sentences on what was amiss, for the summary."""
+        ...
+
+    def close(self) -> None:
+        """Let go of what delivers the readings."""
+        ...
+
+
+@dataclass(frozen=True, eq=False)
+class Wanted:
+    """What streams shall deliver: the names of a `Live`, and how their axes are turned into the global frame.
+
+    rotation: (3, 3) from the axes of the streams to the global frame.
+    """
+
+    live: Live
+    rotation: Array
+
+    @classmethod
+    def of(cls, live: Live, forward: str | None = None, up: str | None = None) -> Wanted:
+        """With the axes of the files of the trial ([laboratory]), or others such as "+x".
+
+        Raises:
+            InputError: axes that are not square to each other.
+        """
+        document = live.trial.document
+        laboratory = validated(document)["laboratory"]
+        stated = {"forward": forward or laboratory["forward"], "up": up or laboratory["up"]}
+        return cls(live, rotation_of(document, laboratory | stated))
+
+    def markers(self, position: ArrayLike, metres: float = 1.0) -> Array:
+        """Positions (n, 3) in the axes of the stream and a unit of so many metres -> global frame [m]."""
+        return np.asarray(position, float) * metres @ self.rotation.T
+
+    def plates(self, values: ArrayLike, metres: float = 1.0) -> Array:
+        """Plates (P, 9), force [N], point in a unit of so many metres, moment [N m] -> global frame, point in [m]."""
+        turned = np.asarray(values, float).reshape(-1, 3, 3) @ self.rotation.T
+        turned[:, 1] *= metres
+        return np.asarray(turned.reshape(-1, 9))
+
+    @property
+    def no_plates(self) -> Array:
+        """Plates (P, 9) of which nothing is known."""
+        return np.full((len(self.live.plates), 9), np.nan)
+
+
+@dataclass
+class _Way:
+    """The shortest way of a clock, min(received - time) [s], over the present and the last stretch of `WINDOW`."""
+
+    since: float = -np.inf
+    present: float = np.inf
+    last: float = np.inf
+
+    def add(self, received: float, time: float) -> None:
+        if received - self.since > WINDOW:
+            self.since, self.last, self.present = received, self.present, np.inf
+        self.present = min(self.present, received - time)
+
+    @property
+    def shortest(self) -> float:
+        return min(self.present, self.last)
+
+
+@dataclass
+class _Past:
+    """The last readings of plates or EMG of one stream, in the order of their times."""
+
+    readings: deque[Reading] = field(default_factory=deque)
+    steps: deque[float] = field(default_factory=lambda: deque(maxlen=16))
+    period: float = 0.0
+    received: float = -np.inf
+
+    def add(self, reading: Reading) -> None:
+        readings, later = self.readings, list[Reading]()
+        self.received = reading.received
+        if readings and reading.time < readings[-1].time - KEPT:  # its clock began anew
+            readings.clear()
+        while readings and readings[-1].time > reading.time:
+            later.append(readings.pop())
+        if not readings or reading.time > readings[-1].time:
+            if readings and not later:
+                self.steps.append(reading.time - readings[-1].time)
+                self.period = sorted(self.steps)[len(self.steps) // 2]
+            readings.append(reading)
+        readings.extend(reversed(later))
+        while readings[0].time < readings[-1].time - KEPT:
+            readings.popleft()
+
+    def complete(self, time: float, now: float) -> bool:
+        """Whether no reading for a time of its clock is still to be expected."""
+        return self.readings[-1].time >= time - (1.0 - AT) * self.period or now - self.received > SILENT
+
+    def at(self, time: float, least: float) -> Reading | None:
+        """The newest reading at or before a time of its clock, None where it is older than `least` and `AGE`."""
+        for reading in reversed(self.readings):
+            if reading.time <= time + max(AT * self.period, 1e-6):
+                return reading if time - reading.time <= max(least, AGE * self.period) else None
+        return None
+
+
+class Joined:
+    """A source of samples from several streams; see the module.
+
+    Args:
+        live: for which the samples are.
+        streams: by the names that messages have for them.
+        wait_ms: longest time that a sample is held for what is missing [ms].
+        plate_offset: what is added to the times of plates to have them on the clock of the markers [s]; None: zero
+            with a common clock, else by their arrival.
+    """
+
+    def __init__(
+        self,
+        live: Live,
+        streams: Mapping[str, Stream],
+        wait_ms: float = WAIT_MS,
+        plate_offset: float | None = None,
+    ) -> None:
+        self._live, self._streams, self._names = live, list(streams.values()), list(streams)
+        self._hold = 1e-3 * check_number(wait_ms, "wait_ms", "milliseconds, zero or more", least=0.0)
+        self._offset = plate_offset
+        self._ways = {stream.clock: _Way() for stream in self._streams}
+        self._held, self._past = list[Reading](), dict[tuple[str, int], _Past]()
+        self._carrier: int | None = None  # the stream that has the markers
+        self._times = list[float]()  # of the first readings of markers
+        self._last, self._late_time, self._late_since = -np.inf, np.inf, 0
+        self.late = self.repeated = 0
+        self._queue: SimpleQueue[tuple[int, Reading | BaseException]] = SimpleQueue()
+        self._closing = Event()
+        self._threads = [
+            Thread(target=self._listen, args=(number,), name=name, daemon=True)
+            for number, name in enumerate(self._names)
+        ]
+        self._open = len(self._threads)
+        for thread in self._threads:
+            thread.start()
+
+    def _listen(self, number: int) -> None:
+        """Pass on what a stream delivers, and how it ends; in a thread of its own."""
+        try:
+            while not self._closing.is_set():
+                for reading in self._streams[number].read(WAIT):
+                    self._queue.put((number, reading))
+        except Exception as error:
+            self._queue.put((number, error))
+
+    def wait(self, timeout: float) -> Arrival | None:
+        """See Source.
+
+        Raises:
+            InputError: markers of two streams, or at another rate than that of the `Live`; what a stream refuses.
+        """
+        until = perf_counter() + timeout
+        while True:
+            while not self._queue.empty():
+                self._take(*self._queue.get())
+            now = perf_counter()
+            if self._held and (not self._open or self._due(self._held[0], now)):
+                return self._joined(self._held.pop(0))
+            if not self._open:
+                raise StreamEnded
+            if now >= until:
+                return None
+            pause = min([until, *(reading.received + self._hold for reading in self._held[:1])]) - now
+            try:
+                self._take(*self._queue.get(timeout=max(pause, 0.0)))
+            except Empty:
+                continue
+
+    @property
+    def remarks(self) -> list[str]:
+        """Sentences on what was amiss in the streams, and on readings that were left out."""
+        counts = (self.late, "came too late"), (self.repeated, "came twice")
+        own = [f"{count} readings of markers {how} and were left out." for count, how in counts if count]
+        return [
+            *own,
+            *(
+                f"{name}: {text}"
+                for name, each in zip(self._names, self._streams, strict=True)
+                for text in each.remarks
+            ),
+        ]
+
+    def close(self) -> None:
+        """End the threads and close the streams."""
+        self._closing.set()
+        for thread in self._threads:
+            thread.join()
+        for stream in self._streams:
+            stream.close()
+
+    def _take(self, number: int, item: Reading | BaseException) -> None:
+        """Put a reading in its place, or end as its stream has ended."""
+        if isinstance(item, StreamEnded):
+            self._open -= 1
+        elif isinstance(item, BaseException):
+            raise item
+        else:
+            self._ways[self._streams[number].clock].add(item.received, item.time)
+            if item.kind == "markers":
+                self._take_markers(number, item)
+            else:
+                self._past.setdefault((item.kind, number), _Past()).add(item)
+
+    def _take_markers(self, number: int, reading: Reading) -> None:
+        """Hold a reading of markers in the order of times; leave out what came twice or after its successors."""
+        if self._carrier not in (None, number):
+            raise InputError(
+                f"both {self._names[self._carrier or 0]} and {self._names[number]} carry markers",
+                code="conflict",
+                where="--from",
+                expected="the markers of one stream",
+                remedy="leave out one of the two",
+            )
+        self._carrier = number
+        self._check_rate(reading.time)
+        half = 0.5 / self._live.rate
+        same = [held for held in self._held if abs(held.time - reading.time) < half]
+        if same or abs(reading.time - self._last) < half:
+            self.repeated += 1
+        elif reading.time < self._last:
+            self.late += 1
+            # one after the other in order of time: not late ones, the clock has begun anew
+            self._late_since = self._late_since + 1 if reading.time > self._late_time else 1
+            self._late_time = reading.time
+            if self._late_since > max(self._live.bridge * self._live.rate, 3.0):
+                self._last = -np.inf
+        else:
+            self._late_since, self._late_time = 0, np.inf
+            insort(self._held, reading, key=lambda held: held.time)
+
+    def _check_rate(self, time: float) -> None:
+        """Refuse markers that come at another rate than that of the filter."""
+        if len(self._times) > COUNTED:
+            return
+        self._times.append(time)
+        if len(self._times) <= COUNTED:
+            return
+        rate = 1.0 / float(np.median(np.diff(np.sort(self._times))))
+        if abs(rate / self._live.rate - 1.0) > OTHER_RATE:
+            raise InputError(
+                f"{self._names[self._carrier or 0]} has markers {rate:.4g} times a second",
+                code="bad_stream",
+                expected=f"{self._live.rate:g} times a second",
+                remedy=f"--rate {rate:.3g}, or in Python Live(..., rate_hz={rate:.3g})",
+            )
+
+    def _due(self, head: Reading, now: float) -> bool:
+        """Whether the earliest reading of markers has all it needs, or has been held long enough."""
+        if now - head.received >= self._hold:
+            return True
+        missing = (head.time - self._last) * self._live.rate > AGE
+        if missing and head.time - self._last <= self._live.bridge:
+            return False
+        return all(past.complete(self._on_clock(head, key), now) for key, past in self._past.items())
+
+    def _on_clock(self, markers: Reading, key: tuple[str, int]) -> float:
+        """The time of a reading of markers by the clock of another stream [s]."""
+        kind, number = key
+        assert self._carrier is not None
+        clock, other = self._streams[self._carrier].clock, self._streams[number].clock
+        if kind == "plates" and self._offset is not None:
+            return markers.time - self._offset
+        if clock == other:
+            return markers.time
+        return markers.time + self._ways[clock].shortest - self._ways[other].shortest
+
+    def _joined(self, markers: Reading) -> Arrival:
+        """The sample of a reading of markers, with what the other streams had at its time."""
+        live, received = self._live, markers.received
+        values = {
+            "plates": np.full((len(live.plates), 9), np.nan),
+            "emg": np.full(len(live.channels), np.nan),
+        }
+        measured = False
+        for key, past in self._past.items():
+            reading = past.at(self._on_clock(markers, key), 0.5 / live.rate)
+            if reading is None:
+                continue
+            kept = values[reading.kind]
+            np.copyto(kept, reading.values, where=np.isfinite(reading.values))
+            received, measured = max(received, reading.received), measured or reading.kind == "emg"
+        self._last = markers.time
+        emg = values["emg"] if measured else None
+        assert self._carrier is not None
+        sample = Sample(markers.time, markers.values, values["plates"], emg)
+        return Arrival(sample, received, self._streams[self._carrier].clock)

@@ -1,0 +1,47 @@
+"""A session as the command has it: sources and sinks by name, one `Live`, everything closed at the end."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack
+
+from musclesolve.live.adapters.registry import open_sink, open_stream
+from musclesolve.live.joining import WAIT_MS, Joined, Stream, Wanted
+from musclesolve.live.stream import Passed, Sink, run_session
+
+
+def stream_session(
+    wanted: Wanted,
+    sources: Sequence[str],
+    sinks: Sequence[str | Sink] = (),
+    *,
+    stop: Callable[[], bool] = lambda: False,
+    seconds: float | None = None,
+    wait_ms: float = WAIT_MS,
+    plate_offset: float | None = None,
+) -> Passed:
+    """Samples of named streams through a `Live` to named sinks, until they end or `stop` or `seconds` say so.
+
+    Args:
+        wanted: the `Live`, and the axes of the streams.
+        sources: as --from has them, such as "lsl:Markers".
+        sinks: as --to has them, such as "udp:5006", or Sinks.
+        stop: asked at least ten times a second.
+        seconds: length of the session [s].
+        wait_ms, plate_offset: as in `Joined`.
+
+    Raises:
+        InputError: a stream that cannot be opened, or carries something else than is needed.
+    """
+    with ExitStack() as opened:
+        streams = dict[str, Stream]()
+        for name in sources:
+            streams[name] = open_stream(name, wanted)
+            opened.callback(streams[name].close)
+        ready = list[Sink]()
+        for sink in sinks:
+            ready.append(open_sink(sink) if isinstance(sink, str) else sink)
+            opened.callback(ready[-1].close)
+        source = Joined(wanted.live, streams, wait_ms, plate_offset)
+        opened.pop_all()  # from here on the session closes them
+    return run_session(wanted.live, source, ready, stop, seconds)

@@ -1,0 +1,406 @@
+"""Readings of several streams become samples: late, lost, repeated and reordered ones, clocks, axes, bad datagrams."""
+
+from __future__ import annotations
+
+import json
+import socket
+import threading
+from collections.abc import Iterable
+from queue import Empty, SimpleQueue
+from time import perf_counter, sleep
+
+import numpy as np
+import pytest
+from refusals import refused
+from typer.testing import CliRunner
+
+from musclesolve.cli import app as cli
+from musclesolve.data.bundled import reference_stride
+from musclesolve.live.adapters.registry import ADAPTERS, open_sink, open_stream
+from musclesolve.live.adapters.udp import UdpStream
+from musclesolve.live.joining import Joined, Reading, Wanted
+from musclesolve.live.live import Live
+from musclesolve.live.replay import samples
+from musclesolve.live.session import stream_session
+from musclesolve.live.stream import Arrival, Sample, StreamEnded, run_session
+from musclesolve.sharing.status import Status
+
+
+@pytest.fixture(scope="module")
+def prepared():
+    live = Live(reference_stride())
+    live.warm_up()
+    return live
+
+
+@pytest.fixture
+def live(prepared):
+    prepared.clear()
+    return prepared
+
+
+class Given:
+    """A stream that delivers readings as they are put in; None ends it."""
+
+    remarks = ()
+
+    def __init__(self, readings: Iterable[Reading | None] = (), clock: str = "one") -> None:
+        self.clock, self.closed, self._queue = clock, False, SimpleQueue()
+        for reading in readings:
+            self.put(reading)
+
+    def put(self, reading: Reading | None) -> None:
+        self._queue.put(reading)
+
+    def read(self, timeout: float) -> list[Reading]:
+        try:
+            reading = self._queue.get(timeout=timeout)
+        except Empty:
+            return []
+        if reading is None:
+            raise StreamEnded
+        return [reading._replace(received=perf_counter())]
+
+    def close(self) -> None:
+        self.closed = True
+
+
+class Kept:
+    """A sink that keeps what it gets."""
+
+    def __init__(self) -> None:
+        self.arrivals, self.frames, self.closed = list[Arrival](), [], False
+
+    def begin(self, live: Live) -> None:
+        self.live = live
+
+    def take(self, arrival, frame) -> None:
+        self.arrivals.append(arrival)
+        self.frames.append(frame)
+
+    def close(self) -> None:
+        self.closed = True
+
+
+def markers(live: Live, time: float, value: float = 0.0) -> Reading:
+    return Reading("markers", time, np.full((len(live.markers), 3), value), 0.0)
+
+
+def plates(live: Live, time: float, value: float) -> Reading:
+    return Reading("plates", time, np.full((len(live.plates), 9), value), 0.0)
+
+
+def drained(source: Joined) -> list[Sample]:
+    """All samples of a source whose streams end."""
+    found = []
+    try:
+        while True:
+            arrival = source.wait(0.5)
+            assert arrival is not None
+            found.append(arrival.sample)
+    except StreamEnded:
+        return found
+    finally:
+        source.close()
+
+
+def joined(live: Live, *readings: Reading, wait_ms: float = 200.0, **settings) -> tuple[list[Sample], Joined]:
+    source = Joined(live, {"given": Given([*readings, None])}, wait_ms, **settings)
+    return drained(source), source
+
+
+def test_a_replay_through_a_session_gives_the_frames_of_its_samples(live):
+    """The real-time source adds nothing and loses nothing; the summary counts what went through."""
+    direct = [live.step(*sample) for sample in samples(live, live.trial)]
+    live.clear()
+    sink = Kept()
+    passed = stream_session(Wanted.of(live), ["replay"], [sink])
+    assert passed.samples == len(direct) and passed.lost == 0 and not passed.remarks and sink.closed
+    assert passed.valid == sum(frame.valid.all() for frame in direct) > 50
+    for frame, other in zip(sink.frames, direct, strict=True):
+        assert np.array_equal(frame.force, other.force, equal_nan=True)
+    assert passed.elapsed > (len(direct) - 1) / live.rate  # in real time
+    assert 0.0 < passed.latency_ms(0.5) <= passed.latency_ms(0.99)
+
+
+def test_a_recording_at_another_rate_is_interpolated(live):
+    own, finer = list(samples(live, live.trial)), list(samples(live, live.trial, 2.0 * live.rate))
+    assert len(finer) == 2 * len(own) - 1
+    for sample, other in zip(own, finer[::2], strict=True):
+        assert abs(sample.time - other.time) < 1e-6 and np.allclose(sample.markers, other.markers, atol=1e-6)
+    between = 0.5 * (own[10].markers + own[11].markers)
+    assert np.abs(finer[21].markers - between).max() < 1e-3
+
+
+def test_reordered_readings_take_their_places_and_repeated_ones_are_left_out(live):
+    order = [0, 1, 3, 2, 4, 4, 6, 5, 7]
+    found, source = joined(live, *(markers(live, 0.01 * k) for k in order))
+    assert [round(100 * sample.time) for sample in found] == list(range(8))
+    assert source.repeated == 1 and source.late == 0
+    assert any("1 readings" in text and "twice" in text for text in source.remarks)
+
+
+def test_without_waiting_a_late_reading_is_left_out(live):
+    stream = Given()
+    source, found = Joined(live, {"given": stream}, wait_ms=0.0), []
+    for k in (0, 1, 3, 2, 4):
+        stream.put(markers(live, 0.01 * k))
+        found.append(source.wait(0.05))
+    source.close()
+    assert [k and round(100 * k.sample.time) for k in found] == [0, 1, 3, None, 4] and source.late == 1
+
+
+def test_a_clock_that_begins_anew_is_followed(live):
+    first, second = [0.01 * k + 7.0 for k in range(5)], [0.01 * k for k in range(20)]
+    stream = Given()
+    source, found = Joined(live, {"given": stream}, wait_ms=0.0), []
+    for time in first + second:
+        stream.put(markers(live, time))
+        found.append(source.wait(0.01))
+    source.close()
+    assert found[-1].sample.time == second[-1] and found.count(None) == source.late <= 6
+
+
+def test_each_sample_has_the_newest_plates_at_or_before_it(live):
+    """Plates at 1000 Hz, whose value is their time; one at 0.0502 s counts as at 0.05 s."""
+    times = [*np.arange(0.0, 0.05, 0.001), 0.0502]
+    of_plates = [plates(live, time, time) for time in times]
+    of_markers = [markers(live, 0.01 * k) for k in range(8)]
+    found, _ = joined(live, *of_plates, *of_markers, wait_ms=20.0)
+    assert np.allclose([sample.plates[0, 0] for sample in found[:6]], [0, 0.01, 0.02, 0.03, 0.04, 0.0502])
+    assert np.isnan(found[6].plates).all()  # 9.8 ms old, more than half a period of the markers
+
+
+def test_a_sample_waits_for_plates_that_come_later(live):
+    """Those of its own time, though the markers came first; nothing waits longer than `wait_ms`."""
+    stream = Given([plates(live, -0.01, 1.0), plates(live, 0.0, 2.0), markers(live, 0.0)])
+    source = Joined(live, {"given": stream}, wait_ms=60.0)
+    assert source.wait(1.0).sample.plates[0, 0] == 2.0
+    stream.put(markers(live, 0.01))
+    assert source.wait(0.01) is None
+    stream.put(plates(live, 0.01, 3.0))
+    assert source.wait(1.0).sample.plates[0, 0] == 3.0
+    stream.put(markers(live, 0.02))
+    begun = perf_counter()
+    assert np.isnan(source.wait(1.0).sample.plates).all() or perf_counter() - begun > 0.05
+    source.close()
+    assert stream.closed and not [thread for thread in threading.enumerate() if thread.name == "given"]
+
+
+@pytest.mark.parametrize("offset", [None, 3.0])
+def test_plates_with_a_clock_of_their_own_are_set_by_arrival_or_as_stated(live, offset):
+    """Their clock is 3 s behind that of the markers, whatever `perf_counter` says."""
+    walk, floor = Given(clock="walk"), Given(clock="floor")
+    source = Joined(live, {"walk": walk, "floor": floor}, 50.0, plate_offset=offset)
+    for k in range(12):
+        floor.put(plates(live, 0.01 * k - 3.0, float(k)))
+        walk.put(markers(live, 0.01 * k))
+        arrival = source.wait(1.0)
+        sleep(0.01)
+    source.close()
+    assert abs(arrival.sample.plates[0, 0] - 11.0) <= (1.0 if offset is None else 0.0)
+
+
+def test_markers_of_two_streams_and_those_at_another_rate_are_refused(live):
+    both = Joined(live, {"one": Given([markers(live, 0.0)]), "two": Given([markers(live, 0.0)])})
+    with refused("conflict", "one", "two"):
+        while True:
+            both.wait(0.2)
+    both.close()
+    with refused("bad_stream", "given", "--rate 250"):
+        joined(live, *(markers(live, 0.004 * k) for k in range(40)))
+
+
+def test_lost_and_reordered_datagrams_give_no_wrong_frame(live):
+    """5 % dropped and 10 % exchanged with the next: what is solved is what the whole recording gives."""
+    random, every = np.random.default_rng(5), list(samples(live, live.trial))
+    truth = {round(f.time, 6): f for f in (live.step(*sample) for sample in every)}
+    live.clear()
+    numbers = [k for k in range(len(every)) if random.random() > 0.05]
+    for k in range(len(numbers) - 1):
+        if random.random() < 0.1:
+            numbers[k], numbers[k + 1] = numbers[k + 1], numbers[k]
+    readings = []
+    for k in numbers:
+        time, position, of_plates, _ = every[k]
+        readings += [Reading("plates", time, of_plates, 0.0), Reading("markers", time, position, 0.0)]
+    source = Joined(live, {"given": Given([*readings, None])}, wait_ms=30.0)
+    sink = Kept()
+    passed = run_session(live, source, [sink])
+    assert passed.samples == len(numbers) and source.late == 0 and passed.lost > 0
+    solved = [frame for frame in sink.frames if frame.valid.all()]
+    assert len(solved) > 0.6 * sum(frame.valid.all() for frame in truth.values())
+    for frame in solved:
+        assert np.abs(frame.moment - truth[round(frame.time, 6)].moment).max() < 15.0
+
+
+# --- UDP --------------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def port():
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as free:
+        free.bind(("127.0.0.1", 0))
+        return free.getsockname()[1]
+
+
+def datagram(**content) -> bytes:
+    return json.dumps({"musclesolve": 1, **content}).encode()
+
+
+def test_datagrams_become_readings_in_the_global_frame(live, port):
+    """Millimetres and the axes that are stated; hidden markers and plates are null; names once or with each."""
+    wanted = Wanted.of(live, "+y", "+z")  # forward is y of the stream, left is its -x
+    names = list(live.markers)
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as sender:
+        stream = UdpStream(str(port), wanted)
+
+        def read(**content):
+            sender.sendto(datagram(**content), ("127.0.0.1", port))
+            return {reading.kind: reading for reading in stream.read(1.0)}
+
+        by_name = {name: [1000.0 * k, 2000.0, 3000.0] for k, name in enumerate(names)} | {names[1]: None}
+        plate = {"force": [1.0, 2.0, 700.0], "point": [100.0, 200.0, 0.0], "moment": [0.0, 0.0, 5.0]}
+        others = [None] * (len(live.plates) - 1)
+        found = read(time=1.5, unit="mm", markers=by_name, plates=[plate, *others])
+        assert found["markers"].time == 1.5
+        assert np.allclose(found["markers"].values[3], [2.0, -3.0, 3.0])
+        assert np.isnan(found["markers"].values[1]).all()
+        assert np.allclose(found["plates"].values[0], [2.0, -1.0, 700.0, 0.2, -0.1, 0.0, 0.0, 0.0, 5.0])
+        assert np.isnan(found["plates"].values[1:]).all()
+        assert read(names=names[::-1]) == {}
+        found = read(time=2, markers=[[float(k), 0.0, 0.0] for k in range(len(names))])
+        assert found["markers"].values[0, 1] == -(len(names) - 1)
+        assert not stream.remarks
+        stream.close()
+
+
+BAD = {
+    b"\xff\xfe{": "no JSON",
+    b"[" * 100_00: "no JSON",
+    b"[1, 2]": "musclesolve",
+    datagram(time=1.0, musclesolve=2): "musclesolve",
+    datagram(markers={}): "time",
+    datagram(time="now"): "time",
+    datagram(time=float("nan")): "time",
+    datagram(time=10**400): "too large",
+    datagram(time=1.0, unit="furlong"): "furlong",
+    datagram(time=1.0, markers={"A": [1, 2, 3]}): "none of the markers",
+    datagram(time=1.0, markers=[[1, 2, 3]]): "without names",
+    datagram(time=1.0, markers=7): "neither",
+    datagram(time=1.0, plates=[]): "plates",
+    datagram(time=1.0, plates=[{"force": [1, 2, 3]}] * 2): "plate 1",
+    datagram(time=1.0, plates=[{"force": [1, 2], "point": [1, 2, 3]}] * 2): "force of plate 1",
+    datagram(time=1.0, emg=[1.0]): "emg",
+    datagram(names=[1, 2]): "names",
+}
+
+
+def test_a_datagram_that_is_no_sample_is_counted_by_its_fault(live, port):
+    stream = UdpStream(str(port), Wanted.of(live))
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as sender:
+        for data, what in BAD.items():
+            sender.sendto(data, ("127.0.0.1", port))
+            before = dict(stream.malformed)
+            assert stream.read(1.0) == []
+            (named,) = [text for text, count in stream.malformed.items() if count > before.get(text, 0)]
+            assert what in named
+    assert stream.malformed.total() == len(BAD) and stream.remarks
+    stream.close()
+
+
+def test_any_bytes_are_survived(live, port):
+    stream, random = UdpStream(str(port), Wanted.of(live)), np.random.default_rng(0)
+    whole = datagram(time=1.0, markers={name: [0.1, 0.2, 0.3] for name in live.markers})
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as sender:
+        for _ in range(300):
+            data = bytearray(whole[: random.integers(1, len(whole))])
+            data[random.integers(len(data))] = random.integers(256)
+            sender.sendto(bytes(data), ("127.0.0.1", port))
+            stream.read(1.0)
+    assert stream.malformed.total() == 300
+    stream.close()
+
+
+def test_frames_go_out_as_json_that_names_its_numbers(live, port):
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as listener:
+        listener.bind(("127.0.0.1", port))
+        listener.settimeout(2.0)
+        passed = stream_session(Wanted.of(live), ["replay"], [f"udp:{port}"], seconds=0.6)
+        names, *frames = [json.loads(listener.recv(65536)) for _ in range(passed.samples)]
+    assert names["musclesolve"] == 1 and names["kind"] == "names" and names["muscles"] == list(live.muscles)
+    assert {frame["kind"] for frame in frames} == {"frame"}
+    assert frames[0]["status"] == ["INTERRUPTED"] * 2 and frames[0]["force"] == [None] * len(live.muscles)
+    last = frames[-1]
+    assert (
+        last["status"] == ["SOLVED"] * 2
+        and all(last["valid"])
+        and len(last["force"]) == len(names["muscles"])
+    )
+    assert np.shape(last["joint_reaction"]) == (len(names["joints"]), 3)
+    assert abs(last["sample_time"] - last["time"] - names["lag"]) < 1e-9 and 0.0 < last["latency"] < 5.0
+
+
+def test_addresses_that_are_none_are_refused(live, port):
+    wanted = Wanted.of(live)
+    with refused("unknown_name", "upd", "udp:"):
+        open_stream("upd:5005", wanted)
+    with refused("unknown_name", "replay"):
+        open_sink("replay")
+    for text in ("udp", "udp:host", "udp:0", "udp:99999"):
+        with refused("bad_value", "udp:127.0.0.1:5005"):
+            open_stream(text, wanted)
+    with refused("no_stream", "nowhere.invalid"):
+        open_sink("udp:nowhere.invalid:5005")
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as taken:
+        taken.bind(("127.0.0.1", port))
+        with refused("no_stream", str(port)):
+            stream_session(wanted, ["replay", f"udp:{port}"])
+    with refused("missing_file"):
+        open_stream("replay:no.toml", wanted)
+
+
+def test_what_fails_to_open_leaves_nothing_open(live, port):
+    with refused("bad_value"):
+        stream_session(Wanted.of(live), [f"udp:{port}"], ["udp:host"])
+    UdpStream(str(port), Wanted.of(live)).close()  # the port is free again
+
+
+def test_every_kind_of_stream_has_its_classes(live):
+    for adapter in ADAPTERS.values():
+        assert adapter.source or adapter.sink
+        assert adapter.address.startswith(adapter.name) and bool(adapter.packages) == bool(adapter.extra)
+
+
+# --- the command ------------------------------------------------------------------------------------------------------
+
+
+def call(*words: str):
+    return CliRunner().invoke(cli.app, ["live", str(reference_stride()), *words])
+
+
+def test_the_command_says_what_went_through(port):
+    done = call("--from", "replay", "--to", f"udp:{port}", "--seconds", "0.8", "--json")
+    assert done.exit_code == 0, done.output
+    found = json.loads(done.stdout)
+    assert found["command"] == "live" and found["samples"] >= found["valid"] > 0 == found["lost"]
+    assert 0.0 < found["latency_median_ms"] <= found["latency_99_percent_ms"]
+
+
+def test_the_command_without_samples_says_so(port):
+    done = call("--from", f"udp:{port}", "--seconds", "0.2")
+    assert done.exit_code == 3 and "none came" in done.output
+
+
+@pytest.mark.parametrize(
+    "words",
+    [["--from", "replay", "-o", "out"], ["--replay"], [], ["--from", "replay", "--replay", "-o", "out"]],
+)
+def test_sources_that_contradict_each_other_are_refused(words):
+    assert call(*words).exit_code == 2
+
+
+def test_status_names_are_those_of_the_enum():
+    from musclesolve.live.stream import STATUS_NAMES
+
+    assert STATUS_NAMES[9] == Status.INTERRUPTED.name
