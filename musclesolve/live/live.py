@@ -64,7 +64,7 @@ from musclesolve.recording.data import SIDES, Markers, Side, Trial
 from musclesolve.recording.plates.foot_contacts import EDGE, FAST, HIGH, LOW, SLOW, touch
 from musclesolve.recording.trial.model_trial import ModelTrial
 from musclesolve.sharing.problem import Problem
-from musclesolve.sharing.status import Status
+from musclesolve.sharing.status import Status, is_solved
 
 _FRAME, _TIME = np.zeros(1, np.intp), np.zeros(1)  # number and time of a pose alone
 LACKING = 0.1
@@ -108,7 +108,7 @@ class Frame:
     @property
     def valid(self) -> NDArray[np.bool_]:
         """(S,) which sides may be used: SOLVED or SOLVED_WITH_RESERVE."""
-        return np.isin(self.status, (Status.SOLVED, Status.SOLVED_WITH_RESERVE))
+        return is_solved(self.status)
 
 
 @dataclass

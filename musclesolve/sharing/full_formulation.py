@@ -43,7 +43,7 @@ from musclesolve.sharing.problem_scale import load, slope_size
 from musclesolve.sharing.solver.frame_programme import ipopt_options
 from musclesolve.sharing.solver.ipopt_casadi import CLAIMS, casadi_ipopt, cost_expression, cost_parameters
 from musclesolve.sharing.solving import fix_idle_muscles, label_frames
-from musclesolve.sharing.status import Status
+from musclesolve.sharing.status import Status, is_solved
 
 _RANK = 1e-9  # singular values below this share of the largest one count as zero
 _ERROR = 1e-6
@@ -222,7 +222,7 @@ class FullSolution:
     @property
     def solved(self) -> Mask:
         """Which frames have a solution, with or without reserve, (T,)."""
-        return np.isin(self.status, (Status.SOLVED, Status.SOLVED_WITH_RESERVE))
+        return is_solved(self.status)
 
 
 def solve_full(

@@ -11,7 +11,7 @@ from musclesolve._util.arrays import AnyArray, Array, Mask
 from musclesolve.sharing.cost.cost_base import Cost
 from musclesolve.sharing.problem import Problem
 from musclesolve.sharing.solver.solver_registry import Solver
-from musclesolve.sharing.status import Status
+from musclesolve.sharing.status import Status, is_solved
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -55,7 +55,7 @@ class Solution:
     @property
     def solved(self) -> Mask:
         """Which frames have a solution, with or without reserve, (T,)."""
-        return np.isin(self.status, (Status.SOLVED, Status.SOLVED_WITH_RESERVE))
+        return is_solved(self.status)
 
     def __repr__(self) -> str:
         """One line; `summary` has more."""
@@ -131,7 +131,7 @@ class SolutionArrays:
     @property
     def solved(self) -> Mask:
         """Which frames are solved, (T,)."""
-        return (self.status == Status.SOLVED) | (self.status == Status.SOLVED_WITH_RESERVE)
+        return is_solved(self.status)
 
     def store(self, which: Mask, other: SolutionArrays) -> None:
         """Store the arrays of some frames (T,) among those of all."""

@@ -29,7 +29,7 @@ from musclesolve.sharing.problem_scale import edge_weight, fallback_weight
 from musclesolve.sharing.solution import Solution, SolutionArrays
 from musclesolve.sharing.solver.interior_point import nearest_moments
 from musclesolve.sharing.solver.solver_registry import Solver, find_solver, fits, refuse_unfit
-from musclesolve.sharing.status import Status
+from musclesolve.sharing.status import Status, is_solved
 
 ON_INFEASIBLE = ("report", "reserve")
 OPEN = (Status.MAX_ITERATIONS, Status.SOLVER_FAILED)  # neither solved nor proved to be infeasible
@@ -154,7 +154,7 @@ def _attempt(
         arrays.infeasibility_proof[which] = proof
     else:
         arrays.reserve_weight[which] = part.reserve_weight
-    solved = np.isin(status, (Status.SOLVED, Status.SOLVED_WITH_RESERVE))[:, None]
+    solved = is_solved(status)[:, None]
     for name in ("activation", "reserve", "multiplier"):
         getattr(arrays, name)[which] = np.where(solved, getattr(attempt, name), np.nan)
     if attempt.level_multiplier is not None:

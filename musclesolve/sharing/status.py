@@ -4,6 +4,10 @@ from __future__ import annotations
 
 from enum import IntEnum
 
+import numpy as np
+from numpy.typing import ArrayLike
+
+from musclesolve._util.arrays import Mask
 from musclesolve.sharing.kernel import constants as kernel
 
 
@@ -50,3 +54,9 @@ class Status(IntEnum):
         9,
         "Samples or markers were missing for longer than can be bridged, or too few came yet; nothing was computed.",
     )
+
+
+def is_solved(status: ArrayLike) -> Mask:
+    """Which members of Status (...) are those of a solution: SOLVED or SOLVED_WITH_RESERVE, (...)."""
+    codes = np.asarray(status)
+    return np.asarray((codes == Status.SOLVED) | (codes == Status.SOLVED_WITH_RESERVE))

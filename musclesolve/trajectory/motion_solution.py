@@ -11,7 +11,7 @@ from musclesolve._util.arrays import Array, Mask
 from musclesolve.muscles.elastic.elastic_muscles import tendon_energy
 from musclesolve.sharing.certificate import needs_reserve
 from musclesolve.sharing.kernel.constants import TOLERANCE
-from musclesolve.sharing.status import Status
+from musclesolve.sharing.status import Status, is_solved
 from musclesolve.trajectory.certificate import Certifier, MotionAttempt
 from musclesolve.trajectory.local_equilibrium import equilibrium
 from musclesolve.trajectory.motion_problem import MotionCost, MotionProblem
@@ -72,7 +72,7 @@ class MotionSolution:
     @property
     def solved(self) -> Mask:
         """Which frames have a valid solution, (T,)."""
-        return np.asarray(np.isin(self.status, (Status.SOLVED, Status.SOLVED_WITH_RESERVE)))
+        return is_solved(self.status)
 
     @property
     def fiber_power(self) -> Array:

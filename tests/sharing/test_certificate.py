@@ -13,7 +13,7 @@ from musclesolve.sharing.problem import Problem
 from musclesolve.sharing.solver.batch import Batch
 from musclesolve.sharing.solver.solver_registry import Attempt
 from musclesolve.sharing.solving import solve
-from musclesolve.sharing.status import Status
+from musclesolve.sharing.status import Status, is_solved
 
 
 @dataclass(frozen=True)
@@ -144,3 +144,10 @@ def test_moments_count_from_one_newton_metre(moment):
 def test_every_status_is_a_sentence():
     assert all(status.sentence.endswith(".") and Status(int(status)) is status for status in Status)
     assert Status.SOLVED == 0
+
+
+def test_two_statuses_are_those_of_a_solution():
+    solved = {Status.SOLVED, Status.SOLVED_WITH_RESERVE}
+    assert {each for each in Status if is_solved(each)} == solved
+    codes = np.array([list(Status), list(Status)], np.int8)
+    assert is_solved(codes).tolist() == 2 * [[each in solved for each in Status]]
