@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from pathlib import Path
 
-from musclesolve.opensim.external_loads import identified_columns
+from musclesolve.opensim.external_loads import identified_columns, side_in
 from musclesolve.opensim.read_context import last_part
 from musclesolve.opensim.xml_tree import Element, read_xml
 from musclesolve.recording.data import Side, Table
 
-_SIDE = re.compile(r"(?:^|[^a-z])(r|l|right|left)(?:[^a-z]|$)", re.IGNORECASE)
 _ROLES = {"force": "force", "point": "point", "torque": "moment"}
 _GROUND = "ground"
 
@@ -70,12 +68,10 @@ def _loads(path: Path, element: Element) -> LoadsFile:
         if _text(force, "appliesForce") == "false" or _text(force, "isDisabled") == "true":
             continue
         body = last_part(_text(force, "applied_to_body"))
-        match = _SIDE.search(body)
-        side: Side | None = None if match is None else "r" if match[1][0].lower() == "r" else "l"
         named = {role: _text(force, f"{kind}_identifier") for kind, role in _ROLES.items()}
         frames = {last_part(_text(force, f"{kind}_expressed_in_body")) for kind in ("force", "point")}
         identifiers = {role: name for role, name in named.items() if name}
-        loads.append(StatedLoad(body, side, identifiers, frames <= {"", _GROUND}))
+        loads.append(StatedLoad(body, side_in(body), identifiers, frames <= {"", _GROUND}))
     file_name = _text(element, "datafile").replace("\\", "/").rpartition("/")[2]
     return LoadsFile(path, file_name, tuple(loads))
 

@@ -21,7 +21,7 @@ from musclesolve.opensim.kinematics import BodyMotion
 from musclesolve.opensim.model import GROUND, OpenSimModel
 from musclesolve.opensim.read_context import last_part
 from musclesolve.opensim.xml_tree import Element, read_xml
-from musclesolve.recording.data import Table
+from musclesolve.recording.data import Side, Table
 from musclesolve.recording.text.mot_file import read_mot
 from musclesolve.recording.text.repeated_names import check_used
 
@@ -338,9 +338,8 @@ def _foot_of_plate(
             raise unknown_name(bodies[load.name], "body", model.bodies, f" in {model.name!r}")
         return bodies[load.name]
     feet = {side: foot_of_side(model, side) for side in "rl"}
-    side = _SIDE.search(load.name)
-    if side is not None and feet[side[1][0].lower()]:
-        foot = feet[side[1][0].lower()]
+    side = side_in(load.name)
+    if side is not None and (foot := feet[side]):
         if time is not None and pose is not None:
             if fault := foot_load_fault(model, replace(load, body=foot), time, pose):
                 raise _unassigned(load, fault)
@@ -362,6 +361,12 @@ def _foot_of_plate(
             load, f"its center of pressure is {far:.2g} m from {known[nearest]}, the nearest foot"
         )
     return known[nearest]
+
+
+def side_in(name: str) -> Side | None:
+    """The side that the name of a load or body has as a word: r, l, right or left; None without one."""
+    match = _SIDE.search(name)
+    return None if match is None else "r" if match[1][0].lower() == "r" else "l"
 
 
 def foot_of_side(model: OpenSimModel, side: str) -> str:
