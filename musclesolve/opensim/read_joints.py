@@ -147,12 +147,7 @@ def read_coordinates(context: Context, joints: Iterable[Joint]) -> dict[str, Coo
     for joint in context.of_kind("Joint"):
         for element in joint.listed("coordinates"):
             if element.name in coordinates:
-                element.fail(
-                    f"there are two coordinates '{element.name}'",
-                    expected="every name once",
-                    remedy="rename one of them",
-                    code="duplicate_name",
-                )
+                element.fail_repeated("coordinates")
             limits = context.property(element, "range")
             lower, upper = (-np.inf, np.inf) if limits is None else limits.pair()
             default = context.number(element, "default_value", 0.0)

@@ -41,16 +41,11 @@ def read_osim(path: str | Path) -> OpenSimModel:
     }
     context = Context(root, defaults, components(model))
     bodies = context.of_kind("Body")
-    for named in (bodies, model.listed("ForceSet")):
+    for what, named in (("bodies", bodies), ("forces", model.listed("ForceSet"))):
         known: set[str] = set()
         for element in named:
             if element.name in known:
-                element.fail(
-                    f"'{element.name}' stands twice",
-                    expected="every name once",
-                    remedy="rename one of them",
-                    code="duplicate_name",
-                )
+                element.fail_repeated(what)
             known.add(element.name)
     joints, closing = read_joints(context)
     coordinates = read_coordinates(context, joints)

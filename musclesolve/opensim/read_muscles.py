@@ -89,12 +89,7 @@ def read_muscles(context: Context, model: Element) -> dict[str, OpenSimMuscle]:
     elsewhere = [each for each in context.of_kind("Muscle") if each not in forces]
     for element in [*forces, *elsewhere]:
         if element.name in muscles:
-            element.fail(
-                f"there are two muscles '{element.name}'",
-                expected="every name once",
-                remedy="rename one of them",
-                code="duplicate_name",
-            )
+            element.fail_repeated("muscles")
         is_muscle = (
             element.tag.endswith("Muscle") or context.property(element, "optimal_fiber_length") is not None
         )

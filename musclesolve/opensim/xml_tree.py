@@ -44,6 +44,15 @@ class Element:
         where = f"line {self.line}, {self.label}"
         raise InputError(problem, code=code, file=self.file, where=where, expected=expected, remedy=remedy)
 
+    def fail_repeated(self, what: str) -> NoReturn:
+        """Refuse the file because another element of this kind, in the plural, has the same name."""
+        self.fail(
+            f"there are two {what} '{self.name}'",
+            expected="every name once",
+            remedy="rename one of them",
+            code="duplicate_name",
+        )
+
     def find(self, tag: str) -> Element | None:
         """The first child of this tag."""
         return next((child for child in self.children if child.tag == tag), None)
