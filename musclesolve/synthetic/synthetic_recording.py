@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 import xarray as xr
 
-from musclesolve._util.arrays import AnyArray, Array
+from musclesolve._util.arrays import AnyArray, Array, within
 from musclesolve._util.names import unknown_name
 from musclesolve.errors import InputError
 from musclesolve.recording.cameras.camera import Camera, ring
@@ -44,8 +44,6 @@ TRIAL, FORCES, TRUTH = "trial.toml", "forces.mot", "truth.nc"
 WALK, STANDING, BENDING = "walk", "static", "bending"
 MILLIMETRE = 1e-3
 FORCE_DECIMALS = 5
-SAME_TIME = 1e-9
-"""Times that differ by less are the same [s]."""
 MOMENT_NOISE = 0.01
 """Noise of a moment of a plate [N m] for each newton of the noise of its force: an arm of a centimetre.
 
@@ -148,7 +146,7 @@ def _check_gaps(stride: ReferenceStride, options: RecordingOptions, places: Plac
     for marker, first, last in options.gaps:
         if marker not in names:
             raise unknown_name(marker, "marker", names, where="gaps")
-        if not inside(seen, first, last).any():
+        if not within(seen, first, last).any():
             raise InputError(
                 f"no frame lies in the gap of {marker} from {first:g} to {last:g} s",
                 code="bad_range",
@@ -156,11 +154,6 @@ def _check_gaps(stride: ReferenceStride, options: RecordingOptions, places: Plac
                 expected=f"times from 0 to {seen[-1]:.2f} s, with a frame every {1.0 / options.marker_rate_hz:.2g} s",
                 remedy="choose other times, or record more strides",
             )
-
-
-def inside(time: AnyArray, first: float, last: float) -> AnyArray:
-    """Which times (T,) lie from first to last, both included whatever their last digit."""
-    return np.asarray((time >= first - SAME_TIME) & (time <= last + SAME_TIME))
 
 
 def times(stride: ReferenceStride, options: RecordingOptions, rate_hz: float) -> AnyArray:
@@ -177,7 +170,7 @@ def walking(stride: ReferenceStride, options: RecordingOptions, places: Places) 
     position = true + options.noise_mm * MILLIMETRE * noise
     seen = time + options.margin_s
     for marker, first, last in options.gaps:
-        position[inside(seen, first, last), places.names.index(marker)] = np.nan
+        position[within(seen, first, last), places.names.index(marker)] = np.nan
     kept = [k for k, name in enumerate(places.names) if name not in places.removed]
     names = tuple(places.names[k] for k in kept)
     return Markers(seen, names, position[:, kept] @ _axes(options), Path(WALK))
