@@ -36,6 +36,7 @@ FEWEST = 3
 """Subjects that a group needs for a test."""
 COVERED = 0.5
 """Share of the percentages that the mean of a subject has to have to be in a test."""
+NOTHING_VARIES = "not tested: nothing varies between the subjects, or no percentage is common"
 
 
 @dataclass(frozen=True)
@@ -266,9 +267,7 @@ class _Layout:
                     ["not tested: too few subjects or groups"] if several else []
                 )  # else said already
             elif (made := on_varying(make, values)) is None:
-                test.notes.append(
-                    "not tested: nothing varies between the subjects, or no percentage is common"
-                )
+                test.notes.append(NOTHING_VARIES)
             else:
                 test.tested = smoothness(theory, *made)
                 if missing := values.shape[-1] - int(made[1].sum()):
@@ -366,7 +365,7 @@ class _Layout:
             return regression(np.split(kept, ends), groups)[0]
 
         if (made := on_varying(make, curve[rows])) is None:
-            test.notes.append("not tested: nothing varies between the subjects, or no percentage is common")
+            test.notes.append(NOTHING_VARIES)
             return test
         slope[made[1]] = regression(np.split(curve[rows][:, made[1]], ends), groups)[1]
         test.tested, test.difference = smoothness(theory, *made), slope
