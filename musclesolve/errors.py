@@ -46,6 +46,23 @@ class InputError(MuscleSolveError):
         super().__init__("\n".join(lines))
 
 
+def not_installed(
+    use: str, package: str, extra: str, *, where: str | None = None, instead: str = ""
+) -> InputError:
+    """The error of a package that an extra of musclesolve brings and that is not there.
+
+    Args:
+        use: what needs it, as the beginning of a sentence: "a cluster needs".
+        package: its name.
+        extra: that brings it.
+        where: the option that asked for it.
+        instead: what may be done without it, behind the remedy: ", or --format csv".
+    """
+    problem = f"{use} the package {package}, which is not installed"
+    remedy = f'pip install "musclesolve[{extra}]"{instead}'
+    return InputError(problem, code="missing_package", where=where, remedy=remedy)
+
+
 Text = TypeVar("Text", str, str | None)
 
 

@@ -23,7 +23,7 @@ import xarray as xr
 from musclesolve._util.arrays import AnyArray, Array, Mask
 from musclesolve._util.message_text import as_text
 from musclesolve._util.names import suggestion
-from musclesolve.errors import InputError
+from musclesolve.errors import InputError, not_installed
 from musclesolve.results.cycles.normalisation import quantity_kinds
 from musclesolve.results.files.atomic_writing import written_whole
 
@@ -154,11 +154,7 @@ def _parquet(path: Path) -> Iterator[Callable[[pd.DataFrame], None]]:
         import pyarrow as pa
         from pyarrow import parquet
     except ImportError as error:
-        raise InputError(
-            "Parquet files need the package pyarrow, which is not installed",
-            code="missing_package",
-            remedy='pip install "musclesolve[parquet]", or take CSV',
-        ) from error
+        raise not_installed("Parquet files need", "pyarrow", "parquet", instead=", or take CSV") from error
     with ExitStack() as stack:
         writers: list[Any] = []
 

@@ -13,7 +13,7 @@ import numpy as np
 import xarray as xr
 
 from musclesolve._util.arrays import AnyArray
-from musclesolve.errors import InputError
+from musclesolve.errors import InputError, not_installed
 from musclesolve.results.export.opensim_names import Naming
 from musclesolve.results.export.time_series import abscissa_of, chosen, columns, labels, status_names
 from musclesolve.results.tables.lines import csv_text
@@ -71,10 +71,8 @@ def parquet_files(
         import pyarrow
         from pyarrow import parquet
     except ImportError as error:
-        raise InputError(
-            "Parquet files need the package pyarrow, which is not installed",
-            code="missing_package",
-            remedy='pip install "musclesolve[parquet]", or --format csv',
+        raise not_installed(
+            "Parquet files need", "pyarrow", "parquet", instead=", or --format csv"
         ) from error
     fields, arrays = [], []
     for name, unit, values in wide_columns(result, variables, naming):

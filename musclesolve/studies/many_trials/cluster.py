@@ -8,7 +8,7 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from musclesolve.errors import InputError
+from musclesolve.errors import InputError, not_installed
 from musclesolve.studies.many_trials.one_trial import Job, attempt
 from musclesolve.studies.many_trials.trial_record import Outcome, TrialRecord
 from musclesolve.version import __version__
@@ -73,8 +73,7 @@ def _client(address: str) -> Client:
         from distributed import Client
         from distributed.comm import resolve_address
     except ImportError as error:
-        problem = "a cluster needs the package distributed, which is not installed"
-        raise _error(problem, "missing_package", None, 'pip install "musclesolve[cluster]"') from error
+        raise not_installed("a cluster needs", "distributed", "cluster", where="--scheduler") from error
     try:
         resolve_address(address)  # a Client of an invalid address would print a traceback when it is deleted
         return Client(address, timeout=CONNECT_S, set_as_default=False)

@@ -28,7 +28,7 @@ import numpy as np
 from scipy.optimize import brentq
 
 from musclesolve._util.arrays import Array, Mask, true_runs
-from musclesolve.errors import InputError
+from musclesolve.errors import not_installed
 
 VARIES = 1e-9
 """Standard error over the largest value of a curve, below which it does not vary."""
@@ -154,11 +154,7 @@ def random_field_theory() -> ModuleType:
     try:
         import spm1d
     except ImportError as error:
-        raise InputError(
-            "tests of curves need the package spm1d, which is not installed",
-            code="missing_package",
-            remedy='pip install "musclesolve[study]"',
-        ) from error
+        raise not_installed("tests of curves need", "spm1d", "study") from error
     module: ModuleType = spm1d.rft1d
     return module
 
