@@ -52,13 +52,10 @@ def _breadth(places: bytes) -> float:
 def register(reference: Array, moving: Array, name: str = "cluster") -> Poses:
     """Return the displacements that bring a reference shape (n, 3) nearest to the measured points (T, n, 3) [m].
 
-    Minimises sum_k |R r_k + d - p_k|^2 per frame by the singular value decomposition of the correlation matrix (Kabsch
-    1976; Soderkvist & Wedin 1993, J Biomech 26:1473-77), reflections excluded. Fewer than three points and points on a
-    line are refused with the name of the body.
+    Minimises sum_k |R r_k + d - p_k|^2 per frame (`registration_kernel`; Soderkvist & Wedin 1993, J Biomech
+    26:1473-77), reflections excluded. Fewer than three points and points on a line are refused with the name of the
+    body.
     """
-    center = reference.mean(axis=0)
-    centers = moving.mean(axis=1)
-    shape = reference - center
     broad = breadth(reference)
     if broad < SMALLEST_BREADTH:
         raise InputError(
@@ -67,11 +64,11 @@ def register(reference: Array, moving: Array, name: str = "cluster") -> Poses:
             expected="three or more points that span a triangle",
             remedy="check that no two markers are exchanged or copied, or use a marker away from the line",
         )
-    u, _, vt = np.linalg.svd(np.swapaxes(moving - centers[:, None], 1, 2) @ shape)
-    # The last direction is inverted where the best fit would be a mirror image.
-    u[:, :, 2] *= np.linalg.det(u @ vt)[:, None]
-    rotation = u @ vt
-    translation = centers - rotation @ center
-    fitted = reference @ np.swapaxes(rotation, 1, 2) + translation[:, None]
-    residual = np.sqrt(np.sum((fitted - moving) ** 2, axis=-1).mean(axis=-1))
-    return Poses(rotation, translation, residual)
+    from musclesolve.recording.gaps.registration_kernel import REGISTER
+
+    frames = len(moving)
+    found = Poses(np.empty((frames, 3, 3)), np.empty((frames, 3)), np.empty(frames))
+    work = np.empty((2, 4, 4)), np.empty((5, 3)), np.empty(4)
+    reference, moving = np.ascontiguousarray(reference, float), np.ascontiguousarray(moving, float)
+    REGISTER.load()(reference, moving, work, found.rotation, found.translation, found.residual)
+    return found

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+import xarray as xr
 from refusals import refused
 from synthetic_result import few_muscles
 
@@ -42,7 +43,9 @@ def test_without_errors_there_is_no_spread(trial: Trial) -> None:
 
 def test_the_seed_alone_decides(trial: Trial, found) -> None:
     again = ms.uncertainty(trial, samples=6, seed=3, sd=FEW, side="r", workers=2)
-    assert again.identical(found)
+    # code that a process compiled itself and code from the cache of numba differ by round-off
+    xr.testing.assert_allclose(again, found, rtol=1e-9, atol=1e-12)
+    assert repr(again.attrs) == repr(found.attrs)
     other = ms.uncertainty(trial, samples=2, seed=4, side="r", contributions=False, workers=1)
     assert other.attrs["seed"] == 4
     assert not np.array_equal(other["muscle_force_mean"], found["muscle_force_mean"])
