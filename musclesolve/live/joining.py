@@ -117,19 +117,19 @@ class Wanted:
         return cls(live, rotation_of(document, laboratory | stated))
 
     def markers(self, position: ArrayLike, metres: float = 1.0) -> Array:
-        """Positions (n, 3) in the axes of the stream and a unit of so many metres -> global frame [m]."""
-        return np.asarray(position, float) * metres @ self.rotation.T
+        """Positions (n, 3) in the axes of the stream and a unit of so many metres -> global frame [m].
+
+        A marker at (0, 0, 0) is hidden: so write programs that have no other sign for it.
+        """
+        turned = np.asarray(position, float) * metres @ self.rotation.T
+        turned[~turned.any(axis=1)] = np.nan
+        return np.asarray(turned)
 
     def plates(self, values: ArrayLike, metres: float = 1.0) -> Array:
         """Plates (P, 9), force [N], point in a unit of so many metres, moment [N m] -> global frame, point in [m]."""
         turned = np.asarray(values, float).reshape(-1, 3, 3) @ self.rotation.T
         turned[:, 1] *= metres
         return np.asarray(turned.reshape(-1, 9))
-
-    @property
-    def no_plates(self) -> Array:
-        """Plates (P, 9) of which nothing is known."""
-        return np.full((len(self.live.plates), 9), np.nan)
 
 
 @dataclass

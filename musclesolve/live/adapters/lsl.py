@@ -1,0 +1,209 @@
+"""Lab streaming layer: streams of markers, plates and EMG by their names, and a stream of frames.
+
+Times are corrected to the clock of this machine by LSL itself (`time_correction`, twice a second), which all its
+streams then share. Stamps of markers are made even (`EvenTimes`): each belongs to the slot nearest to it, so samples
+that were lost leave a gap, and jitter up to a third of a period does no harm. LSL's own dejittering counts samples
+instead, and would shift all times after a gap.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+import xml.etree.ElementTree as ET
+from time import perf_counter
+
+import pylsl
+
+from musclesolve._util.message_text import few
+from musclesolve.errors import InputError
+from musclesolve.live.channels import Channel, Layout, frame_channels, frame_values
+from musclesolve.live.joining import Reading, Wanted
+from musclesolve.live.live import Frame, Live
+from musclesolve.live.stream import Arrival
+
+CLOCK = "lsl"
+GONE = (pylsl.util.LostError, pylsl.util.TimeoutError)
+RESOLVED_WITHIN = 5.0
+"""So long a stream is looked for [s]."""
+BUFFER = 10
+"""So much is kept while nobody reads [s]."""
+SMOOTHED = 2.0
+"""Length of the stretch whose stamps are smoothed [s]."""
+
+
+class EvenTimes:
+    """Even times of samples from stamps with jitter.
+
+    The stamp t_k, n slots after the last one, is expected at p = x + n T, and is given the time x = p + a (t_k - p);
+    the period T changes by b (t_k - p) / n. The gains a = 2 (2 K - 1) / (K (K + 1)) and b = 6 / (K (K + 1)) are those
+    of a line of least squares through K samples (growing-memory filter of the first degree, Brookner 1998, Tracking
+    and Kalman Filtering Made Easy), here of the last `SMOOTHED` seconds. At first a = 1 / k: a mean with the stated
+    period.
+
+    Args:
+        rate: samples a second that the stream states.
+    """
+
+    def __init__(self, rate: float) -> None:
+        self._stated, self._most = 1.0 / rate, max(int(SMOOTHED * rate), 2)
+        self._begin(math.nan)
+
+    def _begin(self, stamp: float) -> float:
+        self._time, self._period, self._count = stamp, self._stated, 1
+        return stamp
+
+    def __call__(self, stamp: float) -> float:
+        """The even time of the next stamp [s]."""
+        if not 0.0 < stamp - self._time + self._period < 1.0:
+            return self._begin(stamp)
+        slots = round((stamp - self._time) / self._period)
+        if slots < 1:  # the first stamps were too uneven to know their slots
+            return self._begin(stamp)
+        self._count, most = self._count + 1, self._most
+        expected = self._time + slots * self._period
+        off = stamp - expected
+        self._time = expected + max(1.0 / self._count, 2.0 * (2 * most - 1) / (most * (most + 1))) * off
+        self._period += 6.0 / (most * (most + 1)) * off / slots
+        return self._time
+
+
+class LslStream:
+    """Readings of an LSL stream.
+
+    A stream that vanishes is looked for by its name until it is there again.
+
+    Args:
+        address: name of the stream.
+        wanted: what the readings shall be.
+
+    Raises:
+        InputError: no stream of that name, or one that carries nothing of what is needed.
+    """
+
+    clock = CLOCK
+
+    def __init__(self, address: str, wanted: Wanted) -> None:
+        self._name, self._wanted, self._vanished = address, wanted, 0
+        streams = pylsl.resolve_byprop("name", address, 1, RESOLVED_WITHIN) if address else []
+        if not streams:
+            others = sorted({info.name() for info in pylsl.resolve_streams(1.0)})
+            raise InputError(
+                f"there is no LSL stream '{address}' (looked for {RESOLVED_WITHIN:g} s)",
+                code="no_stream",
+                where="--from",
+                expected=f"one of {few(others, 12)}" if others else "a stream; there are none at all",
+                remedy="start the program that sends it, in the same network",
+            )
+        self._inlet: pylsl.StreamInlet | None = None
+        try:
+            self._open(streams[0])
+        except GONE as error:
+            problem, remedy = (
+                f"the LSL stream '{address}' does not answer: {error}",
+                "look at the program that sends it",
+            )
+            raise InputError(problem, code="no_stream", where="--from", remedy=remedy) from None
+
+    def _open(self, info: pylsl.StreamInfo) -> None:
+        """Connect to a stream, and read what its channels are."""
+        inlet = pylsl.StreamInlet(
+            info, BUFFER, recover=False, processing_flags=pylsl.proc_clocksync, as_numpy=True
+        )
+        whole = inlet.info(RESOLVED_WITHIN)
+        if whole.channel_format() == pylsl.cf_string:
+            raise InputError(
+                f"the LSL stream '{self._name}' has texts",
+                code="bad_stream",
+                where="--from",
+                expected="numbers",
+            )
+        described = ET.fromstring(whole.as_xml()).findall("./desc/channels/channel")
+        names = ("label", "unit", "type", "marker")
+        channels = [Channel(*(each.findtext(name) or "" for name in names)) for each in described]
+        channels += [Channel("")] * (whole.channel_count() - len(channels))
+        self._layout = Layout.of(channels[: whole.channel_count()], self._wanted, f"lsl:{self._name}")
+        rate = whole.nominal_srate()
+        self._even = EvenTimes(rate) if rate > 0.0 and self._layout.markers is not None else None
+        inlet.open_stream(RESOLVED_WITHIN)
+        inlet.time_correction(RESOLVED_WITHIN)
+        self._inlet = inlet
+
+    def read(self, timeout: float) -> list[Reading]:
+        """See Stream.
+
+        Raises:
+            InputError: the stream came back with other channels.
+        """
+        try:
+            if self._inlet is None:
+                found = pylsl.resolve_byprop("name", self._name, 1, timeout)
+                if not found:
+                    return []
+                self._open(found[0])
+            assert self._inlet is not None
+            samples, stamps = self._inlet.pull_chunk(timeout, min_samples=1)
+        except GONE:
+            self._vanished += self._inlet is not None
+            self._inlet = None
+            return []
+        received, readings = perf_counter(), list[Reading]()
+        for sample, stamp in zip(samples, stamps.tolist(), strict=True):
+            time = stamp if self._even is None else self._even(stamp)
+            readings += self._layout.readings(sample, time, received)
+        return readings
+
+    @property
+    def remarks(self) -> list[str]:
+        """See Stream."""
+        return [f"The stream vanished {self._vanished} times."] if self._vanished else []
+
+    def close(self) -> None:
+        """See Stream."""
+        self._inlet = None
+
+
+class LslSink:
+    """A stream of frames, of the type MuscleForces; its channels are those of `frame_channels`.
+
+    A frame has the time stamp of its own time, a lag before its sample, where samples come by LSL; else the time at
+    which the sample arrived, less the lag.
+
+    Args:
+        address: name of the stream.
+    """
+
+    def __init__(self, address: str) -> None:
+        if not address:
+            raise InputError(
+                "a stream without a name",
+                code="bad_value",
+                where="--to",
+                expected="lsl:NAME",
+                remedy="--to lsl:Forces",
+            )
+        self._name, self._lag, self._outlet = address, 0.0, None
+
+    def begin(self, live: Live) -> None:
+        """See Sink."""
+        channels, source = frame_channels(live), f"musclesolve {self._name} {os.getpid()}"
+        info = pylsl.StreamInfo(
+            self._name, "MuscleForces", len(channels), live.rate, pylsl.cf_double64, source
+        )
+        info.set_channel_labels([channel.label for channel in channels])
+        info.set_channel_units([channel.unit for channel in channels])
+        info.set_channel_types([channel.type for channel in channels])
+        info.desc().append_child_value("lag", f"{live.lag:g}")
+        self._outlet, self._lag = pylsl.StreamOutlet(info), live.lag
+
+    def take(self, arrival: Arrival, frame: Frame) -> None:
+        """See Sink."""
+        assert self._outlet is not None
+        stamp = frame.time
+        if arrival.clock != CLOCK:
+            stamp = pylsl.local_clock() - (perf_counter() - arrival.received) - self._lag
+        self._outlet.push_sample(frame_values(frame, arrival.sample.time), stamp)
+
+    def close(self) -> None:
+        """See Sink."""
+        self._outlet = None

@@ -1,0 +1,228 @@
+"""Channels of a stream that has numbers without form: which of them are markers, plates and EMG; those of a frame.
+
+Labels of markers are the name and the axis, such as `R.ASIS_x`, with `_`, `.`, `:`, `-`, a blank or nothing between; or
+the channel names its marker and has the type PositionX, PositionY or PositionZ (XDF, content-type MoCap). Labels of
+plates are the columns that [[force]] of the trial file names, or `force`, `point` (or `cop`, `p`) and `moment` (or `f`,
+`m`) with the axis, the number of the plate before or behind: `plate1_force_x`, `1_fx`, `Fx1`; without a number it is
+plate 1. Labels of EMG are the names of the channels.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from musclesolve._util.arrays import Array, Indices
+from musclesolve._util.message_text import few
+from musclesolve.errors import InputError
+from musclesolve.live.joining import Reading, Wanted
+from musclesolve.live.live import Frame, Live
+from musclesolve.recording.schema import validated
+from musclesolve.recording.units import metres_in, newton_metres_in, newtons_in
+
+_MARKER = re.compile(r"(.+?)[ _.:\-]?([xyz])", re.IGNORECASE)
+_PLATE = re.compile(
+    r"(?:(?:plate|fp)?[ _]?(\d+)[ _.]?)?(force|f|point|cop|p|moment|m)[ _.]?([xyz])(?:[ _.]?(\d+))?",
+    re.IGNORECASE,
+)
+_ROLES = {
+    "f": "force",
+    "force": "force",
+    "p": "point",
+    "cop": "point",
+    "point": "point",
+    "m": "moment",
+    "moment": "moment",
+}
+_UNITS: dict[str, Callable[[str], float | None]] = {
+    "marker": metres_in,
+    "force": newtons_in,
+    "point": metres_in,
+    "moment": newton_metres_in,
+}
+_COMPONENTS = [(role, axis) for role in ("force", "point", "moment") for axis in "xyz"]
+
+
+@dataclass(frozen=True)
+class Channel:
+    """A channel as its stream describes it; what is not stated is ""."""
+
+    label: str
+    unit: str = ""
+    type: str = ""
+    marker: str = ""
+
+
+@dataclass(frozen=True, eq=False)
+class Layout:
+    """Where a sample of a stream has its markers (n, 3), plates (P, 9) and channels of EMG (k,); -1 where nowhere.
+
+    scale: (c,) what the numbers of its channels are multiplied by [m, N, N m].
+    """
+
+    wanted: Wanted
+    markers: Indices | None
+    plates: Indices | None
+    emg: Indices | None
+    scale: Array
+
+    @classmethod
+    def of(cls, channels: Sequence[Channel], wanted: Wanted, stream: str) -> Layout:
+        """The layout of a stream, by the descriptions of its channels.
+
+        Raises:
+            InputError: some but not all markers or components of a plate, a unit that is not known, a label that
+                stands twice, or nothing of what is needed.
+        """
+        live = wanted.live
+        found: dict[
+            tuple[str, str], int
+        ] = {}  # (marker, axis), ("force 1", axis) or ("emg", channel) -> column
+        scale = np.ones(len(channels))
+        stated = _stated_plates(wanted)
+        for column, channel in enumerate(channels):
+            key, kind = _meaning(channel, live, stated)
+            if key is None:
+                continue
+            if key in found:
+                raise _fault(stream, f"two channels are {' '.join(key)}", "each of them once")
+            found[key] = column
+            if channel.unit and kind in _UNITS:
+                size = _UNITS[kind](channel.unit)
+                if size is None:
+                    raise _fault(
+                        stream, f"the unit '{channel.unit}' of {channel.label}", f"a unit of a {kind}"
+                    )
+                scale[column] = size
+        labels = few([channel.label for channel in channels], 12)
+        wanted_markers = [(name, axis) for name in live.markers for axis in "xyz"]
+        carried = [key in found for key in wanted_markers]
+        if any(carried) and not all(carried):
+            missing = " ".join(wanted_markers[carried.index(False)])
+            raise _fault(
+                stream, f"there is no channel {missing} among {labels}", "three of every marker of the trial"
+            )
+        markers = np.array([found[key] for key in wanted_markers]).reshape(-1, 3) if all(carried) else None
+        plates = np.full((len(live.plates), 9), -1)
+        for number in range(1, len(live.plates) + 1):
+            row = [found.get((f"{role} {number}", axis), -1) for role, axis in _COMPONENTS]
+            without_moment = row[:6] if row[6:] == [-1] * 3 else row
+            if max(row) >= 0 and min(without_moment) < 0:
+                role, axis = _COMPONENTS[row.index(-1)]
+                raise _fault(
+                    stream,
+                    f"plate {number} has no {role} {axis} among {labels}",
+                    "force and point, three of each",
+                )
+            plates[number - 1] = row
+        if beyond := [
+            key[0]
+            for key in found
+            if re.fullmatch(r"force \d+", key[0]) and int(key[0][6:]) > len(live.plates)
+        ]:
+            raise _fault(
+                stream,
+                f"{beyond[0]} of {len(live.plates)} plates",
+                "no more plates than --plate or the trial file has",
+            )
+        emg = np.array([found.get(("emg", name), -1) for name in live.channels], np.intp)
+        carries = markers is not None, bool((plates >= 0).any()), bool((emg >= 0).any())
+        if not any(carries):
+            raise _fault(
+                stream,
+                f"its channels are {labels}",
+                f"markers such as {live.markers[0]}_x, plates such as plate1_force_x, or channels of EMG",
+            )
+        return cls(wanted, markers, plates if carries[1] else None, emg if carries[2] else None, scale)
+
+    def readings(self, sample: Array, time: float, received: float) -> list[Reading]:
+        """What a sample (c,) of the stream holds."""
+        values, readings = sample * self.scale, list[Reading]()
+        if self.plates is not None:
+            plates = np.where(self.plates >= 0, values[self.plates], np.nan)
+            without_moment = (self.plates[:, 0] >= 0) & (self.plates[:, 6] < 0)
+            plates[without_moment, 6:] = 0.0
+            readings.append(Reading("plates", time, self.wanted.plates(plates), received))
+        if self.emg is not None:
+            readings.append(Reading("emg", time, np.where(self.emg >= 0, values[self.emg], np.nan), received))
+        if self.markers is not None:
+            readings.append(Reading("markers", time, self.wanted.markers(values[self.markers]), received))
+        return readings
+
+
+def _stated_plates(wanted: Wanted) -> dict[str, tuple[str, str]]:
+    """Columns that [[force]] of the trial file names -> (role and number of the plate, axis)."""
+    found = dict[str, tuple[str, str]]()
+    for number, entry in enumerate(validated(wanted.live.trial.document)["force"], start=1):
+        for role in ("force", "point", "moment"):
+            names = entry[role]
+            columns = [names + axis for axis in "xyz"] if isinstance(names, str) else names or []
+            found |= {name: (f"{role} {number}", axis) for name, axis in zip(columns, "xyz", strict=False)}
+    return found
+
+
+def _meaning(
+    channel: Channel, live: Live, stated: dict[str, tuple[str, str]]
+) -> tuple[tuple[str, str] | None, str]:
+    """What a channel is, None for what is not needed; and the kind of its unit."""
+    label = channel.label.strip()
+    if channel.marker in live.markers and re.fullmatch("Position[XYZ]", channel.type):
+        return (channel.marker, channel.type[-1].lower()), "marker"
+    if (match := _MARKER.fullmatch(label)) and match[1] in live.markers:
+        return (match[1], match[2].lower()), "marker"
+    if label in stated:
+        return stated[label], stated[label][0].split()[0]
+    if label in live.channels:
+        return ("emg", label), "emg"
+    if (match := _PLATE.fullmatch(label)) and not (match[1] and match[4]):
+        role = _ROLES[match[2].lower()]
+        return (f"{role} {int(match[1] or match[4] or 1)}", match[3].lower()), role
+    return None, ""
+
+
+def _fault(stream: str, problem: str, expected: str) -> InputError:
+    remedy = "correct the description of the stream where it is sent, see docs/live.md"
+    return InputError(problem, code="bad_stream", where=stream, expected=expected, remedy=remedy)
+
+
+FRAME_NUMBERS = (
+    ("force", "muscles", "N"),
+    ("activation", "muscles", ""),
+    ("moment", "dofs", "N m"),
+    ("angle", "dofs", "rad"),
+    ("status", "sides", ""),
+    ("valid", "sides", ""),
+    ("kkt_residual", "sides", ""),
+)
+"""Numbers of a frame, over which names of the `Live`, and their unit."""
+
+
+def frame_channels(live: Live) -> list[Channel]:
+    """The channels of a frame as one row of numbers, in the order of `frame_values`: label "force soleus_r", unit."""
+    times = [Channel("time", "s", "time"), Channel("sample_time", "s", "time")]
+    reactions = [
+        Channel(f"joint_reaction {joint}_{axis}", "N", "joint_reaction")
+        for joint in live.joints
+        for axis in "xyz"
+    ]
+    return [
+        *times,
+        *(
+            Channel(f"{kind} {name}", unit, kind)
+            for kind, names, unit in FRAME_NUMBERS
+            for name in getattr(live, names)
+        ),
+        *reactions,
+    ]
+
+
+def frame_values(frame: Frame, sample_time: float) -> Array:
+    """The numbers of a frame as one row (c,): times [s], then FRAME_NUMBERS and joint reactions; NaN: not known.
+
+    A status is the number of a `Status`, 0 where it is SOLVED; valid is 1 or 0.
+    """
+    parts = [getattr(frame, kind) for kind, _, _ in FRAME_NUMBERS]
+    return np.concatenate([[frame.time, sample_time], *parts, frame.joint_reaction.ravel()])
