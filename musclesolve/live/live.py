@@ -66,7 +66,7 @@ from musclesolve.recording.trial.model_trial import ModelTrial
 from musclesolve.sharing.problem import Problem
 from musclesolve.sharing.status import Status, is_solved
 
-_FRAME, _TIME = np.zeros(1, np.intp), np.zeros(1)  # number and time of a pose alone
+_TIME = np.zeros(1)  # of a pose alone
 LACKING = 0.1
 """Upward force, in body weights, that may be missing at the pelvis before a foot near the floor is taken to stand on
 something that is not measured; residuals of good recordings are half of it (Hicks et al. 2015)."""
@@ -200,6 +200,7 @@ class Live:
         )
         self._nearest = NearestPose.of(self.model, self._targets)
         self._are_points = self._targets.slots < self.model.topology.point_count
+        self._point_slots = self._targets.slots[self._are_points]
         self.carriers = MarkerBodies.of(walk.position, *self._bodies(fit.q))
         self._feet_slots = np.array(
             [[self.model.slot(f"{end}_{side}") for end in ("heel", "toe")] for side in SIDES]
@@ -352,23 +353,27 @@ class Live:
         Raises:
             MuscleSolveError: no pose fits.
         """
-        coordinates, residual, _ = self._fitted(np.asarray(markers, float), near)
+        base = None if near is None else Pose.of(near[None]).rotation[0]
+        coordinates, residual, _ = self._fitted(np.asarray(markers, float), near, base)
         return coordinates, residual
 
-    def _fitted(self, markers: Array, near: Array | None) -> tuple[Array, Array, tuple[Array, Array]]:
-        """As `pose`; and of the pose natural coordinates (N, 3) and rotations of the bodies (B, 3, 3)."""
+    def _fitted(
+        self, markers: Array, near: Array | None, base: Array | None
+    ) -> tuple[Array, Array, tuple[Array, Array]]:
+        """As `pose`; and of the pose natural coordinates (N, 3) and rotations of the bodies (B, 3, 3).
+
+        base (3, 3): rotation of the pelvis in the pose `near`.
+        """
         walk = Markers(np.zeros(1), self.markers, markers[None], self.trial.path)
         seen = Seen.of(self.trial, walk, self._standing)
         followed = follow(self.trial, self.trial.subject, self._stance, seen, trunk=self._trunk)
         values = np.stack([*followed.points.values(), *followed.directions.values()], axis=1)
-        targets = Targets(self._targets.slots, values, self._targets.weights)
-        if near is None:
-            coordinates = fit_pose(self.model, targets).coordinates[0]
+        nearest = self._nearest.at(values)
+        if near is None or base is None:
+            coordinates = fit_pose(self.model, nearest.targets).coordinates[0]
         else:
-            free, rest = self._nearest.free, self._nearest.rest
-            pose = NearestPose(self.model, targets, free, rest, _FRAME).converge(
-                Pose.of(near[None]), 1e-8, 60
-            )
+            start = Pose(near[None, :-6], near[None, -6:-3], base[None])
+            pose = nearest.converge(start, 1e-8, 60)
             cardan = np.ravel(to_cardan(pose.rotation))
             coordinates = np.concatenate([pose.angles[0], pose.position[0], cardan])
             turns = np.round((coordinates - near) / (2.0 * np.pi))
@@ -376,7 +381,7 @@ class Live:
             coordinates -= 2.0 * np.pi * turns
         still = np.zeros((1, len(coordinates)))
         motion, bodies = moving_bodies(self.model, _TIME, coordinates[None], still, still)
-        off = motion.q[0, targets.slots[self._are_points]] - values[0, self._are_points]
+        off = motion.q[0, self._point_slots] - values[0, self._are_points]
         return coordinates, np.linalg.norm(off, axis=1), (motion.q[0], bodies.rotation[0])
 
     def _sampled_pose(self, time: float, markers: Array) -> tuple[Array | None, Array | None, str]:
@@ -400,7 +405,8 @@ class Live:
         else:
             past.guessed_since = None
         try:
-            coordinates, residual, (q, rotation) = self._fitted(markers, past.coordinates)
+            base = None if past.joints is None else past.joints[0]
+            coordinates, residual, (q, rotation) = self._fitted(markers, past.coordinates, base)
         except MuscleSolveError as error:
             past.coordinates = past.step = past.joints = None
             return None, None, str(error)

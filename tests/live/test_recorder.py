@@ -31,6 +31,8 @@ from musclesolve.recording.trial.trial_file import read_trial
 class Given:
     """A source of the samples of a trial, each replaced by those that `changed` makes of it, `pause` [s] apart."""
 
+    remarks = ()
+
     def __init__(self, live, changed=lambda k, sample: [sample], pause=0.0):
         self._samples = (each for k, own in enumerate(samples(live, live.trial)) for each in changed(k, own))
         self._pause = pause

@@ -261,6 +261,13 @@ class NearestPose:
         """The fit of some frames: a slice, a mask (T,) or indices."""
         return replace(self, targets=self.targets.frames(keep), names=self.names[keep])
 
+    def at(self, values: Array) -> NearestPose:
+        """The fit of other frames of the same points and directions, whose places are (T, n, 3)."""
+        targets = Targets(self.targets.slots, values, self.targets.weights)
+        other = replace(self, targets=targets, names=np.arange(len(values)))
+        vars(other)["compiled"] = self.compiled  # what does not depend on the places
+        return other
+
     def misfit(self, pose: Pose) -> Array:
         """The sum of weighted squares of each frame (T,) [m2]."""
         # What moves no target is left as it is in standing.

@@ -262,7 +262,7 @@ def follow(
         # not where the toe marker sits on its head; where none does, the first is left to be refused.
         thirds = [f"{part}_{side}" for part in THIRD_OF_FOOT if f"{part}_{side}" in moving]
         clear = [
-            third for third in thirds if breadth(np.stack([leg[name] for name in (*line, third)])) > CLEAR
+            third for third in thirds if breadth(np.array([leg[name] for name in (*line, third)])) > CLEAR
         ]
         shapes[f"foot_{side}"] = (leg, [*line, (clear or thirds)[0]])
     bodies = {}

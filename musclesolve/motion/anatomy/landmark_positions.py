@@ -77,8 +77,8 @@ def cluster_poses(recording: Recording, standing: Points, walk: Markers) -> dict
     return {
         name: registered(
             recording,
-            np.stack([standing[marker] for marker in markers]),
-            np.stack([walk[marker] for marker in markers], axis=1),
+            np.array([standing[marker] for marker in markers]),
+            walk.position[:, [walk.names.index(marker) for marker in markers]],
             name,
         )
         for name, markers in recording.clusters.items()
@@ -113,15 +113,16 @@ def moving_landmarks(
 ) -> Points:
     """Return every mapped landmark that the markers of the motion or clusters show, (T, 3) [m]."""
 
-    def trajectory(marker: str) -> Array:
-        if marker in recording.carried:
-            return poses[recording.carried[marker]].point(standing[marker])
-        return walk[marker]
-
+    places = {name: walk.position[:, k] for k, name in enumerate(walk.names)}
+    places |= {
+        marker: poses[cluster].point(standing[marker])
+        for marker, cluster in recording.carried.items()
+        if cluster in poses
+    }
     shown = {
-        landmark: reduce(add, [weight * trajectory(marker) for marker, weight in weights.items()])
+        landmark: reduce(add, [weight * places[marker] for marker, weight in weights.items()])
         for landmark, weights in recording.mapping.items()
-        if all(marker in walk or marker in recording.carried for marker in weights)
+        if weights.keys() <= places.keys()
     }
     ends = recording.axis_ends.items()
     return shown | {end: poses[cluster].point(standing[axis_end(end)]) for end, cluster in ends}

@@ -141,7 +141,8 @@ def foot_forward(leg: Points, side: Side) -> Array:
 
 def foot_left(leg: Points, side: Side) -> Array:
     """Return the ankle axis of a standing leg (3,): horizontal, square to heel-toe, pointing left."""
-    return np.cross(UP, foot_forward(leg, side))
+    x, y, _ = foot_forward(leg, side)
+    return np.array([-y, x, 0.0])
 
 
 def standing_offsets(recording: Recording, stance: Posture, points: Points) -> Points:
