@@ -112,7 +112,6 @@ def moving_landmarks(
     recording: Recording, walk: Markers, standing: Points, poses: Mapping[str, Poses]
 ) -> Points:
     """Return every mapped landmark that the markers of the motion or clusters show, (T, 3) [m]."""
-
     places = {name: walk.position[:, k] for k, name in enumerate(walk.names)}
     places |= {
         marker: poses[cluster].point(standing[marker])
