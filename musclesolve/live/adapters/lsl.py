@@ -50,17 +50,18 @@ class EvenTimes:
         self._begin(math.nan)
 
     def _begin(self, stamp: float) -> float:
-        self._time, self._period, self._count = stamp, self._stated, 1
+        self._time, self._period, self._count, self._early = stamp, self._stated, 1, 0
         return stamp
 
     def __call__(self, stamp: float) -> float:
-        """The even time of the next stamp [s]."""
+        """The even time of the next stamp [s]; that of the last one again where the slot of both is the same."""
         if not 0.0 < stamp - self._time + self._period < 1.0:
             return self._begin(stamp)
         slots = round((stamp - self._time) / self._period)
-        if slots < 1:  # the first stamps were too uneven to know their slots
-            return self._begin(stamp)
-        self._count, most = self._count + 1, self._most
+        if slots < 1:  # sent late and in a burst, so no even time is known; or the first slots were wrong
+            self._early += 1
+            return self._time if self._early < 4 else self._begin(stamp)
+        self._count, self._early, most = self._count + 1, 0, self._most
         expected = self._time + slots * self._period
         off = stamp - expected
         self._time = expected + max(1.0 / self._count, 2.0 * (2 * most - 1) / (most * (most + 1))) * off

@@ -1,0 +1,228 @@
+"""Qualisys Track Manager: labelled markers and force plates by its real-time protocol.
+
+QTM sends, for every frame, its time [us], the positions of the labelled markers in the order of its settings [mm], NaN
+where hidden, and the newest force of every plate: force [N], moment about its point [N m], point [mm] (components `3d`
+and `forcesingle`, docs.qualisys.com/qtm-rt-protocol). Forces are in the axes of the laboratory, or, with the address
+HOST/plate, in those of each plate, which its corners give: with C1, C2, C3, C4 the corners in the settings and C their
+middle,
+
+    x = (C1 - C2) / |C1 - C2|,   z = x (C1 - C4) / |...|,   y = z x x,   p = C + R p_plate,   R = [x y z].
+
+Which of both it is, and whether the force is that on the foot or on the plate, is not in the stream, but shows: the
+point of a loaded plate lies on it, and the ground pushes upwards.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import xml.etree.ElementTree as ET
+from time import perf_counter
+
+import numpy as np
+import qtm_rt
+
+from musclesolve._util.arrays import Array, Mask
+from musclesolve._util.message_text import few
+from musclesolve.errors import InputError
+from musclesolve.live.joining import Reading, Wanted
+
+CONNECTED_WITHIN = 5.0
+"""So long an answer of QTM is waited for [s]."""
+SURE = 100.0
+"""Vertical force from which the sense of the force and its point are looked at [N]."""
+BESIDE = 0.1
+"""The point of a force may lie so far beside its plate [m]."""
+MM = 0.001
+
+
+class QualisysStream:
+    """Readings of the frames that QTM measures, or plays with real-time output.
+
+    Args:
+        address: HOST, HOST:PORT or HOST/plate; the port is 22223 unless stated.
+        wanted: what the readings shall be.
+
+    Raises:
+        InputError: no QTM there, or one without the markers that are needed or with other plates.
+    """
+
+    def __init__(self, address: str, wanted: Wanted) -> None:
+        place, _, frame = address.partition("/")
+        host, _, port = place.partition(":")
+        if not host or frame not in ("", "plate") or not (port or "22223").isdecimal():
+            raise InputError(
+                f"'qualisys:{address}' is no address",
+                code="bad_value",
+                where="--from",
+                expected="qualisys:HOST, with :PORT or /plate behind it where they are needed",
+                remedy="--from qualisys:127.0.0.1",
+            )
+        self.clock, self._wanted, self._local = f"qualisys:{place}", wanted, frame == "plate"
+        self._host, self._port, self._vanished = host, int(port or 22223), 0
+        self._loop = asyncio.new_event_loop()
+        self._connection: qtm_rt.QRTConnection | None = None
+        self._packets: asyncio.Queue[tuple[qtm_rt.QRTPacket | None, float]] = asyncio.Queue()
+        try:
+            if not self._loop.run_until_complete(self._connect()):
+                raise InputError(
+                    f"there is no QTM at {host}, port {self._port}",
+                    code="no_stream",
+                    where="--from",
+                    expected="QTM with a measurement that is open, or a file played with real-time output",
+                    remedy="start it, and look up host and port in its options, Real-Time Output",
+                )
+        except BaseException:
+            self.close()
+            raise
+
+    async def _connect(self) -> bool:
+        """Connect, read the settings and let QTM send; False where nobody answers."""
+        try:
+            connection = await asyncio.wait_for(
+                qtm_rt.connect(self._host, self._port, on_disconnect=self._on_disconnect), CONNECTED_WITHIN
+            )
+        except TimeoutError:
+            return False
+        if connection is None:
+            return False
+        self._connection = connection
+        try:
+            self._read_settings(ET.fromstring(await connection.get_parameters(["3d", "force"])))
+            components = ["3d", "forcesingle"] if len(self._corners) else ["3d"]
+            await connection.stream_frames(components=components, on_packet=self._on_packet)
+        except (qtm_rt.QRTCommandException, TimeoutError) as error:
+            raise InputError(
+                f"QTM at {self._host} does not send: {error}",
+                code="no_stream",
+                where="--from",
+                remedy="open a measurement in QTM; its real-time actions track markers and calculate forces",
+            ) from None
+        return True
+
+    def _read_settings(self, settings: ET.Element) -> None:
+        """The places of the markers among the labels of QTM, and the corners of its plates (P, 4, 3) [m]."""
+        live = self._wanted.live
+        labels = [label.findtext("Name") or "" for label in settings.iterfind("./The_3D/Label")]
+        if missing := [name for name in live.markers if name not in labels]:
+            raise InputError(
+                f"QTM has no marker '{missing[0]}'",
+                code="missing_marker",
+                where=f"qualisys:{self._host}",
+                expected=f"the markers of the trial file; QTM has {few(labels, 24)}",
+                remedy="apply the AIM model of this marker set in the real-time actions of QTM",
+            )
+        self._labels = len(labels)
+        self._columns = np.array([labels.index(name) for name in live.markers])
+        plates = settings.findall("./Force/Plate")
+        if plates and len(plates) != len(live.plates):
+            raise InputError(
+                f"{len(plates)} plates in QTM, {len(live.plates)} in the trial file",
+                code="conflict",
+                where=f"qualisys:{self._host}",
+                expected="as many plates",
+                remedy="state the foot on each plate of QTM, in their order: "
+                + " ".join(["--plate auto"] * len(plates)),
+            )
+        self._corners = (
+            np.array(
+                [
+                    [
+                        [float(plate.findtext(f"./Location/Corner{k}/{axis}") or "nan") for axis in "XYZ"]
+                        for k in range(1, 5)
+                    ]
+                    for plate in plates
+                ]
+            ).reshape(-1, 4, 3)
+            * MM
+        )
+        self._sense = np.zeros(len(plates))  # 1: force on the foot, -1: on the plate, 0: not known yet
+
+    def _on_packet(self, packet: qtm_rt.QRTPacket) -> None:
+        self._packets.put_nowait((packet, perf_counter()))
+
+    def _on_disconnect(self, error: Exception | None) -> None:
+        self._packets.put_nowait((None, perf_counter()))
+
+    def read(self, timeout: float) -> list[Reading]:
+        """See Stream.
+
+        Raises:
+            InputError: forces whose points do not lie on their plates.
+        """
+        return self._loop.run_until_complete(self._read(timeout))
+
+    async def _read(self, timeout: float) -> list[Reading]:
+        if self._connection is None:
+            if not await self._connect():
+                await asyncio.sleep(timeout)
+            return []
+        try:
+            packet, received = await asyncio.wait_for(self._packets.get(), timeout)
+        except TimeoutError:
+            return []
+        if packet is None:
+            self._connection, self._vanished = None, self._vanished + 1
+            return []
+        return self._readings(packet, received)
+
+    def _readings(self, packet: qtm_rt.QRTPacket, received: float) -> list[Reading]:
+        """The readings of a frame."""
+        time, readings = 1e-6 * packet.timestamp, list[Reading]()
+        if (found := packet.get_force_single()) is not None and len(found[1]) == len(self._corners):
+            numbers = np.array([force for _, force in found[1]], float).reshape(-1, 3, 3)
+            readings.append(Reading("plates", time, self._forces(numbers[:, [0, 2, 1]]), received))
+        if (found := packet.get_3d_markers()) is not None and self._connection is not None:
+            if len(found[1]) != self._labels:  # another marker set: connect anew, and read the settings
+                self._connection.disconnect()
+                return []
+            position = np.array(found[1], float)[self._columns]
+            readings.append(Reading("markers", time, self._wanted.markers(position, MM), received))
+        return readings
+
+    def _forces(self, numbers: Array) -> Array:
+        """Plates (P, 9) in the global frame from force [N], point [mm] and moment [N m] (P, 3, 3) as QTM sends them."""
+        numbers = numbers * np.array([1.0, MM, 1.0])[:, None]
+        middle = self._corners.mean(axis=1)
+        if self._local:
+            x = self._corners[:, 0] - self._corners[:, 1]
+            x /= np.linalg.norm(x, axis=1, keepdims=True)
+            z = np.cross(x, self._corners[:, 0] - self._corners[:, 3])
+            z /= np.linalg.norm(z, axis=1, keepdims=True)
+            numbers = numbers @ np.stack([x, np.cross(z, x), z], axis=1)
+            numbers[:, 1] += middle
+        plates = self._wanted.plates(numbers)
+        loaded = np.abs(plates[:, 2]) > SURE
+        self._check_points(loaded & (self._sense == 0.0), plates, middle)
+        self._sense = np.where(loaded & (self._sense == 0.0), np.sign(plates[:, 2]), self._sense)
+        unknown = (self._sense == 0.0) & (np.abs(plates[:, 2]) > self._wanted.live.trial.unloaded_below)
+        plates[:, [0, 1, 2, 6, 7, 8]] *= np.where(self._sense == 0.0, 1.0, self._sense)[:, None]
+        plates[unknown] = np.nan
+        return plates
+
+    def _check_points(self, loaded: Mask, plates: Array, middle: Array) -> None:
+        """Refuse forces that act beside their plates: they are in other axes than stated."""
+        corners = (self._corners - middle[:, None]) @ self._wanted.rotation.T
+        reach = np.abs(corners).max(axis=1)[:, :2] + BESIDE
+        away = plates[:, 3:5] - (middle @ self._wanted.rotation.T)[:, :2]
+        if (beside := loaded & (np.abs(away) > reach).any(axis=1)).any():
+            number = int(np.argmax(beside))
+            other = f"{self._host}" if self._local else f"{self._host}/plate"
+            raise InputError(
+                f"the center of pressure is {np.linalg.norm(away[number]):.2f} m from the middle of plate {number + 1}",
+                code="bad_plate",
+                where=f"qualisys:{self._host}",
+                expected=f"forces in the axes of {'each plate' if self._local else 'the laboratory'}",
+                remedy=f"--from qualisys:{other}, or correct the corners of the plate in QTM",
+            )
+
+    @property
+    def remarks(self) -> list[str]:
+        """See Stream."""
+        return [f"QTM vanished {self._vanished} times."] if self._vanished else []
+
+    def close(self) -> None:
+        """See Stream."""
+        if self._connection is not None and self._connection.has_transport():
+            self._connection.disconnect()
+        self._loop.run_until_complete(asyncio.sleep(0.0))  # the transport closes in the next turn of the loop
+        self._loop.close()
