@@ -3,7 +3,8 @@
 const NAMES = 14, NEAR = 12, PRESSING = 4;  // names shown at most; how near the pointer must be to a muscle [px]; contacts listed
 
 class Picture {
-  constructor(root, data) {
+  // context: attributes of WebGL other than usual.
+  constructor(root, data, context = {}) {
     this.root = root;
     this.find = (name) => root.querySelector(`[data-msp="${name}"]`);
     this.data = data;
@@ -12,7 +13,7 @@ class Picture {
     this.options = { quantity: this.data.quantities[0] || null, legs: "both", muscles: true, ground: true, contact: false, names: false, shapes: true };
     for (const each of this.data.quantities) each.rgb = each.colors.map((color) => new THREE.Color(color).toArray());
     this.scene = new Scene(this.find("canvas"), this.data, () => this.changed(),
-      (event) => this.wholePage || event.ctrlKey || root.contains(document.activeElement));
+      (event) => this.wholePage || event.ctrlKey || root.contains(document.activeElement), context);
     this.controls();
     this.keys(this.acts());
     this.resize();

@@ -8,9 +8,9 @@ const FOV = 28;
 const RIBS = [[0.16, 0.70, 0.70], [0.34, 0.80, 0.72], [0.52, 0.80, 0.72], [0.70, 0.70, 0.70], [0.87, 0.48, 0.66]], CORNERS = 20;
 
 class Scene {
-  constructor(canvas, data, changed, wheelAllowed) {
+  constructor(canvas, data, changed, wheelAllowed, context) {
     this.data = data;
-    this.renderer = new THREE.WebGLRenderer({ canvas, antialias: true, preserveDrawingBuffer: true });
+    this.renderer = new THREE.WebGLRenderer({ canvas, antialias: true, preserveDrawingBuffer: true, ...context });
     this.scene = new THREE.Scene();
     this.scene.background = new THREE.Color(BACKGROUND);
     this.camera = new THREE.PerspectiveCamera(FOV, 1, 0.05, 60);
@@ -127,6 +127,7 @@ class Scene {
     const lines = new THREE.LineSegments(geometry, new THREE.LineBasicMaterial({ color: GRID }));
     lines.position.z = this.data.floor;
     this.scene.add(lines);
+    [this.grid, this.gridAt] = [lines, [...this.centers[0]]];
   }
 
   // A view by its name; the walking direction points to the right in the side view of the right leg.

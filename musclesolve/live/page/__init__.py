@@ -1,0 +1,1 @@
+"""The live page: the subject in motion, curves, steps and biofeedback in a browser of the same computer."""

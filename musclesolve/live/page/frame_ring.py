@@ -1,0 +1,81 @@
+"""Frames from the process that computes them to the one that shows them, through memory that both see.
+
+The writer never waits: it puts a frame into the next row of a ring and then counts it. A reader that is too slow loses
+the oldest rows, and learns how many.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from musclesolve._util.arrays import AnyArray
+from musclesolve.live.live import Frame, Live
+
+BYTES = 1 << 23
+"""Of the ring: some 15 s of a hundred frames a second with 86 muscles."""
+HEAD = 64
+NOTE = 240
+"""Bytes of the notes of a frame that are kept."""
+
+OF_FRAME = (
+    *("time", "seconds", "coordinates", "wrench", "angle", "moment", "activation", "force", "joint_reaction"),
+    "status",
+)
+"""Attributes of a frame that a page shows."""
+
+
+def row_type(live: Live) -> np.dtype[Any]:
+    """A frame as a row: its number, when its sample arrived (`perf_counter` [s]), what it says, and its notes."""
+    dofs, muscles = (len(live.dofs),), (len(live.muscles),)
+    shapes = {
+        "coordinates": (len(live.model.topology.dof_names),),
+        "wrench": (2, 6),
+        "angle": dofs,
+        "moment": dofs,
+        "activation": muscles,
+        "force": muscles,
+        "joint_reaction": (len(live.joints), 3),
+        "status": (len(live.sides),),
+    }
+    parts = [(name, "i1" if name == "status" else "f8", shapes.get(name, ())) for name in OF_FRAME]
+    return np.dtype([("number", "i8", ()), ("received", "f8", ()), *parts, ("notes", f"S{NOTE}", ())])
+
+
+def fill_row(row: AnyArray, number: int, received: float, frame: Frame) -> None:
+    """Put a frame into a row () of `row_type`."""
+    row["number"], row["received"] = number, received
+    for name in OF_FRAME:
+        row[name] = getattr(frame, name)
+    row["notes"] = "; ".join(frame.notes).encode()[:NOTE] if frame.notes else b""
+
+
+class FrameRing:
+    """Rows of frames in shared memory of `BYTES`; one writes, another one reads."""
+
+    def __init__(self, memory: Any, kind: np.dtype[Any]) -> None:
+        self._counts = np.frombuffer(memory, np.int64, 2)  # frames begun, frames done
+        slots = (BYTES - HEAD) // kind.itemsize
+        self.rows: NDArray[Any] = np.frombuffer(memory, kind, slots, HEAD)
+        self._read = 0
+
+    def write(self, received: float, frame: Frame) -> None:
+        """Add a frame."""
+        number = int(self._counts[1])
+        self._counts[0] = number + 1
+        fill_row(self.rows[number % len(self.rows)], number, received, frame)
+        self._counts[1] = number + 1
+
+    def read(self) -> tuple[NDArray[Any], int]:
+        """The frames (k,) since the last reading, and how many before them are lost."""
+        first, done = self._read, int(self._counts[1])
+        oldest = max(first, done - len(self.rows))
+        rows = self.rows[np.arange(oldest, done) % len(self.rows)]
+        # what was overwritten meanwhile is no frame any more
+        kept = (rows["number"] == np.arange(oldest, done)) & (
+            np.arange(oldest, done) > int(self._counts[0]) - 1 - len(self.rows)
+        )
+        self._read = done
+        return rows[kept], done - first - int(kept.sum())

@@ -1,0 +1,166 @@
+"""Rows of frames as data of the moving picture: the same drawing as of a result, one pose at a time."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from musclesolve._util.arrays import AnyArray, Array
+from musclesolve._util.bundled_toml import bundled_toml
+from musclesolve._util.sides import side_of, split_side
+from musclesolve.dynamics.kinematics.motion_derivatives import moving_bodies
+from musclesolve.dynamics.model.model import Model
+from musclesolve.live.live import Live
+from musclesolve.motion.ground_reaction import center_of_pressure
+from musclesolve.muscles.placing.place_muscles import JoinedLegs
+from musclesolve.recording.data import SIDES
+from musclesolve.report import picture
+from musclesolve.report.picture.picture_data import Arrows, DrawnLeg, PictureData, Quantity, round_above
+from musclesolve.results.dataset.frame_validity import STANCE_THRESHOLD, VALID
+from musclesolve.results.dataset.picture import subject_skeleton
+from musclesolve.sharing.status import Status
+
+COLORED_BY = {"activation": "activation", "muscle_force": "force"}
+"""Variables of picture.toml that a frame has -> attribute of the frame."""
+STATUS_NAMES = {int(status): status.name.lower() for status in Status}
+LEAST_HIGH = 1000.0
+"""The scale of a force without a fixed end reaches so far at least, and grows with what comes [N]."""
+
+
+@dataclass(eq=False)
+class LiveDrawing:
+    """What draws the rows of a `Live`; it can be sent to another process.
+
+    weight: of the body [N]. heights: of the ground under the right and the left foot (2,) [m]. heading [rad] from x to
+    the left. pose: coordinates (K+6,) of a pose of the recording, by which bones get their thickness. joints, sides:
+    names in the order of a row. high: end of the scale of each quantity without a fixed one, so far.
+    """
+
+    model: Model
+    legs: JoinedLegs
+    joints: tuple[str, ...]
+    sides: tuple[str, ...]
+    weight: float
+    heights: Array
+    heading: float
+    pose: Array
+    high: dict[str, float]
+
+    @classmethod
+    def of(cls, live: Live, weight: float) -> LiveDrawing:
+        """The drawing of a session."""
+        mechanics = live.body.mechanics
+        middle = len(mechanics.motion.time) // 2
+        under = {ground.side: ground.center_of_pressure[:, 2] for ground in mechanics.reactions}
+        heights = [
+            float(np.nanmedian(under[side])) if np.isfinite(under.get(side, np.nan)).any() else 0.0
+            for side in SIDES
+        ]
+        return cls(
+            model=live.model,
+            legs=JoinedLegs(tuple(leg.muscles for leg in live.body.legs)),
+            joints=live.joints,
+            sides=live.sides,
+            weight=weight,
+            heights=np.array(heights),
+            heading=float(live.body.gait.heading_at(mechanics.motion.time[middle : middle + 1])[0]),
+            pose=mechanics.motion.coordinates[middle],
+            high={},
+        )
+
+    def base(self) -> PictureData:
+        """What does not move, with the pose of the recording and nothing else that is known."""
+        legs = self.legs.legs
+        position, path, points, bones, owner = self._placed(self.pose)
+        names = tuple(name for leg in legs for name in leg.names)
+        short = (name for leg in legs for name in leg.short_names)
+        strength = self.legs.parameters.max_isometric_force
+        number = {name: k for k, name in enumerate(points)}
+        kept = [k for k, joint in enumerate(self.joints) if joint in number]
+        acting = tuple(self.joints[k] for k in kept)
+        at = np.array([number[name] for name in acting], np.intp)
+        none = np.full((1, len(SIDES), 3), np.nan)
+        lost = np.array([Status.INTERRUPTED.name.lower()])
+        return PictureData(
+            time=np.zeros(1),
+            every=1,
+            simulated=False,
+            subjects=("",),
+            points=points,
+            position=position,
+            bones=np.array([(number[a], number[b]) for a, b in bones], np.intp).reshape(-1, 2),
+            muscles=names,
+            short_names=tuple(split_side(name)[0].replace("_", " ") for name in short),
+            size=np.sqrt(strength / strength.max()),
+            path=path,
+            first=np.searchsorted(owner, np.arange(len(names) + 1)).astype(np.intp),
+            legs=tuple(DrawnLeg(side, lost, np.full(1, np.nan)) for side in self.sides),
+            quantities=tuple(
+                Quantity(about, np.full((1, len(names)), np.nan), float(about.get("high", LEAST_HIGH)))
+                for about in bundled_toml(picture.__name__, "picture.toml")["quantity"]
+                if about["variable"] in COLORED_BY
+            ),
+            ground=Arrows(SIDES, SIDES, none, place=none),
+            contact=Arrows(acting, tuple(map(side_of, acting)), np.full((1, len(acting), 3), np.nan), at=at),
+            weight=self.weight,
+            heading=self.heading,
+            missing=(),
+            shapes=None,
+            events=(),
+        )
+
+    def drawn(self, base: PictureData, row: AnyArray, values: dict[str, Array]) -> PictureData:
+        """A row () of a frame as a picture; values (n,) by attribute of the frame, NaN where they are not valid."""
+        position, path, *_ = self._placed(row["coordinates"])
+        force, moment = row["wrench"][:, :3], row["wrench"][:, 3:]
+        place = np.concatenate(
+            [
+                center_of_pressure(force[k : k + 1], moment[k : k + 1], float(height))
+                for k, height in enumerate(self.heights)
+            ]
+        )
+        stands = np.isfinite(place).all(axis=1) & (np.nan_to_num(force[:, 2]) > STANCE_THRESHOLD)
+        force, place = (np.where(stands[:, None], each, np.nan)[None] for each in (force, place))
+        kept = [self.joints.index(name) for name in base.contact.names]
+        status = [STATUS_NAMES[code] for code in row["status"].tolist()]
+        known = {side: name for side, name in zip(self.sides, status, strict=True)}
+        lost = [k for k, name in enumerate(base.contact.names) if known.get(side_of(name)) not in VALID]
+        contact = row["joint_reaction"][None, kept].copy()
+        contact[:, lost] = np.nan
+        return replace(
+            base,
+            time=row["time"][None],
+            position=position,
+            path=path,
+            legs=tuple(DrawnLeg(side, np.array([name]), np.full(1, np.nan)) for side, name in known.items()),
+            quantities=tuple(self._colored(each, values) for each in base.quantities),
+            ground=replace(base.ground, force=force, place=place),
+            contact=replace(base.contact, force=contact),
+        )
+
+    def _colored(self, base: Quantity, values: dict[str, Array]) -> Quantity:
+        about = base.about
+        own = values[COLORED_BY[about["variable"]]][None].astype(float)
+        if "of" in about:
+            own = own / getattr(self.legs.parameters, about["of"])
+        if "high" in about:
+            return Quantity(about, own, base.high)
+        high = max(self.high.get(about["key"], base.high), round_above(own))
+        self.high[about["key"]] = high
+        return Quantity(about, own, high)
+
+    def _placed(
+        self, coordinates: Array
+    ) -> tuple[Array, Array, tuple[str, ...], tuple[tuple[str, str], ...], AnyArray]:
+        """Skeleton (1, S, 3) and paths (1, P, 3) [m] in a pose; names, bones, and the muscle (P,) of each point."""
+        known = np.isfinite(coordinates).all()
+        pose = np.where(known, coordinates, self.pose)[None]
+        still = np.zeros_like(pose)
+        motion, _ = moving_bodies(self.model, np.zeros(1), pose, still, still)
+        skeleton = subject_skeleton(self.model, motion)
+        lines = self.legs.paths.lines(motion.q, motion.coordinates, trimmed=False)
+        position, path = (
+            np.where(known, each.astype(float), np.nan) for each in (skeleton.position, lines.position)
+        )
+        return position, path, skeleton.points, skeleton.bones, lines.muscle

@@ -1,0 +1,123 @@
+"""What the operator has chosen: curves, the quantity of the biofeedback, its band. One set for all browsers."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from musclesolve.errors import InputError
+
+MOST_CURVES = 6
+SPANS = (5.0, 10.0, 20.0)
+"""Of the curves [s]."""
+VALUES = ("now", "peak", "lowest", "mean")
+DURING = ("stance", "cycle")
+USUAL = (
+    *("joint_reaction:knee_r", "joint_reaction:knee_l"),
+    *("ground_reaction_force:r", "ground_reaction_force:l"),
+    *("joint_angle:knee_flexion_r", "joint_angle:knee_flexion_l"),
+)
+
+
+@dataclass(frozen=True)
+class PageSettings:
+    """Settings of the page.
+
+    curves: keys of at most six quantities; span: how long they are [s]. quantity: key of the one that is fed back;
+    value: "now", or "peak", "lowest" or "mean" of each step; during: "stance" or "cycle". low, high: ends of the band
+    in which it should be, in its unit; None: open.
+    """
+
+    curves: tuple[str, ...]
+    quantity: str
+    span: float = 10.0
+    value: str = "peak"
+    during: str = "stance"
+    low: float | None = None
+    high: float | None = None
+
+    @classmethod
+    def usual(cls, keys: Sequence[str]) -> PageSettings:
+        """Knee contact and ground forces and knee angles, as far as there are such."""
+        curves = tuple(key for key in USUAL if key in keys) or tuple(keys[:MOST_CURVES])
+        return cls(curves, curves[0])
+
+    @classmethod
+    def of(cls, stated: Any, keys: Sequence[str], file: Path | None = None) -> PageSettings:
+        """Settings from JSON; what is not stated is as usual.
+
+        Raises:
+            InputError: an unknown setting or quantity, a value that cannot be.
+        """
+
+        def refuse(where: str, problem: str, expected: str, code: str = "bad_value") -> InputError:
+            return InputError(problem, code=code, file=file, where=where, expected=expected)
+
+        usual = asdict(cls.usual(keys))
+        if not isinstance(stated, dict):
+            raise refuse("settings", "settings of the page that are no table", f"the keys {', '.join(usual)}")
+        if unknown := [str(name) for name in stated if name not in usual]:
+            raise refuse(unknown[0], "no such setting", ", ".join(usual), "unknown_name")
+        values = usual | stated
+        curves = values["curves"]
+        if not isinstance(curves, list | tuple) or len(curves) > MOST_CURVES:
+            raise refuse("curves", f"{curves!r}", f"a list of {MOST_CURVES} names at most")
+        for name, key in [("quantity", values["quantity"]), *(("curves", each) for each in curves)]:
+            if key not in keys:
+                raise refuse(name, f"no quantity {key!r}", f"one of {', '.join(keys)}", "unknown_name")
+        for name, allowed in (("span", SPANS), ("value", VALUES), ("during", DURING)):
+            if values[name] not in allowed:
+                raise refuse(name, f"{values[name]!r}", f"one of {', '.join(map(str, allowed))}")
+        for name in ("low", "high"):
+            number = values[name]
+            of_a_kind = isinstance(number, int | float) and not isinstance(number, bool)
+            if number is not None and not (of_a_kind and np.isfinite(number)):
+                raise refuse(name, f"{number!r}", "a number, or null for an open end", "not_numbers")
+        low, high = values["low"], values["high"]
+        if low is not None and high is not None and low > high:
+            raise refuse(
+                "low", f"a band from {low:g} to {high:g}", "a lower end that is not above the upper one"
+            )
+        return cls(**values | {"curves": tuple(curves)})
+
+    @classmethod
+    def read(cls, file: Path | None, keys: Sequence[str]) -> PageSettings:
+        """Those of a file, where there is one; else the usual ones.
+
+        Raises:
+            InputError: a file that is not JSON, or settings that `of` refuses.
+        """
+        if file is None or not file.exists():
+            return cls.usual(keys)
+        try:
+            stated = json.loads(file.read_text(encoding="utf-8"))
+        except (OSError, UnicodeDecodeError, json.JSONDecodeError) as error:
+            raise InputError(
+                f"settings of the page that cannot be read: {error}",
+                code="bad_format",
+                file=file,
+                expected="the JSON that the page has written",
+                remedy="delete the file, and choose on the page anew",
+            ) from error
+        return cls.of(stated, keys, file)
+
+    def write(self, file: Path) -> None:
+        """Write them to a file, whole or not at all."""
+        part = file.with_name(f".{file.name}.part")
+        part.write_text(json.dumps(asdict(self), indent=2) + "\n", encoding="utf-8")
+        part.replace(file)
+
+    def place(self, value: float) -> str:
+        """Where a value lies: "in" the band, "above" or "below" it; "open" without a band, "unknown" without value."""
+        if not np.isfinite(value):
+            return "unknown"
+        if self.low is None and self.high is None:
+            return "open"
+        if self.low is not None and value < self.low:
+            return "below"
+        return "above" if self.high is not None and value > self.high else "in"

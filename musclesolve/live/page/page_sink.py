@@ -1,0 +1,136 @@
+"""The live page as a sink: frames go into a ring that the process of the page reads."""
+
+from __future__ import annotations
+
+import contextlib
+import secrets
+from collections.abc import Callable
+from dataclasses import dataclass
+from importlib.util import find_spec
+from multiprocessing import get_context
+from multiprocessing.connection import Connection
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from musclesolve._util.processes import block_sigint, one_thread_each
+from musclesolve.errors import InputError
+from musclesolve.live.live import Frame, Live
+from musclesolve.live.page.frame_ring import BYTES, FrameRing, row_type
+from musclesolve.live.page.page_settings import PageSettings
+from musclesolve.live.page.page_state import PageSetup
+from musclesolve.live.stream import Arrival
+
+PACKAGES = ("starlette", "uvicorn", "websockets")
+GRACE = 5.0
+"""How long the process of the page may take to end [s]."""
+
+
+@dataclass(frozen=True, eq=False)
+class Order:
+    """What the session asks of the server: the page, its settings and their file, port and token."""
+
+    setup: PageSetup
+    settings: PageSettings
+    file: Path | None
+    kind: np.dtype[Any]
+    port: int
+    token: str
+    opens: bool
+
+
+class LivePage:
+    """A page with the moving picture, curves, steps and biofeedback, for browsers of this computer alone.
+
+    Its process starts at once and loads what it needs while a `Live` is prepared; `begin` then takes little time. In a
+    script make it below `if __name__ == "__main__":`, because the process reads the script.
+
+    Args:
+        settings: file (JSON) from which the choices made on the page are read, and to which they are written.
+        port: of 127.0.0.1; 0: a free one.
+        opens: whether `begin` opens the page in the browser.
+        announce: called with the address once it is known.
+
+    Attributes:
+        address: of the page, with the token without which nothing is shown; "" before `begin`.
+
+    Raises:
+        InputError: a package of the extra `live` is missing.
+    """
+
+    def __init__(
+        self,
+        settings: str | Path | None = None,
+        port: int = 0,
+        opens: bool = True,
+        announce: Callable[[str], object] = lambda address: None,
+    ) -> None:
+        if missing := [name for name in PACKAGES if find_spec(name) is None]:
+            raise InputError(
+                f"the package {missing[0]}, which serves the live page, is not installed",
+                code="missing_package",
+                remedy="pip install 'musclesolve[live]'",
+            )
+        self.settings = None if settings is None else Path(settings)
+        self.port, self.opens, self.announce, self.address = port, opens, announce, ""
+        context = get_context("spawn")
+        self._memory = context.RawArray("b", BYTES)
+        self._connection, theirs = context.Pipe()
+        self._process = context.Process(target=_serve, args=(theirs, self._memory), daemon=True)
+        with one_thread_each(), block_sigint():
+            self._process.start()
+        theirs.close()
+        self._ring: FrameRing | None = None
+
+    def begin(self, live: Live) -> None:
+        """Serve the page of a session.
+
+        Raises:
+            InputError: settings that cannot be read, a port that cannot be used, a process that cannot start.
+        """
+        setup, kind = PageSetup.of(live), row_type(live)
+        settings = PageSettings.read(self.settings, setup.keys)
+        self._ring = FrameRing(self._memory, kind)
+        token = secrets.token_urlsafe(24)
+        order = Order(setup, settings, self.settings, kind, self.port, token, self.opens)
+        try:
+            self._connection.send(order)
+            answer, text = self._connection.recv()
+        except (EOFError, OSError):
+            raise InputError(
+                "the process of the live page has ended before it could serve it",
+                code="bad_environment",
+                remedy='in a script call this below `if __name__ == "__main__":`; else run without the page',
+            ) from None
+        if answer == "refused":
+            raise InputError(
+                f"port {self.port} of 127.0.0.1 cannot be used: {text}",
+                code="bad_environment",
+                expected="a free port",
+                remedy="state another port, or none for one that is free",
+            )
+        self.address = text
+        self.announce(text)
+
+    def take(self, arrival: Arrival, frame: Frame) -> None:
+        """Put a frame into the ring."""
+        if self._ring is not None:
+            self._ring.write(arrival.received, frame)
+
+    def close(self) -> None:
+        """Tell the browsers that the session has ended, and end the process."""
+        self._connection.close()
+        self._process.join(GRACE)
+        if self._process.is_alive():
+            self._process.kill()
+            self._process.join()
+        with contextlib.suppress(ValueError):
+            self._process.close()
+
+
+def _serve(connection: Connection, memory: Any) -> None:
+    """What the process of the page runs; it loads the server's packages, which this one does not need."""
+    from musclesolve.live.page.server import serve
+
+    serve(connection, memory)

@@ -1,0 +1,266 @@
+"""What the page knows of a session: the newest frame, the curves of the last half minute, steps, counts, feedback."""
+
+from __future__ import annotations
+
+from collections import deque
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from musclesolve._util.arrays import AnyArray, Array
+from musclesolve._util.sides import OTHER
+from musclesolve.constants import STANDARD_GRAVITY
+from musclesolve.live.live import Live
+from musclesolve.live.page.foot_contacts import FootContacts, Span
+from musclesolve.live.page.live_drawing import LiveDrawing
+from musclesolve.live.page.page_settings import DURING, PageSettings
+from musclesolve.live.page.shown_quantities import ShownQuantities, statistic
+from musclesolve.motion.events.force_events import FIRM_WEIGHTS, FootLoads
+from musclesolve.recording.data import SIDES
+from musclesolve.report.picture.encoded import moving_data, packed, page_data
+from musclesolve.sharing.status import Status
+
+KEPT = 30.0
+"""Frames are kept for so long [s]."""
+STEPS = 10
+"""Of each side are shown."""
+RECENT = 10.0
+"""Samples that are not valid are counted over so long [s]."""
+MOST_VALUES = 10_000
+"""Of steps are remembered."""
+RATE_OVER = 1.0
+"""Samples a second are counted over so long [s]."""
+
+
+@dataclass(frozen=True, eq=False)
+class PageSetup:
+    """What the page has to know of a `Live`, in a form that can be sent to another process.
+
+    title, subtitle: of the page. rate: frames a second. threshold, firm: levels of the vertical force of a contact [N].
+    """
+
+    title: str
+    subtitle: str
+    rate: float
+    quantities: ShownQuantities
+    drawing: LiveDrawing
+    threshold: float
+    firm: float
+
+    @classmethod
+    def of(cls, live: Live) -> PageSetup:
+        """That of a session."""
+        weight, loads = float(live.model.mass.total) * STANDARD_GRAVITY, FootLoads.of(live.trial)
+        return cls(
+            title=live.trial.subject.name or "Live",
+            subtitle=f"live, {1e3 * live.lag:g} ms behind the newest sample, filtered at {live.cutoff:g} Hz",
+            rate=live.rate,
+            quantities=ShownQuantities(live.muscles, live.dofs, live.joints, live.sides, weight),
+            drawing=LiveDrawing.of(live, weight),
+            threshold=loads.unloaded_below,
+            firm=loads.level(FIRM_WEIGHTS),
+        )
+
+    @property
+    def keys(self) -> list[str]:
+        """Of all quantities that can be chosen."""
+        return [each.key for each in self.quantities.every]
+
+
+class PageState:
+    """The state of a page; `take` brings it up to date.
+
+    number: of the newest frame, -1 before the first; received: when its sample arrived (`perf_counter` [s]).
+    """
+
+    def __init__(self, setup: PageSetup, settings: PageSettings) -> None:
+        self.setup, self.settings = setup, settings
+        self.every = {each.key: each for each in setup.quantities.every}
+        self.columns = {key: k for k, key in enumerate(self.every)}
+        self.base = setup.drawing.base()
+        self.number, self.received = -1, np.nan
+        self.lost = 0  # frames that came too fast for the page
+        self.frames = self.invalid = 0
+        self._row: AnyArray | None = None
+        capacity = max(int(2 * KEPT * setup.rate), 1000)
+        self._time, self._numbers = np.empty(capacity), np.empty(capacity, np.int64)
+        self._values: NDArray[np.float32] = np.empty((capacity, len(self.every)), np.float32)
+        self._count = 0
+        self._recent: deque[tuple[float, bool]] = deque()  # arrival and validity of the last frames
+        self._feet = {side: FootContacts(setup.threshold, setup.firm) for side in SIDES}
+        self._spans = {(str(side), kind): deque[Span](maxlen=STEPS) for side in SIDES for kind in DURING}
+        self._done = dict.fromkeys(self._spans, 0)  # how many spans there were of each kind
+        self._span_values: dict[tuple[Span, str, str], float] = {}
+        self._picture: tuple[int, dict[str, Any]] | None = None
+
+    @property
+    def page_data(self) -> dict[str, Any]:
+        """What stands in the page when it is opened."""
+        return page_data(self.base, self.setup.title, self.setup.subtitle)
+
+    def take(self, rows: AnyArray, lost: int = 0) -> None:
+        """Take new frames (k,) in their order; lost: so many before them never arrived."""
+        if lost:
+            self.lost += lost
+            self._forget_contacts()
+        if not len(rows):
+            return
+        values, valid = self.setup.quantities.values(rows), self._valid(rows)
+        for row, own, good in zip(rows, values, valid.tolist(), strict=True):
+            self._recent.append((float(row["received"]), good))
+            self._keep(row, own, cut=lost > 0)
+            lost = 0
+        self.frames += len(rows)
+        self.invalid += int((~valid).sum())
+        self._row = rows[-1]
+        self.number, self.received = int(rows["number"][-1]), float(rows["received"][-1])
+        while self._recent and self._recent[0][0] < self.received - RECENT:
+            self._recent.popleft()
+
+    def choose(self, settings: PageSettings) -> None:
+        """Take other settings; the values of the steps follow, as far back as frames are kept."""
+        self.settings = settings
+
+    def _valid(self, rows: AnyArray) -> NDArray[np.bool_]:
+        good = np.isin(rows["status"], (Status.SOLVED, Status.SOLVED_WITH_RESERVE))
+        return np.asarray(good.all(axis=1))
+
+    def _forget_contacts(self) -> None:
+        for foot in self._feet.values():
+            foot.clear()
+
+    def _keep(self, row: AnyArray, values: NDArray[np.float32], cut: bool) -> None:
+        """Add a frame to curves and contacts; not one that came late, and everything anew after another clock."""
+        time, newest = float(row["time"]), self._time[self._count - 1] if self._count else -np.inf
+        if not np.isfinite(time) or (time <= newest and (row["status"] == Status.INTERRUPTED).all()):
+            return
+        if time <= newest:
+            self._count = 0
+            self._forget_contacts()
+            for spans in self._spans.values():
+                spans.clear()
+        if self._count + 2 > len(self._time):
+            half = len(self._time) // 2
+            for kept in (self._time, self._numbers, self._values):
+                kept[:half] = kept[self._count - half : self._count]
+            self._count = half
+        if cut and self._count:  # a gap in the curves
+            self._add(0.5 * (newest + time), int(row["number"]) - 1, np.full_like(values, np.nan))
+        self._add(time, int(row["number"]), values)
+        for k, side in enumerate(SIDES):
+            contact, cycle = self._feet[side].push(time, float(row["wrench"][k, 2]))
+            for kind, span in (("stance", contact), ("cycle", cycle)):
+                if span is not None:
+                    self._spans[side, kind].append(span)
+                    self._done[side, kind] += 1
+                    self._of_span(span, self.every[self.settings.quantity].on(side))
+
+    def _add(self, time: float, number: int, values: NDArray[np.float32]) -> None:
+        k = self._count
+        self._time[k], self._numbers[k], self._values[k] = time, number, values
+        self._count += 1
+
+    def curves(self, since: int, columns: tuple[str, ...] | None = None) -> tuple[Array, NDArray[np.float32]]:
+        """Times (k,) [s] and values (k, c) of the chosen quantities, of the frames with a number above `since`."""
+        first = int(np.searchsorted(self._numbers[: self._count], since, side="right"))
+        if self._count:
+            newest = self._time[self._count - 1]
+            first = max(first, int(np.searchsorted(self._time[: self._count], newest - self.settings.span)))
+        chosen = [self.columns[key] for key in (self.settings.curves if columns is None else columns)]
+        return self._time[first : self._count], self._values[first : self._count, chosen]
+
+    def packed_curves(self, since: int) -> dict[str, str]:
+        """The same as text of JSON."""
+        time, values = self.curves(since)
+        return {"time": packed(time, "<f8"), "values": packed(values, "<f4")}
+
+    def steps(self) -> dict[str, list[float]]:
+        """By side the value of each of the last steps, NaN where it is not known, oldest first."""
+        settings, quantity = self.settings, self.every[self.settings.quantity]
+        if settings.value == "now":
+            return {side: [] for side in SIDES}
+        return {
+            side: [self._of_span(span, quantity.on(side)) for span in self._spans[side, settings.during]]
+            for side in SIDES
+        }
+
+    def _of_span(self, span: Span, key: str) -> float:
+        """The value of a step, computed once: later its frames are no longer kept."""
+        asked = span, key, self.settings.value
+        if asked not in self._span_values and self.settings.value != "now":
+            if len(self._span_values) > MOST_VALUES:
+                self._span_values.clear()
+            first, stop = np.searchsorted(self._time[: self._count], [span.begin, span.end])
+            of_span = self._values[first if first else stop : stop, self.columns[key]].astype(float)
+            self._span_values[asked] = statistic(self.settings.value, of_span)
+        return self._span_values.get(asked, float("nan"))
+
+    def feedback(self) -> dict[str, Any]:
+        """Value, place in the band and steps of both legs, as the pages of operator and subject show them.
+
+        The value is that of now, or of the last step of the leg of the quantity; done: how many steps there were.
+        """
+        settings, quantity, steps = self.settings, self.every[self.settings.quantity], self.steps()
+        sides = SIDES if quantity.side == OTHER else (quantity.side,)
+        value = float("nan")
+        if settings.value == "now":
+            value = float(self._values[self._count - 1, self.columns[quantity.key]]) if self._count else value
+        else:
+            last = max(
+                (side for side in sides if steps[side]),
+                key=lambda side: self._spans[side, settings.during][-1].end,
+                default=None,
+            )
+            value = value if last is None else steps[last][-1]
+        return {
+            "value": _number(value),
+            "place": settings.place(value),
+            "steps": {
+                side: [{"value": _number(each), "place": settings.place(each)} for each in own]
+                for side, own in steps.items()
+            },
+            "done": sum(self._done[side, settings.during] for side in sides),
+        }
+
+    def status(self, now: float) -> dict[str, Any]:
+        """Counts, and how old the newest sample is at a reading of `perf_counter` [s]."""
+        recent = [good for _, good in self._recent]
+        fresh = [at for at, _ in self._recent if at > now - RATE_OVER]
+        return {
+            "age": now - self.received if self.frames else None,
+            "rate": len(fresh) / RATE_OVER,
+            "frames": self.frames,
+            "invalid": self.invalid,
+            "recentInvalid": len(recent) - sum(recent),
+            "lost": self.lost,
+            "seconds": None if self._row is None else float(self._row["seconds"]),
+        }
+
+    def picture(self) -> dict[str, Any]:
+        """The newest frame as the moving picture takes it; made once for all browsers."""
+        if self._picture is None or self._picture[0] != self.number:
+            assert self._row is not None
+            values = self.setup.quantities.values(self._row[None])[0]
+            muscles = len(self.setup.quantities.muscles)
+            first = {
+                kind: self.columns[f"{kind}:{self.setup.quantities.muscles[0]}"]
+                for kind in ("activation", "muscle_force")
+            }
+            own = {
+                "activation": values[first["activation"] :][:muscles],
+                "force": values[first["muscle_force"] :][:muscles],
+            }
+            drawn = self.setup.drawing.drawn(self.base, self._row, own)
+            self._picture = self.number, moving_data(drawn)
+        return self._picture[1]
+
+    @property
+    def notes(self) -> str:
+        """What the newest frame says of what is missing."""
+        return "" if self._row is None else bytes(self._row["notes"]).decode(errors="replace")
+
+
+def _number(value: float) -> float | None:
+    return float(value) if np.isfinite(value) else None

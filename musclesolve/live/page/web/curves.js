@@ -1,0 +1,110 @@
+// Scrolling curves: the samples of the chosen quantities of the last seconds; gray where they are not valid.
+
+class Curves {
+  constructor() { this.clear(); }
+
+  clear() { [this.time, this.values, this.width] = [[], [], 0]; }
+
+  // Add samples, times [s] and one value for each of `count` quantities; what is older than `span` is dropped.
+  add({ time, values, anew }, count, span) {
+    const times = unpacked(time, Float64Array), numbers = unpacked(values, Float32Array);
+    if (anew || (times.length && this.time.length && times[0] <= this.time[this.time.length - 1])) this.clear();
+    for (let k = 0; k < times.length; k++) {
+      this.time.push(times[k]);
+      this.values.push(numbers.subarray(k * count, (k + 1) * count));
+    }
+    const newest = this.time[this.time.length - 1];
+    let old = 0;
+    while (this.time[old] < newest - span) old++;
+    if (old > 200 || old > this.time.length / 2) {
+      this.time.splice(0, old);
+      this.values.splice(0, old);
+    }
+  }
+
+  latest(column) { return this.values.length ? this.values[this.values.length - 1][column] : NaN; }
+
+  // One quantity on its canvas; `range` keeps the ends of its axis from one drawing to the next.
+  draw(canvas, column, span, settings, banded, range) {
+    const [pen, width, height] = sheet(canvas), [left, right, top, bottom] = [46, width - 4, 5, height - 5];
+    const { time, values } = this, newest = time[time.length - 1], across = (at) => right - (newest - at) / span * (right - left);
+    let [least, most, first] = [Infinity, -Infinity, 0];
+    while (time[first] < newest - span) first++;
+    for (let k = first; k < time.length; k++) {
+      const value = values[k][column];
+      if (value < least) least = value;
+      if (value > most) most = value;
+    }
+    if (banded) for (const edge of [settings.low, settings.high]) {
+      if (edge !== null) [least, most] = [Math.min(least, edge), Math.max(most, edge)];
+    }
+    const [low, high, step] = axis(least, most, range), at = (value) => bottom - (value - low) / (high - low) * (bottom - top);
+    pen.font = "11px system-ui, sans-serif";
+    pen.textAlign = "right";
+    for (let k = 0; low + k * step <= high + 1e-9 * step; k++) {
+      const value = low + k * step;
+      pen.strokeStyle = Math.abs(value) < 1e-9 ? "#aab2bb" : "#e7eaee";
+      pen.beginPath();
+      pen.moveTo(left, at(value));
+      pen.lineTo(right, at(value));
+      pen.stroke();
+      pen.fillStyle = "#5b6672";
+      pen.fillText(Number(value.toPrecision(6)).toString(), left - 5, Math.min(Math.max(at(value) + 4, 10), height - 1));
+    }
+    if (!time.length) return;
+    pen.strokeStyle = "#eef0f3";
+    for (let second = Math.ceil(newest - span); second <= newest; second++) {
+      pen.beginPath();
+      pen.moveTo(across(second), top);
+      pen.lineTo(across(second), bottom);
+      pen.stroke();
+    }
+    if (banded) drawBand(pen, settings, at, left, right, top, bottom);
+    this.gaps(pen, column, first, across, top, bottom);
+    // Of several samples in one column of dots the least and the greatest are joined.
+    pen.strokeStyle = "#1d232b";
+    pen.lineWidth = 1.5;
+    pen.beginPath();
+    let [pixel, from, to, drawing] = [null, 0, 0, false];
+    const lay = () => {
+      if (pixel === null) return;
+      if (drawing) pen.lineTo(pixel, at(from)); else pen.moveTo(pixel, at(from));
+      if (to !== from) pen.lineTo(pixel, at(to));
+      [drawing, pixel] = [true, null];
+    };
+    const dense = time.length - first > 2 * (right - left);
+    for (let k = first; k < time.length; k++) {
+      const value = values[k][column], x = dense ? Math.round(across(time[k])) : across(time[k]);
+      if (value !== value) { lay(); drawing = false; continue; }
+      if (x !== pixel) { lay(); [pixel, from, to] = [x, value, value]; } else [from, to] = [Math.min(from, value), Math.max(to, value)];
+    }
+    lay();
+    pen.stroke();
+  }
+
+  // Stretches without valid values.
+  gaps(pen, column, first, across, top, bottom) {
+    pen.fillStyle = "rgba(61, 67, 75, .16)";
+    let begin = null;
+    for (let k = first; k <= this.time.length; k++) {
+      const lost = k < this.time.length && this.values[k][column] !== this.values[k][column];
+      if (lost && begin === null) begin = across(this.time[k]) - 1;
+      if (!lost && begin !== null) {
+        pen.fillRect(begin, top, Math.max(2, across(this.time[Math.min(k, this.time.length - 1)]) - begin), bottom - top);
+        begin = null;
+      }
+    }
+  }
+}
+
+// Round ends and step of an axis; it widens at once and narrows only when half of it is empty.
+function axis(least, most, range) {
+  if (!(most >= least)) [least, most] = [range.low ?? 0, range.high ?? 1];
+  const wide = range.low !== undefined && least >= range.low - 0.1 * range.step && most <= range.high + 0.1 * range.step && most - least > 0.4 * (range.high - range.low);
+  if (!wide) {
+    // Ends that are a tenth of a step short of the values hold them too: there is a margin.
+    const step = niceStep(most - least || Math.abs(most) || 1, 3), low = Math.floor(least / step + 0.1) * step;
+    Object.assign(range, { step, low, high: Math.max(Math.ceil(most / step - 0.1) * step, low + step) });
+  }
+  return [range.low, range.high, range.step];
+}
