@@ -96,6 +96,11 @@ def print_document(content: Mapping[str, Any]) -> None:
     print_plain(json_text(content))
 
 
+def print_address(address: str) -> None:
+    """Print the address of a page on the standard error stream, whole."""
+    console(stderr=True).print(f"musclesolve: live page: {address}", soft_wrap=True)
+
+
 def complain(message: str) -> None:
     """Print a message on the standard error stream."""
     console(stderr=True).print(f"musclesolve: {message}", style="red", soft_wrap=True)

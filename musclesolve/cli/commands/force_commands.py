@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from contextlib import nullcontext
+from contextlib import ExitStack, nullcontext
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -51,7 +51,7 @@ from musclesolve.cli.options import (
     page_style_of,
     stated_strains,
 )
-from musclesolve.cli.printing import complain, finish, progress
+from musclesolve.cli.printing import complain, finish, print_address, progress
 from musclesolve.constants import USUAL_COST
 from musclesolve.data.bundled import reference_stride
 from musclesolve.plotting.page.page_style import A4_PAGE, page_style
@@ -473,6 +473,20 @@ def live(
         float | None,
         typer.Option(help="Cut-off of the causal filter \\[Hz]; default: that of the trial file."),
     ] = None,
+    page: Annotated[
+        bool,
+        typer.Option("--page", help="Show the session in the browser: moving picture, curves, biofeedback."),
+    ] = False,
+    no_open: Annotated[
+        bool, typer.Option("--no-open", help="Print the address of --page only, without opening a browser.")
+    ] = False,
+    page_settings: Annotated[
+        Path | None,
+        typer.Option(help="File (JSON) that keeps what is chosen on --page for the next session."),
+    ] = None,
+    page_port: Annotated[
+        int, typer.Option(min=0, max=65535, help="Port of --page on 127.0.0.1; 0: a free one.")
+    ] = 0,
     cost: Cost = None,
     side: Sides = Side.both,
 ) -> None:
@@ -481,6 +495,10 @@ def live(
         raise typer.BadParameter("state where samples come from: --from, or --replay -o OUT for a recording")
     if replay != (output is not None):
         raise typer.BadParameter("--replay and -o belong together")
+    if replay and page:
+        raise typer.BadParameter("--page shows what comes in real time: --from replay, in place of --replay")
+    if not page and (no_open or page_settings or page_port):
+        raise typer.BadParameter("--no-open, --page-settings and --page-port belong to --page")
     settings: dict[str, Any] = {"lag_ms": lag_ms, "cutoff_hz": cutoff_hz, "cost": cost, "side": side.value}
     if output is not None:
         _replay_into(trial, output, settings)
@@ -490,20 +508,29 @@ def live(
     from musclesolve.live.joining import Wanted
     from musclesolve.live.live import Live
     from musclesolve.live.session import stream_session
+    from musclesolve.live.stream import Sink
 
     foot: dict[Plate, Literal["r", "l"] | None] = {Plate.r: "r", Plate.l: "l", Plate.auto: None}
     feet = None if plate is None else [foot[each] for each in plate]
-    with progress() as report:
-        report("preparation", 0.1)
-        ready = Live(trial, rate_hz=rate, plates=feet, **settings)
-        report("compilation", 0.5)
-        ready.warm_up()
-    wanted = Wanted.of(ready, *(None if axis is None else axis.value for axis in (forward, up)))
-    with stop_signals() as stop:
+    with ExitStack() as closing:
+        sinks: list[str | Sink] = [*(sink or []), StatusLine()]
+        if page:  # its process loads what it needs while the trial is prepared
+            from musclesolve.live.page.page_sink import LivePage
+
+            shown = LivePage(page_settings, page_port, not no_open, print_address)
+            closing.callback(shown.close)
+            sinks.append(shown)
+        with progress() as report:
+            report("preparation", 0.1)
+            ready = Live(trial, rate_hz=rate, plates=feet, **settings)
+            report("compilation", 0.5)
+            ready.warm_up()
+        wanted = Wanted.of(ready, *(None if axis is None else axis.value for axis in (forward, up)))
+        stop = closing.enter_context(stop_signals())
         passed = stream_session(
             wanted,
             source or [],
-            [*(sink or []), StatusLine()],
+            sinks,
             stop=stop,
             seconds=seconds,
             wait_ms=wait_ms,

@@ -33,53 +33,53 @@ class FootContacts:
     def clear(self) -> None:
         """Forget all samples: a contact of which a part is not known is none, and no cycle goes on from before it."""
         self._time, self._vertical = list[float](), list[float]()
-        self._first = self._last = np.nan  # loaded sample since the foot was unloaded
-        self._struck = self._known = (
-            np.nan
-        )  # last strike, and the one that is reported of the present contact
+        self._first = self._last = np.nan  # loaded samples since the foot was unloaded for long
+        self._strike = np.nan  # the last one [s]
+        self._seen = -np.inf  # begin of the last contact whose strike is known [s]
+        self._asked = False  # whether the strike of the present contact is known
 
-    def push(self, time: float, vertical: float) -> tuple[Span | None, Span | None]:
+    def push(self, time: float, vertical: float) -> tuple[list[Span], list[Span]]:
         """Take a sample: time [s], later than the one before, and vertical force [N], NaN where it is not known.
 
         Returns:
-            The contact that has ended, and the gait cycle (from strike to strike) that has; None where there is none.
+            The contacts that have ended, and the gait cycles (from strike to strike) that have; mostly none.
         """
         if not np.isfinite(vertical) or time - self._first > LONGEST_CONTACT:
-            # a foot that has been unloaded before has ended its contact; what is known of any other ends here
-            ended = self._ended() if self._time and self._time[-1] > self._last else None
+            # a foot that has been unloaded before has ended its contact; any other one ends here
+            ended = self._ended() if self._time and self._time[-1] > self._last else []
             self.clear()
-            return ended, None
+            return ended, []
         self._time.append(time)
         self._vertical.append(vertical)
         if vertical > self.threshold:
             self._first = time if np.isnan(self._first) else self._first
             self._last = time
-            if np.isnan(self._known) and time - self._first >= SHORTEST_CONTACT:
-                return None, self._strike()
-            return None, None
+            return [], [] if self._asked or time - self._first < SHORTEST_CONTACT else self._cycles()
         if np.isnan(self._last):  # unloaded for long: the newest sample is enough
             del self._time[:-1], self._vertical[:-1]
         if np.isnan(self._last) or time - self._last < LONGEST_DROPOUT:
-            return None, None
-        cycle = self._strike() if np.isnan(self._known) else None
-        ended = self._ended()
+            return [], []
+        cycles, ended = self._cycles(), self._ended()
         del self._time[:-1], self._vertical[:-1]
-        self._first = self._last = self._known = np.nan
-        return ended, cycle
-
-    def _ended(self) -> Span | None:
-        """The last contact of which both ends are known."""
-        return next((Span(*each) for each in self._contacts()[::-1] if np.isfinite(each).all()), None)
+        self._first = self._last = np.nan
+        self._asked = False
+        return ended, cycles
 
     def _contacts(self) -> list[tuple[float, float]]:
         found = contacts(np.array(self._time), np.array(self._vertical), self.threshold, self.firm)
         return [(float(begin), float(end)) for begin, end in found]
 
-    def _strike(self) -> Span | None:
-        """Note the strike of the present contact once it is a step; the cycle that ends with it."""
-        begun = [begin for begin, _ in self._contacts()][-1:]
-        if not begun:
-            return None
-        before, self._known = self._struck, begun[0]
-        self._struck = begun[0] if np.isfinite(begun[0]) else np.nan
-        return Span(before, self._struck) if np.isfinite([before, self._struck]).all() else None
+    def _ended(self) -> list[Span]:
+        """The contacts of which both ends are known."""
+        return [Span(*each) for each in self._contacts() if np.isfinite(each).all()]
+
+    def _cycles(self) -> list[Span]:
+        """Note the strikes of contacts that are long enough for a step; the cycles that end with them."""
+        cycles = []
+        for begin, _ in self._contacts():
+            self._asked = True
+            if begin > self._seen:
+                if np.isfinite(self._strike):
+                    cycles.append(Span(self._strike, begin))
+                self._strike = self._seen = begin
+        return cycles

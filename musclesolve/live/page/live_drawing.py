@@ -12,6 +12,7 @@ from musclesolve._util.sides import side_of, split_side
 from musclesolve.dynamics.kinematics.motion_derivatives import moving_bodies
 from musclesolve.dynamics.model.model import Model
 from musclesolve.live.live import Live
+from musclesolve.live.stream import STATUS_NAMES
 from musclesolve.motion.ground_reaction import center_of_pressure
 from musclesolve.muscles.placing.place_muscles import JoinedLegs
 from musclesolve.recording.data import SIDES
@@ -23,7 +24,6 @@ from musclesolve.sharing.status import Status
 
 COLORED_BY = {"activation": "activation", "muscle_force": "force"}
 """Variables of picture.toml that a frame has -> attribute of the frame."""
-STATUS_NAMES = {int(status): status.name.lower() for status in Status}
 LEAST_HIGH = 1000.0
 """The scale of a force without a fixed end reaches so far at least, and grows with what comes [N]."""
 
@@ -123,7 +123,7 @@ class LiveDrawing:
         stands = np.isfinite(place).all(axis=1) & (np.nan_to_num(force[:, 2]) > STANCE_THRESHOLD)
         force, place = (np.where(stands[:, None], each, np.nan)[None] for each in (force, place))
         kept = [self.joints.index(name) for name in base.contact.names]
-        status = [STATUS_NAMES[code] for code in row["status"].tolist()]
+        status = [STATUS_NAMES[code].lower() for code in row["status"].tolist()]
         known = {side: name for side, name in zip(self.sides, status, strict=True)}
         lost = [k for k, name in enumerate(base.contact.names) if known.get(side_of(name)) not in VALID]
         contact = row["joint_reaction"][None, kept].copy()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import secrets
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -15,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from musclesolve._util.processes import block_sigint, one_thread_each
-from musclesolve.errors import InputError
+from musclesolve.errors import InputError, not_installed
 from musclesolve.live.live import Frame, Live
 from musclesolve.live.page.frame_ring import BYTES, FrameRing, row_type
 from musclesolve.live.page.page_settings import PageSettings
@@ -67,11 +66,7 @@ class LivePage:
         announce: Callable[[str], object] = lambda address: None,
     ) -> None:
         if missing := [name for name in PACKAGES if find_spec(name) is None]:
-            raise InputError(
-                f"the package {missing[0]}, which serves the live page, is not installed",
-                code="missing_package",
-                remedy="pip install 'musclesolve[live]'",
-            )
+            raise not_installed("The live page needs", missing[0], "live", where="--page")
         self.settings = None if settings is None else Path(settings)
         self.port, self.opens, self.announce, self.address = port, opens, announce, ""
         context = get_context("spawn")
@@ -119,14 +114,15 @@ class LivePage:
             self._ring.write(arrival.received, frame)
 
     def close(self) -> None:
-        """Tell the browsers that the session has ended, and end the process."""
+        """Tell the browsers that the session has ended, and end the process; nothing when it has ended."""
+        if self._connection.closed:
+            return
         self._connection.close()
         self._process.join(GRACE)
         if self._process.is_alive():
             self._process.kill()
             self._process.join()
-        with contextlib.suppress(ValueError):
-            self._process.close()
+        self._process.close()
 
 
 def _serve(connection: Connection, memory: Any) -> None:

@@ -20,7 +20,7 @@ from musclesolve.live.page.shown_quantities import ShownQuantities, statistic
 from musclesolve.motion.events.force_events import FIRM_WEIGHTS, FootLoads
 from musclesolve.recording.data import SIDES
 from musclesolve.report.picture.encoded import moving_data, packed, page_data
-from musclesolve.sharing.status import Status
+from musclesolve.sharing.status import Status, is_solved
 
 KEPT = 30.0
 """Frames are kept for so long [s]."""
@@ -107,7 +107,7 @@ class PageState:
             self._forget_contacts()
         if not len(rows):
             return
-        values, valid = self.setup.quantities.values(rows), self._valid(rows)
+        values, valid = self.setup.quantities.values(rows), np.all(is_solved(rows["status"]), axis=1)
         for row, own, good in zip(rows, values, valid.tolist(), strict=True):
             self._recent.append((float(row["received"]), good))
             self._keep(row, own, cut=lost > 0)
@@ -122,10 +122,6 @@ class PageState:
     def choose(self, settings: PageSettings) -> None:
         """Take other settings; the values of the steps follow, as far back as frames are kept."""
         self.settings = settings
-
-    def _valid(self, rows: AnyArray) -> NDArray[np.bool_]:
-        good = np.isin(rows["status"], (Status.SOLVED, Status.SOLVED_WITH_RESERVE))
-        return np.asarray(good.all(axis=1))
 
     def _forget_contacts(self) -> None:
         for foot in self._feet.values():
@@ -150,11 +146,11 @@ class PageState:
             self._add(0.5 * (newest + time), int(row["number"]) - 1, np.full_like(values, np.nan))
         self._add(time, int(row["number"]), values)
         for k, side in enumerate(SIDES):
-            contact, cycle = self._feet[side].push(time, float(row["wrench"][k, 2]))
-            for kind, span in (("stance", contact), ("cycle", cycle)):
-                if span is not None:
-                    self._spans[side, kind].append(span)
-                    self._done[side, kind] += 1
+            stances, cycles = self._feet[side].push(time, float(row["wrench"][k, 2]))
+            for kind, spans in (("stance", stances), ("cycle", cycles)):
+                self._spans[side, kind].extend(spans)
+                self._done[side, kind] += len(spans)
+                for span in spans:
                     self._of_span(span, self.every[self.settings.quantity].on(side))
 
     def _add(self, time: float, number: int, values: NDArray[np.float32]) -> None:

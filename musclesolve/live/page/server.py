@@ -53,6 +53,8 @@ HEARTBEAT = 0.25
 """A message that says how old the newest sample is goes out so often while none comes [s]."""
 LATENCIES = 120
 """So many of the last times from the arrival of a sample to its picture are looked at."""
+LAST = 1.0
+"""So long the browsers have to take the message that the session has ended [s]."""
 LARGEST = 65536
 """Bytes of a message from a browser."""
 
@@ -82,6 +84,7 @@ def serve(connection: Connection, memory: Any) -> None:
         try:
             listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             listening.bind((HOST, order.port))
+            listening.listen(64)
         except OSError as error:
             connection.send(("refused", error.strerror or str(error)))
             return
@@ -143,8 +146,13 @@ class PageServer:
         pumping.cancel()
         self._read()
         self.ended = True
+        for client in self.clients:
+            client.drawn.set()  # whatever it was sent before, it gets the last message
         self._notify()
-        await asyncio.sleep(0.1)
+        for _ in range(round(LAST / POLL)):
+            if not self.clients:
+                break
+            await asyncio.sleep(POLL)
         server.should_exit = True
         await serving
 
@@ -248,8 +256,9 @@ class PageServer:
                 if client.gone:
                     break
                 client.drawn.clear()
-                await stream.send_text(json_text(self._message(client)))
-                if self.ended:
+                message = self._message(client)
+                await stream.send_text(json_text(message))
+                if message["ended"]:
                     break
                 await client.drawn.wait()
                 client.latency.append(perf_counter() - client.received)

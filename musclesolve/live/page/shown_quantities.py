@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from musclesolve._util.arrays import AnyArray, Array, Mask
 from musclesolve._util.sides import OTHER, SIDE_NAMES, split_side, with_side
 from musclesolve.recording.data import SIDES
-from musclesolve.sharing.status import Status
+from musclesolve.sharing.status import Status, is_solved
 
 KINDS = {
     "joint_reaction": ("contact force", "BW", 2),
@@ -82,7 +82,7 @@ class ShownQuantities:
         What the muscles of a leg do is valid where its frame is; angles, moments and ground forces also where only the
         sharing among muscles has no solution.
         """
-        valid = np.isin(rows["status"], (Status.SOLVED, Status.SOLVED_WITH_RESERVE))
+        valid = is_solved(rows["status"])
         moving = ~np.isin(rows["status"], WITHOUT_MOTION)
         joints, muscles = self._of_sides(valid, self.joints), self._of_sides(valid, self.muscles)
         dofs, feet = self._of_sides(moving, self.dofs), self._of_sides(moving, SIDES)

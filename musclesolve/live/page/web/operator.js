@@ -13,10 +13,15 @@ class LivePicture extends Picture {
     this.draw();
   }
 
-  // Draw, unless a slow picture has just taken its half of the time, as without graphics hardware: curves and feedback
-  // go on meanwhile. Returns whether it has drawn.
+  // Draw, unless a slow picture has just taken its half of the time, as without graphics hardware: curves, feedback and
+  // the words on the frame go on meanwhile, and a change of what is valid is drawn at once. Returns whether it has drawn.
   drawInTime(now) {
-    if (now < this.rest) return false;
+    const kinds = this.data.legs.map((leg) => this.data.verdict(leg, 0).kind).join();
+    if (now < this.rest && kinds === this.kinds) {
+      this.describe();
+      return false;
+    }
+    this.kinds = kinds;
     this.draw();
     requestAnimationFrame((then) => { this.rest = then - now > SLOW ? then + Math.min(then - now, LONGEST_REST) : 0; });
     return true;

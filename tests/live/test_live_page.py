@@ -1,0 +1,421 @@
+"""The live page: contacts and steps, settings, who is let in, and that browsers see the numbers of the frames."""
+
+from __future__ import annotations
+
+import base64
+import http.client
+import json
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from time import monotonic, perf_counter
+from urllib.parse import urlsplit
+
+import numpy as np
+import pytest
+from browser import CHROMIUM, DESKTOP, chromium
+from refusals import refused
+from websockets.exceptions import InvalidStatus
+from websockets.sync.client import ClientConnection, connect
+
+from musclesolve.constants import STANDARD_GRAVITY
+from musclesolve.data.bundled import reference_stride
+from musclesolve.live.live import Frame, Live
+from musclesolve.live.page.foot_contacts import FootContacts
+from musclesolve.live.page.frame_ring import BYTES, FrameRing, row_type
+from musclesolve.live.page.page_settings import PageSettings
+from musclesolve.live.page.page_sink import LivePage
+from musclesolve.live.page.page_state import PageSetup, PageState
+from musclesolve.live.replay import samples
+from musclesolve.live.stream import Arrival, Sample
+from musclesolve.motion.events.force_events import contacts
+from musclesolve.report.picture.encoded import NO_PLACE, NO_VALUE
+from musclesolve.sharing.status import Status
+
+
+@pytest.fixture(scope="module")
+def live() -> Live:
+    made = Live(reference_stride())
+    made.warm_up()
+    return made
+
+
+@pytest.fixture(scope="module")
+def frames(live: Live) -> list[tuple[Sample, Frame]]:
+    """The frames of the recording."""
+    taken = [(sample, live.step(*sample)) for sample in samples(live, live.trial)]
+    assert sum(bool(frame.valid.all()) for _, frame in taken) > 60
+    return taken
+
+
+def without(frame: Frame, note: str) -> Frame:
+    """The frame as if its samples had been missing."""
+    values = {name: value for name, value in vars(frame).items() if isinstance(value, np.ndarray)}
+    unknown = {name: np.full_like(value, np.nan) for name, value in values.items() if name != "status"}
+    return replace(frame, **unknown, status=np.full_like(frame.status, Status.INTERRUPTED), notes=(note,))
+
+
+def state_of(live: Live) -> tuple[PageState, FrameRing]:
+    setup = PageSetup.of(live)
+    return PageState(setup, PageSettings.usual(setup.keys)), FrameRing(bytearray(BYTES), row_type(live))
+
+
+# ---- contacts and steps
+
+
+def test_contacts_found_sample_by_sample_are_those_of_the_whole_recording():
+    """Steps with dropouts, knocks against the plate and noise; the causal ones are those that have ended."""
+    random = np.random.default_rng(3)
+    time = np.arange(0.0, 30.0, 0.01)
+    for _ in range(5):
+        vertical = 15.0 * random.standard_normal(time.size)
+        begin = 0.3
+        while begin < 29.0:
+            lasts = random.choice([0.05, 0.3, 0.6, 0.7])
+            inside = (time >= begin) & (time <= begin + lasts)
+            vertical[inside] += 700.0 * np.abs(np.sin(np.pi * (time[inside] - begin) / lasts)) ** 0.3
+            if random.random() < 0.3:
+                vertical[np.abs(time - begin - 0.5 * lasts) < random.choice([0.01, 0.04])] = 0.0
+            begin += lasts + random.choice([0.03, 0.2, 0.4])
+        foot, stances, cycles = FootContacts(20.0, 80.0), [], []
+        for at, force in zip(time, vertical, strict=True):
+            ended, between = foot.push(float(at), float(force))
+            stances += ended
+            cycles += between
+        expected = contacts(time, vertical, 20.0, 80.0)
+        expected = expected[np.isfinite(expected).all(axis=1) & (expected[:, 1] < time[-1] - 0.06)]
+        assert len(expected) > 20
+        np.testing.assert_allclose(np.array(stances)[: len(expected)], expected)
+        strikes = [cycles[0].begin, *(end for _, end in cycles)]
+        np.testing.assert_allclose(strikes[: len(expected)], expected[:, 0])
+        assert all(cycle.begin == before for cycle, before in zip(cycles, strikes, strict=False))
+
+
+def test_a_contact_of_which_a_part_is_not_known_is_no_step():
+    foot, found = FootContacts(20.0, 80.0), []
+    for k in range(300):
+        at = 0.01 * k
+        force = 700.0 if 0.2 < at % 1.0 < 0.8 else 0.0
+        found.append(foot.push(at, np.nan if 1.4 < at < 1.45 else force))
+    stances = [stance for ended, _ in found for stance in ended]
+    assert [round(stance.begin) for stance in stances] == [0, 2], "not that of 1.2 s"
+    assert [round(cycle.begin) for _, cycles in found for cycle in cycles] == [0], "no cycle goes over it"
+
+
+def planted(live: Live, template: Frame, at: float, force: float, knee: float) -> Frame:
+    """A frame with a vertical force on the right foot, and a knee contact force, both in body weights."""
+    weight = live.model.mass.total * STANDARD_GRAVITY
+    wrench, reaction = np.zeros((2, 6)), np.zeros_like(template.joint_reaction)
+    wrench[0, 2], reaction[live.joints.index("knee_r"), 2] = weight * force, weight * knee
+    return replace(template, time=at, wrench=wrench, joint_reaction=reaction)
+
+
+def test_the_peak_of_each_step_is_that_of_its_frames_and_has_none_where_one_is_not_valid(live, frames):
+    state, ring = state_of(live)
+    good = next(frame for _, frame in frames if frame.valid.all())
+    bad = np.full_like(good.status, Status.INFEASIBLE)
+    state.choose(replace(state.settings, quantity="joint_reaction:knee_r", low=2.5))
+    for k in range(420):
+        at = 0.01 * k
+        step, phase = divmod(at, 1.0)
+        stance = 0.2 < phase < 0.8
+        frame = planted(live, good, at, float(stance), (2.0 + 0.25 * step) * stance + 5.0 * (phase < 0.1))
+        lost = abs(at - 1.5) < 1e-9
+        ring.write(perf_counter(), replace(frame, status=bad) if lost else frame)
+    state.take(*ring.read())
+    feedback = state.feedback()
+    values = [step["value"] for step in feedback["steps"]["r"]]
+    assert values == [pytest.approx(2.0), None, pytest.approx(2.5), pytest.approx(2.75)]
+    places = [step["place"] for step in feedback["steps"]["r"]]
+    assert places == ["below", "unknown", "in", "in"] and feedback["steps"]["l"] == []
+    assert feedback["place"] == "in" and feedback["done"] == 4
+    state.choose(replace(state.settings, during="cycle"))
+    values = [step["value"] for step in state.feedback()["steps"]["r"]]
+    assert values == [pytest.approx(5.0), None, pytest.approx(5.0)], "with what comes in swing"
+
+
+def test_curves_are_the_values_of_the_frames_and_late_ones_are_left_out(live, frames):
+    state, ring = state_of(live)
+    taken = [frame for _, frame in frames]
+    for frame in [*taken[:50], without(taken[40], "late"), *taken[50:]]:
+        ring.write(perf_counter(), frame)
+    state.take(*ring.read())
+    weight = live.model.mass.total * STANDARD_GRAVITY
+    state.choose(replace(state.settings, curves=("joint_reaction:knee_l", "muscle_force:soleus_r")))
+    time, values = state.curves(-1)
+    assert (np.diff(time) > 0.0).all()
+    by_time = {frame.time: frame for frame in taken}
+    for at, (knee, soleus) in zip(time.tolist(), values, strict=True):
+        frame = by_time[at]
+        right, left = frame.valid[live.sides.index("r")], frame.valid[live.sides.index("l")]
+        force = frame.force[live.muscles.index("soleus_r")] if right else np.nan
+        contact = np.linalg.norm(frame.joint_reaction[live.joints.index("knee_l")]) if left else np.nan
+        np.testing.assert_allclose([knee * weight, soleus], [contact, force], rtol=1e-6)
+
+
+def test_a_ring_that_is_read_too_late_says_what_is_lost(live, frames):
+    ring = FrameRing(bytearray(BYTES), row_type(live))
+    count = len(ring.rows) + 10
+    for _ in range(count):
+        ring.write(0.0, frames[0][1])
+    rows, lost = ring.read()
+    assert lost >= 10 and lost + len(rows) == count
+    assert rows["number"].tolist() == list(range(lost, count))
+
+
+# ---- settings
+
+
+def test_settings_are_kept_in_a_file_and_what_cannot_be_is_refused(live, tmp_path):
+    keys, file = PageSetup.of(live).keys, tmp_path / "page.json"
+    chosen = replace(PageSettings.usual(keys), curves=("activation:soleus_l",), low=0.1, value="now")
+    chosen.write(file)
+    assert PageSettings.read(file, keys) == chosen
+    assert PageSettings.read(tmp_path / "none.json", keys) == PageSettings.usual(keys)
+    for stated, where, code in (
+        ({"curve": []}, "curve", "unknown_name"),
+        ({"curves": ["activation:ear_r"]}, "curves", "unknown_name"),
+        ({"curves": keys[:7]}, "curves", "bad_value"),
+        ({"span": 7}, "span", "bad_value"),
+        ({"low": "2"}, "low", "not_numbers"),
+        ({"low": float("inf")}, "low", "not_numbers"),
+        ({"low": 2, "high": 1}, "low", "bad_value"),
+        ([], "settings", "bad_value"),
+    ):
+        with refused(code, where):
+            PageSettings.of(stated, keys)
+    file.write_text("{", encoding="utf-8")
+    with refused("bad_format"):
+        PageSettings.read(file, keys)
+
+
+# ---- the server
+
+
+@pytest.fixture(scope="module")
+def page(live: Live, tmp_path_factory: pytest.TempPathFactory) -> Iterator[LivePage]:
+    folder = tmp_path_factory.mktemp("page")
+    made = LivePage(folder / "page.json", opens=False)
+    try:
+        made.begin(live)
+        yield made
+    finally:
+        made.close()
+
+
+def send(page: LivePage, taken: list[tuple[Sample, Frame]]) -> None:
+    for sample, frame in taken:
+        page.take(Arrival(sample, perf_counter()), frame)
+
+
+def asked(page: LivePage, path: str, **headers: str) -> tuple[int, str, dict[str, str]]:
+    """Status, text and headers of a request."""
+    there = urlsplit(page.address)
+    connection = http.client.HTTPConnection(there.hostname, there.port, timeout=10)
+    try:
+        connection.request("GET", path, headers=headers)
+        answer = connection.getresponse()
+        return answer.status, answer.read().decode(), dict(answer.getheaders())
+    finally:
+        connection.close()
+
+
+def stream(page: LivePage, view: str = "operator", token: str | None = None, origin: str | None = None):
+    there = urlsplit(page.address)
+    query = there.query if token is None else f"token={token}"
+    return connect(f"ws://{there.netloc}/stream?view={view}&{query}", origin=origin, open_timeout=10)
+
+
+def newest(client: ClientConnection, number: int) -> list[dict]:
+    """Messages until that of a frame, each confirmed as a browser does."""
+    messages, until = [], monotonic() + 20.0
+    while monotonic() < until:
+        messages.append(json.loads(client.recv(timeout=10)))
+        client.send(json.dumps({"drawn": messages[-1]["number"]}))
+        if messages[-1]["number"] >= number:
+            return messages
+    raise AssertionError("the frame did not come")
+
+
+def test_without_the_token_or_from_another_site_nothing_is_shown(page):
+    there = urlsplit(page.address)
+    right = f"/?{there.query}"
+    assert there.hostname == "127.0.0.1" and len(there.query) > 30
+    status, text, headers = asked(page, right)
+    assert status == 200 and "ms-picture" in text
+    assert (
+        "default-src 'none'" in headers["content-security-policy"] and headers["cache-control"] == "no-store"
+    )
+    assert "http://" not in text.replace("http://www.w3.org", "") or "src=" not in text
+    for path, more in (
+        ("/", {}),
+        ("/?token=", {}),
+        ("/?token=wrong", {}),
+        ("/subject", {}),
+        (right, {"Origin": "http://evil.example"}),
+        (right, {"Host": "evil.example"}),
+    ):
+        status, text, _ = asked(page, path, **more)
+        assert status == 403 and "ms-picture" not in text and there.query not in text, path
+    for path in ("/../../etc/passwd", "/%2e%2e/%2e%2e/etc/passwd", "/web/operator.js", "//etc/passwd"):
+        assert asked(page, f"{path}?{there.query}")[0] == 404
+    for wrong in ({"token": ""}, {"token": "wrong"}, {"origin": "http://evil.example"}, {"origin": "null"}):
+        with pytest.raises(InvalidStatus) as error:
+            stream(page, **wrong)
+        assert error.value.response.status_code == 403
+    with stream(page, origin=f"http://{there.netloc}") as client:
+        assert json.loads(client.recv(timeout=10))["number"] == -1
+
+
+def test_two_browsers_see_the_numbers_of_the_frames_and_share_their_settings(page, live, frames):
+    taken = frames[20:60]
+    with stream(page) as one, stream(page, view="subject") as two:
+        first = json.loads(one.recv(timeout=10))
+        assert first["settings"]["curves"][0] == "joint_reaction:knee_r" and "picture" not in first
+        chosen = first["settings"] | {
+            "curves": ["muscle_force:soleus_l"],
+            "quantity": "joint_angle:knee_flexion_r",
+        }
+        one.send(json.dumps({"drawn": -1, "settings": chosen | {"value": "now", "low": -200, "high": 200}}))
+        one.send("no JSON")
+        one.send(json.dumps({"settings": {"curves": "all"}}))
+        send(page, taken)
+        number = len(taken) - 1
+        messages = newest(one, number)
+        time, force = (
+            np.concatenate([np.frombuffer(base64.b64decode(m["curves"][name]), kind) for m in messages])
+            for name, kind in (("time", "<f8"), ("values", "<f4"))
+        )
+        frame, last = taken[-1][1], messages[-1]
+        assert frame.valid.all()
+        np.testing.assert_array_equal(time[-len(taken) :], [frame.time for _, frame in taken])
+        own = live.muscles.index("soleus_l")
+        left = live.sides.index("l")
+        expected = [frame.force[own] if frame.valid[left] else np.nan for _, frame in taken]
+        np.testing.assert_allclose(force[-len(taken) :], expected, rtol=1e-6)
+        assert last["status"]["frames"] == len(taken) and 0.0 <= last["status"]["age"] < 10.0
+        json.loads(two.recv(timeout=10))
+        two.send(json.dumps({"drawn": -1}))
+        seen = newest(two, number)[-1]
+        knee = np.degrees(frame.angle[live.dofs.index("knee_flexion_r")])
+        for message in (last, seen):
+            assert message["feedback"]["value"] == pytest.approx(knee, rel=1e-6)
+            assert message["feedback"]["place"] == "in"
+        assert "picture" not in seen and "curves" not in seen
+    kept = json.loads(Path(page.settings).read_text(encoding="utf-8"))
+    assert kept["curves"] == ["muscle_force:soleus_l"] and kept["high"] == 200
+
+
+def test_a_frame_that_is_not_valid_is_drawn_without_subject_and_values(page, live, frames):
+    lost = without(frames[-1][1], "hidden: R.ASIS")
+    with stream(page) as client:
+        before = json.loads(client.recv(timeout=10))["number"]
+        client.send(json.dumps({"drawn": before}))
+        send(page, [(frames[0][0], lost)])
+        message = newest(client, before + 1)[-1]
+    picture = message["picture"]
+    assert message["notes"] == "hidden: R.ASIS" and message["status"]["invalid"] == 1
+    assert {each["kind"] for each in picture["verdicts"]} == {"none"}
+    for name in ("skeleton", "path"):
+        assert set(np.frombuffer(base64.b64decode(picture[name]), "<i2")) == {NO_PLACE}
+    for each in picture["quantities"]:
+        assert set(np.frombuffer(base64.b64decode(each["data"]), "<u2")) == {NO_VALUE}
+    assert np.isnan(np.frombuffer(base64.b64decode(picture["ground"]["force"]), "<f4")).all()
+
+
+def test_a_port_that_is_taken_is_refused(live, page):
+    other = LivePage(port=urlsplit(page.address).port, opens=False)
+    try:
+        with refused("bad_environment"):
+            other.begin(live)
+    finally:
+        other.close()
+
+
+# ---- in a browser
+
+
+@pytest.mark.skipif(CHROMIUM is None, reason="Chromium is not installed")
+def test_in_a_browser(live, frames):
+    """Values, keys, the subject's screen, and the end; no error, and nothing asked of another place."""
+    page, size = LivePage(opens=False), {"width": DESKTOP[0], "height": DESKTOP[1]}
+    try:
+        page.begin(live)
+        with chromium() as browser:
+            context = browser.new_context(viewport=size)
+            errors, asked_for = [], []
+
+            def opened(address):
+                tab = context.new_page()
+                tab.on("console", lambda line: line.type in ("error", "warning") and errors.append(line.text))
+                tab.on("pageerror", lambda error: errors.append(str(error)))
+                tab.on("request", lambda request: asked_for.append(request.url))
+                tab.goto(address)
+                return tab
+
+            shows = "(number) => document.body.page && document.body.dataset.number >= number"
+            tab = opened(page.address)
+            tab.wait_for_function("() => document.body.page && document.body.page.settings")
+            taken = frames[20:60]
+            send(page, taken)
+            tab.wait_for_function(shows, arg=len(taken) - 1)
+            frame = taken[-1][1]
+            muscle = live.muscles.index("soleus_r")
+            drawn = """(name) => { const d = document.querySelector('.ms-picture').picture.data;
+                return [d.time[0], d.value(d.quantities[1], 0, d.muscles.findIndex((m) => m.name === name)),
+                        ...d.joint(0, d.points.indexOf('knee_r'), [])]; }"""
+            time, force, *knee = tab.evaluate(drawn, "soleus_r")
+            assert time == frame.time and force == pytest.approx(frame.force[muscle], abs=0.5)
+            lost = tab.locator('[data-msp="alert"]')
+            assert not lost.is_visible() and np.isfinite(knee).all()
+            weight = live.model.mass.total * STANDARD_GRAVITY
+            contact = np.linalg.norm(frame.joint_reaction[live.joints.index("knee_r")]) / weight
+            assert tab.locator(".lp-curve output").first.inner_text() == f"{contact:.2f} BW"
+            tab.wait_for_function("() => /No samples for/.test(document.body.innerText)")
+            # by keys alone: the value of now, and a band
+            tab.locator('[data-live="value"]').focus()
+            tab.keyboard.press("Home")
+            tab.wait_for_function("() => document.body.page.settings.value === 'now'")
+            tab.keyboard.press("Tab")
+            assert tab.evaluate("document.activeElement.dataset.live") == "low", "the step is of no matter"
+            tab.keyboard.type("0.01")
+            tab.keyboard.press("Tab")
+            tab.wait_for_function("() => document.body.page.settings.low === 0.01")
+            subject = opened(page.address.replace("/?", "/subject?"))
+            subject.wait_for_function(shows, arg=len(taken) - 1)
+            assert subject.locator('[data-live="now"]').inner_text() == f"{contact:.2f}"
+            assert subject.locator('[data-live="place"]').inner_text() == "in the band"
+            assert tab.locator('[data-live="place"]').inner_text() == "in the band"
+            send(page, [(taken[-1][0], without(frames[60][1], "hidden: R.ASIS"))])
+            tab.bring_to_front()
+            tab.wait_for_function(shows, arg=len(taken))
+            assert lost.is_visible() and "hidden: R.ASIS" in tab.locator('[data-msp="count"]').inner_text()
+            assert tab.locator('[data-live="now"]').inner_text() == "–"
+            tab.reload()
+            tab.wait_for_function("() => document.body.page && document.body.page.settings")
+            assert tab.locator('[data-live="low"]').input_value() == "0.01"
+            page.close()
+            tab.wait_for_function("() => /The session has ended/.test(document.body.innerText)")
+            assert errors == []
+            here = urlsplit(page.address).netloc
+            assert {urlsplit(each).netloc for each in asked_for if not each.startswith("data:")} == {here}
+            context.close()
+    finally:
+        page.close()
+
+
+def test_closing_tells_the_browsers_and_ends_the_process(page, frames):
+    with stream(page) as quick, stream(page) as vanished:
+        before = json.loads(quick.recv(timeout=10))["number"]
+        quick.send(json.dumps({"drawn": before}))
+        json.loads(vanished.recv(timeout=10))  # which it never confirms
+        send(page, frames[:5])
+        begun = monotonic()
+        page.close()
+        assert monotonic() - begun < 4.0
+        for client in (quick, vanished):
+            last = [json.loads(text) for text in client][-1]
+            assert last["ended"] is True and last["number"] == before + 5
+    with pytest.raises(OSError):
+        asked(page, "/")
+    page.close()
