@@ -525,6 +525,8 @@ def live(
             ready = Live(trial, rate_hz=rate, plates=feet, **settings)
             report("compilation", 0.5)
             ready.warm_up()
+        if page:  # before samples come
+            shown.begin(ready)
         wanted = Wanted.of(ready, *(None if axis is None else axis.value for axis in (forward, up)))
         stop = closing.enter_context(stop_signals())
         passed = stream_session(

@@ -79,14 +79,17 @@ class LivePage:
         self._ring: FrameRing | None = None
 
     def begin(self, live: Live) -> None:
-        """Serve the page of a session.
+        """Serve the page of a session; nothing when it is served already.
+
+        It takes about a second: call it before streams are opened, and their samples need not wait.
 
         Raises:
             InputError: settings that cannot be read, a port that cannot be used, a process that cannot start.
         """
+        if self._ring is not None:
+            return
         setup, kind = PageSetup.of(live), row_type(live)
         settings = PageSettings.read(self.settings, setup.keys)
-        self._ring = FrameRing(self._memory, kind)
         token = secrets.token_urlsafe(24)
         order = Order(setup, settings, self.settings, kind, self.port, token, self.opens)
         try:
@@ -105,7 +108,7 @@ class LivePage:
                 expected="a free port",
                 remedy="state another port, or none for one that is free",
             )
-        self.address = text
+        self._ring, self.address = FrameRing(self._memory, kind), text
         self.announce(text)
 
     def take(self, arrival: Arrival, frame: Frame) -> None:
