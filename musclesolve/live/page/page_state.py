@@ -147,10 +147,10 @@ class PageState:
         self._add(time, int(row["number"]), values)
         for k, side in enumerate(SIDES):
             stances, cycles = self._feet[side].push(time, float(row["wrench"][k, 2]))
-            for kind, spans in (("stance", stances), ("cycle", cycles)):
-                self._spans[side, kind].extend(spans)
-                self._done[side, kind] += len(spans)
-                for span in spans:
+            for kind, done in (("stance", stances), ("cycle", cycles)):
+                self._spans[side, kind].extend(done)
+                self._done[side, kind] += len(done)
+                for span in done:
                     self._of_span(span, self.every[self.settings.quantity].on(side))
 
     def _add(self, time: float, number: int, values: NDArray[np.float32]) -> None:
