@@ -4,39 +4,23 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Callable
-from dataclasses import dataclass
 from importlib.util import find_spec
 from multiprocessing import get_context
 from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from musclesolve._util.processes import block_sigint, one_thread_each
 from musclesolve.errors import InputError, not_installed
 from musclesolve.live.live import Frame, Live
 from musclesolve.live.page.frame_ring import BYTES, FrameRing, row_type
 from musclesolve.live.page.page_settings import PageSettings
-from musclesolve.live.page.page_state import PageSetup
+from musclesolve.live.page.page_state import Order, PageSetup
 from musclesolve.live.stream import Arrival
 
 PACKAGES = ("starlette", "uvicorn", "websockets")
 GRACE = 5.0
 """How long the process of the page may take to end [s]."""
-
-
-@dataclass(frozen=True, eq=False)
-class Order:
-    """What the session asks of the server: the page, its settings and their file, port and token."""
-
-    setup: PageSetup
-    settings: PageSettings
-    file: Path | None
-    kind: np.dtype[Any]
-    port: int
-    token: str
-    opens: bool
 
 
 class LivePage:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -67,6 +68,19 @@ class PageSetup:
     def keys(self) -> list[str]:
         """Of all quantities that can be chosen."""
         return [each.key for each in self.quantities.every]
+
+
+@dataclass(frozen=True, eq=False)
+class Order:
+    """What the session asks of the server: the page, its settings and their file, port and token."""
+
+    setup: PageSetup
+    settings: PageSettings
+    file: Path | None
+    kind: np.dtype[Any]
+    port: int
+    token: str
+    opens: bool
 
 
 class PageState:
@@ -134,6 +148,7 @@ class PageState:
             return
         if time <= newest:
             self._count = 0
+            self._span_values.clear()
             self._forget_contacts()
             for spans in self._spans.values():
                 spans.clear()

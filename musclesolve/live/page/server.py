@@ -39,8 +39,7 @@ from starlette.websockets import WebSocket, WebSocketDisconnect
 from musclesolve.errors import InputError
 from musclesolve.live.page.frame_ring import FrameRing
 from musclesolve.live.page.page_settings import DURING, MOST_CURVES, SPANS, VALUES, PageSettings
-from musclesolve.live.page.page_sink import Order
-from musclesolve.live.page.page_state import PageState
+from musclesolve.live.page.page_state import Order, PageState
 from musclesolve.report.picture.encoded import json_text
 from musclesolve.report.picture.moving_picture import picture_html, rendered, trusted
 
