@@ -16,6 +16,9 @@ from musclesolve.results.tables.lines import line
 RENEWED = 0.5
 """So often the line is renewed [s]."""
 
+BEHIND_MS = 100.0
+"""A latency that says that frames take longer than samples come [ms]."""
+
 
 class StatusLine:
     """A sink that shows on a terminal the rate of the samples, the latency and the status of the newest frame."""
@@ -68,6 +71,10 @@ def session_lines(passed: Passed) -> Iterator[str]:
             f"{passed.latency_ms(0.5):.1f} ms from the arrival of a sample to its forces (median), 99 % within "
             f"{passed.latency_ms(0.99):.1f} ms",
         )
+        if passed.latency_ms(0.99) > BEHIND_MS:
+            yield line(
+                "", "the computer was behind: end other programs, send fewer samples a second, or use --side"
+            )
     for remark in passed.remarks:
         yield line("stream", remark)
 

@@ -14,11 +14,15 @@ import muscle_db
 ROOT = Path(__file__).parents[2]
 follow_recipes = runpy.run_path(str(ROOT / "tools" / "follow_recipes.py"))["follow_recipes"]
 USE = """
+import socket
+import struct
 from pathlib import Path
+from types import SimpleNamespace
 import numpy as np
 import muscle_db
 import musclesolve as ms
 from musclesolve.data import reference_stride
+from musclesolve.live.adapters.registry import open_sink
 
 elbow = ms.Problem([[0.05, 0.03, -0.04]], [20.0], [1000.0, 400.0, 400.0], [1000.0, 400.0, 400.0],
                    optimal_fiber_length=[0.1, 0.1, 0.1], joints_crossed=[1, 1, 2])
@@ -36,6 +40,14 @@ except ms.InputError as error:
     assert error.code == "not_numbers" and error.where == "line 1"
 
 assert muscle_db.load("one_muscle")["soleus"].max_isometric_force == 2839
+with socket.socket(type=socket.SOCK_DGRAM) as listener:
+    listener.bind(("127.0.0.1", 0))
+    sink = open_sink(f"osc:{listener.getsockname()[1]}")
+    sink.begin(SimpleNamespace(joints=("hip_r",)))
+    sink.take(None, SimpleNamespace(joint_reaction=np.array([[3.0, 4.0, 0.0]])))
+    assert listener.recv(99) == b"/joint_reaction\\0,f\\0\\0" + struct.pack(">f", 5.0)
+    sink.close()
+
 assert "subject_name" in [found.code for found in ms.check(reference_stride()).findings]
 """
 
@@ -44,7 +56,7 @@ def test_every_recipe_works(tmp_path):
     for package in ("musclesolve", "muscle_db"):
         shutil.copytree(ROOT / package, tmp_path / package, ignore=shutil.ignore_patterns("__pycache__"))
     if "one_muscle" not in muscle_db.available():  # else this is the copy in which they were followed
-        assert follow_recipes(tmp_path) == 9
+        assert follow_recipes(tmp_path) == 11
     done = subprocess.run(
         [sys.executable, "-c", USE],
         capture_output=True,

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import importlib
 import json
+import os
+import signal
 import socket
 import threading
 from collections.abc import Iterable
@@ -369,6 +372,11 @@ def test_what_fails_to_open_leaves_nothing_open(live, port):
 def test_every_kind_of_stream_has_its_classes(live):
     for adapter in ADAPTERS.values():
         assert adapter.source or adapter.sink
+        for place in filter(None, (adapter.source, adapter.sink)):
+            module, name = place.split(":")
+            kind = getattr(importlib.import_module(f"musclesolve.live.adapters.{module}"), name)
+            needed = ("begin", "take", "close") if place == adapter.sink else ("read", "close", "remarks")
+            assert all(hasattr(kind, method) for method in needed)
         assert adapter.address.startswith(adapter.name) and bool(adapter.packages) == bool(adapter.extra)
 
 
@@ -385,6 +393,23 @@ def test_the_command_says_what_went_through(port):
     found = json.loads(done.stdout)
     assert found["command"] == "live" and found["samples"] >= found["valid"] > 0 == found["lost"]
     assert 0.0 < found["latency_median_ms"] <= found["latency_99_percent_ms"]
+
+
+def test_ctrl_c_ends_a_session_with_its_summary(port):
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as listener:
+        listener.bind(("127.0.0.1", port))
+        listener.settimeout(30.0)
+
+        def press() -> None:
+            listener.recv(65536)
+            os.kill(os.getpid(), signal.SIGINT)
+
+        presser, handler = threading.Thread(target=press), signal.getsignal(signal.SIGINT)
+        presser.start()
+        done = call("--from", "replay", "--to", f"udp:{port}")
+        presser.join()
+    assert done.exit_code == 3 and "0 with a valid frame" in done.output  # in the first window
+    assert signal.getsignal(signal.SIGINT) == handler
 
 
 def test_the_command_without_samples_says_so(port):

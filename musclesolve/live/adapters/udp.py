@@ -28,6 +28,8 @@ VERSION = 1
 LOCAL = "127.0.0.1"
 LARGEST = 65536
 """Bytes of the largest datagram."""
+BUFFER = 1 << 22
+"""Bytes that the system is asked to keep while nobody reads."""
 NAMES_EVERY = 1.0
 """So often the names are sent again, for programs that begin to listen later [s]."""
 VECTORS = ("force", "point", "moment")
@@ -37,7 +39,7 @@ class Malformed(ValueError):
     """A datagram is no sample; the message says what is wrong."""
 
 
-def address_of(text: str, option: str) -> tuple[str, int]:
+def address_of(text: str, option: str, kind: str = "udp") -> tuple[str, int]:
     """Host and port of "5005", "192.168.0.7:5005" or "[::1]:5005"; the host is this machine unless stated.
 
     Raises:
@@ -47,11 +49,11 @@ def address_of(text: str, option: str) -> tuple[str, int]:
     if port.isdecimal() and 0 < int(port) < 65536:
         return host.strip("[]") or LOCAL, int(port)
     raise InputError(
-        f"'udp:{text}' has no port",
+        f"'{kind}:{text}' has no port",
         code="bad_value",
         where=option,
-        expected="udp:PORT or udp:HOST:PORT, the port from 1 to 65535",
-        remedy=f"{option} udp:127.0.0.1:5005",
+        expected=f"{kind}:PORT or {kind}:HOST:PORT, the port from 1 to 65535",
+        remedy=f"{option} {kind}:127.0.0.1:5005",
     )
 
 
@@ -91,6 +93,7 @@ class UdpStream:
         self.malformed: Counter[str] = Counter()
         self._socket, place = socket_of(host, self.port, "--from")
         try:
+            self._socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, BUFFER)
             self._socket.bind(place)
         except OSError as error:
             self._socket.close()
