@@ -16,6 +16,13 @@ Indices = NDArray[np.intp]
 AnyArray = NDArray[Any]
 """Numbers of any kind: whole, real, complex or truth values."""
 
+
+def contiguous(values: Any, kind: type = float) -> Any:
+    """An array as compiled code takes it: of one kind, in C order and writable; copied where it is not."""
+    array: AnyArray = np.asarray(values, kind, order="C")
+    return array if array.flags.writeable else array.copy()
+
+
 SAME_TIME = 1e-6
 """Times that differ by less are the same [s]."""
 

@@ -28,8 +28,7 @@ from numpy.typing import ArrayLike, NDArray
 from musclesolve._util.arrays import Array, Mask
 from musclesolve._util.checks import check_number
 from musclesolve.constants import STANDARD_GRAVITY
-from musclesolve.dynamics.inverse.external_wrenches import Wrench
-from musclesolve.dynamics.inverse.newton_euler import SegmentMotion, distal_loads, generalized_loads
+from musclesolve.dynamics.inverse.newton_euler import distal_loads, generalized_loads
 from musclesolve.dynamics.kinematics.measured_targets import Targets
 from musclesolve.dynamics.kinematics.motion_derivatives import moving_bodies
 from musclesolve.dynamics.kinematics.pose_fit import NearestPose, Pose, fit_pose
@@ -53,10 +52,10 @@ from musclesolve.motion.motion_plausibility import (
 )
 from musclesolve.muscles.muscle_state import joined_state
 from musclesolve.muscles.placing.place_muscles import LEG_DOFS, JoinedLegs
-from musclesolve.pipeline.body import Part, SharedPart
+from musclesolve.pipeline.body import JointLoads, Part, SharedPart
 from musclesolve.pipeline.emg_informed import follows_emg
 from musclesolve.pipeline.mechanics import JOINTS, MARGIN
-from musclesolve.pipeline.recorded_body import RecordedBody, leg_loads
+from musclesolve.pipeline.recorded_body import LegJoints, RecordedBody, leg_loads
 from musclesolve.pipeline.run import prepare_recording, recording_of
 from musclesolve.pipeline.run_options import check_consistent, check_rigid
 from musclesolve.pipeline.share import share_part
@@ -205,6 +204,7 @@ class Live:
         self._feet_slots = np.array(
             [[self.model.slot(f"{end}_{side}") for end in ("heel", "toe")] for side in SIDES]
         )
+        self._feet = np.array([self.model.body(f"foot_{side}") for side in SIDES])
         self._foot_columns = np.array(
             [[fit.points.index(f"{part}_{side}") for part in FOOT] for side in SIDES]
         )
@@ -216,6 +216,7 @@ class Live:
 
         count = len(self.model.topology.dof_names)
         self._legs = JoinedLegs(tuple(leg.muscles for leg in self.body.legs))
+        self._leg_joints = LegJoints.of(self.model, self._legs)
         self._shared = [part.shared for part in self.body.parts]
         self._problems: dict[str, Problem] = {}  # by side, checked once
         self._floor = _floor_heights(fit.q, measured.time, self._feet_slots)
@@ -474,16 +475,12 @@ class Live:
         motion, bodies = moving_bodies(
             model, np.array([time]), coordinates[None], rates[None], accelerations[None]
         )
-        segments = SegmentMotion(*bodies)
         known = np.asarray(np.isfinite(wrench).all(axis=1))
-        pushed = np.where(known[:, None], wrench, 0.0)[:, None]
-        wrenches = [
-            Wrench(f"foot_{side}", own[:, :3], own[:, 3:]) for side, own in zip(SIDES, pushed, strict=True)
-        ]
-        moments = generalized_loads(model, motion, distal_loads(model, segments, wrenches))
-        self._past.peak_force = max(
-            self._past.peak_force, float(np.linalg.norm(pushed[:, 0, :3].sum(axis=0)))
-        )
+        external = np.zeros((1, len(model.topology.bodies), 6))
+        external[0, self._feet] = pushed = np.where(known[:, None], wrench, 0.0)
+        forces = distal_loads(model, bodies, external)
+        moments = generalized_loads(model, motion, forces)
+        self._past.peak_force = max(self._past.peak_force, float(np.linalg.norm(pushed[:, :3].sum(axis=0))))
         if plausible is not None:
             lost = self._find_unmeasured(motion.q[0], motion.qd[0], wrench, moments[0, joints + 2])
             known, wrench = known & ~lost, np.where(lost[:, None], np.nan, wrench)
@@ -495,8 +492,8 @@ class Live:
             moments[:, self._leg_rows[~known]] = np.nan
             moments[:, joints:] = np.nan
         both = joined_state(model, self._legs, motion)
-        loads = leg_loads(model, motion, segments, wrenches, both)
-        parts, first = list[SharedPart](), 0
+        loads = leg_loads(model, motion, forces, both, self._leg_joints)
+        parts, by_leg, first = list[SharedPart](), list[JointLoads](), 0
         for number, leg in enumerate(self._legs.legs):
             columns, rows = (
                 slice(first, first + len(leg.names)),
@@ -504,6 +501,7 @@ class Live:
             )
             first = columns.stop
             own = SIDES.index(leg.side)
+            by_leg.append(loads.part(self.joints[len(JOINTS) * number : len(JOINTS) * (number + 1)], columns))
             part = Part(
                 sides=(leg.side,),
                 dofs=leg.dof_names,
@@ -512,13 +510,13 @@ class Live:
                 moment=moments[:, self._leg_rows[own]],
                 usable=np.array([balanced and (plausible is None or plausible[own])]),
                 time=motion.time,
-                loads=loads.part([f"{joint}_{leg.side}" for joint in JOINTS], columns),
+                loads=by_leg[number],
                 emg=None if expected is None else expected[None, columns],
             )
             parts.append(share_part(part, self.body.sharing, self._problems.get(leg.side)))
             self._problems.setdefault(leg.side, parts[-1].problem)
         solutions = [part.solution for part in parts]
-        reactions = {name: force for part in parts for name, force in part.contact_force.items()}
+        tension = np.concatenate([solution.force for solution in solutions], axis=1) + both.passive_force
         return Frame(
             time=time,
             coordinates=coordinates,
@@ -528,14 +526,16 @@ class Live:
             angle=coordinates[self._dof_rows],
             moment=moments[0, self._dof_rows],
             pelvis_residual=moments[0, joints:],
-            musculotendon_length=np.concatenate([part.state.musculotendon_length[0] for part in parts]),
+            musculotendon_length=both.musculotendon_length[0],
             activation=np.concatenate([solution.activation[0] for solution in solutions]),
-            force=np.concatenate([part.tension[0] for part in parts]),
-            joint_reaction=np.stack([reactions[joint][0] for joint in self.joints]),
-            status=np.array([solution.status[0] for solution in solutions], np.int8),
-            kkt_residual=np.array([solution.kkt_residual[0] for solution in solutions]),
-            cost=np.array([solution.cost[0] for solution in solutions]),
-            reserve=np.stack([solution.reserve[0] for solution in solutions]),
+            force=tension[0],
+            joint_reaction=np.concatenate(
+                [load.forces(part.tension)[0] for load, part in zip(by_leg, parts, strict=True)]
+            ),
+            status=np.concatenate([solution.status for solution in solutions]),
+            kkt_residual=np.concatenate([solution.kkt_residual for solution in solutions]),
+            cost=np.concatenate([solution.cost for solution in solutions]),
+            reserve=np.concatenate([solution.reserve for solution in solutions]),
             seconds=perf_counter() - begun,
             shift=self._past.shift,
             notes=notes,

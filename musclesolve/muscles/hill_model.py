@@ -50,6 +50,15 @@ def fiber_state(
 
     mt_length (T, n) L_MT [m], mt_velocity (T, n) its rate [m/s]; (n,) L0 [m], L_T [m] and a0 [rad].
     """
+    optimal, tendon, angle = check_rigid(optimal_fiber_length, tendon_slack_length, pennation_angle)
+    length, velocity = np.asarray(mt_length, dtype=float), np.asarray(mt_velocity, dtype=float)
+    return fibers_behind(length, velocity, tendon, optimal * np.sin(angle))
+
+
+def check_rigid(
+    optimal_fiber_length: ArrayLike, tendon_slack_length: ArrayLike, pennation_angle: ArrayLike
+) -> tuple[Array, Array, Array]:
+    """Return the parameters of `fiber_state` as arrays; refuse what no muscle has."""
     tendon, angle = np.asarray(tendon_slack_length, dtype=float), np.asarray(pennation_angle, dtype=float)
     if not np.all((tendon >= 0.0) & np.isfinite(tendon)):
         raise InputError(
@@ -59,11 +68,15 @@ def fiber_state(
         raise InputError(
             f"pennation angle {angle}", code="bad_number", expected="radians from 0, below pi / 2"
         )
-    optimal = check_positive(optimal_fiber_length, "optimal fiber length", "m")
-    along = np.maximum(np.asarray(mt_length, dtype=float) - tendon, 0.0)
-    length = np.hypot(along, optimal * np.sin(angle))
+    return check_positive(optimal_fiber_length, "optimal fiber length", "m"), tendon, angle
+
+
+def fibers_behind(mt_length: Array, mt_velocity: Array, tendon: Array, thickness: Array) -> FiberState:
+    """`fiber_state` of parameters that are known to be right, with the thickness L0 sin(a0) (n,) [m]."""
+    along = np.maximum(mt_length - tendon, 0.0)
+    length = np.hypot(along, thickness)
     cosine = np.divide(along, length, out=np.zeros_like(length), where=length != 0.0)
-    return FiberState(length, np.asarray(mt_velocity, dtype=float) * cosine, cosine)
+    return FiberState(length, mt_velocity * cosine, cosine)
 
 
 def check_positive(value: ArrayLike, what: str, unit: str) -> Array:
@@ -104,8 +117,19 @@ def capacity_and_passive(
         max_shortening_velocity, "maximum shortening velocity", "optimal fiber lengths per second"
     )
     element = PassiveElement(force, *map(np.asarray, curves.passive_strain)) if passive is None else passive
-    l_norm = fiber.length / optimal
-    v_norm = fiber.velocity / (fastest * optimal)
+    return tendon_force(fiber, force, optimal, fastest * optimal, curves, element)
+
+
+def tendon_force(
+    fiber: FiberState,
+    force: Array,
+    optimal: Array,
+    fastest: Array,
+    curves: CurveFamily,
+    element: PassiveElement,
+) -> TendonForce:
+    """`capacity_and_passive` of parameters that are known to be right, with the fastest shortening (n,) [m/s]."""
+    l_norm, v_norm = fiber.length / optimal, fiber.velocity / fastest
     active = curves.active(l_norm) * curves.velocity(v_norm)  # eq. 6.9 at activation 1
     stretched = curves.passive(l_norm, element.at_zero, element.at_one)
     return TendonForce(force * fiber.cos_pennation * active, element.force * fiber.cos_pennation * stretched)

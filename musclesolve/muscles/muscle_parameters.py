@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, fields, replace
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -14,8 +15,10 @@ from musclesolve.muscles.hill_model import (
     MAX_SHORTENING_VELOCITY,
     FiberState,
     TendonForce,
-    capacity_and_passive,
-    fiber_state,
+    check_positive,
+    check_rigid,
+    fibers_behind,
+    tendon_force,
 )
 from musclesolve.muscles.passive.passive_element import PassiveElement
 
@@ -117,8 +120,8 @@ class MuscleParameters:
 
     def fibers(self, length: ArrayLike, velocity: ArrayLike) -> FiberState:
         """Fibers behind rigid tendons for musculotendon lengths (T, n) [m] and their rates (T, n) [m/s]."""
-        lengths = self.optimal_fiber_length, self.tendon_slack_length
-        return fiber_state(length, velocity, *lengths, self.pennation_angle)
+        length, velocity = np.asarray(length, float), np.asarray(velocity, float)
+        return fibers_behind(length, velocity, self.tendon_slack_length, self._thickness)
 
     def forces(self, fiber: FiberState) -> TendonForce:
         """Force capacity and passive force at the tendon (T, n) [N] of fibers (T, n), each with its own curves."""
@@ -129,8 +132,25 @@ class MuscleParameters:
                 capacity[:, own], passive[:, own] = self.muscles(own).forces(part)
             return TendonForce(capacity, passive)
         ((family, _),) = self.families
-        numbers = self.max_isometric_force, self.optimal_fiber_length, self.max_shortening_velocity
-        return capacity_and_passive(fiber, *numbers, family, self.passive)
+        numbers = self.max_isometric_force, self.optimal_fiber_length, self._fastest
+        return tendon_force(fiber, *numbers, family, self.passive)
+
+    @cached_property
+    def _thickness(self) -> Array:
+        """L0 sin(a0) (n,) [m]; refuses parameters that no muscle has."""
+        optimal, _, angle = check_rigid(
+            self.optimal_fiber_length, self.tendon_slack_length, self.pennation_angle
+        )
+        return np.asarray(optimal * np.sin(angle))
+
+    @cached_property
+    def _fastest(self) -> Array:
+        """Fastest shortening (n,) [m/s]; refuses parameters that no muscle has."""
+        check_positive(self.max_isometric_force, "maximum isometric force", "N")
+        optimal = check_positive(self.optimal_fiber_length, "optimal fiber length", "m")
+        return optimal * check_positive(
+            self.max_shortening_velocity, "maximum shortening velocity", "optimal fiber lengths per second"
+        )
 
     def muscles(self, which: Indices) -> MuscleParameters:
         """Some of the muscles, by number, in the order of `which`."""

@@ -61,12 +61,11 @@ class MuscleState:
         return self._with(parameters, self.moment_arm[:, dofs, muscles], muscles)
 
     def _with(self, parameters: MuscleParameters, arm: Array, muscles: Indices | slice) -> MuscleState:
-        columns = {
-            each.name: getattr(self, each.name)[:, muscles]
-            for each in fields(MuscleState)
-            if each.name not in ("parameters", "moment_arm")
-        }
+        columns = {name: getattr(self, name)[:, muscles] for name in _BY_MUSCLE}
         return MuscleState(parameters=parameters, moment_arm=arm, **columns)
+
+
+_BY_MUSCLE = [each.name for each in fields(MuscleState) if each.name not in ("parameters", "moment_arm")]
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -105,7 +104,6 @@ def _evaluated(
 ) -> tuple[PathState, MuscleState]:
     path = muscles.paths.evaluate(motion.q, motion.coordinates)
     velocity = path.rate(motion.qd, motion.rates)
-    tree, joints = model.tree, np.array([model.dof(dof) for dof in muscles.dof_names])
-    moved = tree.distal_frames[muscles.paths.groups.body][:, joints].T
-    arm = path.moment_arms(joints, moved, tree.axes(motion.q)[:, joints], motion.q[:, tree.pivot[joints]])
+    joints = np.array([model.dof(dof) for dof in muscles.dof_names])
+    arm = path.moment_arms(joints, model.tree, motion.axes(model.tree))
     return path, MuscleState.of(muscles.parameters, path.length, velocity, arm)

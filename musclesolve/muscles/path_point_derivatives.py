@@ -186,7 +186,7 @@ class GradientDifferences:
 
     def of_pull(self, bodies: Indices) -> Array:
         """Derivative by s of the sum of dL_MT/dr over the nodes on some bodies, (T, 3, P, 3) [1/m]."""
-        position, center, axes, _ = self.paths.place(self.q, self.coordinates)
+        (position, _, center, axes), _ = self.paths.place(self.q, self.coordinates)
         rotation = self.paths.point_rotation(self.q, self.coordinates)
         points, objects = (
             np.isin(each, bodies)[:, None] for each in (self.paths.point_body, self.paths.objects.body)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, fields
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Protocol
 
 import numpy as np
@@ -51,58 +51,76 @@ class JointLoads:
     The quadriceps pulls at the shank through the patellar ligament (patella.py). Axes of the laboratory: forward, left,
     up.
 
-    net, net_moment: on the distal segment without muscle forces, (T, 3) [N, N m] by joint; across, moment_across: for
-    one newton in each muscle, (T, n, 3) [1, m] by joint. patella: force of the femur on the patella for one newton in
-    each muscle, (T, n, 3) by the joint of the knee.
+    net, net_moment: on the distal segment without muscle forces, (T, J, 3) [N, N m] over `joints`; across,
+    moment_across: for one newton in each muscle, (T, J, n, 3) [1, m]. patella: force of the femur on the patella for
+    one newton in each muscle, (T, K, n, 3) over `knees`, which are among the joints.
     """
 
-    net: dict[str, Array]
-    across: dict[str, Array]
-    net_moment: dict[str, Array]
-    moment_across: dict[str, Array]
-    patella: dict[str, Array] = field(default_factory=dict)
+    joints: tuple[str, ...]
+    net: Array
+    across: Array
+    net_moment: Array
+    moment_across: Array
+    knees: tuple[str, ...] = ()
+    patella: Array = field(default_factory=lambda: np.zeros((0, 0, 0, 3)))
+
+    def forces(self, tension: Array) -> Array:
+        """Forces on the distal segments with tendon forces (T, n) [N], (T, J, 3) [N]."""
+        return self.net + np.einsum("tm,tjmx->tjx", tension, self.across)
 
     def contact(self, tension: Array) -> dict[str, Array]:
         """Force on the distal segment with tendon forces (T, n) [N], (T, 3) [N] by joint."""
-        return _with_muscles(self.net, self.across, tension)
+        return by_name(self.joints, self.forces(tension))
 
     def contact_moment(self, tension: Array) -> dict[str, Array]:
         """Moment on the distal segment about the joint center with tendon forces (T, n) [N], (T, 3) [N m] by joint."""
-        return _with_muscles(self.net_moment, self.moment_across, tension)
+        return by_name(self.joints, self.net_moment + np.einsum("tm,tjmx->tjx", tension, self.moment_across))
 
     def patellofemoral(self, tension: Array) -> dict[str, Array]:
         """Force of the femur on the patella with tendon forces (T, n) [N], (T, 3) [N] by the joint of the knee."""
-        return {
-            joint: np.einsum("tm,tmx->tx", tension, of_muscles) for joint, of_muscles in self.patella.items()
-        }
+        return by_name(self.knees, np.einsum("tm,tjmx->tjx", tension, self.patella)) if self.knees else {}
 
     def part(self, joints: Sequence[str], muscles: Indices | slice) -> JointLoads:
         """The loads of some joints by the forces of all k muscles that cross them, whose numbers are `muscles` (k,)."""
+        knees = tuple(knee for knee in self.knees if knee in joints)
+        rows, of_knees = stretch_of(self.joints, tuple(joints)), stretch_of(self.knees, knees)
         return JointLoads(
-            {joint: self.net[joint] for joint in joints},
-            {joint: self.across[joint][:, muscles] for joint in joints},
-            {joint: self.net_moment[joint] for joint in joints},
-            {joint: self.moment_across[joint][:, muscles] for joint in joints},
-            {joint: self.patella[joint][:, muscles] for joint in joints if joint in self.patella},
+            tuple(joints),
+            self.net[:, rows],
+            self.across[:, rows][:, :, muscles],
+            self.net_moment[:, rows],
+            self.moment_across[:, rows][:, :, muscles],
+            knees,
+            self.patella[:, of_knees][:, :, muscles] if knees else self.patella,
         )
 
     @property
     def matrix(self) -> Array:
         """All components below each other, (T, 3 x joints, n), for the forces of the contractile elements."""
-        return np.concatenate([across.transpose(0, 2, 1) for across in self.across.values()], axis=1)
+        frames, joints, muscles, _ = self.across.shape
+        return self.across.transpose(0, 1, 3, 2).reshape(frames, 3 * joints, muscles)
 
     def offset(self, passive_force: Array) -> Array:
         """All joint force components (T, 3 x joints) [N] where muscles bear only passive forces (T, n) [N]."""
-        return np.concatenate(list(self.contact(passive_force).values()), axis=1)
+        return self.forces(passive_force).reshape(len(passive_force), 3 * len(self.joints))
 
     @property
     def components(self) -> tuple[str, ...]:
         """Names of the components: knee_r_x for the one of the right knee that points forward."""
-        return tuple(f"{joint}_{axis}" for joint in self.net for axis in "xyz")
+        return tuple(f"{joint}_{axis}" for joint in self.joints for axis in "xyz")
 
 
-def _with_muscles(net: dict[str, Array], across: dict[str, Array], tension: Array) -> dict[str, Array]:
-    return {joint: net[joint] + np.einsum("tm,tmx->tx", tension, across[joint]) for joint in net}
+@lru_cache(maxsize=64)
+def stretch_of(names: tuple[str, ...], some: tuple[str, ...]) -> slice | Indices:
+    """Where some names are among others: a slice where they follow each other."""
+    rows = np.array([names.index(name) for name in some], np.intp)
+    follow = rows.size > 0 and bool((np.diff(rows) == 1).all())
+    return slice(int(rows[0]), int(rows[-1]) + 1) if follow else rows
+
+
+def by_name(names: Sequence[str], values: Array) -> dict[str, Array]:
+    """Values (T, J, ...) of each of J joints, (T, ...), by its name."""
+    return {name: values[:, k] for k, name in enumerate(names)}
 
 
 @dataclass(frozen=True, eq=False)
@@ -126,10 +144,10 @@ class Part:
     loads: JointLoads | None = None
     emg: Array | None = None
 
-    @cached_property
-    def rows(self) -> list[int]:
+    @property
+    def rows(self) -> slice | Indices:
         """The shared degrees of freedom among `dofs`."""
-        return [self.dofs.index(name) for name in self.shared]
+        return stretch_of(self.dofs, self.shared)
 
     @property
     def shared_moment(self) -> Array:
@@ -224,8 +242,10 @@ class SharedPart:
     @property
     def net_reaction(self) -> dict[str, Array]:
         """Force (T, 3) [N] at each joint without muscle forces, NaN in frames that were not measured."""
-        net = {} if self.part.loads is None else self.part.loads.net
-        return {joint: np.where(self.part.measured[:, None], force, np.nan) for joint, force in net.items()}
+        if self.part.loads is None:
+            return {}
+        net = np.where(self.part.measured[:, None, None], self.part.loads.net, np.nan)
+        return by_name(self.part.loads.joints, net)
 
 
 class Body(Protocol):

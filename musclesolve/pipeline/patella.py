@@ -18,13 +18,12 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache, cached_property, lru_cache
 
 import numpy as np
 
-from musclesolve._util.arrays import Array, Indices
+from musclesolve._util.arrays import Array, Indices, contiguous
 from musclesolve._util.bundled_toml import bundled_toml
-from musclesolve.dynamics.vectors import vector_product
 
 QUADRICEPS = re.compile(
     r"((r|l|right|left)[_. -])?(rec(t|tus)?[_. -]?fem|vas|quadriceps|quads)", re.IGNORECASE
@@ -48,6 +47,11 @@ class Ligament:
 
     arm: float
     left: float
+
+    @cached_property
+    def size(self) -> Array:
+        """Both (2,)."""
+        return np.array([self.arm, self.left])
 
     @classmethod
     def of(cls, side: str, shank_length: float | None) -> Ligament:
@@ -90,16 +94,18 @@ class PatellarLever:
             spin: (T, 3) angular velocity of the shank relative to the thigh for a unit rate of the coordinate.
             velocity: (T, 3) velocity of its point at the knee center, likewise [m]; none of a hinge.
         """
-        table = bundled_toml(__package__, "patella.toml")
-        lean = np.radians(np.interp(np.degrees(flexion), table["flexion"], table["angle"]))[:, None]
-        rate = np.linalg.norm(spin, axis=1) * np.sign(np.einsum("tx,tx->t", spin, left))  # of flexion
-        axis = spin / rate[:, None]
-        straight = up - np.einsum("tx,tx->t", up, axis)[:, None] * axis
-        straight = straight / np.linalg.norm(straight, axis=1)[:, None]
-        along = np.cos(lean) * straight + np.sin(lean) * vector_product(axis, straight)
-        distance = np.full(len(rate), ligament.arm)
-        if velocity is not None:
-            distance = distance + np.einsum("tx,tx->t", velocity, along) / rate
-        about_center = ligament.left * vector_product(axis, along) - distance[:, None] * axis
-        per_moment = (1.0 / (ligament.arm * rate))[:, None]
-        return cls(per_moment * along, per_moment * about_center)
+        from musclesolve.pipeline.patella_kernel import LEVER
+
+        if velocity is None:
+            velocity = np.zeros_like(spin)
+        force, moment = np.empty((2, *spin.shape))
+        segment, motion = (contiguous(up), contiguous(left)), (contiguous(spin), contiguous(velocity))
+        LEVER.load()(ligament.size, *lean_table(), contiguous(flexion), segment, *motion, force, moment)
+        return cls(force, moment)
+
+
+@cache
+def lean_table() -> tuple[Array, Array]:
+    """Angles of flexion (k,) and lean of the ligament there (k,) [rad]."""
+    table = bundled_toml(__package__, "patella.toml")
+    return np.radians(table["flexion"]), np.radians(table["angle"])

@@ -7,22 +7,21 @@ from functools import cached_property
 
 import numpy as np
 
-from musclesolve._util.arrays import Array, Mask
+from musclesolve._util.arrays import Array, Indices, Mask, contiguous
 from musclesolve._util.progress import Progress, no_progress
-from musclesolve.dynamics.inverse.external_wrenches import Wrench
-from musclesolve.dynamics.inverse.newton_euler import SegmentMotion, joint_loads, segment_motion
+from musclesolve.dynamics.inverse.newton_euler import DistalLoads, distal_loads, segment_motion
 from musclesolve.dynamics.kinematics.motion_derivatives import Motion
 from musclesolve.dynamics.model.model import Model
 from musclesolve.motion.events.gait import Gait
 from musclesolve.motion.motion_plausibility import MotionValidity
 from musclesolve.muscles.muscle_state import JoinedState, LegState, muscle_state
-from musclesolve.muscles.placing.place_muscles import LEG_DOFS
+from musclesolve.muscles.placing.place_muscles import LEG_DOFS, JoinedLegs, LegMuscles
 from musclesolve.pipeline.body import JointLoads, Part, Sharing
 from musclesolve.pipeline.knee_contact import ContactSpacing
 from musclesolve.pipeline.measured_activation import MeasuredActivation
 from musclesolve.pipeline.measured_fascicles import MeasuredFascicles
 from musclesolve.pipeline.mechanics import JOINTS, Mechanics, leg_moments, measured_moments
-from musclesolve.pipeline.patella import Ligament, PatellarLever, quadriceps
+from musclesolve.pipeline.patella import Ligament, PatellarLever, lean_table, quadriceps
 from musclesolve.pipeline.run_options import Options, check_emg
 from musclesolve.recording.data import SIDES, Trial
 
@@ -123,7 +122,8 @@ def recorded_body(
     report("inverse dynamics", 0.35)
     model, motion = recorded.model, recorded.motion
     moments = measured_moments(trial, model, motion, recorded.wrenches)
-    segments, validity = segment_motion(model, motion), recorded.validity(moments)
+    forces = distal_loads(model, segment_motion(model, motion), recorded.wrenches)
+    validity = recorded.validity(moments)
     fitted = {} if options.person is None else options.person.emg
     emg = (
         None
@@ -134,7 +134,7 @@ def recorded_body(
     for number, side in enumerate(options.sides):
         report("muscle rows", 0.45 + 0.25 * number / len(options.sides))
         state = muscle_state(model, options.muscles(model, side), motion)
-        loads = leg_loads(model, motion, segments, recorded.wrenches, state)
+        loads = leg_loads(model, motion, forces, state)
         expected = None if emg is None else emg.expected(motion.time, state.muscles.names)
         usable = validity.of_leg(side)
         parts.append(
@@ -164,62 +164,111 @@ def leg_part(
     return Part((side,), dofs, shared, state, moment, usable, time, loads, emg)
 
 
+@dataclass(frozen=True, eq=False)
+class LegJoints:
+    """Hip, knee and ankle of the legs that some muscles were placed on (J joints): all of `leg_loads` but the motion.
+
+    dofs (J,): the first degree of freedom of each. beyond (J + K, G): the groups of nodes (`Paths.groups`) beyond each
+    joint, then those that pull at the patella of each knee. heads (h,): muscles of the quadriceps. guided: joints
+    where couples guide points and frames, with all their degrees of freedom, and the columns of `PathState.explicit`
+    that belong to these, -1 for none. shanks (K,): the bodies beyond the knees; knees: their degrees of freedom, places
+    among the joints and rows of the moment arms, (K,) each, and ligaments (K, 2), as compiled code takes them.
+    """
+
+    names: tuple[str, ...]
+    dofs: Indices
+    beyond: Mask
+    heads: Indices
+    guided: tuple[tuple[int, Indices, Indices], ...]
+    shanks: Indices
+    knees: tuple[Indices, Indices, Indices, Array]
+
+    @classmethod
+    def of(cls, model: Model, muscles: LegMuscles | JoinedLegs) -> LegJoints:
+        """Those of a model with muscles on its legs."""
+        names = {
+            f"{joint}_{side}": f"{dof}_{side}" for side in muscles.sides for joint, dof in JOINTS.items()
+        }
+        every, paths = tuple(names), muscles.paths
+        beyond = [paths.groups_on(model.distal_bodies(dof)) for dof in names.values()]
+        guided, knees, places = [], list[Knee](), list[tuple[int, int, int]]()
+        for side in muscles.sides:
+            for stem in JOINTS:
+                # the couples that guide points and frames: about each axis what L_MT changes with the bodies at rest
+                dofs = [f"{dof}_{side}" for dof in LEG_DOFS if dof.startswith(stem)]
+                rows = np.sort([model.dof(dof) for dof in dofs]).astype(np.intp)
+                columns = paths.moved_by(rows, model.tree)[1]
+                if (columns >= 0).any():
+                    guided.append((every.index(f"{stem}_{side}"), rows, columns))
+            # the heads pull at the patella, which is a frame of its own that moves with the knee, or a part of the
+            # shank
+            knee = Knee.of(model, side)
+            frames = np.flatnonzero(paths.frames.dof == knee.dof)
+            beyond.append(paths.groups_on(model.distal_bodies(names[f"knee_{side}"]), frames))
+            knees.append(knee)
+            arm = muscles.dof_names.index(f"knee_flexion_{side}")
+            places.append((knee.dof, every.index(f"knee_{side}"), arm))
+        first = np.array([model.joint(dof) for dof in names.values()])
+        heads = quadriceps(muscles.parameters.names)
+        shanks = np.concatenate([knee.shank for knee in knees])
+        dof, joint, row = np.array(places, np.intp).T.copy()
+        ligaments = np.stack([knee.ligament.size for knee in knees])
+        found = (dof, joint, row, ligaments)
+        return cls(every, first, np.stack(beyond), heads, tuple(guided), shanks, found)
+
+
 def leg_loads(
     model: Model,
     motion: Motion,
-    segments: SegmentMotion,
-    wrenches: list[Wrench],
+    loads: DistalLoads,
     state: LegState | JoinedState,
+    joints: LegJoints | None = None,
 ) -> JointLoads:
-    """Loads of hip, knee and ankle of the legs of a state; moments are about hip, knee and ankle center."""
-    sides, path, muscles = state.muscles.sides, state.path, state.muscles
-    names = {f"{joint}_{side}": f"{dof}_{side}" for side in sides for joint, dof in JOINTS.items()}
-    net = joint_loads(model, motion, segments, wrenches, list(names.values()))
-    axes = model.tree.axes(motion.q)
-    centers = motion.q[:, model.tree.pivot[[model.joint(name) for name in names.values()]]]
-    pull, about = path.pulls([model.distal_bodies(name) for name in names.values()], centers)
-    across, moment_across = (
-        {joint: np.array(values[:, k]) for k, joint in enumerate(names)} for values in (pull, about)
-    )
-    heads, moving, patella = quadriceps(state.parameters.names), set(path.moving_dofs.tolist()), {}
-    for side in sides:
-        for stem in JOINTS:
-            # the couples that guide points and frames: about each axis what L_MT changes with the bodies at rest
-            dofs = sorted(model.dof(f"{dof}_{side}") for dof in LEG_DOFS if dof.startswith(stem))
-            if moving.isdisjoint(dofs):
-                continue
-            guided = [dof in moving for dof in dofs]
-            couple = np.linalg.pinv(axes[:, dofs])[:, :, guided]
-            own = np.isin(path.moving_dofs, dofs)
-            moment_across[f"{stem}_{side}"] += path.explicit[:, :, own] @ couple.transpose(0, 2, 1)
+    """Loads of hip, knee and ankle of the legs of a state; moments are about hip, knee and ankle center.
 
-        # the patellar ligament in place of the quadriceps; its heads pull at the patella, which is a frame of its own
-        # that moves with the knee, or a part of the shank
-        knee, dof = f"knee_{side}", model.dof(f"knee_flexion_{side}")
-        frames = np.flatnonzero(muscles.paths.frames.dof == dof)
-        at_patella = path.pull(model.distal_bodies(names[knee]), frames)[:, heads]
-        lever = knee_lever(model, motion, side)
-        arms = state.moment_arm[:, muscles.dof_names.index(f"knee_flexion_{side}"), heads, None]
-        across[knee][:, heads] = arms * lever.force[:, None]
-        moment_across[knee][:, heads] = arms * lever.moment[:, None]
-        patella[knee] = np.zeros_like(across[knee])
-        patella[knee][:, heads] = at_patella - across[knee][:, heads]
-    return JointLoads(
-        net={joint: net[name].force for joint, name in names.items()},
-        across=across,
-        net_moment={joint: net[name].moment for joint, name in names.items()},
-        moment_across=moment_across,
-        patella=patella,
-    )
+    loads: of the bodies and what acts on them; joints: of these muscles on this model, found unless given.
+    """
+    from musclesolve.muscles.paths.kernel.entry import COUPLES
+    from musclesolve.pipeline.patella_kernel import THROUGH
+
+    legs = LegJoints.of(model, state.muscles) if joints is None else joints
+    path, count, tree = state.path, len(legs.names), model.tree
+    centers = np.zeros((len(motion.q), len(legs.beyond), 3))
+    centers[:, :count] = motion.q[:, tree.pivot[legs.dofs]]
+    force, moment = loads.at(tree.child[legs.dofs], centers[:, :count])
+    pull, about = path.pulls(legs.beyond, centers)
+    axes = contiguous(motion.axes(tree))
+    for joint, dofs, columns in legs.guided:
+        COUPLES.load()(path.explicit, columns, contiguous(axes[:, dofs]), about[:, joint])
+    # the patellar ligament in place of the quadriceps
+    turned = contiguous(model.rigid_bodies.subset(legs.shanks).rotation(motion.q))
+    moved = contiguous(motion.coordinates), axes, turned
+    arms = contiguous(state.moment_arm)
+    THROUGH.load()(legs.knees, lean_table(), *moved, legs.heads, arms, pull, about, np.empty((3, 3)))
+    knees = tuple(legs.names[joint] for joint in legs.knees[1])
+    return JointLoads(legs.names, force, pull[:, :count], moment, about[:, :count], knees, pull[:, count:])
 
 
-def knee_lever(model: Model, motion: Motion, side: str) -> PatellarLever:
-    """The lever of the patella of one leg."""
-    dof, shank = model.dof(f"knee_flexion_{side}"), np.array([model.body(f"shank_{side}")])
-    _, left, up = np.moveaxis(model.rigid_bodies.subset(shank).rotation(motion.q)[:, 0], 2, 0)
-    knee, ankle = (
-        model.standing[model.tree.pivot[model.joint(f"{name}_{side}")]]
-        for name in (JOINTS["knee"], JOINTS["ankle"])
-    )
-    ligament = Ligament.of(side, float(np.linalg.norm(ankle - knee)))
-    return PatellarLever.of(ligament, motion.coordinates[:, dof], up, left, model.tree.axes(motion.q)[:, dof])
+@dataclass(frozen=True, eq=False)
+class Knee:
+    """The flexion of a knee among the degrees of freedom, its shank among the bodies, and the patellar ligament."""
+
+    dof: int
+    shank: Indices
+    ligament: Ligament
+
+    @classmethod
+    def of(cls, model: Model, side: str) -> Knee:
+        """The knee of a side, "r" or "l"."""
+        knee, ankle = (
+            model.standing[model.tree.pivot[model.joint(f"{name}_{side}")]]
+            for name in (JOINTS["knee"], JOINTS["ankle"])
+        )
+        ligament = Ligament.of(side, float(np.linalg.norm(ankle - knee)))
+        return cls(model.dof(f"knee_flexion_{side}"), np.array([model.body(f"shank_{side}")]), ligament)
+
+    def lever(self, model: Model, motion: Motion) -> PatellarLever:
+        """The lever of the patella along a motion."""
+        shank = model.rigid_bodies.subset(self.shank).rotation(motion.q)[:, 0]
+        flexion, spin = motion.coordinates[:, self.dof], motion.axes(model.tree)[:, self.dof]
+        return PatellarLever.of(self.ligament, flexion, shank[..., 2], shank[..., 1], spin)

@@ -68,9 +68,11 @@ def share_part(part: Part, sharing: Sharing, like: Problem | None = None) -> Sha
     problem = sharing_problem(part, sharing, like)
     if tendons is None:
         solution = solve(problem, sharing.cost, sharing.solver, on_infeasible="reserve")
-    status = np.where(part.usable, solution.status, Status.INVALID_MOTION)
-    status = np.where(part.measured, status, Status.NOT_MEASURED).astype(np.int8)
-    return SharedPart(part, problem, replace(solution, status=status), tendons, notes)
+    if not (part.usable.all() and part.measured.all()):
+        status = np.where(part.usable, solution.status, Status.INVALID_MOTION)
+        status = np.where(part.measured, status, Status.NOT_MEASURED).astype(np.int8)
+        solution = replace(solution, status=status)
+    return SharedPart(part, problem, solution, tendons, notes)
 
 
 def sharing_problem(part: Part, sharing: Sharing, like: Problem | None = None) -> Problem:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -235,11 +234,12 @@ class Problem:
 
     def with_arrays(self, **arrays: Array | None) -> Problem:
         """The problem with other arrays of the same shapes, such as `upper`; they are not checked again."""
-        other = copy.copy(self)
-        keep_matrix = set(arrays) <= {"upper", "reserve_weight"}
+        other: Problem = object.__new__(type(self))
+        other.__dict__.update(self.__dict__)
+        keep_matrix = arrays.keys() <= {"upper", "reserve_weight"}
         for cached in ("valid",) if keep_matrix else ("valid", "moment_matrix"):
             other.__dict__.pop(cached, None)
-        other._set(**arrays)
+        other.__dict__.update(arrays)
         return other
 
 

@@ -28,7 +28,7 @@ from musclesolve.muscles.path_point_derivatives import point_derivatives
 from musclesolve.pipeline.body import SharedPart
 from musclesolve.pipeline.mechanics import JOINTS
 from musclesolve.pipeline.patella import quadriceps
-from musclesolve.pipeline.recorded_body import knee_lever
+from musclesolve.pipeline.recorded_body import Knee
 from musclesolve.pipeline.run import prepare_recording, recording_of
 from musclesolve.pipeline.run_options import check_consistent, check_rigid
 from musclesolve.pipeline.share import share
@@ -94,7 +94,7 @@ class LegSensitivity:
             # the knee carries the quadriceps through the patellar ligament, by its moment arms
             head = np.isin(found.muscle, quadriceps(state.parameters.names))
             arms = found.moment_arm[:, state.muscles.dof_names.index(f"knee_flexion_{side}"), head]
-            lever = knee_lever(model, motion, side).force
+            lever = Knee.of(model, side).lever(model, motion).force
             pulls["knee"][:, :, head] = lever[:, :, None, None] * arms[:, None]
             loads = np.concatenate(list(pulls.values()), axis=1)
         rows = [state.muscles.dof_names.index(dof) for dof in self.leg.part.shared]

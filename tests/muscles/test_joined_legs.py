@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 import muscle_db
-from musclesolve.dynamics.inverse.newton_euler import segment_motion
+from musclesolve.dynamics.inverse.newton_euler import distal_loads, segment_motion
 from musclesolve.muscles.muscle_state import joined_state, muscle_state
 from musclesolve.muscles.placing.place_muscles import JoinedLegs, place_muscles
 from musclesolve.pipeline.recorded_body import leg_loads
@@ -24,7 +24,7 @@ def test_both_legs_are_the_two_legs(model, motion, wrenches):
     legs = tuple(place_muscles(model, database, side) for side in "rl")
     both = joined_state(model, JoinedLegs(legs), motion)
     segments = segment_motion(model, motion)
-    joined = leg_loads(model, motion, segments, wrenches, both)
+    joined = leg_loads(model, motion, distal_loads(model, segments, wrenches), both)
     first = 0
     for number, leg in enumerate(legs):
         columns, rows = slice(first, first + len(leg.names)), slice(7 * number, 7 * number + 7)
@@ -34,8 +34,7 @@ def test_both_legs_are_the_two_legs(model, motion, wrenches):
             np.testing.assert_allclose(getattr(part, name), getattr(alone, name), atol=1e-12, err_msg=name)
         others = np.delete(both.moment_arm[:, rows], np.r_[columns], axis=2)
         assert not others.any()
-        loads = leg_loads(model, motion, segments, wrenches, alone)
-        some = joined.part(list(loads.net), columns)
+        loads = leg_loads(model, motion, distal_loads(model, segments, wrenches), alone)
+        some = joined.part(loads.joints, columns)
         for name in ("net", "across", "net_moment", "moment_across", "patella"):
-            for joint, values in getattr(loads, name).items():
-                np.testing.assert_allclose(getattr(some, name)[joint], values, atol=1e-9, err_msg=name)
+            np.testing.assert_allclose(getattr(some, name), getattr(loads, name), atol=1e-9, err_msg=name)

@@ -10,7 +10,7 @@ import pytest
 import muscle_db
 from musclesolve.constants import STANDARD_GRAVITY
 from musclesolve.dynamics.inverse.external_wrenches import Wrench
-from musclesolve.dynamics.inverse.newton_euler import segment_motion
+from musclesolve.dynamics.inverse.newton_euler import distal_loads, segment_motion
 from musclesolve.muscles.muscle_state import muscle_state
 from musclesolve.muscles.placing.place_muscles import place_muscles
 from musclesolve.pipeline.patella import quadriceps
@@ -25,7 +25,7 @@ def test_every_segment_of_the_leg_obeys_newton(model, motion, wrenches, name, si
     state = muscle_state(model, muscles, motion)
     tension = 500.0 * rng.uniform(size=state.musculotendon_length.shape)
     tension[:, quadriceps(muscles.names)] = 0.0  # with them: test_patella.py
-    loads = leg_loads(model, motion, segment_motion(model, motion), wrenches, state)
+    loads = leg_loads(model, motion, distal_loads(model, segment_motion(model, motion), wrenches), state)
     net, contact = loads.net, loads.contact(tension)
     ground = next(w for w in wrenches if w.body == f"foot_{side}").force
     on = muscles.paths.on_path(motion.coordinates)
@@ -42,7 +42,7 @@ def test_every_segment_of_the_leg_obeys_newton(model, motion, wrenches, name, si
     force = contact[f"hip_{side}"] - contact[f"knee_{side}"] + pulled + weight(model, indices)
     np.testing.assert_allclose(force, momentum_rate(model, motion, indices), atol=1e-8)
     np.testing.assert_allclose(
-        net[f"ankle_{side}"] + ground + weight(model, [model.body(f"foot_{side}")]),
+        net[:, loads.joints.index(f"ankle_{side}")] + ground + weight(model, [model.body(f"foot_{side}")]),
         momentum_rate(model, motion, [model.body(f"foot_{side}")]),
         atol=1e-8,
     )
@@ -110,7 +110,7 @@ def test_a_pull_on_the_foot_presses_the_ankle(model, motion):
     soleus = nothing.copy()
     soleus[:, muscles.names.index("soleus_r")] = 1000.0
     segments, feet = segment_motion(model, motion), [Wrench("foot_r", motion.q[:, 0] * 0, motion.q[:, 0] * 0)]
-    loads = leg_loads(model, motion, segments, feet, state)
+    loads = leg_loads(model, motion, distal_loads(model, segments, feet), state)
     without, with_it = loads.contact(nothing), loads.contact(soleus)
     np.testing.assert_allclose(np.linalg.norm(with_it["ankle_r"] - without["ankle_r"], axis=1), 1000.0)
     np.testing.assert_allclose(with_it["knee_r"], without["knee_r"], atol=1e-9)

@@ -11,7 +11,7 @@ import muscle_db
 from musclesolve.constants import STANDARD_GRAVITY
 from musclesolve.dynamics.inverse.external_wrenches import Wrench
 from musclesolve.dynamics.inverse.inverse_dynamics import projected_moments
-from musclesolve.dynamics.inverse.newton_euler import segment_motion
+from musclesolve.dynamics.inverse.newton_euler import distal_loads, segment_motion
 from musclesolve.dynamics.kinematics.motion_derivatives import Motion, motion_from
 from musclesolve.muscles.muscle_state import muscle_state
 from musclesolve.muscles.placing.place_muscles import LEG_DOFS, place_muscles
@@ -61,7 +61,7 @@ def shared(model, squat, name, passive, strength="table") -> tuple[SharedPart, O
     sharing = Sharing(find_cost("activation_volume"), find_solver("batch"))
     options = Options(("r",), muscle_db.load(name), sharing, SHARED_DOFS, strength, passive)
     state = muscle_state(model, place_muscles(model, options.database, "r", strength, passive), motion)
-    loads = leg_loads(model, motion, segment_motion(model, motion), wrenches, state)
+    loads = leg_loads(model, motion, distal_loads(model, segment_motion(model, motion), wrenches), state)
     moment = leg_moments(model, projected_moments(model, motion, wrenches), "r")
     leg = leg_part(options, state, loads, moment, np.ones(FRAMES, dtype=bool), motion.time)
     return share_part(leg, sharing), options

@@ -11,7 +11,7 @@ import muscle_db
 from musclesolve.dynamics.inverse.external_wrenches import Wrench
 from musclesolve.dynamics.inverse.inverse_dynamics import projected_moments
 from musclesolve.dynamics.inverse.joint_reactions import expand
-from musclesolve.dynamics.inverse.newton_euler import segment_motion
+from musclesolve.dynamics.inverse.newton_euler import distal_loads, segment_motion
 from musclesolve.errors import InputError
 from musclesolve.muscles.muscle_state import muscle_state
 from musclesolve.muscles.placing.place_muscles import LEG_DOFS, place_muscles
@@ -154,7 +154,9 @@ def test_both_formulations_with_frames_that_move_and_wraps(of_set, cost):
 def knee_without_lever(walk, tension):
     """Force on the right shank with all muscles at the points of their paths, the quadriceps too, (T, 3) [N]."""
     model, motion, pushes, states = walk
-    net = leg_loads(model, motion, segment_motion(model, motion), pushes, states["r"]).net["knee_r"]
+    net = leg_loads(
+        model, motion, distal_loads(model, segment_motion(model, motion), pushes), states["r"]
+    ).net[:, 1]
     pull = states["r"].path.pull(model.distal_bodies("knee_flexion_r"))
     return net + np.einsum("tn,tnx->tx", tension, pull)
 
@@ -170,7 +172,7 @@ def test_joint_reactions_are_read_from_the_multipliers(of_set):
     np.testing.assert_allclose(found.activation, usual.activation, atol=1e-6)
     tension = usual.force + states["r"].passive_force
     segments = segment_motion(model, motion)
-    contact = leg_loads(model, motion, segments, pushes, states["r"]).contact(tension)
+    contact = leg_loads(model, motion, distal_loads(model, segments, pushes), states["r"]).contact(tension)
     contact["knee_r"] = knee_without_lever(walk, tension)
     for joint, far in FAR.items():
         force = next(value for (body, _), value in read.items() if body == far)

@@ -10,7 +10,7 @@ from refusals import refused
 
 import musclesolve as ms
 from musclesolve.dynamics.inverse.inverse_dynamics import projected_moments
-from musclesolve.dynamics.inverse.newton_euler import segment_motion
+from musclesolve.dynamics.inverse.newton_euler import distal_loads, segment_motion
 from musclesolve.muscles.muscle_state import muscle_state
 from musclesolve.muscles.placing.place_muscles import place_muscles
 from musclesolve.pipeline.mechanics import leg_moments, mechanics
@@ -49,7 +49,9 @@ class Walk:
         """Everything anew that depends on muscles."""
         sharing = replace(self.options.sharing, cost=find_cost(cost), solver=Batch(tolerance=1e-12))
         state = muscle_state(self.model, self.muscles if muscles is None else muscles, self.motion)
-        loads = leg_loads(self.model, self.motion, self.segments, self.wrenches, state)
+        loads = leg_loads(
+            self.model, self.motion, distal_loads(self.model, self.segments, self.wrenches), state
+        )
         every = np.ones(len(self.moments), bool)
         moments = leg_moments(self.model, self.moments, self.side)
         return share_part(leg_part(self.options, state, loads, moments, every, self.motion.time), sharing)

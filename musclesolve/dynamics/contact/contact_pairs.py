@@ -18,7 +18,7 @@ from typing import Protocol
 
 import numpy as np
 
-from musclesolve._util.arrays import Array, Indices, Mask
+from musclesolve._util.arrays import Array, Indices, Mask, contiguous
 from musclesolve._util.checks import check_number
 from musclesolve._util.names import unknown_name
 from musclesolve.dynamics.contact.surfaces import Surface
@@ -29,7 +29,6 @@ from musclesolve.dynamics.kernel.arrays import (
     PlacedSurfaces,
     SurfaceArrays,
     Touches,
-    contiguous,
 )
 from musclesolve.dynamics.model.model import Model
 from musclesolve.errors import InputError

@@ -13,7 +13,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from musclesolve._util.arrays import Array, Indices
+from musclesolve._util.arrays import Array, Indices, contiguous
 from musclesolve.dynamics.kernel.arrays import (
     ACCELERATE,
     HOLD,
@@ -22,7 +22,6 @@ from musclesolve.dynamics.kernel.arrays import (
     RowArrays,
     Solved,
     State,
-    contiguous,
 )
 from musclesolve.dynamics.model.joint_and_body_constraints import Constraints
 from musclesolve.errors import MuscleSolveError

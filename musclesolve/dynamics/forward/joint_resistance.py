@@ -20,9 +20,9 @@ from pathlib import Path
 
 import numpy as np
 
-from musclesolve._util.arrays import Array
+from musclesolve._util.arrays import Array, contiguous
 from musclesolve.dynamics.inverse.joint_couples import Couples
-from musclesolve.dynamics.kernel.arrays import BodyMotions, Cones, JointArrays, Stops, contiguous
+from musclesolve.dynamics.kernel.arrays import BodyMotions, Cones, JointArrays, Stops
 from musclesolve.dynamics.kinematics.motion_derivatives import joint_angles
 from musclesolve.dynamics.model.data_files import locate, read_text
 from musclesolve.dynamics.model.model import Model

@@ -14,9 +14,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from musclesolve._util.arrays import Array, Indices
+from musclesolve._util.arrays import Array, Indices, contiguous
 from musclesolve.dynamics.inverse.external_wrenches import Wrench, check_frames
-from musclesolve.dynamics.kernel.arrays import MovingTree, SegmentArrays, contiguous
+from musclesolve.dynamics.kernel.arrays import MovingTree, SegmentArrays
 from musclesolve.dynamics.kinematics.motion_derivatives import Motion, check_fits
 from musclesolve.dynamics.model.model import Model
 from musclesolve.dynamics.rotations import from_cardan
@@ -126,15 +126,24 @@ class DistalLoads:
         return force, self.moment[:, frames] - vector_product(points, force)
 
 
-def distal_loads(model: Model, segments: SegmentMotion, wrenches: list[Wrench]) -> DistalLoads:
-    """Loads summed from the ends of the tree to its base (5.12-5.14)."""
+def distal_loads(
+    model: Model, segments: SegmentMotion | SegmentArrays, wrenches: list[Wrench] | Array
+) -> DistalLoads:
+    """Loads summed from the ends of the tree to its base (5.12-5.14).
+
+    wrenches: also as force [N] and moment about the global origin [N m] on every body, (T, B, 6).
+    """
     from musclesolve.dynamics.kernel.entry import LOAD_TREE
 
     frames, bodies = segments.center.shape[:2]
-    external = np.zeros((frames, bodies, 6))
-    for wrench in wrenches:
-        external[:, model.body(wrench.body), :3] += wrench.force
-        external[:, model.body(wrench.body), 3:] += wrench.moment
+    if isinstance(wrenches, list):
+        check_frames(wrenches, frames)
+        external = np.zeros((frames, bodies, 6))
+        for wrench in wrenches:
+            external[:, model.body(wrench.body), :3] += wrench.force
+            external[:, model.body(wrench.body), 3:] += wrench.moment
+    else:
+        external = wrenches
     force, moment = np.empty((2, frames, len(model.tree.distal_frames), 3))
     moved = SegmentArrays(*map(contiguous, (getattr(segments, name) for name in SegmentArrays._fields)))
     work = MovingTree.of(len(model.tree.distal_frames))
@@ -147,12 +156,13 @@ def generalized_loads(model: Model, motion: Motion, loads: DistalLoads) -> Array
 
     tau = a . M about the pivot of the joint; then force and moment on the base about the origin of the layout.
     """
-    tree = model.tree
-    moment = loads.at(tree.child, motion.q[:, tree.pivot])[1]
-    force, about = loads.at(np.array([tree.root]), motion.origin[:, None])
-    return np.concatenate(
-        [np.einsum("tkx,tkx->tk", tree.axes(motion.q), moment), force[:, 0], about[:, 0]], axis=1
-    )
+    from musclesolve.dynamics.kernel.entry import GENERALIZE
+
+    tree, sums = model.tree, (loads.force, loads.moment)
+    out = np.empty((len(motion.q), tree.joint_count + 6))
+    placed = contiguous(motion.q), contiguous(motion.origin)
+    GENERALIZE.load()(tree.compiled, tree.pivot, contiguous(motion.axes(tree)), *placed, sums, out)
+    return out
 
 
 _UP = np.array([0.0, 0.0, 1.0])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -40,6 +40,11 @@ class BodyMotions(NamedTuple):
         rotation = np.zeros((count, 3, 3))
         rotation[:, (0, 1, 2), (0, 1, 2)] = 1.0
         return cls(rotation, np.zeros((count, 3)), np.zeros((count, 6)), np.empty((3, 3, 3)))
+
+    @classmethod
+    def unset(cls, count: int) -> BodyMotions:
+        """Arrays for so many bodies, without values."""
+        return cls(np.empty((count, 3, 3)), np.empty((count, 3)), np.empty((count, 6)), np.empty((3, 3, 3)))
 
 
 class SurfaceArrays(NamedTuple):
@@ -267,8 +272,3 @@ class SegmentArrays(NamedTuple):
     def of(cls, frames: int, bodies: int) -> SegmentArrays:
         """Arrays for so many frames and bodies."""
         return cls(np.empty((frames, bodies, 3, 3)), *np.empty((4, frames, bodies, 3)))
-
-
-def contiguous(values: Any, kind: type = float) -> Any:
-    """An array as the compiled code takes it: of one kind, in C order and writable; copied where it is not."""
-    return np.require(values, kind, ["C", "W"])

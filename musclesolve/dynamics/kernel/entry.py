@@ -36,6 +36,7 @@ from musclesolve.dynamics.kernel.resistance import damp_joints, limit_cones, sto
 from musclesolve.dynamics.kernel.tree_motion import (
     move_frames,
     move_slots,
+    project_loads,
     set_accelerated,
     set_base,
     sum_loads,
@@ -159,13 +160,13 @@ def move_tree(tree, masses, given, out, segments, work, points):
     """Natural coordinates, speeds and bodies of every frame from joint coordinates and their derivatives (T, K+6).
 
     given: coordinates, rates, second derivatives; out: speeds and their rates, which hold those of the joints already,
-    q, qd, qdd; segments: `SegmentArrays`; points: number of slots that are points.
+    q, qd, qdd, axes of the joints; segments: `SegmentArrays`; points: number of slots that are points.
     """
     coordinates, rates, second = given
-    speeds, speed_rates, q, qd, qdd = out
+    speeds, speed_rates, q, qd, qdd, axes = out
     for t in range(coordinates.shape[0]):
         set_base(tree, coordinates[t], rates[t], second[t], speeds[t], speed_rates[t], work)
-        move_frames(tree, coordinates[t], speeds[t], speed_rates[t], work)
+        move_frames(tree, coordinates[t], speeds[t], speed_rates[t], axes[t], work)
         move_slots(tree, points, q[t], qd[t], qdd[t], work)
         for b in range(masses.mass.size):
             center = segments.center[t, b]
@@ -182,6 +183,12 @@ def load_tree(tree, masses, segments, wrench, sums, work):
     """Loads beyond every frame of the tree: `sum_loads`; wrench (T, B, 6); sums: forces and moments (T, F, 3)."""
     for t in range(wrench.shape[0]):
         sum_loads(tree, masses, segments, t, wrench[t], sums[0][t], sums[1][t], work)
+
+
+def generalize(tree, pivot, axes, q, origin, sums, out):
+    """Generalized forces (T, K+6) of the sums of `load_tree`: `project_loads`."""
+    for t in range(out.shape[0]):
+        project_loads(tree, pivot, axes[t], q[t], origin[t], sums[0][t], sums[1][t], out[t])
 
 
 _VERSION = source_version(Path(__file__).parent)
@@ -205,9 +212,12 @@ EQUATE = _on_disk(equate, _TREE, _TARGETS, _CUBES, _CUBES, _ROW, _POSE_WORK, typ
 _MOVING = _tuple(MovingTree, "r3 r2 r2 r2 r2 r2 r2 r2 r2 r2")
 _MASSES = _tuple(MassArrays, "r1 r2 r3 r1")
 _SEGMENTS = _tuple(SegmentArrays, "r4 r3 r3 r3 r3")
-_MOVED = types.Tuple([_MATRIX, _MATRIX, _CUBE, _CUBE, _CUBE])
+_MOVED = types.Tuple([_MATRIX, _MATRIX, _CUBE, _CUBE, _CUBE, _CUBE])
 _GIVEN = types.UniTuple(_MATRIX, 3)
 MOVE_TREE = _on_disk(move_tree, _TREE, _MASSES, _GIVEN, _MOVED, _SEGMENTS, _MOVING, types.intp)
 LOAD_TREE = _on_disk(load_tree, _TREE, _MASSES, _SEGMENTS, _CUBE, _CUBES, _MOVING)
+GENERALIZE = _on_disk(
+    generalize, _TREE, types.Array(types.intp, 1, "C"), _CUBE, _CUBE, _MATRIX, _CUBES, _MATRIX
+)
 _FOUR = types.Array(types.float64, 4, "C")
 MOVE_ALL = _on_disk(move_all, _CUBE, _CUBE, _BODIES, _MOTIONS, types.Tuple([_FOUR, _CUBE, _CUBE]))

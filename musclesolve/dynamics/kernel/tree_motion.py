@@ -53,8 +53,11 @@ def set_base(tree, coordinates, rates, second, speeds, speed_rates, work):
 
 
 @compiled
-def move_frames(tree, coordinates, speeds, speed_rates, work):
-    """Every frame of the tree in motion, from coordinates and speeds (K+6,) and the rotation work.base."""
+def move_frames(tree, coordinates, speeds, speed_rates, axes, work):
+    """Every frame of the tree in motion, from coordinates and speeds (K+6,) and the rotation work.base.
+
+    axes (K, 3): those of the joints in this pose, which are put there.
+    """
     joints, root = tree.parent.size, tree.root[0]
     origin = coordinates[joints : joints + 3]
     place_frames(tree, coordinates, origin, work.base, work)
@@ -69,13 +72,14 @@ def move_frames(tree, coordinates, speeds, speed_rates, work):
         if tree.kind[k] == FURTHER:
             continue
         p, c = tree.parent[k], tree.child[k]
-        pivot, axis, more, twisted = work.axes[0], work.axes[1], work.axes[2], work.axes[3]
+        pivot, more, twisted = work.axes[0], work.axes[1], work.axes[2]
         for x in range(3):
             pivot[x], more[x], twisted[x] = work.shift[p, x], 0.0, 0.0
             for y in range(3):
                 pivot[x] += work.rotation[p, x, y] * tree.center[k, y]
         for other in range(1 if tree.kind[k] == SINGLE else 3):
             j = tree.triple[k, other]
+            axis = axes[j]
             for x in range(3):
                 axis[x] = 0.0
                 for y in range(3):
@@ -83,7 +87,7 @@ def move_frames(tree, coordinates, speeds, speed_rates, work):
                 more[x] += speeds[j] * axis[x]
                 twisted[x] += speed_rates[j] * axis[x]
         add_cross(spin[p], more, 1.0, twisted)
-        moved = work.axes[4]
+        moved = work.axes[3]
         for x in range(3):
             spin[c, x], twist[c, x] = spin[p, x] + more[x], twist[p, x] + twisted[x]
             flow[c, x], drift[c, x], moved[x] = flow[p, x], drift[p, x], flow[p, x]
@@ -156,3 +160,22 @@ def sum_loads(tree, masses, segments, t, wrench, force, moment, work):
             for x in range(3):
                 force[tree.parent[k], x] += force[tree.child[k], x]
                 moment[tree.parent[k], x] += moment[tree.child[k], x]
+
+
+@compiled
+def project_loads(tree, pivot, axes, q, origin, force, moment, out):
+    """Generalized forces (K+6,) of the loads (F, 3) on the frames: tau = a . (M - p x F), force and moment on the base.
+
+    pivot (K,): slots of the pivots p among q (N, 3); axes a (K, 3); origin (3,): of the standing layout.
+    """
+    joints, root = pivot.size, tree.root[0]
+    for k in range(joints):
+        a, p, f, m = axes[k], q[pivot[k]], force[tree.child[k]], moment[tree.child[k]]
+        out[k] = 0.0
+        for x in range(3):
+            y, z = (x + 1) % 3, (x + 2) % 3
+            out[k] += a[x] * (m[x] - (p[y] * f[z] - p[z] * f[y]))
+    for x in range(3):
+        y, z = (x + 1) % 3, (x + 2) % 3
+        out[joints + x] = force[root, x]
+        out[joints + 3 + x] = moment[root, x] - (origin[y] * force[root, z] - origin[z] * force[root, y])

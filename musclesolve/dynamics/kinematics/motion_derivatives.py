@@ -9,9 +9,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from musclesolve._util.arrays import Array, Indices, Mask
+from musclesolve._util.arrays import Array, Indices, Mask, contiguous
 from musclesolve._util.checks import check_array, check_increasing
-from musclesolve.dynamics.kernel.arrays import MovingTree, SegmentArrays, contiguous
+from musclesolve.dynamics.kernel.arrays import MovingTree, SegmentArrays
 from musclesolve.dynamics.model.joint_tree import Tree
 from musclesolve.dynamics.model.model import Model
 from musclesolve.dynamics.rotations import (
@@ -53,10 +53,24 @@ class Motion:
         for name in ("q", "qd", "qdd"):
             check_array(getattr(self, name), name, (frames, *slots))
 
+    @classmethod
+    def consistent(cls, *arrays: Array) -> Motion:
+        """A motion of arrays that are known to fit, in the order of its attributes, then the axes of the joints."""
+        motion = object.__new__(cls)
+        motion.__dict__.update(zip((*cls.__dataclass_fields__, "_axes"), arrays, strict=True))
+        return motion
+
     @property
     def origin(self) -> Array:
         """Where the origin of the standing layout is, (T, 3) [m]: the base position."""
         return self.coordinates[:, -6:-3]
+
+    def axes(self, tree: Tree) -> Array:
+        """Signed unit axes (T, K, 3) of the joints of the model that the motion is of."""
+        if "_axes" not in self.__dict__:
+            self.__dict__["_axes"] = tree.axes(self.q)
+        axes: Array = self.__dict__["_axes"]
+        return axes
 
     def frames(self, keep: Indices | Mask | slice) -> Motion:
         """The motion at some frames: a slice, a mask (T,) or indices."""
@@ -118,11 +132,12 @@ def moving_bodies(
         coordinates[:, :joints], rates[:, :joints], second[:, :joints]
     )
     q, qd, qdd = np.empty((3, frames, slots, 3))
+    axes = np.empty((frames, joints, 3))
     segments = SegmentArrays.of(frames, len(model.topology.bodies))
     given = contiguous(coordinates), contiguous(rates), contiguous(second)
-    out, work = (speeds, speed_rates, q, qd, qdd), MovingTree.of(len(tree.distal_frames))
+    out, work = (speeds, speed_rates, q, qd, qdd, axes), MovingTree.of(len(tree.distal_frames))
     MOVE_TREE.load()(tree.compiled, model.masses, given, out, segments, work, tree.point_count)
-    return Motion(time, coordinates, rates, second, *out), segments
+    return Motion.consistent(time, coordinates, rates, second, *out), segments
 
 
 def check_fits(model: Model, motion: Motion) -> None:

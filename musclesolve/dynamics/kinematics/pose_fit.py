@@ -31,9 +31,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from musclesolve._util.arrays import Array, Indices, Mask
+from musclesolve._util.arrays import Array, Indices, Mask, contiguous
 from musclesolve._util.checks import check_array
-from musclesolve.dynamics.kernel.arrays import PoseWork, TargetArrays, contiguous
+from musclesolve.dynamics.kernel.arrays import PoseWork, TargetArrays
 from musclesolve.dynamics.kinematics.measured_targets import Targets
 from musclesolve.dynamics.kinematics.motion_derivatives import continuous_branch
 from musclesolve.dynamics.model.joint_tree import Tree

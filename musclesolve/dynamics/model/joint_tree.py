@@ -15,8 +15,8 @@ from functools import cached_property
 
 import numpy as np
 
-from musclesolve._util.arrays import Array, Indices, Mask
-from musclesolve.dynamics.kernel.arrays import TreeArrays, contiguous
+from musclesolve._util.arrays import Array, Indices, Mask, contiguous
+from musclesolve.dynamics.kernel.arrays import TreeArrays
 from musclesolve.dynamics.model.rigid_body import RigidBodies
 from musclesolve.dynamics.model.topology import Topology
 from musclesolve.dynamics.rotations import (

@@ -7,10 +7,10 @@ from functools import cached_property
 
 import numpy as np
 
-from musclesolve._util.arrays import Array
+from musclesolve._util.arrays import Array, contiguous
 from musclesolve._util.checks import check_array
 from musclesolve.constants import STANDARD_GRAVITY
-from musclesolve.dynamics.kernel.arrays import MassArrays, contiguous
+from musclesolve.dynamics.kernel.arrays import MassArrays
 from musclesolve.dynamics.model.joint_and_body_constraints import Constraints
 from musclesolve.dynamics.model.joint_tree import Tree
 from musclesolve.dynamics.model.mass_matrix import MassProperties, basic_mass_matrix

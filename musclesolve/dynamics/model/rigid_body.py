@@ -24,8 +24,8 @@ from math import comb
 
 import numpy as np
 
-from musclesolve._util.arrays import Array, Indices, Mask
-from musclesolve.dynamics.kernel.arrays import BodyArrays, BodyMotions, contiguous
+from musclesolve._util.arrays import Array, Indices, Mask, contiguous
+from musclesolve.dynamics.kernel.arrays import BodyArrays, BodyMotions
 from musclesolve.dynamics.model.topology import RigidBody, Topology
 from musclesolve.dynamics.vectors import vector_product
 from musclesolve.errors import InputError
@@ -175,7 +175,7 @@ class RigidBodies:
         frames, bodies = len(q), len(self.slots)
         rotation, place, twist = (np.empty((frames, bodies, *axes)) for axes in ((3, 3), (3,), (6,)))
         MOVE_ALL.load()(
-            contiguous(q), contiguous(qd), self.compiled, BodyMotions.of(1), (rotation, place, twist)
+            contiguous(q), contiguous(qd), self.compiled, BodyMotions.unset(1), (rotation, place, twist)
         )
         return BodyMotions(rotation, place, twist, np.empty(0))
 

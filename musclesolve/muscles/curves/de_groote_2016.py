@@ -40,7 +40,9 @@ class DeGroote2016:
 
     def active(self, l_norm: ArrayLike) -> Array:
         """Force sum_k b1 exp(-(x - b2)^2 / (2 (b3 + b4 x)^2)) at x = 1 + (l - 1) / s."""
-        return np.asarray(self._gaussians(l_norm)[0].sum(axis=-1))
+        height, center, width, growth = _GAUSSIANS.T
+        x = 1.0 + (np.asarray(l_norm, dtype=float)[..., None] - 1.0) / self.active_width
+        return np.asarray(np.exp(-0.5 * ((x - center) / (width + growth * x)) ** 2) @ height)
 
     def active_slope(self, l_norm: ArrayLike) -> Array:
         """Derivative of `active` by the length over L0."""
@@ -57,7 +59,7 @@ class DeGroote2016:
 
     def velocity(self, v_norm: ArrayLike) -> Array:
         """Force d1 asinh(d2 v + d3) + d4 for -1 <= v <= 1; constant beyond."""
-        return np.asarray(_D1 * np.arcsinh(_D2 * np.clip(v_norm, -1.0, 1.0) + _D3) + _D4)
+        return np.asarray(_D1 * np.arcsinh(_D2 * np.minimum(np.maximum(v_norm, -1.0), 1.0) + _D3) + _D4)
 
     def velocity_slope(self, v_norm: ArrayLike) -> Array:
         """Derivative of `velocity` by the velocity over v_max."""

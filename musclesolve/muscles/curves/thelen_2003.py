@@ -67,7 +67,7 @@ class Thelen2003:
         Straight beyond s = 1, where OpenSim continues the exponential: no fiber gets there.
         """
         s, _ = passive_share(l_norm, at_zero, at_one)
-        k, within = self.passive_shape, np.clip(s, 0.0, 1.0)
+        k, within = self.passive_shape, np.minimum(np.maximum(s, 0.0), 1.0)
         return np.asarray(np.expm1(k * within) / np.expm1(k) + self._end * np.maximum(s - 1.0, 0.0))
 
     def passive_slope(self, l_norm: ArrayLike, at_zero: ArrayLike = 0.0, at_one: ArrayLike = 0.6) -> Array:

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import NamedTuple
 
 import numpy as np
 
-from musclesolve._util.arrays import Array, Indices
-from musclesolve.dynamics.vectors import vector_product
-from musclesolve.muscles.paths.kernel.arrays import contiguous
+from musclesolve._util.arrays import Array, Indices, contiguous
+from musclesolve.muscles.paths.kernel.arrays import FrameMotion
 
 
 @dataclass(frozen=True, eq=False)
@@ -24,19 +22,6 @@ class WrapObjects:
     center: Array = field(default_factory=lambda: np.zeros((0, 3)))
     axes: Array = field(default_factory=lambda: np.zeros((0, 3, 3)))
     frame: Indices = field(default_factory=lambda: np.zeros(0, dtype=np.intp))
-
-
-class FrameMotion(NamedTuple):
-    """Moving frames (F) in T poses, in space or relative to their bodies in standing.
-
-    origin r (T, F, 3): where the pivot goes [m]; rotation R (T, F, 3, 3); velocity of the origin and spin, (T, F, 3),
-    relative to the body, per unit rate of the angle [m/rad, rad/rad].
-    """
-
-    origin: Array
-    rotation: Array
-    velocity: Array
-    spin: Array
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,53 +42,24 @@ class MovingFrames:
         return len(self.motion)
 
     @cached_property
-    def _tables(self) -> tuple[Indices, Array, Array, Array]:
-        """Where the knots of each spline begin (F+1,), all knots (k,), and values and curvatures there (k, 6)."""
+    def _tables(self) -> tuple[Indices, Array, Array, Array, Array]:
+        """Where the knots of each spline begin (F+1,), all knots (k,), values and curvatures there (k, 6), pivots."""
         first = np.cumsum([0, *(len(spline.knots) for spline in self.motion)])
         knots, values, curvatures = (
             np.concatenate([getattr(spline, name) for spline in self.motion])
             for name in ("knots", "values", "curvatures")
         )
-        return contiguous(first, np.intp), contiguous(knots), contiguous(values), contiguous(curvatures)
+        of_all = (contiguous(each) for each in (knots, values, curvatures, self.pivot))
+        return contiguous(first, np.intp), *of_all  # type: ignore[return-value]
 
     def at(self, coordinates: Array) -> FrameMotion:
         """The frames relative to their bodies in standing, at joint coordinates (T, K+6)."""
-        value, slope = np.empty((2, len(coordinates), len(self), 6))
+        out = FrameMotion.of(len(coordinates), len(self))
         if len(self):
-            from musclesolve.muscles.paths.kernel.entry import SPLINES
+            from musclesolve.muscles.paths.kernel.entry import FRAMES
 
-            SPLINES.load()(*self._tables, contiguous(coordinates[:, self.dof]), value, slope)
-        rotation, spin = rotation_and_spin(value[..., 3:], slope[..., 3:])
-        return FrameMotion(self.pivot + value[..., :3], rotation, slope[..., :3], spin)
-
-
-NEARLY_ZERO = 1e-4
-"""Rotations below this are expanded in a series [rad]."""
-
-
-_CROSS = np.cross(np.eye(3)[:, None], np.eye(3)[None])
-"""Cross products of the unit vectors, (3, 3, 3): (r x s)_x = sum of c_yzx r_y s_z."""
-
-
-def rotation_and_spin(vector: Array, rate: Array) -> tuple[Array, Array]:
-    """Rotation matrices (..., 3, 3) of rotation vectors r (..., 3), and their angular velocities for rates of r.
-
-    With phi = |r| and S = [r]x: R = 1 + sin(phi)/phi S + (1 - cos(phi))/phi^2 S^2 (Rodrigues' formula),
-    omega = r' + (1 - cos(phi))/phi^2 r x r' + (phi - sin(phi))/phi^3 r x (r x r'). Both at once take a third
-    of the time of `dynamics.rotations`, which a simulation spends at every step.
-    """
-    square = (vector**2).sum(axis=-1)
-    small = square < NEARLY_ZERO**2
-    safe = np.where(small, 1.0, square)
-    phi = np.sqrt(safe)
-    first = np.where(small, 1.0 - square / 6.0, np.sin(phi) / phi)[..., None]
-    second = np.where(small, 0.5 - square / 24.0, (1.0 - np.cos(phi)) / safe)[..., None]
-    third = np.where(small, 1.0 / 6.0 - square / 120.0, (phi - np.sin(phi)) / (phi * safe))[..., None]
-    crossed = vector_product(vector, rate)
-    spin = rate + second * crossed + third * vector_product(vector, crossed)
-    skew = np.einsum("yzx,...y->...xz", _CROSS, vector)
-    rotation = np.eye(3) + first[..., None] * skew + second[..., None] * (skew @ skew)
-    return rotation, spin
+            FRAMES.load()(*self._tables, contiguous(coordinates[:, self.dof]), np.empty((2, 6)), out)
+        return out
 
 
 @dataclass(frozen=True, eq=False)

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from musclesolve._util.arrays import AnyArray, Array, Indices, Mask
+from musclesolve._util.arrays import AnyArray, Array, Indices, Mask, contiguous
 from musclesolve.muscles.paths.kernel.arrays import (
     OPENSIM,
     SHORTEST,
@@ -20,7 +20,6 @@ from musclesolve.muscles.paths.kernel.arrays import (
     PathArrays,
     PoseArrays,
     WorkArrays,
-    contiguous,
 )
 
 KINDS = ("cylinder", "sphere", "ellipsoid")
@@ -176,6 +175,9 @@ class PathLines(NamedTuple):
         return PathLines(self.muscle[kept], self.position[:, kept], self.used)
 
 
+_NO_LINES = LineArrays(np.zeros(0, np.intp), np.zeros((0, 0, 3), np.float32), np.zeros((0, 0), np.intp))
+
+
 def solve_paths(
     layout: PathLayout,
     position: Array,
@@ -196,9 +198,8 @@ def solve_paths(
         as_opensim: lengths as OpenSim 4 reports them and gradients that give its moment arms, which are not their
             derivatives: see kernel/cylinder.py, ellipsoid_plane.py and wrapping.py.
     """
-    no_lines = LineArrays(np.zeros(0, np.intp), np.zeros((0, 0, 3), np.float32), np.zeros((0, 0), np.intp))
     rules = int(OPENSIM if as_opensim else SHORTEST)
-    out = _run(layout, PoseArrays(position, on, center, rotation), no_lines, rules)
+    out = _run(layout, PoseArrays(position, on, center, rotation), _NO_LINES, rules)
     return PathNodes(out.length, out.position, out.gradient)
 
 
@@ -250,12 +251,3 @@ def gather_wrenches(position: Array, gradient: Array, group: Indices, count: int
     wrench = np.empty((len(position), count, 6))
     WRENCHES.load()(position, gradient, contiguous(group, np.intp), wrench)
     return wrench
-
-
-def sum_powers(wrench: Array, muscle: Indices, moved: Mask, screw: Array) -> Array:
-    """Rates of length (T, m, n) where screw motions w, v (T, m, 6) move groups of nodes (m, G) of muscles (G,)."""
-    from musclesolve.muscles.paths.kernel.entry import POWERS
-
-    power = np.empty((*screw.shape[:2], int(muscle.max()) + 1))
-    POWERS.load()(wrench, contiguous(muscle, np.intp), contiguous(moved, bool), contiguous(screw), power)
-    return power

@@ -23,21 +23,22 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from musclesolve._util.arrays import Array, Indices, Mask
+from musclesolve._util.arrays import Array, Indices, Mask, contiguous
+from musclesolve.dynamics.kernel.arrays import BodyMotions
 from musclesolve.dynamics.kinematics.joint_drivers import driver_rows
 from musclesolve.dynamics.kinematics.motion_derivatives import Motion
+from musclesolve.dynamics.model.joint_tree import Tree
 from musclesolve.dynamics.model.model import Model
 from musclesolve.dynamics.model.rigid_body import PLACES, RigidBodies
-from musclesolve.dynamics.vectors import vector_product
-from musclesolve.muscles.paths.carriers import FrameMotion, MovingFrames, WrapObjects
+from musclesolve.muscles.paths.carriers import MovingFrames, WrapObjects
 from musclesolve.muscles.paths.engine import (
     PathLayout,
     PathLines,
     gather_wrenches,
     solve_paths,
-    sum_powers,
     trace_paths,
 )
+from musclesolve.muscles.paths.kernel.arrays import CarriedArrays, FrameMotion, PoseArrays
 
 
 class Groups(NamedTuple):
@@ -81,13 +82,17 @@ class Paths:
         frame = [self.point_frame, np.repeat(self.objects.frame[self.layout.wrap_object], 2)]
         key = np.stack([self.layout.node_muscle, self.body, np.concatenate(frame)])
         (muscle, body, frames), group = np.unique(key, axis=1, return_inverse=True)
-        return Groups(group.ravel(), muscle, body, frames)
+        return Groups(*(contiguous(each, np.intp) for each in (group.ravel(), muscle, body, frames)))
 
     @cached_property
-    def moved_by_body(self) -> tuple[Indices, Mask]:
-        """The bodies (b,) that carry groups, and which groups each of them moves (b, G)."""
-        bodies, own = np.unique(self.groups.body, return_inverse=True)
-        return bodies, own == np.arange(len(bodies))[:, None]
+    def moving_dofs(self) -> Indices:
+        """(D,) coordinates that move frames: on these L_MT depends explicitly."""
+        return np.unique(self.frames.dof).astype(np.intp)
+
+    @cached_property
+    def moving_columns(self) -> Indices:
+        """(F,) which of `moving_dofs` moves each frame."""
+        return np.searchsorted(self.moving_dofs, self.frames.dof).astype(np.intp)
 
     def groups_on(self, bodies: Indices, frames: Indices | None = None) -> Mask:
         """(G,) which groups are on some bodies, or on some moving frames."""
@@ -97,85 +102,71 @@ class Paths:
             self._on[key] = on if frames is None else on | np.isin(self.groups.frame, frames)
         return self._on[key]
 
+    def moved_by(self, dofs: Indices, tree: Tree) -> tuple[Mask, Indices, Indices]:
+        """What rotations about axes of the tree move: groups (m, G), which of `moving_dofs` each is (m,), -1 for none.
+
+        And the slots of their pivots (m,).
+        """
+        key = np.asarray(dofs).tobytes()
+        if key not in self._moved:
+            moved = contiguous(tree.distal_frames[self.groups.body][:, dofs].T > 0.0, bool)
+            same = np.asarray(dofs)[:, None] == self.moving_dofs
+            column = np.where(same.any(axis=1), same.argmax(axis=1) if same.size else 0, -1).astype(np.intp)
+            self._moved[key] = moved, column, tree.pivot[dofs]
+        return self._moved[key]
+
+    @cached_property
+    def _moved(self) -> dict[bytes, tuple[Mask, Indices, Indices]]:
+        """What was asked of `moved_by`: the same is, frame by frame."""
+        return {}
+
     @cached_property
     def _on(self) -> dict[tuple[bytes, bytes], Mask]:
         """Groups that were asked for: the same ones are, frame by frame."""
         return {}
 
     @cached_property
-    def _carried(self) -> tuple[RigidBodies, Array, Indices]:
-        """Bodies (b) that carry anything, how they do, and which of them carries each moving frame (F,).
-
-        (4 b, P + 4 O): coefficients of r_i, r_j, u and v of the bodies in points, and in centers and axes of objects.
-        """
-        points, objects = len(self.point_body), len(self.objects.body)
-        every = np.concatenate([self.point_body, self.objects.body, self.frames.body])
-        bodies, place = np.unique(every, return_inverse=True)
-        on = self.rigid_bodies.subset(np.concatenate([self.point_body, np.repeat(self.objects.body, 4)]))
-        stand = self.objects.center[:, None] + np.concatenate(
-            [np.zeros((objects, 1, 3)), np.swapaxes(self.objects.axes, 1, 2)], axis=1
+    def _carried(self) -> CarriedArrays:
+        """What is placed and what carries it, as compiled code takes it."""
+        return CarriedArrays(
+            contiguous(self.point_body, np.intp),
+            contiguous(self.point_frame, np.intp),
+            contiguous(self.standing),
+            contiguous(self.switched, np.intp),
+            contiguous(self.switch_dof, np.intp),
+            contiguous(self.switch_lower),
+            contiguous(self.switch_upper),
+            contiguous(self.objects.body, np.intp),
+            contiguous(self.objects.frame, np.intp),
+            contiguous(self.objects.center),
+            contiguous(self.objects.axes),
+            contiguous(self.frames.body, np.intp),
+            contiguous(self.frames.pivot),
         )
-        coefficients = on.coordinates(np.concatenate([self.standing, stand.reshape(-1, 3)]))
-        # an axis is the difference of two points
-        of_objects = coefficients[points:].reshape(objects, 4, 4)
-        of_objects[:, 1:] -= of_objects[:, :1]
-        where = np.concatenate([place[:points], np.repeat(place[points : points + objects], 4)])
-        matrix = np.zeros((len(bodies), 4, len(where)))
-        matrix[where, :, np.arange(len(where))] = coefficients
-        return self.rigid_bodies.subset(bodies), matrix.reshape(-1, len(where)), place[points + objects :]
 
-    def place(self, q: Array, coordinates: Array) -> tuple[Array, Array, Array, FrameMotion]:
-        """Points (T, P, 3) [m], centers (T, O, 3) [m] and axes (T, O, 3, 3) of objects, and the frames in space.
-
-        A body or frame moves what stands at s to x = r + R (s - o), o being the standing place of its origin r.
+    def place(self, q: Array, coordinates: Array) -> tuple[PoseArrays, FrameMotion]:
+        """Points, those that are on the path, centers and axes of objects, and the frames in space.
 
         Args:
             q: poses (T, N, 3) [m].
-            coordinates: joint coordinates (T, K+6) [rad], with which frames move.
+            coordinates: joint coordinates (T, K+6) [rad], with which frames move and points switch.
         """
-        bodies, coefficients, _ = self._carried
-        frames, points, objects = len(q), len(self.point_body), len(self.objects.body)
-        basic = bodies.basic(q)
-        flat = basic.reshape(frames, -1, 3).transpose(2, 0, 1).reshape(3 * frames, -1) @ coefficients
-        placed = flat.reshape(3, frames, -1)
-        position = np.ascontiguousarray(placed[..., :points].transpose(1, 2, 0))
-        rest = placed[..., points:].reshape(3, frames, objects, 4)
-        center = np.ascontiguousarray(rest[..., 0].transpose(1, 2, 0))
-        axes = np.ascontiguousarray(rest[..., 1:].transpose(1, 2, 0, 3))
-        motion = self._frames_in_space(basic, coordinates)
-        if len(self.frames):
-            surfaces = self.objects
-            for x, stand, frame in (
-                (position, self.standing, self.point_frame),
-                (center, surfaces.center, surfaces.frame),
-            ):
-                (on,) = np.nonzero(frame >= 0)
-                carrier = frame[on]
-                lever = stand[on] - self.frames.pivot[carrier]
-                x[:, on] = motion.origin[:, carrier]
-                x[:, on] += np.einsum("tfxy,fy->tfx", motion.rotation[:, carrier], lever)
-            (on,) = np.nonzero(surfaces.frame >= 0)
-            axes[:, on] = motion.rotation[:, surfaces.frame[on]] @ surfaces.axes[on]
-        return position, center, axes, motion
+        from musclesolve.muscles.paths.kernel.entry import PLACE
 
-    def _frames_in_space(self, basic: Array, coordinates: Array) -> FrameMotion:
-        """The moving frames, from r_i, r_j, u and v of the bodies that carry anything, (T, b, 4, 3)."""
-        body, basic = self.rigid_bodies.subset(self.frames.body), basic[:, self._carried[2]]
-        columns = np.stack([basic[:, :, 1] - basic[:, :, 0], basic[:, :, 2], basic[:, :, 3]], axis=-1)
-        rotation, local = columns @ body.inverse, self.frames.at(coordinates)
-        origin, velocity, spin = (
-            np.einsum("tfxy,tfy->tfx", rotation, vectors)
-            for vectors in (local.origin - body.origin, local.velocity, local.spin)
-        )
-        return FrameMotion(basic[:, :, 0] + origin, rotation @ local.rotation, velocity, spin)
+        poses = PoseArrays.of(len(q), len(self.point_body), len(self.objects.body))
+        bodies, relative = self.rigid_bodies.compiled, self.frames.at(coordinates)
+        space, moved = FrameMotion.of(len(q), len(self.frames)), BodyMotions.unset(len(bodies.crossed))
+        given = contiguous(q), contiguous(coordinates)
+        PLACE.load()(bodies, self._carried, *given, relative, moved, poses, space)
+        return poses, space
 
     def point_rotation(self, q: Array, coordinates: Array) -> Array:
         """Rotation of what carries each point from standing, (T, P, 3, 3); arguments as in `place`."""
         rotation = self.rigid_bodies.subset(self.point_body).rotation(q)
         (on,) = np.nonzero(self.point_frame >= 0)
         if on.size:
-            motion = self._frames_in_space(self._carried[0].basic(q), coordinates)
-            rotation[:, on] = motion.rotation[:, self.point_frame[on]]
+            frame = self.point_frame[on]
+            rotation[:, on] = rotation[:, on] @ self.frames.at(coordinates).rotation[:, frame]
         return rotation
 
     def on_path(self, coordinates: Array) -> Mask:
@@ -206,17 +197,17 @@ class Paths:
 
         on: points on the path (T, P), those that the coordinates switch on unless given.
         """
-        position, center, axes, motion = self.place(q, coordinates)
-        on = self.on_path(coordinates) if on is None else on
-        return PathState(self, q, *solve_paths(self.layout, position, on, center, axes), motion)
+        poses, frames = self.place(q, coordinates)
+        if on is not None:
+            poses = poses._replace(on=on)
+        return PathState(self, q, *solve_paths(self.layout, *poses), frames)
 
     def lines(self, q: Array, coordinates: Array, trimmed: bool = True) -> PathLines:
         """The paths as lines through points, arcs on wrap objects included, for drawing.
 
         trimmed: without the points that a muscle has in none of these poses; else all poses have the same points.
         """
-        position, center, axes, _ = self.place(q, coordinates)
-        lines = trace_paths(self.layout, position, self.on_path(coordinates), center, axes)
+        lines = trace_paths(self.layout, *self.place(q, coordinates)[0])
         return lines.trimmed() if trimmed else lines
 
 
@@ -231,10 +222,10 @@ class PathState:
     gradient: Array
     frames: FrameMotion
 
-    @cached_property
+    @property
     def moving_dofs(self) -> Indices:
         """(D,) coordinates on which L_MT depends explicitly."""
-        return np.unique(self.paths.frames.dof)
+        return self.paths.moving_dofs
 
     @cached_property
     def wrench(self) -> Array:
@@ -245,16 +236,11 @@ class PathState:
     @cached_property
     def explicit(self) -> Array:
         """dL_MT / dtheta (T, n, D) [m] for the bodies at rest."""
-        groups = self.paths.groups
-        rate = np.zeros((len(self.q), self.paths.layout.muscles, len(self.moving_dofs)))
-        (on,) = np.nonzero(groups.frame >= 0)
-        if on.size:
-            frame = groups.frame[on]
-            place = np.searchsorted(self.moving_dofs, self.paths.frames.dof)[frame]
-            screw = screws(self.frames.spin, self.frames.velocity, self.frames.origin)[:, frame]
-            moved = (screw * self.wrench[:, on]).sum(axis=2)
-            for k, muscle in enumerate(groups.muscle[on]):
-                rate[:, muscle, place[k]] += moved[:, k]
+        from musclesolve.muscles.paths.kernel.entry import EXPLICIT
+
+        groups, column = self.paths.groups, self.paths.moving_columns
+        rate = np.empty((len(self.q), self.paths.layout.muscles, len(self.moving_dofs)))
+        EXPLICIT.load()(self.wrench, groups.muscle, groups.frame, column, self.frames, rate)
         return rate
 
     @cached_property
@@ -284,63 +270,51 @@ class PathState:
 
     def rate(self, qd: Array, rates: Array) -> Array:
         """dL_MT/dt (T, n) [m/s]: the power of the wrenches; rates (T, K+6) of the coordinates."""
-        bodies, moved = self.paths.moved_by_body
-        screw = self.paths.rigid_bodies.subset(bodies).twists(self.q, qd)
-        rate = sum_powers(self.wrench, self.paths.groups.muscle, moved, screw).sum(axis=1)
-        return rate + np.einsum("tnd,td->tn", self.explicit, rates[:, self.moving_dofs])
+        from musclesolve.muscles.paths.kernel.entry import RATES
+
+        groups, out = self.paths.groups, np.empty((len(qd), self.paths.layout.muscles))
+        bodies, motion = self.paths.rigid_bodies.compiled, (contiguous(self.q), contiguous(qd))
+        moved = BodyMotions.unset(len(bodies.crossed))
+        of_groups = self.wrench, groups.muscle, groups.body
+        RATES.load()(
+            *of_groups, bodies, motion, moved, self.explicit, self.moving_dofs, contiguous(rates), out
+        )
+        return out
 
     def pull(self, bodies: Indices, frames: Indices | None = None) -> Array:
         """Sum of dL_MT/dr over the nodes on some bodies, (T, n, 3): minus the force of unit tension on them.
 
         Of a node on a moving frame the body is the frame's, unless frames (k,) are given: then theirs count, too.
         """
-        return self._sums(bodies, np.broadcast_to(np.eye(3, 6, 3), (len(self.q), 3, 6)), frames)
-
-    def pull_moment(self, bodies: Indices, center: Array) -> Array:
-        """Sum of (r - c) x dL_MT/dr over the nodes on some bodies, (T, n, 3) [m], about points c (T, 3) [m]."""
-        spin = np.broadcast_to(np.eye(3), (len(self.q), 3, 3))
-        return self._sums(bodies, screws(spin, np.zeros(3), center[:, None]))
-
-    def pulls(self, bodies: Sequence[Indices], centers: Array) -> tuple[Array, Array]:
-        """`pull` and `pull_moment` of j sets of bodies at once, about centers (T, j, 3) [m]: (T, j, n, 3) each."""
-        frames, count = centers.shape[:2]
-        on = np.stack([self.paths.groups_on(each) for each in bodies])
-        screw = np.zeros((frames, count, 2, 3, 6))
-        screw[:, :, 0, :, 3:] = np.eye(3)
-        spin = np.broadcast_to(np.eye(3), (frames, count, 3, 3))
-        screw[:, :, 1] = screws(spin, np.zeros(3), centers[:, :, None])
-        power = sum_powers(
-            self.wrench, self.paths.groups.muscle, np.repeat(on, 6, axis=0), screw.reshape(frames, -1, 6)
-        )
-        each = power.reshape(frames, count, 2, 3, -1).transpose(2, 0, 1, 4, 3)
-        return each[0], each[1]
-
-    def _sums(self, bodies: Indices, motions: Array, frames: Indices | None = None) -> Array:
-        """Rates of length (T, n, k) where screw motions (T, k, 6) move the nodes on some bodies and frames."""
         on = self.paths.groups_on(bodies, frames)
-        moved = np.broadcast_to(on, (motions.shape[1], len(on)))
-        power = sum_powers(self.wrench, self.paths.groups.muscle, moved, motions)
-        return np.ascontiguousarray(power.transpose(0, 2, 1))
+        return self.pulls(on[None], np.zeros((len(self.q), 1, 3)))[0][:, 0]
 
-    def moment_arms(self, dofs: Indices, moved: Array, axis: Array, pivot: Array) -> Array:
-        """-dL_MT/dtheta (T, m, n) [m] of coordinates (m,), rotations about unit axes a through pivots o [m], both
-        (T, m, 3).
+    def pulls(self, on: Mask, centers: Array) -> tuple[Array, Array]:
+        """Sums of dL_MT/dr and of (r - c) x dL_MT/dr [m] over j sets of groups, (T, j, n, 3) each.
 
-        -dL/dtheta = -sum (a x (r - o)) . dL/dr = -(a . sum r x dL/dr + (o x a) . sum dL/dr): equal to the rows of the
-        Jacobian times the allowed directions, without forming either; and less the explicit part. moved (m, G): one
-        where a rotation moves a group of nodes.
+        Args:
+            on: (j, G) the groups of each set, see `Paths.groups_on`.
+            centers: c (T, j, 3) [m].
         """
-        groups = self.paths.groups
-        screw = screws(axis, np.zeros(3), pivot)
-        arms = -sum_powers(self.wrench, groups.muscle, moved > 0.0, screw)
-        for d, dof in enumerate(self.moving_dofs):
-            arms[:, np.asarray(dofs) == dof] -= self.explicit[:, None, :, d]
+        from musclesolve.muscles.paths.kernel.entry import PULLS
+
+        pull, about = np.empty((2, *centers.shape[:2], self.paths.layout.muscles, 3))
+        PULLS.load()(self.wrench, self.paths.groups.muscle, on, contiguous(centers), pull, about)
+        return pull, about
+
+    def moment_arms(self, dofs: Indices, tree: Tree, axes: Array) -> Array:
+        """-dL_MT/dtheta (T, m, n) [m] of some coordinates (m,) of the tree with the unit axes a (T, K, 3) of all.
+
+        With pivots o -dL/dtheta = -sum (a x (r - o)) . dL/dr = -(a . sum r x dL/dr + (o x a) . sum dL/dr): equal to the
+        rows of the Jacobian times the allowed directions, without forming either; and less the explicit part.
+        """
+        from musclesolve.muscles.paths.kernel.entry import ARMS
+
+        moved, column, pivot = self.paths.moved_by(dofs, tree)
+        arms = np.empty((len(self.q), len(dofs), self.paths.layout.muscles))
+        turning = contiguous(axes[:, dofs]), contiguous(self.q[:, pivot])
+        ARMS.load()(self.wrench, self.paths.groups.muscle, moved, *turning, self.explicit, column, arms)
         return arms
-
-
-def screws(spin: Array, velocity: Array, at: Array) -> Array:
-    """Angular velocity and velocity of the global origin (..., 6) of what moves at some place `at`."""
-    return np.concatenate([spin, velocity - vector_product(spin, at)], axis=-1)
 
 
 def joined_paths(parts: Sequence[Paths]) -> Paths:

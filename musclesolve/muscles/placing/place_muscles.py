@@ -54,7 +54,7 @@ class LegMuscles:
         """The same with the factors of one person on their parameters."""
         return replace(self, parameters=person.applied(self.parameters))
 
-    @property
+    @cached_property
     def dof_names(self) -> tuple[str, ...]:
         """The seven degrees of freedom of this leg."""
         return tuple(f"{dof}_{self.side}" for dof in LEG_DOFS)

@@ -234,7 +234,7 @@ def adjust_switches(model: Model, paths: Paths) -> Paths:
         upright = np.broadcast_to(np.eye(3), (len(angles), 3, 3))
         origin, moving = np.zeros((len(angles), 3)), np.arange(joints) == dof
         q = model.tree.pose(coordinates, origin, upright, moving=moving)
-        position, center, axes, _ = paths.place(q, coordinates)
+        (position, _, center, axes), _ = paths.place(q, coordinates)
         # of a muscle whose points switch at several angles, one angle after the other
         rank = np.zeros(edges.shape, dtype=int)
         for n in np.unique(muscle):

@@ -80,7 +80,7 @@ class LoadDynamics:
             row[[model.body_number[body] for body in patella_bodies(model, joints[k])]] = 1.0
         sums, arms = path_pulls(model, value, muscles, np.concatenate([beyond, with_patella]), moving)
         pose = body_motion(model, value, moving)
-        twist, patella = pose.twist, dict[str, Array]()
+        twist, patella = pose.twist, np.zeros((len(sums), len(knees), sums.shape[1], 3))
         force = sums[:, :, : len(joints), 3:].copy()
         moment = np.empty_like(force)
         for k, joint in enumerate(joints):
@@ -99,17 +99,19 @@ class LoadDynamics:
                 at_patella = sums[:, heads, len(joints) + knees.index(k), 3:] - arm * lever.force[:, None]
                 force[:, heads, k] = arm * lever.force[:, None]
                 moment[:, heads, k] = arm * lever.moment[:, None]
-                patella[joint.name] = np.zeros((*force.shape[:2], 3))
-                patella[joint.name][:, heads] = at_patella @ TO_GLOBAL.T
+                patella[:, knees.index(k), heads] = at_patella @ TO_GLOBAL.T
 
-        def by_joint(each: Array) -> dict[str, Array]:
-            return {name: np.ascontiguousarray(each[..., k, :] @ TO_GLOBAL.T) for k, name in enumerate(names)}
+        def by_joint(each: Array) -> Array:
+            """Of values (T, n, J, 3) in the axes of the model (T, J, n, 3) in ours."""
+            return np.ascontiguousarray(each.swapaxes(1, 2) @ TO_GLOBAL.T)
 
         return JointLoads(
-            net=by_joint(reactions.force[:, rows]),
+            joints=tuple(names),
+            net=reactions.force[:, rows] @ TO_GLOBAL.T,
             across=by_joint(sense[:, None] * force),
-            net_moment=by_joint(reactions.moment[:, rows]),
+            net_moment=reactions.moment[:, rows] @ TO_GLOBAL.T,
             moment_across=by_joint(sense[:, None] * moment),
+            knees=tuple(names[k] for k in knees),
             patella=patella,
         )
 

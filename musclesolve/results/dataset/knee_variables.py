@@ -9,7 +9,7 @@ import numpy as np
 from musclesolve._util.arrays import Array
 from musclesolve._util.message_text import few
 from musclesolve._util.sides import SIDE_NAMES, side_of
-from musclesolve.pipeline.body import Analysis, SharedPart
+from musclesolve.pipeline.body import Analysis, SharedPart, by_name
 from musclesolve.pipeline.knee_contact import compartments
 from musclesolve.pipeline.patella import quadriceps
 from musclesolve.results.dataset.labels import Labels
@@ -66,7 +66,7 @@ def unrecognised(part: SharedPart, segment_axes: dict[str, Array], knees: Collec
     """What is to be said of muscles that extend a knee and whose names are not those of heads of the quadriceps."""
     names, loads = part.state.parameters.names, part.part.loads
     others = np.delete(np.arange(len(names)), quadriceps(names))
-    across = {} if loads is None else loads.moment_across
+    across = {} if loads is None else by_name(loads.joints, loads.moment_across)
     for joint in [knee for knee in knees if knee in across]:
         left = segment_axes[joint][:, 2] * (1.0 if side_of(joint) == "r" else -1.0)
         arm = np.einsum("tnx,tx->tn", across[joint][:, others], left).mean(axis=0)

@@ -14,11 +14,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, ClassVar
 
 import numpy as np
 
-from musclesolve._util.arrays import Array
+from musclesolve._util.arrays import AnyArray, Array
 from musclesolve.sharing.kernel.constants import TERM_POWER, TERM_SATURATION, TERM_TARGET
 
 TINY = 1e-300
@@ -140,17 +141,23 @@ def kernel_arrays(terms: Sequence[Term], frames: int, muscles: int) -> tuple[Any
     The row is that of c in `coefficient`; a target follows it.
     """
     rows: list[Array] = []
-    first: list[int] = []
     for term in terms:
-        first.append(len(rows))
         rows += [term.coefficient] if term.target is None else [term.coefficient, term.target]
-    return (
-        np.array([term.form.kind if term.target is None else TERM_TARGET for term in terms], np.int64),
-        np.array([term.form.exponent for term in terms], np.float64),
-        np.array([np.broadcast_to(term.factor, frames) for term in terms]).reshape(len(terms), frames),
-        np.array(first, np.int64),
-        rows[0][None] if len(rows) == 1 else np.array(rows).reshape(len(rows), frames, muscles),
-    )
+    factor = np.empty((len(terms), frames))
+    for number, term in enumerate(terms):
+        factor[number] = term.factor
+    kind, exponent, first = _kinds(tuple((term.form, term.target is None) for term in terms))
+    coefficient = rows[0][None] if len(rows) == 1 else np.array(rows).reshape(len(rows), frames, muscles)
+    return kind, exponent, factor, first, coefficient
+
+
+@lru_cache(maxsize=64)
+def _kinds(forms: tuple[tuple[Power | Saturation, bool], ...]) -> tuple[AnyArray, Array, AnyArray]:
+    """Kind, exponent and first row (K,) of terms of some forms, each with whether it has no target."""
+    kinds = [form.kind if alone else TERM_TARGET for form, alone in forms]
+    before = np.cumsum([0, *(1 if alone else 2 for _, alone in forms)])[:-1]
+    exponents = [form.exponent for form, _ in forms]
+    return np.array(kinds, np.int64), np.array(exponents, np.float64), before.astype(np.int64)
 
 
 @dataclass(frozen=True, eq=False)

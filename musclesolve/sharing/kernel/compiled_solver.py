@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from musclesolve._util.arrays import Array
+from musclesolve._util.arrays import Array, Mask
 from musclesolve._util.processes import threads as threads_allowed
 from musclesolve.errors import InputError
 from musclesolve.sharing.cost.cost_base import Cost
@@ -68,13 +68,12 @@ class KernelProblem:
         frames, dofs, muscles = shape = problem.moment_arm.shape
         # whether the arrays that compiled code does not get are finite in a frame
         unseen = (problem.fiber_velocity, problem.reaction_matrix, problem.reaction_offset)
-        finite = [(np.abs(x) < HUGE).reshape(frames, -1).all(axis=1) for x in unseen if x is not None]
         rows = cost.soft_rows(problem) if "rows" in cost.needs else None
         soft = (_NO_CUBE, _NO_TABLE, _NO_TABLE) if rows is None else (rows.matrix, rows.target, rows.weight)
         arrays = (
             *(problem.moment_arm, problem.moment, problem.force_capacity, problem.lower, problem.upper),
             _NO_TABLE if np.isinf(ends).all() else ends,
-            np.logical_and.reduce(finite) if finite else np.zeros(0, np.bool_),
+            _usable([x.reshape(frames, -1) for x in unseen if x is not None], frames),
             _NO_TABLE if problem.reserve_weight is None else problem.reserve_weight,
             *soft,
             *kernel_arrays(terms, frames, muscles),
@@ -131,6 +130,16 @@ class KernelProblem:
             return compiled(task, first, last, *self.arrays, *options, *rate, *arrays, *_THREAD.arrays)
 
         return run
+
+
+def _usable(tables: list[Array], frames: int) -> Mask:
+    """(T,) whether a frame of tables (T, ...) consists of numbers below HUGE; empty without tables."""
+    from musclesolve.sharing.kernel.entry import BELOW
+
+    usable = np.ones(frames if tables else 0, np.bool_)
+    for table in tables:
+        BELOW.load()(np.ascontiguousarray(table), HUGE, usable)
+    return usable
 
 
 @cache

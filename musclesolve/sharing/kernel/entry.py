@@ -86,7 +86,17 @@ def build_run(version: str) -> CompiledFunction:
     return CompiledFunction(run, SIGNATURE, OPTIONS, version, MESSAGE)
 
 
-RUN = build_run(source_version(Path(__file__).parent))
+def below(table, limit, usable):
+    """Clear the frames (T,) of a table (T, k) with a number that is not below a limit."""
+    for t in range(table.shape[0]):
+        for k in range(table.shape[1]):
+            if not abs(table[t, k]) < limit:
+                usable[t] = False
+
+
+_VERSION = source_version(Path(__file__).parent)
+RUN = build_run(_VERSION)
+BELOW = CompiledFunction(below, (_TABLE, _REAL, types.boolean[::1]), OPTIONS, _VERSION, MESSAGE)
 
 
 def is_kept() -> bool:

@@ -141,7 +141,7 @@ class ModelReplay(Replay):
         )
         loads = part.loads
         if body.loads is not None and loads is not None:
-            loads = body.loads.part(list(loads.net), columns)
+            loads = body.loads.part(loads.joints, columns)
         return replace(part, state=state, moment=body.moment[:, rows], loads=loads)
 
 

@@ -15,7 +15,7 @@ import numpy as np
 
 from musclesolve._util.arrays import AnyArray, Array
 from musclesolve.dynamics.inverse.external_wrenches import Wrench
-from musclesolve.dynamics.inverse.newton_euler import SegmentMotion, segment_motion
+from musclesolve.dynamics.inverse.newton_euler import DistalLoads, distal_loads, segment_motion
 from musclesolve.dynamics.kinematics.consistent_motion import consistent_motion
 from musclesolve.dynamics.kinematics.measured_targets import Targets
 from musclesolve.dynamics.kinematics.motion_derivatives import Motion
@@ -51,14 +51,14 @@ from musclesolve.studies.uncertainty.replay import (
 
 @dataclass(frozen=True)
 class SubjectWithErrors:
-    """The subject in motion: model, motion, the same by segments, forces on the feet, moments (T, K+6) [N m].
+    """The subject in motion: model, motion, loads on the bodies, forces on the feet, moments (T, K+6) [N m].
 
     rows: the degrees of freedom of the results among those of the model.
     """
 
     model: Model
     motion: Motion
-    segments: SegmentMotion
+    loads: DistalLoads
     wrenches: list[Wrench]
     moments: AnyArray
     rows: list[int]
@@ -142,7 +142,8 @@ class RecordedReplay(Replay):
         wrenches = self._wrenches(errors["center_of_pressure"])
         moments = measured_moments(self.trial, model, motion, wrenches)
         rows = [model.dof(dof) for dof in self.layout.dofs]
-        return SubjectWithErrors(model, motion, segment_motion(model, motion), wrenches, moments, rows)
+        loads = distal_loads(model, segment_motion(model, motion), wrenches)
+        return SubjectWithErrors(model, motion, loads, wrenches, moments, rows)
 
     def _wrenches(self, offset: AnyArray) -> list[Wrench]:
         """Forces on the feet; the center of pressure of each plate moved by (plates, 2) [m] adds d x F."""
@@ -166,7 +167,7 @@ class RecordedReplay(Replay):
         """One leg, by its number among the analysed ones, with errors of its muscles."""
         side = self.options.sides[number]
         state = muscle_state(body.model, self.muscles(body.model, errors, number), body.motion)
-        loads = leg_loads(body.model, body.motion, body.segments, body.wrenches, state)
+        loads = leg_loads(body.model, body.motion, body.loads, state)
         moments = leg_moments(body.model, body.moments, side)
         return leg_part(self.options, state, loads, moments, self.usable[side], self.time, self.emg[side])
 

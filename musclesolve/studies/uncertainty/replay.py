@@ -91,7 +91,7 @@ class ReplayLayout:
             "muscles": (tuple(muscles), [part.state.parameters.names for part in parts]),
             "joints": (
                 tuple(joints),
-                [() if part.loads is None else tuple(part.loads.net) for part in parts],
+                [() if part.loads is None else part.loads.joints for part in parts],
             ),
         }
         numbers, verdict = {}, {}

@@ -70,7 +70,7 @@ def gaps(model, side):
     """Least distance of the path points from the cylinders that they wrap, on the same bone, (k,) [m]."""
     paths = placed_paths(model, DATABASE, side, frame_maps(model, DATABASE, side))
     layout = paths.layout
-    position, center, axes, _ = paths.place(*sampled_poses(model, side))
+    (position, _, center, axes), _ = paths.place(*sampled_poses(model, side))
     found = {}
     for w, item in enumerate(layout.wrap_object):
         if layout.kind[item] != 0:

@@ -47,9 +47,8 @@ def leg_of(model, squat, database, rule) -> tuple[Part, Options]:
     state = muscle_state(model, place_muscles(model, database, "r", passive=rule), squat)
     moment = np.zeros((FRAMES, len(LEG_DOFS)))
     moment[:, LEG_DOFS.index("knee_flexion")] = 1.0
-    none = {"hip_r": np.zeros((FRAMES, 3))}
-    across = {"hip_r": np.zeros((FRAMES, len(state.muscles.names), 3))}
-    loads = JointLoads(none, across, none, across)
+    none, across = np.zeros((FRAMES, 1, 3)), np.zeros((FRAMES, 1, len(state.muscles.names), 3))
+    loads = JointLoads(("hip_r",), none, across, none, across)
     return leg_part(options, state, loads, moment, np.ones(FRAMES, dtype=bool), squat.time), options
 
 

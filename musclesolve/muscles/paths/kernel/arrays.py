@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -61,6 +61,50 @@ class PoseArrays(NamedTuple):
     center: Array  # (T, O, 3) [m]
     rotation: Array  # (T, O, 3, 3)
 
+    @classmethod
+    def of(cls, poses: int, points: int, objects: int) -> PoseArrays:
+        """Arrays for so many poses, points and objects."""
+        vectors = (poses, objects, 3)
+        on = np.empty((poses, points), bool)
+        return cls(np.empty((poses, points, 3)), on, np.empty(vectors), np.empty((*vectors, 3)))
+
+
+class CarriedArrays(NamedTuple):
+    """Points, wrap objects and moving frames, and what carries them: see `Paths`."""
+
+    point_body: Indices  # (P,)
+    point_frame: Indices  # (P,) -1: none
+    standing: Array  # (P, 3) [m]
+    switched: Indices  # (C,)
+    switch_dof: Indices  # (C,)
+    switch_lower: Array  # (C,) [rad]
+    switch_upper: Array  # (C,) [rad]
+    object_body: Indices  # (O,)
+    object_frame: Indices  # (O,) -1: none
+    center: Array  # (O, 3) [m]
+    axes: Array  # (O, 3, 3)
+    frame_body: Indices  # (F,)
+    pivot: Array  # (F, 3) [m]
+
+
+class FrameMotion(NamedTuple):
+    """Moving frames (F) in T poses, in space or relative to their bodies in standing.
+
+    origin r (T, F, 3): where the pivot goes [m]; rotation R (T, F, 3, 3); velocity of the origin and spin, (T, F, 3),
+    relative to the body, per unit rate of the angle [m/rad, rad/rad].
+    """
+
+    origin: Array
+    rotation: Array
+    velocity: Array
+    spin: Array
+
+    @classmethod
+    def of(cls, poses: int, frames: int) -> FrameMotion:
+        """Arrays for so many poses and frames."""
+        vectors = (poses, frames, 3)
+        return cls(np.empty(vectors), np.empty((*vectors, 3)), np.empty(vectors), np.empty(vectors))
+
 
 class PathArrays(NamedTuple):
     """Lengths, nodes, gradients and arcs of the paths in T poses."""
@@ -91,8 +135,3 @@ class LineArrays(NamedTuple):
     first: Indices  # (n+1,) first slot of each muscle
     position: Array  # (T, S, 3) [m], single precision; slots that a muscle does not need hold its last point
     used: Indices  # (T, n) how many it needs
-
-
-def contiguous(values: Any, kind: type = float) -> Any:
-    """An array as the compiled code takes it: of one kind, in C order and writable; copied where it is not."""
-    return np.require(values, kind, ["C", "W"])

@@ -8,12 +8,24 @@ from typing import Any
 from numba import types
 
 from musclesolve._util.compiled_code import OPTIONS, CompiledFunction, source_version
+from musclesolve.dynamics.kernel import bodies
+from musclesolve.dynamics.kernel.arrays import BodyArrays, BodyMotions
+from musclesolve.dynamics.kernel.bodies import move_body
 from musclesolve.muscles.paths.kernel.arrays import (
+    CarriedArrays,
+    FrameMotion,
     LayoutArrays,
     LineArrays,
     PathArrays,
     PoseArrays,
     WorkArrays,
+)
+from musclesolve.muscles.paths.kernel.placing import (
+    place_frames,
+    place_objects,
+    place_points,
+    set_spline,
+    set_turn,
 )
 from musclesolve.muscles.paths.kernel.trace import trace_muscle
 from musclesolve.muscles.paths.kernel.wrapping import solve_muscle
@@ -37,6 +49,20 @@ _LAYOUT = types.NamedTuple(
 _POSES = types.NamedTuple(
     [_REAL[:, :, ::1], types.boolean[:, ::1], _REAL[:, :, ::1], _REAL[:, :, :, ::1]], PoseArrays
 )
+_CARRIED = types.NamedTuple(
+    [
+        *(_WHOLE[::1], _WHOLE[::1], _REAL[:, ::1], _WHOLE[::1], _WHOLE[::1], _REAL[::1], _REAL[::1]),
+        *(_WHOLE[::1], _WHOLE[::1], _REAL[:, ::1], _REAL[:, :, ::1], _WHOLE[::1], _REAL[:, ::1]),
+    ],
+    CarriedArrays,
+)
+_FRAMES = types.NamedTuple(
+    [_REAL[:, :, ::1], _REAL[:, :, :, ::1], _REAL[:, :, ::1], _REAL[:, :, ::1]], FrameMotion
+)
+_BODIES = types.NamedTuple(
+    [_WHOLE[:, ::1], types.boolean[::1], _REAL[:, ::1], _REAL[:, :, ::1], _REAL[:, ::1]], BodyArrays
+)
+_MOVED = types.NamedTuple([_REAL[:, :, ::1], _REAL[:, ::1], _REAL[:, ::1], _REAL[:, :, ::1]], BodyMotions)
 _OUTPUT = types.NamedTuple([_REAL[:, ::1], _REAL[:, :, ::1], _REAL[:, :, ::1], _REAL[:, ::1]], PathArrays)
 _WORK = types.NamedTuple(
     [
@@ -75,45 +101,130 @@ def gather_wrenches(position, gradient, group, wrench):
             wrench[t, g, 5] += w
 
 
-def sum_powers(wrench, muscle, moved, screw, power):
-    """Rates of length (T, m, n) for screw motions (T, m, 6) of the groups that each moves, (m, G)."""
-    for t in range(power.shape[0]):
-        for row in range(power.shape[1]):
-            for n in range(power.shape[2]):
-                power[t, row, n] = 0.0
+def explicit_rates(wrench, muscle, frame, column, frames, rate):
+    """dL/dtheta (T, n, D) with the bodies at rest, of groups (G,) on moving frames.
+
+    frame (G,): -1 for none; column (F,): of the angle that moves a frame; frames: `FrameMotion` in space.
+    """
+    for t in range(rate.shape[0]):
+        for n in range(rate.shape[1]):
+            for d in range(rate.shape[2]):
+                rate[t, n, d] = 0.0
+        for g in range(muscle.size):
+            f = frame[g]
+            if f >= 0:
+                spin, origin, total = frames.spin[t, f], frames.origin[t, f], 0.0
+                for x in range(3):
+                    y, z = (x + 1) % 3, (x + 2) % 3
+                    shift = frames.velocity[t, f, x] - (spin[y] * origin[z] - spin[z] * origin[y])
+                    total += spin[x] * wrench[t, g, x] + shift * wrench[t, g, 3 + x]
+                rate[t, muscle[g], column[f]] += total
+
+
+def length_rates(wrench, muscle, body, bodies, motion, moved, explicit, dofs, rates, out):
+    """dL/dt (T, n): the power of the wrenches of groups (G,) on bodies of the model, and the explicit part.
+
+    motion: q and qd (T, N, 3); moved: work for all bodies.
+    """
+    for t in range(out.shape[0]):
+        for b in range(bodies.crossed.size):
+            move_body(motion[0][t], motion[1][t], bodies, b, moved, b)
+        for n in range(out.shape[1]):
+            out[t, n] = 0.0
+            for d in range(dofs.size):
+                out[t, n] += explicit[t, n, d] * rates[t, dofs[d]]
+        for g in range(muscle.size):
+            for k in range(6):
+                out[t, muscle[g]] += wrench[t, g, k] * moved.twist[body[g], k]
+
+
+def moment_arms(wrench, muscle, moved, axis, pivot, explicit, column, arm):
+    """-dL/dtheta (T, m, n) of rotations about axes through pivots (T, m, 3): see `PathState.moment_arms`.
+
+    moved (m, G): groups of nodes that each rotation moves; column (m,): of its explicit part, -1 for none.
+    """
+    for t in range(arm.shape[0]):
+        for row in range(arm.shape[1]):
+            a, o, c = axis[t, row], pivot[t, row], column[row]
+            for n in range(arm.shape[2]):
+                arm[t, row, n] = -explicit[t, n, c] if c >= 0 else 0.0
+            u, v, w = o[1] * a[2] - o[2] * a[1], o[2] * a[0] - o[0] * a[2], o[0] * a[1] - o[1] * a[0]
             for g in range(muscle.size):
                 if moved[row, g]:
-                    total = 0.0
-                    for k in range(6):
-                        total += wrench[t, g, k] * screw[t, row, k]
-                    power[t, row, muscle[g]] += total
+                    along = a[0] * wrench[t, g, 0] + a[1] * wrench[t, g, 1] + a[2] * wrench[t, g, 2]
+                    across = u * wrench[t, g, 3] + v * wrench[t, g, 4] + w * wrench[t, g, 5]
+                    arm[t, row, muscle[g]] -= along + across
 
 
-def natural_splines(first, knots, values, curvatures, x, value, slope):
-    """Values and slopes (T, F, 6) of natural splines at x (T, F): `NaturalSpline.at`."""
+def sum_pulls(wrench, muscle, on, center, pull, about):
+    """Sums of dL/dr and of (r - c) x dL/dr, (T, j, n, 3), over j sets (j, G) of groups, about centers c (T, j, 3)."""
+    for t in range(pull.shape[0]):
+        for j in range(pull.shape[1]):
+            for n in range(pull.shape[2]):
+                for x in range(3):
+                    pull[t, j, n, x] = about[t, j, n, x] = 0.0
+            c = center[t, j]
+            for g in range(muscle.size):
+                if on[j, g]:
+                    force, moment = pull[t, j, muscle[g]], about[t, j, muscle[g]]
+                    for x in range(3):
+                        y, z = (x + 1) % 3, (x + 2) % 3
+                        force[x] += wrench[t, g, 3 + x]
+                        lever = c[y] * wrench[t, g, 3 + z] - c[z] * wrench[t, g, 3 + y]
+                        moment[x] += wrench[t, g, x] - lever
+
+
+def add_couples(explicit, column, axes, about):
+    """Add to moments (T, n, 3) the couples that guide points and frames along with degrees of freedom (d,) of a joint.
+
+    The couple has the moment dL/dtheta of column (d,) of `explicit` about its own axis and none about the other axes
+    (T, d, 3): it is along the reciprocal vector of the axis in their span, three axes or fewer.
+    """
+    for t in range(about.shape[0]):
+        for i in range(column.size):
+            if column[i] < 0:
+                continue
+            a = axes[t, i]
+            b, c = axes[t, (i + 1) % column.size], axes[t, (i + 2) % column.size]
+            for x in range(3):
+                y, z = (x + 1) % 3, (x + 2) % 3
+                if column.size == 1:
+                    along, size = a[x], a[0] * a[0] + a[1] * a[1] + a[2] * a[2]
+                elif column.size == 2:  # b x n / n^2 with n = a x b
+                    bb, ab = b[0] * b[0] + b[1] * b[1] + b[2] * b[2], a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
+                    aa = a[0] * a[0] + a[1] * a[1] + a[2] * a[2]
+                    along, size = bb * a[x] - ab * b[x], aa * bb - ab * ab
+                else:
+                    along = b[y] * c[z] - b[z] * c[y]
+                    size = a[0] * (b[1] * c[2] - b[2] * c[1]) + a[1] * (b[2] * c[0] - b[0] * c[2])
+                    size += a[2] * (b[0] * c[1] - b[1] * c[0])
+                for n in range(about.shape[1]):
+                    about[t, n, x] += explicit[t, n, column[i]] * along / size
+
+
+def relative_frames(first, knots, values, curvatures, pivot, x, work, out):
+    """Moving frames relative to their bodies in standing at angles x (T, F); work (2, 6)."""
+    value, slope = work[0], work[1]
     for t in range(x.shape[0]):
         for f in range(x.shape[1]):
-            start, last = first[f], first[f + 1] - 1
-            inside = min(max(x[t, f], knots[start]), knots[last])
-            k = start
-            while k < last - 1 and knots[k + 1] <= inside:
-                k += 1
-            gap = knots[k + 1] - knots[k]
-            b = (inside - knots[k]) / gap
-            a = 1.0 - b
-            for c in range(value.shape[2]):
-                low, high = values[k, c], values[k + 1, c]
-                bent_low, bent_high = (
-                    curvatures[k, c] * gap * gap / 6.0,
-                    curvatures[k + 1, c] * gap * gap / 6.0,
-                )
-                rise = high - low + (1.0 - 3.0 * a * a) * bent_low + (3.0 * b * b - 1.0) * bent_high
-                slope[t, f, c] = rise / gap
-                value[t, f, c] = a * low + b * high + (a * a * a - a) * bent_low + (b * b * b - b) * bent_high
-                value[t, f, c] += slope[t, f, c] * (x[t, f] - inside)
+            set_spline(first[f], first[f + 1] - 1, knots, values, curvatures, x[t, f], value, slope)
+            for k in range(3):
+                out.origin[t, f, k] = pivot[f, k] + value[k]
+                out.velocity[t, f, k] = slope[k]
+            set_turn(value[3:], slope[3:], out.rotation[t, f], out.spin[t, f])
 
 
-_VERSION = source_version(Path(__file__).parent)
+def place(bodies, carried, q, coordinates, relative, moved, poses, space):
+    """Points, objects and frames in T poses; bodies of the model, `moved`: work for all of them."""
+    for t in range(q.shape[0]):
+        for b in range(bodies.crossed.size):
+            move_body(q[t], q[t], bodies, b, moved, b)
+        place_frames(carried, moved, relative, space, t)
+        place_points(carried, moved, space, coordinates[t], poses, t)
+        place_objects(carried, moved, space, poses, t)
+
+
+_VERSION = source_version(Path(__file__).parent, Path(bodies.__file__))
 
 
 def _on_disk(function: Any, *signature: Any) -> CompiledFunction:
@@ -123,16 +234,30 @@ def _on_disk(function: Any, *signature: Any) -> CompiledFunction:
 
 PATHS = _on_disk(paths, _LAYOUT, _POSES, _OUTPUT, _WORK, _LINES, _WHOLE)
 WRENCHES = _on_disk(gather_wrenches, _given(_REAL, 3), _given(_REAL, 3), _given(_WHOLE, 1), _REAL[:, :, ::1])
-POWERS = _on_disk(
-    sum_powers,
-    _given(_REAL, 3),
-    _given(_WHOLE, 1),
-    _given(types.boolean, 2),
-    _given(_REAL, 3),
-    _REAL[:, :, ::1],
+_GROUPS, _OUT = _given(_WHOLE, 1), _REAL[:, :, ::1]
+EXPLICIT = _on_disk(explicit_rates, _given(_REAL, 3), _GROUPS, _GROUPS, _GROUPS, _FRAMES, _OUT)
+RATES = _on_disk(
+    length_rates,
+    *(_given(_REAL, 3), _GROUPS, _GROUPS, _BODIES, types.UniTuple(_given(_REAL, 3), 2), _MOVED),
+    *(_given(_REAL, 3), _GROUPS, _given(_REAL, 2), _REAL[:, ::1]),
 )
-SPLINES = _on_disk(
-    natural_splines,
-    *(_WHOLE[::1], _REAL[::1], _REAL[:, ::1], _REAL[:, ::1], _REAL[:, ::1]),
-    *(_REAL[:, :, ::1], _REAL[:, :, ::1]),
+ARMS = _on_disk(
+    moment_arms,
+    *(_given(_REAL, 3), _GROUPS, _given(types.boolean, 2), _given(_REAL, 3), _given(_REAL, 3)),
+    *(_given(_REAL, 3), _GROUPS, _OUT),
+)
+PULLS = _on_disk(
+    sum_pulls,
+    *(_given(_REAL, 3), _GROUPS, _given(types.boolean, 2), _given(_REAL, 3)),
+    *(_REAL[:, :, :, ::1], _REAL[:, :, :, ::1]),
+)
+COUPLES = _on_disk(add_couples, _given(_REAL, 3), _GROUPS, _given(_REAL, 3), types.Array(_REAL, 3, "A"))
+FRAMES = _on_disk(
+    relative_frames,
+    *(_WHOLE[::1], _REAL[::1], _REAL[:, ::1], _REAL[:, ::1], _REAL[:, ::1], _REAL[:, ::1], _REAL[:, ::1]),
+    _FRAMES,
+)
+PLACE = _on_disk(
+    place,
+    *(_BODIES, _CARRIED, _given(_REAL, 3), _given(_REAL, 2), _FRAMES, _MOVED, _POSES, _FRAMES),
 )

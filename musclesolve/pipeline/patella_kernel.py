@@ -1,0 +1,114 @@
+"""The compiled parts of `patella`: the lever, and what it makes of the pulls of the quadriceps."""
+
+from __future__ import annotations
+
+from math import cos, sin, sqrt
+from pathlib import Path
+from typing import Any
+
+from numba import types
+
+from musclesolve._util.compiled_code import OPTIONS, CompiledFunction, compiled, source_version
+
+MESSAGE = "compiling the patella for this machine, once (a few seconds)"
+
+
+@compiled
+def set_lever(ligament, flexions, leans, flexion, up, left, spin, velocity, force, moment):
+    """Force and moment (3,) per newton metre in one pose: `PatellarLever.of`.
+
+    ligament (2,): arm and distance to the left [m]; flexions, leans (k,): its table [rad].
+    """
+    arm, beside, last, k = ligament[0], ligament[1], flexions.size - 1, 0
+    angle = min(max(flexion, flexions[0]), flexions[last])
+    while k < last - 1 and flexions[k + 1] <= angle:
+        k += 1
+    share = (angle - flexions[k]) / (flexions[k + 1] - flexions[k])
+    lean = leans[k] + share * (leans[k + 1] - leans[k])
+    rate = sqrt(spin[0] ** 2 + spin[1] ** 2 + spin[2] ** 2)
+    if spin[0] * left[0] + spin[1] * left[1] + spin[2] * left[2] < 0.0:
+        rate = -rate  # of flexion
+    raised = (up[0] * spin[0] + up[1] * spin[1] + up[2] * spin[2]) / (rate * rate)
+    size = 0.0
+    for x in range(3):
+        size += (up[x] - raised * spin[x]) ** 2
+    size = sqrt(size)
+    distance = arm
+    for x in range(3):
+        y, z = (x + 1) % 3, (x + 2) % 3
+        # straight = (up - (up . axis) axis) / size with axis = spin / rate, and so axis x straight = axis x up / size
+        force[x] = cos(lean) * (up[x] - raised * spin[x]) / size
+        force[x] += sin(lean) * (spin[y] * up[z] - spin[z] * up[y]) / (rate * size)
+        distance += velocity[x] * force[x] / rate
+    for x in range(3):
+        y, z = (x + 1) % 3, (x + 2) % 3
+        across = (spin[y] * force[z] - spin[z] * force[y]) / rate
+        moment[x] = (beside * across - distance * spin[x] / rate) / (arm * rate)
+    for x in range(3):
+        force[x] /= arm * rate
+
+
+def patellar_lever(ligament, flexions, leans, flexion, segment, spin, velocity, force, moment):
+    """Force and moment (T, 3) per newton metre: `PatellarLever.of`; segment: up and left (T, 3)."""
+    up, left = segment
+    for t in range(flexion.size):
+        set_lever(
+            ligament, flexions, leans, flexion[t], up[t], left[t], spin[t], velocity[t], force[t], moment[t]
+        )
+
+
+def pull_through_ligaments(knees, table, coordinates, axes, rotation, heads, arm, across, about, lever):
+    """Put the patellar ligaments of hinged knees (K,) in place of the heads (h,) of the quadriceps, of n muscles.
+
+    knees: degree of freedom, place among J joints, place among the moment arms (K,), ligament (K, 2); table: flexions
+    and leans (k,) [rad]; coordinates (T, D); axes (T, A, 3) of the joints; rotation (T, K, 3, 3) of the shanks; arm (T,
+    m, n); across, about (T, J + K, n, 3): of the joints, which change, then what the muscles pull at the patella with,
+    in whose place the force of the femur on it comes; lever (3, 3): work.
+    """
+    dof, joint, row, ligament = knees
+    force, moment, still = lever[0], lever[1], lever[2]
+    for x in range(3):
+        still[x] = 0.0
+    for t in range(coordinates.shape[0]):
+        for k in range(dof.size):
+            turned, flexion = rotation[t, k], coordinates[t, dof[k]]
+            up, left, spin = turned[:, 2], turned[:, 1], axes[t, dof[k]]
+            set_lever(ligament[k], table[0], table[1], flexion, up, left, spin, still, force, moment)
+            j, patella, head = joint[k], across.shape[1] - dof.size + k, 0
+            for n in range(arm.shape[2]):
+                if head < heads.size and heads[head] == n:
+                    head += 1
+                    for x in range(3):
+                        across[t, j, n, x] = arm[t, row[k], n] * force[x]
+                        about[t, j, n, x] = arm[t, row[k], n] * moment[x]
+                        across[t, patella, n, x] -= across[t, j, n, x]
+                else:
+                    for x in range(3):
+                        across[t, patella, n, x] = 0.0
+
+
+_VERSION = source_version(Path(__file__))
+_REAL = types.float64
+_ROW, _TABLE, _CUBE = (types.Array(_REAL, axes, "C", readonly=True) for axes in (1, 2, 3))
+
+
+def _on_disk(function: Any, *signature: Any) -> CompiledFunction:
+    return CompiledFunction(function, signature, OPTIONS, _VERSION, MESSAGE)
+
+
+LEVER = _on_disk(
+    patellar_lever,
+    *(_ROW, _ROW, _ROW, _ROW, types.UniTuple(_REAL[:, ::1], 2), _TABLE, _TABLE, _REAL[:, ::1], _REAL[:, ::1]),
+)
+_WHOLE = types.Array(types.intp, 1, "C")
+THROUGH = _on_disk(
+    pull_through_ligaments,
+    *(types.Tuple([_WHOLE, _WHOLE, _WHOLE, _REAL[:, ::1]]), types.UniTuple(_REAL[::1], 2)),
+    *(
+        _TABLE,
+        _CUBE,
+        types.Array(_REAL, 4, "C", readonly=True),
+        types.Array(types.intp, 1, "C", readonly=True),
+    ),
+    *(_CUBE, _REAL[:, :, :, ::1], _REAL[:, :, :, ::1], _REAL[:, ::1]),
+)
