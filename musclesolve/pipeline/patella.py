@@ -100,7 +100,7 @@ class PatellarLever:
             velocity = np.zeros_like(spin)
         force, moment = np.empty((2, *spin.shape))
         segment, motion = (contiguous(up), contiguous(left)), (contiguous(spin), contiguous(velocity))
-        LEVER.load()(ligament.size, *lean_table(), contiguous(flexion), segment, *motion, force, moment)
+        LEVER.load()(ligament.size, lean_table(), contiguous(flexion), segment, motion, force, moment)
         return cls(force, moment)
 
 

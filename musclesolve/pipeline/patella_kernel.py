@@ -14,11 +14,15 @@ MESSAGE = "compiling the patella for this machine, once (a few seconds)"
 
 
 @compiled
-def set_lever(ligament, flexions, leans, flexion, up, left, spin, velocity, force, moment):
+def set_lever(ligament, table, flexion, segment, motion, force, moment):
     """Force and moment (3,) per newton metre in one pose: `PatellarLever.of`.
 
-    ligament (2,): arm and distance to the left [m]; flexions, leans (k,): its table [rad].
+    ligament (2,): arm and distance to the left [m]; table: flexions and leans (k,) [rad]; segment: up and left (3,);
+    motion: spin and velocity (3,).
     """
+    flexions, leans = table
+    up, left = segment
+    spin, velocity = motion
     arm, beside, last, k = ligament[0], ligament[1], flexions.size - 1, 0
     angle = min(max(flexion, flexions[0]), flexions[last])
     while k < last - 1 and flexions[k + 1] <= angle:
@@ -48,32 +52,32 @@ def set_lever(ligament, flexions, leans, flexion, up, left, spin, velocity, forc
         force[x] /= arm * rate
 
 
-def patellar_lever(ligament, flexions, leans, flexion, segment, spin, velocity, force, moment):
-    """Force and moment (T, 3) per newton metre: `PatellarLever.of`; segment: up and left (T, 3)."""
+def patellar_lever(ligament, table, flexion, segment, motion, force, moment):
+    """Force and moment (T, 3) per newton metre: `PatellarLever.of`; segment: up and left; motion: spin and velocity."""
     up, left = segment
+    spin, velocity = motion
     for t in range(flexion.size):
-        set_lever(
-            ligament, flexions, leans, flexion[t], up[t], left[t], spin[t], velocity[t], force[t], moment[t]
-        )
+        pose, moved = (up[t], left[t]), (spin[t], velocity[t])
+        set_lever(ligament, table, flexion[t], pose, moved, force[t], moment[t])
 
 
-def pull_through_ligaments(knees, table, coordinates, axes, rotation, heads, arm, across, about, lever):
+def pull_through_ligaments(knees, table, motion, heads, arm, across, about, lever):
     """Put the patellar ligaments of hinged knees (K,) in place of the heads (h,) of the quadriceps, of n muscles.
 
     knees: degree of freedom, place among J joints, place among the moment arms (K,), ligament (K, 2); table: flexions
-    and leans (k,) [rad]; coordinates (T, D); axes (T, A, 3) of the joints; rotation (T, K, 3, 3) of the shanks; arm (T,
-    m, n); across, about (T, J + K, n, 3): of the joints, which change, then what the muscles pull at the patella with,
-    in whose place the force of the femur on it comes; lever (3, 3): work.
+    and leans (k,) [rad]; motion: coordinates (T, D), axes (T, A, 3) of the joints, rotations (T, K, 3, 3) of the
+    shanks; arm (T, m, n); across, about (T, J + K, n, 3): of the joints, which change, then what the muscles pull at
+    the patella with, in whose place the force of the femur on it comes; lever (3, 3): work.
     """
     dof, joint, row, ligament = knees
+    coordinates, axes, rotation = motion
     force, moment, still = lever[0], lever[1], lever[2]
     for x in range(3):
         still[x] = 0.0
     for t in range(coordinates.shape[0]):
         for k in range(dof.size):
-            turned, flexion = rotation[t, k], coordinates[t, dof[k]]
-            up, left, spin = turned[:, 2], turned[:, 1], axes[t, dof[k]]
-            set_lever(ligament[k], table[0], table[1], flexion, up, left, spin, still, force, moment)
+            flexion, segment = coordinates[t, dof[k]], (rotation[t, k, :, 2], rotation[t, k, :, 1])
+            set_lever(ligament[k], table, flexion, segment, (axes[t, dof[k]], still), force, moment)
             j, patella, head = joint[k], across.shape[1] - dof.size + k, 0
             for n in range(arm.shape[2]):
                 if head < heads.size and heads[head] == n:
@@ -89,26 +93,24 @@ def pull_through_ligaments(knees, table, coordinates, axes, rotation, heads, arm
 
 _VERSION = source_version(Path(__file__))
 _REAL = types.float64
-_ROW, _TABLE, _CUBE = (types.Array(_REAL, axes, "C", readonly=True) for axes in (1, 2, 3))
+_ROW, _CUBE = (types.Array(_REAL, axes, "C", readonly=True) for axes in (1, 3))
 
 
 def _on_disk(function: Any, *signature: Any) -> CompiledFunction:
     return CompiledFunction(function, signature, OPTIONS, _VERSION, MESSAGE)
 
 
+_WHOLE = types.Array(types.intp, 1, "C")
+_PAIR = types.UniTuple(_REAL[::1], 2)
 LEVER = _on_disk(
     patellar_lever,
-    *(_ROW, _ROW, _ROW, _ROW, types.UniTuple(_REAL[:, ::1], 2), _TABLE, _TABLE, _REAL[:, ::1], _REAL[:, ::1]),
+    *(_ROW, _PAIR, _ROW, types.UniTuple(_REAL[:, ::1], 2), types.UniTuple(_REAL[:, ::1], 2)),
+    *(_REAL[:, ::1], _REAL[:, ::1]),
 )
-_WHOLE = types.Array(types.intp, 1, "C")
 THROUGH = _on_disk(
     pull_through_ligaments,
-    *(types.Tuple([_WHOLE, _WHOLE, _WHOLE, _REAL[:, ::1]]), types.UniTuple(_REAL[::1], 2)),
-    *(
-        _TABLE,
-        _CUBE,
-        types.Array(_REAL, 4, "C", readonly=True),
-        types.Array(types.intp, 1, "C", readonly=True),
-    ),
-    *(_CUBE, _REAL[:, :, :, ::1], _REAL[:, :, :, ::1], _REAL[:, ::1]),
+    *(types.Tuple([_WHOLE, _WHOLE, _WHOLE, _REAL[:, ::1]]), _PAIR),
+    types.Tuple([_REAL[:, ::1], _REAL[:, :, ::1], _REAL[:, :, :, ::1]]),
+    *(types.Array(types.intp, 1, "C", readonly=True), _CUBE),
+    *(_REAL[:, :, :, ::1], _REAL[:, :, :, ::1], _REAL[:, ::1]),
 )

@@ -244,7 +244,7 @@ def leg_loads(
     turned = contiguous(model.rigid_bodies.subset(legs.shanks).rotation(motion.q))
     moved = contiguous(motion.coordinates), axes, turned
     arms = contiguous(state.moment_arm)
-    THROUGH.load()(legs.knees, lean_table(), *moved, legs.heads, arms, pull, about, np.empty((3, 3)))
+    THROUGH.load()(legs.knees, lean_table(), moved, legs.heads, arms, pull, about, np.empty((3, 3)))
     knees = tuple(legs.names[joint] for joint in legs.knees[1])
     return JointLoads(legs.names, force, pull[:, :count], moment, about[:, :count], knees, pull[:, count:])
 

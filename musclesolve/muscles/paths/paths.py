@@ -277,7 +277,7 @@ class PathState:
         moved = BodyMotions.unset(len(bodies.crossed))
         of_groups = self.wrench, groups.muscle, groups.body
         RATES.load()(
-            *of_groups, bodies, motion, moved, self.explicit, self.moving_dofs, contiguous(rates), out
+            of_groups, bodies, motion, moved, self.explicit, self.moving_dofs, contiguous(rates), out
         )
         return out
 

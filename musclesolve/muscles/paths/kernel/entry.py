@@ -121,11 +121,13 @@ def explicit_rates(wrench, muscle, frame, column, frames, rate):
                 rate[t, muscle[g], column[f]] += total
 
 
-def length_rates(wrench, muscle, body, bodies, motion, moved, explicit, dofs, rates, out):
-    """dL/dt (T, n): the power of the wrenches of groups (G,) on bodies of the model, and the explicit part.
+def length_rates(groups, bodies, motion, moved, explicit, dofs, rates, out):
+    """dL/dt (T, n): the power of the wrenches of groups of nodes on bodies of the model, and the explicit part.
 
-    motion: q and qd (T, N, 3); moved: work for all bodies.
+    groups: wrenches (T, G, 6), muscles and bodies (G,) of the groups; motion: q and qd (T, N, 3); moved: work for all
+    bodies.
     """
+    wrench, muscle, body = groups
     for t in range(out.shape[0]):
         for b in range(bodies.crossed.size):
             move_body(motion[0][t], motion[1][t], bodies, b, moved, b)
@@ -238,7 +240,12 @@ _GROUPS, _OUT = _given(_WHOLE, 1), _REAL[:, :, ::1]
 EXPLICIT = _on_disk(explicit_rates, _given(_REAL, 3), _GROUPS, _GROUPS, _GROUPS, _FRAMES, _OUT)
 RATES = _on_disk(
     length_rates,
-    *(_given(_REAL, 3), _GROUPS, _GROUPS, _BODIES, types.UniTuple(_given(_REAL, 3), 2), _MOVED),
+    *(
+        types.Tuple([_given(_REAL, 3), _GROUPS, _GROUPS]),
+        _BODIES,
+        types.UniTuple(_given(_REAL, 3), 2),
+        _MOVED,
+    ),
     *(_given(_REAL, 3), _GROUPS, _given(_REAL, 2), _REAL[:, ::1]),
 )
 ARMS = _on_disk(
