@@ -66,6 +66,8 @@ from musclesolve.sharing.problem import Problem
 from musclesolve.sharing.status import Status, is_solved
 
 _TIME = np.zeros(1)  # of a pose alone
+MOVES = 0.35
+"""A motion in which no angle of a leg changes by more than this [rad] does not show which body carries which marker."""
 LACKING = 0.1
 """Upward force, in body weights, that may be missing at the pelvis before a foot near the floor is taken to stand on
 something that is not measured; residuals of good recordings are half of it (Hicks et al. 2015)."""
@@ -200,7 +202,13 @@ class Live:
         self._nearest = NearestPose.of(self.model, self._targets)
         self._are_points = self._targets.slots < self.model.topology.point_count
         self._point_slots = self._targets.slots[self._are_points]
-        self.carriers = MarkerBodies.of(walk.position, *self._bodies(fit.q))
+        pose = self._bodies(fit.q)
+        legs = [self.model.dof(f"{dof}_{side}") for side in SIDES for dof in LEG_DOFS]
+        self.carriers = (
+            MarkerBodies.of(walk.position, *pose)
+            if np.ptp(fit.coordinates[:, legs], axis=0).max() > MOVES
+            else MarkerBodies.of_standing(recording, self.model, walk.position, pose)
+        )
         self._feet_slots = np.array(
             [[self.model.slot(f"{end}_{side}") for end in ("heel", "toe")] for side in SIDES]
         )

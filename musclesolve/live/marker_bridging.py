@@ -1,7 +1,9 @@
 """Markers that are hidden for a moment: put where their body carries them, as long as that is known.
 
 Every marker that is needed belongs to the body of the model against which it moves least in the recording of the trial,
-and stands at a place of that body. A hidden marker is put there: on the body as its other markers show it where three
+and stands at a place of that body. Where the subject stands still all through it, no motion shows the body: it is that
+of the landmark that the marker shows, else that of the landmarks in its clusters, else the body whose segment is
+nearest. A hidden marker is put there: on the body as its other markers show it where three
 or more of them are seen and span a triangle (least squares, `register`), without a limit in time; else on the body as
 the motion goes on, which is known for a moment only.
 """
@@ -13,7 +15,29 @@ from dataclasses import dataclass
 import numpy as np
 
 from musclesolve._util.arrays import Array, Indices, Mask
+from musclesolve._util.sides import split_side, with_side
+from musclesolve.dynamics.model.model import Model
+from musclesolve.recording.data import SIDES, Recording
 from musclesolve.recording.gaps.rigid_registration import SMALLEST_BREADTH, breadth, register
+
+LANDMARKS_OF = {
+    "pelvis": ("asis", "psis", "sacrum", "hip_center"),
+    "thigh": ("knee_lateral", "knee_medial", "knee_center", "thigh_wand"),
+    "shank": ("ankle_lateral", "ankle_medial", "ankle_center", "shank_wand"),
+    "foot": ("heel", "toe", "metatarsal_5"),
+    "upper_arm": ("elbow_lateral", "elbow_medial"),
+    "forearm": ("wrist",),
+    "thorax": ("shoulder", "shoulder_center", "neck_base"),
+}
+"""Body -> the landmarks that stand on its bone."""
+SEGMENTS = {
+    "thigh": ("hip", "knee"),
+    "shank": ("knee", "ankle"),
+    "foot": ("heel", "toe"),
+    "upper_arm": ("shoulder", "elbow"),
+    "forearm": ("elbow", "wrist"),
+}
+"""Body -> the points of the model between which its segment lies."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,11 +55,63 @@ class MarkerBodies:
             position: markers (T, n, 3) [m], without gaps.
             rotation, translation: of the bodies from standing, (T, B, 3, 3) and (T, B, 3) [m].
         """
-        away = position[:, :, None] - translation[:, None]
-        local = np.einsum("tbyx,tnby->tnbx", rotation, away)
+        local = cls._local(position, rotation, translation)
         spread = np.linalg.norm(local.std(axis=0), axis=2)
         body = np.argmin(spread, axis=1)
         return cls(body, local.mean(axis=0)[np.arange(len(body)), body])
+
+    @classmethod
+    def of_standing(
+        cls, trial: Recording, model: Model, position: Array, pose: tuple[Array, Array]
+    ) -> MarkerBodies:
+        """The bodies of the needed markers on a subject who stands.
+
+        Args:
+            trial: its mapping and clusters.
+            model: of the subject.
+            position: of its needed markers (T, n, 3) [m], without gaps.
+            pose: rotation (T, B, 3, 3) and translation (T, B, 3) [m] of the bodies from standing.
+        """
+        body = np.zeros(len(trial.used_markers), np.intp)
+        lines = _segment_lines(model)
+        by_landmark = {
+            marker: with_side(stem, side)
+            for landmark, weights in trial.mapping.items()
+            for name, side in [split_side(landmark)]
+            for stem, shown in LANDMARKS_OF.items()
+            if name in shown
+            for marker in weights
+        }
+        for k, marker in enumerate(trial.used_markers):
+            beside = [
+                by_landmark[other]
+                for cluster in trial.clusters.values()
+                if marker in cluster
+                for other in cluster
+                if other in by_landmark
+            ]
+            if marker in by_landmark:
+                name = by_landmark[marker]
+            elif beside:
+                name = max(dict.fromkeys(beside), key=beside.count)
+            else:
+                rotation, translation = (each.mean(axis=0) for each in pose)
+                away = {}
+                for segment, (first, last) in lines.items():
+                    turn, shift = rotation[model.body(segment)], translation[model.body(segment)]
+                    away[segment] = _distance(
+                        position[:, k].mean(axis=0), turn @ first + shift, turn @ last + shift
+                    )
+                name = min(away, key=away.__getitem__)
+            body[k] = model.body(name if name in lines else split_side(name)[0])
+        local = cls._local(position, *pose)
+        return cls(body, local.mean(axis=0)[np.arange(len(body)), body])
+
+    @staticmethod
+    def _local(position: Array, rotation: Array, translation: Array) -> Array:
+        """Places of markers in the standing layout of every body, (T, n, B, 3) [m]."""
+        away = position[:, :, None] - translation[:, None]
+        return np.einsum("tbyx,tnby->tnbx", rotation, away)
 
     def filled(self, position: Array, rotation: Array, translation: Array) -> tuple[Array, Mask]:
         """Markers with the hidden ones put in their places, (n, 3) [m], and which of them the motion alone shows (n,).
@@ -57,3 +133,23 @@ class MarkerBodies:
                 whole[lost] = self.place[lost] @ rotation[body].T + translation[body]
                 guessed |= lost
         return whole, guessed
+
+
+def _segment_lines(model: Model) -> dict[str, tuple[Array, Array]]:
+    """Body -> both ends of its segment in the standing layout [m]."""
+    lines = {}
+    for stem, (first, last) in SEGMENTS.items():
+        for side in SIDES:
+            ends = [model.standing[model.slot(f"{end}_{side}")] for end in (first, last)]
+            lines[f"{stem}_{side}"] = ends[0], ends[1]
+    hips = [model.standing[model.slot(f"hip_{side}")] for side in SIDES]
+    lines["pelvis"] = hips[0], hips[1]
+    lines["thorax"] = 0.5 * (hips[0] + hips[1]), model.standing[model.slot("neck_base")]
+    return lines
+
+
+def _distance(point: Array, first: Array, last: Array) -> float:
+    """Distance of a point from the line between two others, (3,) each [m]."""
+    along = last - first
+    share = np.clip(along @ (point - first) / (along @ along), 0.0, 1.0)
+    return float(np.linalg.norm(point - first - share * along))

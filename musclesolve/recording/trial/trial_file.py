@@ -72,6 +72,20 @@ def read_trial(path: str | Path) -> Trial | ModelTrial:
         raise document.error(problem, "files", "model", 0, expected, remedy, code="conflict")
     if is_model_trial(document):
         return read_model_trial(Path(path))
+    return _recorded_trial(document)
+
+
+def read_standing(path: str | Path) -> Trial:
+    """Read the trial file of a subject who stands anywhere: what its plates measured is not tested.
+
+    Raises:
+        InputError: see `read_trial`.
+    """
+    return _recorded_trial(trial_document(Path(path)), plates_tested=False)
+
+
+def _recorded_trial(document: Document, plates_tested: bool = True) -> Trial:
+    """Return the trial of a recording, checked."""
     content = validated(document)
     files = named_files(document, content)
     rotation = rotation_of(document, content["laboratory"])
@@ -99,7 +113,7 @@ def read_trial(path: str | Path) -> Trial | ModelTrial:
     trial = ranged(with_fascicles(trial, *read_fascicles(document, content)), content)
     trial, completed = completed_trial(trial, content)
     trial = replace(trial, notes=(*trial.notes, *(marker.sentence for marker in completed)))
-    check_trial(trial, document)
+    check_trial(trial, document, plates_tested)
     if trial.emg is not None:
         check_overlap(trial, trial.emg)
     if trial.fascicles is not None:

@@ -1,0 +1,431 @@
+"""The first seconds of a session as the standing trial of its subject.
+
+The trial file of the session is a template of the laboratory: mapping, plates, muscles, cost, what is known of the
+subject. It needs no recording of this subject; what it names as markers, standing trial and forces is not read. The
+subject stands still for some seconds; what was seen becomes `standing.trc` and `standing.mot`, and `standing.toml` is
+the template with these files: the trial that `Live` is made of. Lengths, joint centers and muscle paths follow from it
+as from any standing trial, and the mass from the plates where it is asked for or not stated.
+
+What is wrong is said while the person is still there, by the checks of recordings (`musclesolve check`) and by what can
+only be asked of somebody who stands: whether they stood still, what the plates carry, what they show without a load.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+
+from musclesolve._util.arrays import Array
+from musclesolve._util.message_text import few
+from musclesolve.checking.case import finding_of
+from musclesolve.checking.check import all_checks, findings_of
+from musclesolve.checking.files.body_mass_and_subject import FAR_MASS, MASS
+from musclesolve.checking.finding import SEVERITIES, Finding, Severity, Where
+from musclesolve.checking.forces.plate_zero_and_saturation import ZERO
+from musclesolve.constants import STANDARD_GRAVITY
+from musclesolve.errors import InputError
+from musclesolve.live.recorder import plate_columns
+from musclesolve.live.stream import WAIT, Arrival, Sample, Source, StreamEnded
+from musclesolve.recording.data import SIDE_NAMES, SIDES, Markers, Side, Table, Trial
+from musclesolve.recording.file_axes import global_from_laboratory
+from musclesolve.recording.formats import read_markers
+from musclesolve.recording.markers.marker_set import find_marker_set, markers_of
+from musclesolve.recording.schema import trial_document, validated
+from musclesolve.recording.text.mot_file import write_mot
+from musclesolve.recording.text.text_file import write_text
+from musclesolve.recording.text.toml_text import tables_text
+from musclesolve.recording.text.trc_file import write_trc
+from musclesolve.recording.trial.model_trial import is_model_trial
+from musclesolve.recording.trial.trial_file import read_standing
+from musclesolve.recording.trial.trial_paths import with_paths
+
+NAMES = {
+    "trial": "standing.toml",
+    "markers": "standing.trc",
+    "forces": "standing.mot",
+    "motion": "motion.trc",
+    "motion_forces": "motion.mot",
+}
+HEAD = "# The subject of a live session, by the template of the laboratory and the standing trial.\n\n"
+UNKNOWN_MASS = 70.0
+"""Stands where the mass is to be weighed and could not be [kg]: an error is reported then."""
+STILL = 0.05
+"""A marker of somebody who stands still stays within this of the middle of all of them [m]: the body may sway as a
+whole, by some centimetres in 5 s. A tenth of the samples may lie outside."""
+RAISED_DEG = 45.0
+"""Arms that hang are nearer to the vertical [degrees]."""
+SEEN = 0.5
+"""A marker that is seen in a smaller share of the samples was not seen."""
+LOADED = 0.05
+"""A plate that carries less than this share of the load of all plates carries no foot."""
+STANDS = 150.0
+"""Somebody stands on the plates where they carry so much [N]."""
+PATIENCE = 10.0
+"""So long samples are waited for [s]."""
+_AXES = ("forward", "left", "up")
+ASKED = frozenset(
+    "trial_file unreadable mapping marker_units up_axis sides_swapped pair_swapped labels_exchanged landmark_order "
+    "noise markers_merged joint_width subject stature proportions pose strength".split()
+)
+"""What `musclesolve check` finds that can be wrong with somebody who stands; the rest is about motion."""
+
+
+@dataclass(frozen=True, eq=False)
+class Stood:
+    """What a standing showed.
+
+    trial: of which `Live` is made, None where it was refused. mass: by the plates [kg], NaN where nobody stood on them.
+    findings: what is wrong, errors first.
+    """
+
+    trial: Trial | None
+    mass: float
+    findings: tuple[Finding, ...]
+
+    @property
+    def ok(self) -> bool:
+        """Whether the session may go on; else the subject has to stand again."""
+        return self.trial is not None and not any(found.severity == "error" for found in self.findings)
+
+
+class Standing:
+    """A standing that is to be measured, and what the streams shall deliver for it.
+
+    Args:
+        template: trial file of the laboratory.
+        folder: where the standing trial goes; made if missing.
+        plates: of each plate of the stream "r", "l", or None where the foot is found contact by contact; those of the
+            [[force]] tables of the template unless given.
+        rate_hz: samples of the markers a second; those of the recording that the template names unless given.
+        weigh: take the mass from the plates even where the template states one.
+
+    Attributes:
+        markers: names of all markers that may be seen, those included that are taken off after the standing.
+        plates, channels, rate, bridge: as of `Live`.
+        document: the template.
+
+    Raises:
+        InputError: a template that no trial can be made of, or whose rate or plates are not known.
+    """
+
+    channels: tuple[str, ...] = ()
+    bridge = 0.05
+
+    def __init__(
+        self,
+        template: str | Path,
+        folder: str | Path,
+        plates: Sequence[Side | None] | None = None,
+        rate_hz: float | None = None,
+        weigh: bool = False,
+    ) -> None:
+        self.document, self.folder = trial_document(Path(template)), Path(folder)
+        stated = self.document.content
+        if is_model_trial(self.document):
+            problem, expected = "this is the trial of an OpenSim model", "the trial file of recorded markers"
+            raise self.document.error(problem, "files", "model", 0, expected, code="unsupported")
+        self.rate = self._rate() if rate_hz is None else rate_hz
+        if plates is None:
+            plates = [entry.get("side") for entry in stated.get("force", []) if isinstance(entry, dict)]
+            if not plates or not set(plates) <= set(SIDES):
+                raise self.document.error(
+                    "it is not known which plates the stream has, and which foot stands on each",
+                    "force",
+                    expected='a [[force]] with side = "r" or "l" for every plate',
+                    remedy="state them, or --plate r --plate l",
+                    code="missing_key",
+                )
+        self.plates = tuple(plates)
+        weighs = isinstance(stated.get("subject"), dict) and "mass_kg" not in stated["subject"]
+        self.weighed = weigh or weighs
+        # what the standing will say is not asked of the template
+        self._stated = stated
+        self.document.content = self._content(UNKNOWN_MASS)
+        self._stood: Stood | None = None
+        tables = validated(self.document)
+        if not isinstance(tables["filter"]["cutoff_hz"], float):
+            problem = f'cutoff_hz = "{tables["filter"]["cutoff_hz"]}" with a standing, which shows no motion'
+            remedy = "write cutoff_hz = 6 for walking, 10 to 20 for running"
+            raise self.document.error(problem, "filter", "cutoff_hz", 0, "a number", remedy, code="conflict")
+        if tables["emg"]["weight"] or tables["sharing"]["cost"] == "emg_tracking":
+            problem = "a cost that follows EMG, after a standing that shows none"
+            remedy = "make a trial file with a recording of this subject, or leave out [emg] weight"
+            raise self.document.error(problem, "emg", "weight", 0, "another cost", remedy, code="unsupported")
+        chosen = stated.get("markers", {}).get("set")
+        self._set = None if chosen is None else find_marker_set(self.document, chosen)
+        mapped = (marker for way in tables["mapping"].values() for marker in markers_of(way))
+        clustered = (marker for names in tables["clusters"].values() for marker in names)
+        of_set = () if self._set is None else self._set.markers
+        self.markers = tuple(dict.fromkeys([*mapped, *clustered, *tables["carried"], *of_set]))
+        laboratory = tables["laboratory"]
+        self._axes = global_from_laboratory(laboratory["forward"], laboratory["up"])
+
+    def _rate(self) -> float:
+        """The rate of the recording that the template names [Hz]."""
+        named = self.document.content.get("files", {}).get("markers")
+        try:
+            return read_markers(self.document.path.parent / str(named)).rate
+        except InputError:
+            raise InputError(
+                "the template names no recording that would show how many samples come a second",
+                code="missing_argument",
+                file=self.document.path,
+                expected="the rate of the markers [Hz]",
+                remedy="--rate 100",
+            ) from None
+
+    def _content(self, mass: float, carried: Mapping[str, str] | None = None) -> dict[str, Any]:
+        """The tables of the trial file of the standing, with a mass that was weighed [kg]."""
+        content = with_paths(self._stated, self.document.path.parent, self.folder / NAMES["trial"])
+        kept = {
+            key: name for key, name in (content.get("files") or {}).items() if key.startswith("functional")
+        }
+        content["files"] = (
+            {role: NAMES[role] for role in ("markers", "forces")} | {"static": NAMES["markers"]} | kept
+        )
+        for name in ("time", "emg", "fascicle", "plates"):
+            content.pop(name, None)
+        if isinstance(content.get("laboratory"), dict):
+            content["laboratory"] = {
+                key: axis for key, axis in content["laboratory"].items() if not key.startswith("static")
+            }
+        if isinstance(content.get("subject"), dict) and self.weighed:
+            content["subject"]["mass_kg"] = mass
+        content["force"] = [
+            {"side": side or SIDES[k % 2]} | plate_columns(k) for k, side in enumerate(self.plates)
+        ]
+        if carried:
+            content["carried"] = {**carried, **content.get("carried", {})}
+        return content
+
+    def measure(self, source: Source, seconds: float, stop: Callable[[], bool] = lambda: False) -> Stood:
+        """Take samples for some seconds, write the standing trial and say what is wrong with it.
+
+        Args:
+            source: of samples in the order of `markers` and `plates`.
+            seconds: how long the subject stands [s].
+            stop: asked at least ten times a second; what came until then is used.
+
+        Raises:
+            InputError: hardly a sample came, or the folder cannot be written.
+        """
+        time, markers, plates = self._taken(source, seconds, stop)
+        seen = np.isfinite(markers).all(axis=2).mean(axis=0)
+        mass, of_plates = self._weighed(plates)
+        findings = [*of_plates, *self._seen_and_still(markers, seen)]
+        self._write_recording("markers", "forces", time, markers, plates)
+        path = self._write_trial(
+            mass, {name for name, share in zip(self.markers, seen, strict=True) if share > 0.0}
+        )
+        faults = findings_of(path, all_checks())
+        findings += [found for found in faults if found.code in ASKED and found.severity != "note"]
+        trial = None
+        try:
+            trial = read_standing(path)
+        except InputError as error:
+            if not any(found.severity == "error" for found in findings):
+                findings.append(finding_of("refused", error))
+        else:
+            findings += _raised_arms(trial)
+        ordered = sorted(findings, key=lambda found: SEVERITIES.index(found.severity))
+        self._stood = Stood(trial, mass, tuple(ordered))
+        return self._stood
+
+    def follow(self, source: Source, seconds: float, stop: Callable[[], bool] = lambda: False) -> Trial:
+        """Take the first seconds of the movement as the motion of the trial, and return the trial.
+
+        Lengths of trunk and arms, and which body carries which marker, are then those of the movement. The subject was
+        measured before.
+
+        Args:
+            source: as of `measure`.
+            seconds: how much of the movement [s].
+            stop: asked at least ten times a second; what came until then is used.
+
+        Raises:
+            InputError: hardly a sample came, or no motion can be read from them.
+        """
+        assert self._stood is not None and self._stood.trial is not None
+        time, markers, plates = self._taken(source, seconds, stop)
+        self._write_recording("motion", "motion_forces", time, markers, plates)
+        path = self.folder / NAMES["trial"]
+        content = trial_document(path).content
+        content["files"] |= {"markers": NAMES["motion"], "forces": NAMES["motion_forces"]}
+        write_text(path, HEAD + tables_text(content))
+        return read_standing(path)
+
+    def _taken(self, source: Source, seconds: float, stop: Callable[[], bool]) -> tuple[Array, Array, Array]:
+        """Times (T,) [s] from 0 on, markers (T, n, 3) and plates (T, P, 9) of some seconds, NaN where none came."""
+        samples, begun = list[Sample](), perf_counter()
+        while not stop():
+            try:
+                arrival = source.wait(WAIT)
+            except StreamEnded:
+                break
+            if arrival is not None and (not samples or arrival.sample.time > samples[-1].time):
+                samples.append(arrival.sample)
+            if samples and samples[-1].time - samples[0].time >= seconds:
+                break
+            if not samples and perf_counter() - begun > PATIENCE:
+                break
+        if len(samples) < max(0.5 * seconds * self.rate, 2.0):
+            raise InputError(
+                f"{len(samples)} samples came in {seconds:g} s",
+                code="no_stream",
+                expected=f"{self.rate:g} a second",
+                remedy="see whether the sender runs, and whether --rate is its rate",
+            )
+        slots = np.rint((np.array([sample.time for sample in samples]) - samples[0].time) * self.rate).astype(
+            int
+        )
+        time = np.arange(slots[-1] + 1) / self.rate
+        markers = np.full((len(time), len(self.markers), 3), np.nan)
+        plates = np.full((len(time), len(self.plates), 9), np.nan)
+        markers[slots], plates[slots] = [s.markers for s in samples], [s.plates for s in samples]
+        return time, markers, plates
+
+    def _write_recording(
+        self, markers_as: str, forces_as: str, time: Array, markers: Array, plates: Array
+    ) -> None:
+        """Write markers (T, n, 3) that were seen and plates (T, P, 9), in the axes of the files."""
+        shown = np.flatnonzero(np.isfinite(markers).all(axis=2).any(axis=0))
+        names, path = tuple(self.markers[k] for k in shown), self.folder / NAMES[markers_as]
+        write_trc(path, Markers(time, names, markers[:, shown] @ self._axes, path))
+        # a plate that was not measured stands as unloaded: the trial needs its columns
+        vectors = np.nan_to_num(plates.reshape(len(time), -1, 3) @ self._axes)
+        columns = [
+            f"{name}{axis}"
+            for k in range(len(self.plates))
+            for name in plate_columns(k).values()
+            for axis in "xyz"
+        ]
+        path = self.folder / NAMES[forces_as]
+        write_mot(path, Table(time, tuple(columns), vectors.reshape(len(time), -1), False, path), decimals=8)
+
+    def _write_trial(self, mass: float, seen: set[str]) -> Path:
+        """Write the trial file of the standing; what a marker set has for the standing alone is carried."""
+        carried = dict[str, str]()
+        if self._set is not None:
+            clusters = {**self._set.clusters, **self._stated.get("clusters", {})}
+            whole = [name for name, members in clusters.items() if len(seen.intersection(members)) >= 3]
+            carried = {
+                m: cluster for m, cluster in self._set.carried.items() if m in seen and cluster in whole
+            }
+        content = self._content(round(mass, 2) if np.isfinite(mass) else UNKNOWN_MASS, carried)
+        path = self.folder / NAMES["trial"]
+        write_text(path, HEAD + tables_text({name: table for name, table in content.items() if table}))
+        return path
+
+    def _weighed(self, plates: Array) -> tuple[float, list[Finding]]:
+        """The mass by the plates [kg], NaN where nobody stands on them, and what is wrong with (T, P, 9)."""
+        force = plates[:, :, :3]
+        measured = np.isfinite(force).all(axis=2).mean(axis=0) > SEEN
+        level = np.nanmedian(np.where(measured[:, None], force, 0.0), axis=0)
+        total = float(level[measured, 2].sum())
+        stands = total > STANDS
+        findings = list[Finding]()
+        for k in np.flatnonzero(measured):
+            off = [f"{level[k, axis]:.0f} N {_AXES[axis]}" for axis in range(3) if abs(level[k, axis]) > ZERO]
+            if off and level[k, 2] < LOADED * max(total, STANDS):
+                what = f"plate {k + 1} shows {' and '.join(off)} while no foot is on it, expected less than {ZERO:g} N"
+                remedy = "zero the plate, with nobody and nothing on it"
+                findings.append(Finding("plate_baseline", "error", what, remedy))
+        if not stands:
+            severity: Severity = "error" if self.weighed else "note"
+            what = f"nobody stands on the plates: they carry {total:.0f} N"
+            remedy = (
+                "stand with both feet on the plates, or state mass_kg"
+                if self.weighed
+                else "the mass is as stated"
+            )
+            return np.nan, [*findings, Finding("mass", severity, what, remedy)]
+        mass = total / STANDARD_GRAVITY
+        swing = float(np.ptp(np.nanquantile(force[:, measured, 2].sum(axis=1), [0.05, 0.95])))
+        if swing > MASS * total:
+            what = f"the load of the plates changes by {swing:.0f} N while the subject stands on them"
+            findings.append(
+                Finding("mass", "error", what, "stand still, with nothing in contact but the plates")
+            )
+        if not self.weighed:
+            stated = float(self._stated["subject"]["mass_kg"])
+            more = mass / stated - 1.0
+            if abs(more) > MASS:
+                what = f"the plates carry {mass:.1f} kg, mass_kg is {stated:g} ({100 * more:+.0f} %)"
+                remedy = (
+                    "weigh the subject, stand with both feet on the plates and touch nothing else, or --weigh"
+                )
+                severity = "error" if abs(more) > FAR_MASS else "warning"
+                findings.append(Finding("mass", severity, what, remedy))
+        return mass, findings
+
+    def _seen_and_still(self, markers: Array, seen: Array) -> Iterator[Finding]:
+        """Which markers (T, n, 3) were hidden, and whether the subject stood still; seen (n,): share of the samples."""
+        needed = set(self.markers) if self._set is None else set()
+        hidden = [self.markers[k] for k in np.flatnonzero(seen < SEEN) if self.markers[k] in needed]
+        if hidden:
+            what = f"{few(hidden, 6)} {'was' if len(hidden) == 1 else 'were'} hidden most of the time"
+            remedy = "see whether the marker is on, labelled and in the view of the cameras, and stand again"
+            yield Finding("gap", "error", what, remedy, Where(markers=tuple(hidden)))
+        visible = np.flatnonzero(seen >= SEEN)
+        if not len(visible):
+            return
+        body = markers[:, visible] - np.nanmean(markers[:, visible], axis=1, keepdims=True)
+        low, high = np.nanquantile(body, [0.05, 0.95], axis=0)
+        way = np.linalg.norm(high - low, axis=1)
+        moved = [int(visible[k]) for k in np.argsort(-way) if way[k] > STILL]
+        if moved:
+            names = few([self.markers[k] for k in moved], 3)
+            far = f"{1000 * way.max():.0f} mm, expected at most {1000 * STILL:.0f} mm"
+            what = f"the subject moved: {names} by up to {far}"
+            yield Finding("leap", "error", what, "stand still, arms at rest, and look ahead")
+
+
+def _raised_arms(trial: Trial) -> Iterator[Finding]:
+    """Whether the arms hang: shoulders rise with raised arms, and the trunk seems longer than in the movement."""
+    standing = trial.markers
+    for side in SIDES:
+        names = [f"{part}_{side}" for part in ("shoulder", "elbow_lateral")]
+        if not all(trial.sees(name) for name in names):
+            continue
+        shoulder, elbow = (np.nanmedian(standing.weighted(trial.mapping[name]), axis=0) for name in names)
+        arm = elbow - shoulder
+        raised = np.degrees(np.arccos(-arm[2] / np.linalg.norm(arm)))
+        if raised > RAISED_DEG:
+            what = f"the {SIDE_NAMES[side]} arm is raised by {raised:.0f} degrees, expected at most {RAISED_DEG:g}"
+            remedy = "let the arms hang, or take the trunk from the first seconds of the movement: --walk 3"
+            yield Finding("proportions", "warning", what, remedy)
+
+
+class Chosen:
+    """A source whose samples have the markers of a `Live` only, out of those of a standing."""
+
+    def __init__(self, source: Source, standing: Standing, markers: Sequence[str]) -> None:
+        self._source = source
+        self._places = np.array([standing.markers.index(name) for name in markers])
+
+    def wait(self, timeout: float) -> Arrival | None:
+        """See Source."""
+        arrival = self._source.wait(timeout)
+        if arrival is None:
+            return None
+        sample = arrival.sample
+        return arrival._replace(sample=sample._replace(markers=sample.markers[self._places]))
+
+    def let_pass(self) -> None:
+        """Leave out what arrived until now."""
+        while self._source.wait(0.0) is not None:
+            pass
+
+    @property
+    def remarks(self) -> Sequence[str]:
+        """See Source."""
+        return self._source.remarks
+
+    def close(self) -> None:
+        """See Source."""
+        self._source.close()
