@@ -20,6 +20,7 @@ from musclesolve._util.message_text import few
 from musclesolve.errors import InputError
 from musclesolve.live.joining import Reading, Wanted
 from musclesolve.live.live import Frame, Live
+from musclesolve.live.stream import Expected
 from musclesolve.recording.schema import validated
 from musclesolve.recording.units import metres_in, newton_metres_in, newtons_in
 
@@ -156,7 +157,7 @@ class Layout:
 def _stated_plates(wanted: Wanted) -> dict[str, tuple[str, str]]:
     """Columns that [[force]] of the trial file names -> (role and number of the plate, axis)."""
     found = dict[str, tuple[str, str]]()
-    for number, entry in enumerate(validated(wanted.live.trial.document)["force"], start=1):
+    for number, entry in enumerate(validated(wanted.live.document)["force"], start=1):
         for role in ("force", "point", "moment"):
             names = entry[role]
             columns = [names + axis for axis in "xyz"] if isinstance(names, str) else names or []
@@ -165,7 +166,7 @@ def _stated_plates(wanted: Wanted) -> dict[str, tuple[str, str]]:
 
 
 def _meaning(
-    channel: Channel, live: Live, stated: dict[str, tuple[str, str]]
+    channel: Channel, live: Expected, stated: dict[str, tuple[str, str]]
 ) -> tuple[tuple[str, str] | None, str]:
     """What a channel is, None for what is not needed; and the kind of its unit."""
     label = channel.label.strip()

@@ -31,8 +31,7 @@ from numpy.typing import ArrayLike
 from musclesolve._util.arrays import Array
 from musclesolve._util.checks import check_number
 from musclesolve.errors import InputError
-from musclesolve.live.live import Live
-from musclesolve.live.stream import WAIT, Arrival, Sample, StreamEnded
+from musclesolve.live.stream import WAIT, Arrival, Expected, Sample, StreamEnded
 from musclesolve.recording.schema import validated
 from musclesolve.recording.trial.trial_file import rotation_of
 
@@ -101,17 +100,17 @@ class Wanted:
     rotation: (3, 3) from the axes of the streams to the global frame.
     """
 
-    live: Live
+    live: Expected
     rotation: Array
 
     @classmethod
-    def of(cls, live: Live, forward: str | None = None, up: str | None = None) -> Wanted:
+    def of(cls, live: Expected, forward: str | None = None, up: str | None = None) -> Wanted:
         """With the axes of the files of the trial ([laboratory]), or others such as "+x".
 
         Raises:
             InputError: axes that are not square to each other.
         """
-        document = live.trial.document
+        document = live.document
         laboratory = validated(document)["laboratory"]
         stated = {"forward": forward or laboratory["forward"], "up": up or laboratory["up"]}
         return cls(live, rotation_of(document, laboratory | stated))
@@ -200,7 +199,7 @@ class Joined:
 
     def __init__(
         self,
-        live: Live,
+        live: Expected,
         streams: Mapping[str, Stream],
         wait_ms: float = WAIT_MS,
         plate_offset: float | None = None,

@@ -61,6 +61,7 @@ from musclesolve.pipeline.run_options import check_consistent, check_rigid
 from musclesolve.pipeline.share import share_part
 from musclesolve.recording.data import SIDES, Markers, Side, Trial
 from musclesolve.recording.plates.foot_contacts import EDGE, FAST, HIGH, LOW, SLOW, touch
+from musclesolve.recording.schema import Document
 from musclesolve.recording.trial.model_trial import ModelTrial
 from musclesolve.sharing.problem import Problem
 from musclesolve.sharing.status import Status, is_solved
@@ -232,6 +233,11 @@ class Live:
         self._wrenches = tuple(CausalFilter(6, self.rate, self.cutoff, self.lag) for _ in SIDES)
         self._assigned = PlateSides(self.plates, recording.unloaded_below)
         self._clock, self._past = SampleClock(self.rate, self.bridge), _Past()
+
+    @property
+    def document(self) -> Document:
+        """The trial file."""
+        return self.trial.document
 
     @property
     def noise_gain(self) -> Array:

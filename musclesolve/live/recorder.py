@@ -52,7 +52,7 @@ LONGEST_GAP = 10.0
 MOST_WAITING = 1 << 27
 """Bytes that wait for a disk that is full; beyond it the recording ends."""
 FRAMES, NOTES = "frames.csv", "notes.csv"
-KNOWN = ("trial*.toml", "markers*.trc", "forces*.mot", "emg*.sto", FRAMES, NOTES)
+KNOWN = ("trial*.toml", "markers*.trc", "forces*.mot", "emg*.sto", FRAMES, NOTES, "standing.*", "motion.*")
 """Files of a recording."""
 _COUNT = 10
 """Width of the number of rows in the header of a TRC file."""

@@ -7,6 +7,7 @@ from contextlib import ExitStack
 
 from musclesolve.live.adapters.registry import open_sink, open_stream
 from musclesolve.live.joining import WAIT_MS, Joined, Stream, Wanted
+from musclesolve.live.live import Live
 from musclesolve.live.stream import Passed, Sink, run_session
 
 
@@ -33,15 +34,36 @@ def stream_session(
     Raises:
         InputError: a stream that cannot be opened, or carries something else than is needed.
     """
+    live = wanted.live
+    assert isinstance(live, Live)
+    with ExitStack() as opened:
+        source = open_source(wanted, sources, wait_ms=wait_ms, plate_offset=plate_offset)
+        opened.callback(source.close)
+        ready = open_sinks(sinks)
+        opened.pop_all()  # from here on the session closes them
+    return run_session(live, source, ready, stop, seconds)
+
+
+def open_source(
+    wanted: Wanted, sources: Sequence[str], *, wait_ms: float = WAIT_MS, plate_offset: float | None = None
+) -> Joined:
+    """Named streams as one source; see `stream_session`."""
     with ExitStack() as opened:
         streams = dict[str, Stream]()
         for name in sources:
             streams[name] = open_stream(name, wanted)
             opened.callback(streams[name].close)
+        source = Joined(wanted.live, streams, wait_ms, plate_offset)
+        opened.pop_all()
+    return source
+
+
+def open_sinks(sinks: Sequence[str | Sink]) -> list[Sink]:
+    """Sinks by their names; all are closed where one cannot be opened. See `stream_session`."""
+    with ExitStack() as opened:
         ready = list[Sink]()
         for sink in sinks:
             ready.append(open_sink(sink) if isinstance(sink, str) else sink)
             opened.callback(ready[-1].close)
-        source = Joined(wanted.live, streams, wait_ms, plate_offset)
-        opened.pop_all()  # from here on the session closes them
-    return run_session(wanted.live, source, ready, stop, seconds)
+        opened.pop_all()
+    return ready

@@ -13,6 +13,7 @@ only be asked of somebody who stands: whether they stood still, what the plates 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from time import perf_counter
@@ -29,6 +30,7 @@ from musclesolve.checking.finding import SEVERITIES, Finding, Severity, Where
 from musclesolve.checking.forces.plate_zero_and_saturation import ZERO
 from musclesolve.constants import STANDARD_GRAVITY
 from musclesolve.errors import InputError
+from musclesolve.live.live import Live
 from musclesolve.live.recorder import plate_columns
 from musclesolve.live.stream import WAIT, Arrival, Sample, Source, StreamEnded
 from musclesolve.recording.data import SIDE_NAMES, SIDES, Markers, Side, Table, Trial
@@ -65,6 +67,8 @@ LOADED = 0.05
 """A plate that carries less than this share of the load of all plates carries no foot."""
 STANDS = 150.0
 """Somebody stands on the plates where they carry so much [N]."""
+ATTEMPTS = 3
+"""So often the subject may stand."""
 PATIENCE = 10.0
 """So long samples are waited for [s]."""
 _AXES = ("forward", "left", "up")
@@ -145,7 +149,14 @@ class Standing:
         self.weighed = weigh or weighs
         # what the standing will say is not asked of the template
         self._stated = stated
-        self.document.content = self._content(UNKNOWN_MASS)
+        entries = stated.get("force") or [{}] * len(self.plates)
+        columns = [plate_columns(k) | dict(entry) for k, entry in enumerate(entries)]
+        self.document.content = self._content(UNKNOWN_MASS) | {
+            "force": [
+                {"side": SIDES[0]} | {key: each for key, each in own.items() if key != "plate"}
+                for own in columns
+            ]
+        }
         self._stood: Stood | None = None
         tables = validated(self.document)
         if not isinstance(tables["filter"]["cutoff_hz"], float):
@@ -418,8 +429,9 @@ class Chosen:
 
     def let_pass(self) -> None:
         """Leave out what arrived until now."""
-        while self._source.wait(0.0) is not None:
-            pass
+        with suppress(StreamEnded):
+            while self._source.wait(0.0) is not None:
+                pass
 
     @property
     def remarks(self) -> Sequence[str]:
@@ -429,3 +441,61 @@ class Chosen:
     def close(self) -> None:
         """See Source."""
         self._source.close()
+
+
+def stand_first(
+    standing: Standing,
+    source: Source,
+    make: Callable[[Trial], Live],
+    *,
+    seconds: float,
+    walk: float = 0.0,
+    say: Callable[[str], None] = print,
+    stop: Callable[[], bool] = lambda: False,
+) -> tuple[Live, Chosen]:
+    """Measure who stands until it is right, and return what goes on: a `Live` and its source.
+
+    Args:
+        standing: to be measured.
+        source: of samples for it; closed where the standing fails.
+        make: of the trial of the standing, a `Live` that is warmed up.
+        seconds: how long the subject stands [s].
+        walk: how much of the movement shows lengths of trunk and arms [s]; 0: the standing shows them.
+        say: called with what the subject has to do, and with what was found.
+        stop: asked at least ten times a second.
+
+    Raises:
+        InputError: what was found `ATTEMPTS` times, hardly a sample came, or a `Live` cannot be made.
+    """
+    try:
+        for attempt in range(1, ATTEMPTS + 1):
+            say(f"Stand still for {seconds:g} s, arms hanging, a foot on each plate.")
+            stood = standing.measure(source, seconds, stop)
+            for found in stood.findings:
+                say(str(found))
+            if stood.ok or stop() or attempt == ATTEMPTS:
+                break
+            say("Once more.")
+        if not stood.ok:
+            raise InputError(
+                f"the standing cannot be used: {next(found.what for found in stood.findings)}",
+                code="bad_standing",
+                file=standing.folder / NAMES["trial"],
+                expected="a standing without errors",
+                remedy=next(found.remedy for found in stood.findings),
+            )
+        assert stood.trial is not None
+        weight = f"{stood.mass:.1f} kg by the plates; " if np.isfinite(stood.mass) else ""
+        say(f"The standing is measured ({weight}{stood.trial.subject.mass:.1f} kg are used).")
+        trial = stood.trial
+        if walk > 0.0:
+            say(f"Move, for {walk:g} s, as in the session.")
+            trial = standing.follow(source, walk, stop)
+        live = make(trial)
+        chosen = Chosen(source, standing, live.markers)
+        chosen.let_pass()
+    except BaseException:
+        source.close()
+        raise
+    say("Go on: forces are computed from now on.")
+    return live, chosen

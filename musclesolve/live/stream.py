@@ -17,6 +17,8 @@ import numpy as np
 
 from musclesolve._util.arrays import Array
 from musclesolve.live.live import Frame, Live
+from musclesolve.recording.data import Side
+from musclesolve.recording.schema import Document
 from musclesolve.sharing.status import Status
 
 WAIT = 0.1
@@ -50,6 +52,24 @@ class StreamEnded(Exception):
     """A source has no further samples."""
 
 
+class Expected(Protocol):
+    """For whom samples are: a `Live`, or a standing that is to be measured; names and order of what they hold.
+
+    Names of markers and channels, the foot of each plate, samples a second, the longest time without them [s].
+    """
+
+    markers: tuple[str, ...]
+    plates: tuple[Side | None, ...]
+    channels: tuple[str, ...]
+    rate: float
+    bridge: float
+
+    @property
+    def document(self) -> Document:
+        """The trial file, which says the axes of the laboratory."""
+        ...
+
+
 class Source(Protocol):
     """Where samples come from."""
 
@@ -72,7 +92,10 @@ class Source(Protocol):
 
 
 class Sink(Protocol):
-    """Where frames go. A sink keeps up with the stream: what may take longer is done elsewhere."""
+    """Where frames go. A sink keeps up with the stream: what may take longer is done elsewhere.
+
+    One that has something to say in the summary of the session has `remarks`, sentences that are asked for in the end.
+    """
 
     def begin(self, live: Live) -> None:
         """Learn the names and the order of what follows; called once, before the first frame."""
@@ -94,7 +117,7 @@ class Passed:
     samples: so many came. valid: so many gave a frame that is valid on all sides. lost: so many are missing between the
     times of those that came; where more than a second is missing, the clock began anew and none counts. elapsed: time
     of the session [s]. latency: for each sample the time from the arrival of its last part until all sinks had its
-    frame [s]. remarks: those of the source.
+    frame [s]. remarks: those of source and sinks.
     """
 
     samples: int = 0
@@ -145,4 +168,5 @@ def run_session(
         source.close()
         for sink in sinks:
             sink.close()
+            passed.remarks += tuple(getattr(sink, "remarks", ()))
     return passed

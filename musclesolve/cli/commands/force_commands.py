@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 from collections.abc import Iterator
 from contextlib import ExitStack, nullcontext
@@ -466,6 +467,33 @@ def live(
     up: Annotated[
         Axis | None, typer.Option(help="Axis of the streams that points up; default: as in the trial file.")
     ] = None,
+    record: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FOLDER", help="Write what comes and what is computed to a folder that `run` understands."
+        ),
+    ] = None,
+    stand: Annotated[
+        float | None,
+        typer.Option(
+            min=1.0,
+            metavar="SECONDS",
+            help="Measure the subject, who stands still for so long \\[s], before the session: the trial file is that "
+            "of the laboratory, and needs no recording of this subject. Needs --record.",
+        ),
+    ] = None,
+    walk: Annotated[
+        float,
+        typer.Option(
+            min=0.0,
+            metavar="SECONDS",
+            help="With --stand: so much of the movement \\[s] shows the lengths of trunk and arms. Default: the "
+            "standing shows them, with hanging arms.",
+        ),
+    ] = 0.0,
+    weigh: Annotated[
+        bool, typer.Option("--weigh", help="With --stand: the mass is what the plates carry.")
+    ] = False,
     lag_ms: Annotated[
         float, typer.Option(min=0.0, help="How far results are behind the newest sample \\[ms].")
     ] = 25.0,
@@ -495,10 +523,13 @@ def live(
         raise typer.BadParameter("state where samples come from: --from, or --replay -o OUT for a recording")
     if replay != (output is not None):
         raise typer.BadParameter("--replay and -o belong together")
-    if replay and page:
-        raise typer.BadParameter("--page shows what comes in real time: --from replay, in place of --replay")
+    if replay and (page or record):
+        option, does = ("--page", "shows") if page else ("--record", "writes")
+        raise typer.BadParameter(f"{option} {does} what comes in real time: --from replay, in place of --replay")
     if not page and (no_open or page_settings or page_port):
         raise typer.BadParameter("--no-open, --page-settings and --page-port belong to --page")
+    if (stand is None and (walk or weigh)) or (stand is not None and record is None):
+        raise typer.BadParameter("--walk and --weigh belong to --stand, and that to --record")
     settings: dict[str, Any] = {"lag_ms": lag_ms, "cutoff_hz": cutoff_hz, "cost": cost, "side": side.value}
     if output is not None:
         _replay_into(trial, output, settings)
@@ -507,37 +538,56 @@ def live(
     from musclesolve.cli.live_progress import StatusLine, session_document, session_lines
     from musclesolve.live.joining import Wanted
     from musclesolve.live.live import Live
-    from musclesolve.live.session import stream_session
-    from musclesolve.live.stream import Sink
+    from musclesolve.live.recorder import Recorder
+    from musclesolve.live.session import open_sinks, open_source, stream_session
+    from musclesolve.live.session_watch import SessionWatch
+    from musclesolve.live.stream import Sink, run_session
+    from musclesolve.recording.data import Trial
 
     foot: dict[Plate, Literal["r", "l"] | None] = {Plate.r: "r", Plate.l: "l", Plate.auto: None}
     feet = None if plate is None else [foot[each] for each in plate]
+    stated = [None if axis is None else axis.value for axis in (forward, up)]
+    joining: dict[str, Any] = {"wait_ms": wait_ms, "plate_offset": plate_offset}
     with ExitStack() as closing:
-        sinks: list[str | Sink] = [*(sink or []), StatusLine()]
+        sinks: list[str | Sink] = [*(sink or []), StatusLine(), SessionWatch()]
+        if record is not None:
+            sinks.append(Recorder(record))
         if page:  # its process loads what it needs while the trial is prepared
             from musclesolve.live.page.page_sink import LivePage
 
             shown = LivePage(page_settings, page_port, not no_open, print_address)
             closing.callback(shown.close)
             sinks.append(shown)
-        with progress() as report:
-            report("preparation", 0.1)
-            ready = Live(trial, rate_hz=rate, plates=feet, **settings)
-            report("compilation", 0.5)
-            ready.warm_up()
-        if page:  # before samples come
-            shown.begin(ready)
-        wanted = Wanted.of(ready, *(None if axis is None else axis.value for axis in (forward, up)))
-        stop = closing.enter_context(stop_signals())
-        passed = stream_session(
-            wanted,
-            source or [],
-            sinks,
-            stop=stop,
-            seconds=seconds,
-            wait_ms=wait_ms,
-            plate_offset=plate_offset,
-        )
+
+        def made(of: Path | Trial) -> Live:
+            with progress() as report:
+                report("preparation", 0.1)
+                one = Live(of, rate_hz=rate, plates=feet, **settings)
+                report("compilation", 0.5)
+                one.warm_up()
+            if page:  # before samples come
+                shown.begin(one)
+            return one
+
+        if stand is None:
+            ready = made(trial)
+            wanted = Wanted.of(ready, *stated)
+            stop = closing.enter_context(stop_signals())
+            passed = stream_session(wanted, source or [], sinks, stop=stop, seconds=seconds, **joining)
+        else:
+            from musclesolve.live.standing import Standing, stand_first
+
+            assert record is not None
+            standing = Standing(trial, record, feet, rate, weigh)
+            rate, feet = standing.rate, list(standing.plates)
+            stop = closing.enter_context(stop_signals())
+            going = open_sinks(sinks)
+            for each in going:
+                closing.callback(each.close)
+            joined = open_source(Wanted.of(standing, *stated), source or [], **joining)
+            say = logging.getLogger("musclesolve").warning
+            ready, chosen = stand_first(standing, joined, made, seconds=stand, walk=walk, say=say, stop=stop)
+            passed = run_session(ready, chosen, going, stop, seconds)
     code = 0 if passed.valid else SOME_FRAMES_FAILED
     finish("live", session_lines(passed), lambda: session_document(passed, trial, ready), code=code)
 

@@ -6,7 +6,9 @@ from time import perf_counter, sleep
 
 import numpy as np
 
+from musclesolve.errors import InputError
 from musclesolve.live.joining import Reading, Wanted
+from musclesolve.live.live import Live
 from musclesolve.live.replay import samples
 from musclesolve.live.stream import Sample, StreamEnded
 from musclesolve.recording.trial.trial_file import read_recording
@@ -25,6 +27,14 @@ class ReplayStream:
 
     def __init__(self, address: str, wanted: Wanted) -> None:
         live = wanted.live
+        if not isinstance(live, Live):
+            raise InputError(
+                "a recording cannot be replayed to a subject who is to stand first",
+                code="conflict",
+                where="--from",
+                expected="a stream that shows the standing and then the movement",
+                remedy="leave out --stand: the trial file names its standing trial",
+            )
         trial = read_recording(address, "a replay") if address else live.trial
         self._samples = samples(live, trial, live.rate)
         self._next: Sample | None = next(self._samples)

@@ -1,0 +1,107 @@
+"""What goes wrong in the middle of a session, in sentences: a marker that stays hidden, forces that drift.
+
+Each sentence is said when it is true for some seconds, and not again before `REPEATED`. The limits are those of the
+checks of recordings where these have one.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections import deque
+from collections.abc import Callable
+
+import numpy as np
+
+from musclesolve.checking.forces.plate_zero_and_saturation import ZERO
+from musclesolve.constants import STANDARD_GRAVITY
+from musclesolve.live.live import Frame, Live
+from musclesolve.live.stream import Arrival
+
+LOG = logging.getLogger("musclesolve")
+HIDDEN = 1.0
+"""A marker that is hidden for so long is reported [s]."""
+WINDOW = 10.0
+"""Residuals and the zero of plates are looked at over so long [s]: several steps."""
+LOOKED = 1.0
+"""So often they are looked at [s]."""
+REPEATED = 10.0
+"""A sentence is not said again for so long [s]."""
+RESIDUAL = 0.1
+"""Median force at the pelvis, in body weights, that the ground forces leave unexplained; half of it is usual in good
+recordings (Hicks et al. 2015, J Biomech Eng 137:020905)."""
+UNLOADED_SHARE = 0.1
+"""Each foot is in the air for more than this share of any movement in which it leaves the floor at all."""
+
+
+class SessionWatch:
+    """A sink that says what goes wrong.
+
+    Args:
+        say: called with each sentence; default: the log of the package.
+    """
+
+    def __init__(self, say: Callable[[str], None] = LOG.warning) -> None:
+        self._say, self._said = say, dict[str, float]()
+
+    def begin(self, live: Live) -> None:
+        """See Sink."""
+        self._live = live
+        self._weight = live.model.mass.total * STANDARD_GRAVITY
+        self._hidden_since = np.full(len(live.markers), np.nan)
+        self._residual = deque[tuple[float, float]]()  # time [s] and force [N]
+        self._vertical = deque[tuple[float, np.ndarray]]()  # of the plates (P,) [N]
+        self._looked = -np.inf
+
+    def take(self, arrival: Arrival, frame: Frame) -> None:
+        """See Sink."""
+        time, markers, plates, _ = arrival.sample
+        if not np.isfinite(time):
+            return
+        hidden = ~np.isfinite(markers).all(axis=1)
+        self._hidden_since[~hidden] = np.nan
+        fresh = hidden & np.isnan(self._hidden_since)
+        self._hidden_since[fresh] = time
+        if frame.valid.all():
+            self._residual.append((time, float(np.linalg.norm(frame.pelvis_residual[:3]))))
+        self._vertical.append((time, np.asarray(plates)[:, 2]))
+        if not LOOKED <= time - self._looked:
+            self._looked = time if time < self._looked else self._looked
+            return
+        self._looked = time
+        for past in (self._residual, self._vertical):
+            while past and not 0.0 <= time - past[0][0] <= WINDOW:
+                past.popleft()
+        self._look(time)
+
+    def close(self) -> None:
+        """See Sink."""
+
+    def _look(self, time: float) -> None:
+        """Say what is true now."""
+        for k in np.flatnonzero(time - self._hidden_since >= HIDDEN):
+            name = self._live.markers[k]
+            self._report(name, time, f"the marker {name} is hidden for {time - self._hidden_since[k]:.0f} s")
+        whole = self._vertical[-1][0] - self._vertical[0][0] >= 0.5 * WINDOW
+        if len(self._residual) > 0.25 * WINDOW * self._live.rate:
+            share = float(np.median([force for _, force in self._residual])) / self._weight
+            if share > RESIDUAL:
+                self._report(
+                    "residual",
+                    time,
+                    f"{100 * share:.0f} % of the body weight is missing at the pelvis, expected at most "
+                    f"{100 * RESIDUAL:.0f} %: see whether a marker moved, plates are zeroed, the mass is right",
+                )
+        vertical = np.array([each for _, each in self._vertical])
+        for k in np.flatnonzero(np.isfinite(vertical).all(axis=0) & whole):
+            level = float(np.quantile(vertical[:, k], UNLOADED_SHARE))
+            if vertical[:, k].max() > RESIDUAL * self._weight and ZERO < abs(level) < 0.1 * self._weight:
+                self._report(
+                    f"plate {k}",
+                    time,
+                    f"plate {k + 1} shows {level:.0f} N while no foot is on it, expected less than {ZERO:g} N: zero it",
+                )
+
+    def _report(self, about: str, time: float, sentence: str) -> None:
+        if not 0.0 <= time - self._said.get(about, -np.inf) < REPEATED:
+            self._said[about] = time
+            self._say(sentence)

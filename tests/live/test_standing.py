@@ -1,0 +1,331 @@
+"""A subject who stands first: the trial of the laboratory, measured anew; and what is said when it is wrong."""
+
+from __future__ import annotations
+
+import tomllib
+from dataclasses import replace
+from itertools import count, islice
+from pathlib import Path
+from time import perf_counter
+
+import numpy as np
+import pytest
+from refusals import refused
+
+from musclesolve.constants import STANDARD_GRAVITY
+from musclesolve.data.bundled import reference_stride
+from musclesolve.live.live import Live
+from musclesolve.live.marker_bridging import MarkerBodies
+from musclesolve.live.recorder import Recorder
+from musclesolve.live.replay import samples
+from musclesolve.live.session_watch import SessionWatch
+from musclesolve.live.standing import Standing, stand_first
+from musclesolve.live.stream import Arrival, Sample, StreamEnded, run_session
+from musclesolve.motion.anatomy.landmark_positions import filtered_markers
+from musclesolve.pipeline.mechanics import MARGIN
+from musclesolve.recording.text.toml_text import tables_text
+from musclesolve.recording.trial.trial_file import read_trial
+
+
+class Stream:
+    """A source of given samples."""
+
+    remarks = ()
+    closed = False
+
+    def __init__(self, given):
+        self._samples = iter(given)
+
+    def wait(self, timeout):
+        sample = next(self._samples, None)
+        if sample is None:
+            raise StreamEnded
+        return Arrival(sample, perf_counter())
+
+    def close(self):
+        self.closed = True
+
+
+def standing_samples(standing, trial, changed=lambda markers, plates: None):
+    """The standing trial of a trial again and again, half of the weight on each plate."""
+    static, weight = trial.static, trial.subject.mass * STANDARD_GRAVITY
+    heels = [static.weighted(trial.mapping[f"heel_{side}"]).mean(axis=0) for side in "rl"]
+    for k in count():
+        markers = np.full((len(standing.markers), 3), np.nan)
+        for place, name in enumerate(standing.markers):
+            if name in static:
+                markers[place] = static[name][k % len(static.time)]
+        plates = np.zeros((2, 9))
+        for plate, heel in zip(plates, heels, strict=True):
+            plate[2], plate[3:6] = 0.5 * weight, (*heel[:2], 0.0)
+        changed(markers, plates)
+        yield Sample(k / standing.rate, markers, plates)
+
+
+def walking_samples(standing, trial, live):
+    """The motion of a trial after its standing, in the order of the standing, one clock."""
+    for sample in samples(live, trial):
+        markers = np.full((len(standing.markers), 3), np.nan)
+        markers[[standing.markers.index(name) for name in live.markers]] = sample.markers
+        yield sample._replace(time=sample.time + 100.0, markers=markers)
+
+
+@pytest.fixture(scope="module")
+def stride():
+    return read_trial(reference_stride())
+
+
+@pytest.fixture(scope="module")
+def live(stride):
+    return Live(stride)
+
+
+@pytest.fixture(scope="module")
+def laboratory(tmp_path_factory) -> Path:
+    """The trial file of the stride without a recording, a mass and the columns of the forces."""
+    content = tomllib.loads(reference_stride().read_text(encoding="utf-8"))
+    del content["files"], content["subject"]["mass_kg"], content["time"]
+    content["force"] = [{"side": entry["side"]} for entry in content["force"]]
+    path = tmp_path_factory.mktemp("laboratory") / "laboratory.toml"
+    path.write_text(tables_text(content), encoding="utf-8")
+    return path
+
+
+def forces_after(standing, trial, live, seconds, walk=0.0):
+    """Frames of a walk after a standing, and those of the `Live` of the trial itself, at the same samples."""
+    given = list(islice(standing_samples(standing, trial), round(seconds * standing.rate) + 1))
+    walking = list(walking_samples(standing, trial, live))
+    first = walking if walk else []
+    before = [sample._replace(time=sample.time - 50.0) for sample in first]
+    ready, source = stand_first(
+        standing,
+        Stream([*given, *before]),
+        lambda of: Live(of, rate_hz=live.rate, plates=standing.plates),
+        seconds=seconds,
+        walk=walk,
+        say=lambda text: None,
+    )
+    source._source = Stream(walking)
+    live.clear()
+    places = [standing.markers.index(name) for name in live.markers]
+    frames = []
+    for sample in walking:
+        arrival = source.wait(0.0)
+        frames.append(
+            (ready.step(*arrival.sample), live.step(sample.time, sample.markers[places], sample.plates))
+        )
+    return ready, [pair for pair in frames if pair[0].valid.all() and pair[1].valid.all()]
+
+
+def test_a_template_and_a_standing_give_the_forces_of_the_trial(laboratory, stride, live, tmp_path):
+    standing = Standing(laboratory, tmp_path, rate_hz=live.rate)
+    ready, frames = forces_after(standing, stride, live, seconds=1.0)
+    assert ready.trial.subject.mass == pytest.approx(stride.subject.mass, rel=1e-3)
+    slots = [
+        ready.model.slot(f"{point}_{side}")
+        for point in ("hip", "knee", "ankle", "heel", "toe")
+        for side in "rl"
+    ]
+    assert np.allclose(ready.model.standing[slots], live.model.standing[slots], atol=1e-6)
+    assert len(frames) > 80
+    assert max(np.abs(one.force - other.force).max() for one, other in frames) < 1.0
+    assert {path.name for path in tmp_path.iterdir()} == {"standing.trc", "standing.mot", "standing.toml"}
+    # the same person by the offline reader: feet on plates, so a trial like any other
+    assert read_trial(tmp_path / "standing.toml").subject.mass == ready.trial.subject.mass
+    recorder = Recorder(tmp_path / "session")
+    recorder.begin(ready)
+    recorder.close()
+    assert "standing.trc" in recorder.trials[0].read_text()
+
+
+def test_the_recorded_walk_after_its_standing_trial(recorded_walk_text, default_walk_trial, tmp_path):
+    """Its subject stands with arms raised to the side: trunk and arms are taken from the movement."""
+    path, folder = tmp_path / "walk.toml", tmp_path / "session"
+    path.write_text(recorded_walk_text, encoding="utf-8")
+    folder.mkdir()
+    standing, trial = Standing(path, folder), default_walk_trial
+    live = Live(trial)
+    ready, frames = forces_after(standing, trial, live, len(trial.static.time) / standing.rate, walk=2.2)
+    raised = [found.what for found in standing._stood.findings]
+    assert standing._stood.ok and len(raised) == 2 and all("arm is raised by" in what for what in raised)
+    assert standing._stood.mass == pytest.approx(trial.subject.mass, rel=1e-3)
+    legs = [
+        k
+        for k, name in enumerate(live.model.topology.coordinate_names)
+        if name[:4] in ("hip_", "knee", "ankl")
+    ]
+    assert np.allclose(ready.model.standing[legs], live.model.standing[legs], atol=1e-3)
+    assert len(frames) > 140
+    off = np.array([one.force - other.force for one, other in frames])
+    assert np.sqrt(np.mean(off**2)) < 1.0 and np.abs(off).max() < 20.0
+
+
+def test_a_marker_belongs_to_the_body_that_motion_shows(default_walk_trial):
+    """By landmarks, clusters and the nearest segment: for legs and pelvis the same as by the motion."""
+    live = Live(default_walk_trial)
+    fit, filtered = live.body.mechanics.fit, live.body.mechanics.measured.filter
+    walk = filtered_markers(live.trial, filtered, MARGIN)
+    found = MarkerBodies.of_standing(live.trial, live.model, walk.position, live._bodies(fit.q))
+    names = [body.name for body in live.model.topology.bodies]
+    of_motion, of_standing = (
+        [names[k].replace("_distal", "") for k in each.body] for each in (live.carriers, found)
+    )
+    leg = [k for k, name in enumerate(of_standing) if name.startswith(("pelvis", "thigh", "shank", "foot"))]
+    assert len(leg) == 22 and [of_motion[k] for k in leg] == [of_standing[k] for k in leg]
+    # the markers of the plate on the shank alone: the nearest segment
+    plate = tuple(name for name in live.markers if name.startswith("R.SH"))
+    alone = replace(live.trial, clusters={**live.trial.clusters, "shank_r": plate, "knee_r": plate})
+    near = MarkerBodies.of_standing(
+        alone, live.model, walk.position[:1], tuple(e[:1] for e in live._bodies(fit.q))
+    )
+    assert len(plate) == 4 and {names[near.body[live.markers.index(name)]] for name in plate} == {"shank_r"}
+
+
+def exchange(standing, one, other):
+    places = [standing.markers.index(name) for name in (one, other)]
+
+    def changed(markers, plates):
+        markers[places] = markers[places[::-1]]
+
+    return changed
+
+
+def test_what_is_wrong_is_said_while_the_subject_stands(stride, tmp_path):
+    path = reference_stride()
+
+    def findings(changed, **options):
+        standing = Standing(path, tmp_path, rate_hz=60.0, **options)
+        own = changed(standing) if changed.__code__.co_argcount == 1 else changed
+        stood = standing.measure(Stream(standing_samples(standing, stride, own)), 1.0)
+        assert stood.ok == (not [found for found in stood.findings if found.severity == "error"])
+        return {found.code: found for found in stood.findings}
+
+    def nothing(markers, plates):
+        pass
+
+    assert findings(nothing) == {}
+    heel = next(iter(stride.mapping["heel_r"]))
+    hidden = findings(lambda s: lambda markers, plates: markers.__setitem__(s.markers.index(heel), np.nan))
+    assert hidden["gap"].severity == "error" and heel in hidden["gap"].what
+    knees = [next(iter(stride.mapping[f"knee_lateral_{side}"])) for side in "rl"]
+    swapped = findings(lambda s: exchange(s, *knees))
+    assert swapped["pair_swapped"].severity == "error"
+    loaded = findings(lambda markers, plates: plates.__setitem__((1, slice(0, 3)), (0.0, 0.0, 12.0)))
+    assert "plate 2 shows 12 N up" in loaded["plate_baseline"].what
+    light = findings(lambda markers, plates: plates.__setitem__((slice(None), 2), 0.85 * plates[:, 2]))
+    assert light["mass"].severity == "warning" and "-15 %" in light["mass"].what
+    assert "mass" not in findings(lambda m, p: p.__setitem__((slice(None), 2), 0.85 * p[:, 2]), weigh=True)
+    beside = findings(lambda markers, plates: plates.__setitem__(slice(None), 0.0))
+    assert beside["mass"].severity == "note" and "nobody stands" in beside["mass"].what
+    beside = findings(lambda markers, plates: plates.__setitem__(slice(None), 0.0), weigh=True)
+    assert beside["mass"].severity == "error"
+    rng = np.random.default_rng(5)
+    shoulder = next(iter(stride.mapping["shoulder_r"]))
+
+    def moving(standing):
+        def changed(markers, plates):
+            markers[standing.markers.index(shoulder)] += rng.uniform(-0.06, 0.06, 3)
+
+        return changed
+
+    assert "subject moved" in findings(moving)["leap"].what
+
+
+def test_the_subject_may_stand_three_times(stride, tmp_path):
+    standing, said = Standing(reference_stride(), tmp_path, rate_hz=60.0), list[str]()
+    hidden = standing_samples(standing, stride, lambda markers, plates: markers.__setitem__(0, np.nan))
+    source = Stream(islice(hidden, 1000))
+    with refused("bad_standing", "hidden most of the time"):
+        stand_first(standing, source, Live, seconds=0.5, say=said.append)
+    assert sum("Stand still" in text for text in said) == 3 and source.closed
+    source = Stream([])
+    with refused("no_stream", "0 samples"):
+        stand_first(standing, source, Live, seconds=0.5, say=said.append)
+
+
+def test_a_template_that_cannot_be_used_is_refused(laboratory, tmp_path):
+    with refused("missing_argument", "--rate"):
+        Standing(laboratory, tmp_path)
+    text = laboratory.read_text(encoding="utf-8")
+
+    def template(edited):
+        path = tmp_path / "other.toml"
+        path.write_text(edited, encoding="utf-8")
+        return Standing(path, tmp_path, rate_hz=100.0)
+
+    with refused("missing_key", "--plate r"):
+        template(text[: text.index("[[force]]")])
+    with refused("missing_key", "stature_m"):
+        template(text.replace("stature_m", "# stature_m"))
+    with refused("conflict", "cutoff_hz"):
+        template(text.replace("cutoff_hz = 15", 'cutoff_hz = "residual_analysis"'))
+    assert template(text).weighed and template(text).plates == ("r", "l")
+
+
+def test_what_goes_wrong_later_is_said_now_and_then(stride, live):
+    said = list[str]()
+    watch, heel = SessionWatch(said.append), next(iter(stride.mapping["heel_r"]))
+    walk = list(samples(live, stride))
+    place, period = live.markers.index(heel), 1.0 / live.rate
+
+    def session(seconds, changed):
+        said.clear()
+        live.clear()
+        for k in range(int(seconds * live.rate)):
+            sample = walk[30 + k % 65]  # the stride is periodic, but for the way that it goes
+            yield Sample(k * period, sample.markers.copy(), sample.plates.copy()), changed
+
+    def run(seconds, changed):
+        watch.begin(live)
+        frame = live._interrupted(0.0, 0.0, ())
+        for sample, change in session(seconds, changed):
+            change(sample)
+            watch.take(Arrival(sample, 0.0), frame)
+        return list(said)
+
+    assert run(12.0, lambda sample: None) == []
+    hidden = run(14.0, lambda sample: sample.markers.__setitem__(place, np.nan))
+    assert len(hidden) == 2 and all(f"the marker {heel} is hidden" in text for text in hidden)
+    drifted = run(12.0, lambda sample: sample.plates.__setitem__((0, 2), sample.plates[0, 2] + 9.0))
+    assert len(drifted) == 1 and "plate 1 shows 9 N" in drifted[0]
+
+
+def test_forces_that_do_not_fit_the_movement_are_said(stride, live):
+    said, shown = list[str](), list(samples(live, stride))
+    live.clear()
+    frames = [live.step(*sample) for sample in shown]
+    valid = [frame for frame in frames if frame.valid.all()]
+    watch = SessionWatch(said.append)
+    for share, expected in ((1.0, 0), (0.2 * weight_of(live), 1)):
+        watch.begin(live)
+        for k in range(int(11 * live.rate)):
+            frame = valid[k % len(valid)]
+            residual = frame.pelvis_residual.copy()
+            if expected:
+                residual[:3] = (0.0, 0.0, share)
+            changed = type(frame)(**{**frame.__dict__, "pelvis_residual": residual})
+            watch.take(Arrival(shown[50]._replace(time=k / live.rate), 0.0), changed)
+        assert (len(said) > 0) == bool(expected)
+    assert "20 % of the body weight" in said[0]
+
+
+def weight_of(live):
+    return live.model.mass.total * STANDARD_GRAVITY
+
+
+def test_a_session_after_a_standing_goes_through_all_sinks(laboratory, stride, live, tmp_path):
+    standing = Standing(laboratory, tmp_path, rate_hz=live.rate)
+    first = list(islice(standing_samples(standing, stride), 61))
+    ready, source = stand_first(
+        standing,
+        Stream(first),
+        lambda of: Live(of, plates=standing.plates),
+        seconds=1.0,
+        say=lambda text: None,
+    )
+    source._source = Stream(walking_samples(standing, stride, live))
+    recorder = Recorder(tmp_path / "session")
+    passed = run_session(ready, source, [recorder, SessionWatch()])
+    assert passed.valid > 80 and any("musclesolve run" in text for text in passed.remarks)
+    again = read_trial(recorder.trials[0])
+    assert again.static.path.name == "standing.trc" and again.subject.mass == ready.trial.subject.mass
