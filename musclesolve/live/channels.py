@@ -100,13 +100,14 @@ class Layout:
                 scale[column] = size
         labels = few([channel.label for channel in channels], 12)
         wanted_markers = [(name, axis) for name in live.markers for axis in "xyz"]
-        carried = [key in found for key in wanted_markers]
-        if any(carried) and not all(carried):
-            missing = " ".join(wanted_markers[carried.index(False)])
+        lacking = [key for key in wanted_markers if key not in found]
+        carried = len(lacking) < len(wanted_markers)
+        if needed := [key for key in lacking if carried and key[0] not in live.optional]:
+            missing = " ".join(needed[0])
             raise _fault(
                 stream, f"there is no channel {missing} among {labels}", "three of every marker of the trial"
             )
-        markers = np.array([found[key] for key in wanted_markers]).reshape(-1, 3) if all(carried) else None
+        markers = np.array([found.get(key, -1) for key in wanted_markers]).reshape(-1, 3) if carried else None
         plates = np.full((len(live.plates), 9), -1)
         for number in range(1, len(live.plates) + 1):
             row = [found.get((f"{role} {number}", axis), -1) for role, axis in _COMPONENTS]
@@ -150,7 +151,8 @@ class Layout:
         if self.emg is not None:
             readings.append(Reading("emg", time, np.where(self.emg >= 0, values[self.emg], np.nan), received))
         if self.markers is not None:
-            readings.append(Reading("markers", time, self.wanted.markers(values[self.markers]), received))
+            position = np.where(self.markers >= 0, values[self.markers], np.nan)
+            readings.append(Reading("markers", time, self.wanted.markers(position), received))
         return readings
 
 

@@ -159,6 +159,8 @@ class Live:
             nearest pose; a rate, lag or cut-off that cannot be.
     """
 
+    optional: frozenset[str] = frozenset()  # of the markers, those that a stream need not have
+
     def __init__(
         self,
         trial: Trial | ModelTrial | str | Path,
@@ -233,6 +235,11 @@ class Live:
         self._wrenches = tuple(CausalFilter(6, self.rate, self.cutoff, self.lag) for _ in SIDES)
         self._assigned = PlateSides(self.plates, recording.unloaded_below)
         self._clock, self._past = SampleClock(self.rate, self.bridge), _Past()
+
+    @property
+    def unloaded_below(self) -> float:
+        """Vertical force under which a plate counts as unloaded [N]."""
+        return self.trial.unloaded_below
 
     @property
     def document(self) -> Document:

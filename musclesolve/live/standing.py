@@ -110,7 +110,7 @@ class Standing:
 
     Attributes:
         markers: names of all markers that may be seen, those included that are taken off after the standing.
-        plates, channels, rate, bridge: as of `Live`.
+        plates, channels, rate, bridge: as of `Live`. optional: markers of a set that need not be there.
         document: the template.
 
     Raises:
@@ -172,7 +172,10 @@ class Standing:
         mapped = (marker for way in tables["mapping"].values() for marker in markers_of(way))
         clustered = (marker for names in tables["clusters"].values() for marker in names)
         of_set = () if self._set is None else self._set.markers
-        self.markers = tuple(dict.fromkeys([*mapped, *clustered, *tables["carried"], *of_set]))
+        written = [*mapped, *clustered, *tables["carried"]]
+        self.markers = tuple(dict.fromkeys([*written, *of_set]))
+        self.optional = frozenset(of_set) - set(written)
+        self.unloaded_below: float = tables["filter"]["unloaded_below_n"]
         laboratory = tables["laboratory"]
         self._axes = global_from_laboratory(laboratory["forward"], laboratory["up"])
 
@@ -376,8 +379,9 @@ class Standing:
 
     def _seen_and_still(self, markers: Array, seen: Array) -> Iterator[Finding]:
         """Which markers (T, n, 3) were hidden, and whether the subject stood still; seen (n,): share of the samples."""
-        needed = set(self.markers) if self._set is None else set()
-        hidden = [self.markers[k] for k in np.flatnonzero(seen < SEEN) if self.markers[k] in needed]
+        hidden = [
+            self.markers[k] for k in np.flatnonzero(seen < SEEN) if self.markers[k] not in self.optional
+        ]
         if hidden:
             what = f"{few(hidden, 6)} {'was' if len(hidden) == 1 else 'were'} hidden most of the time"
             remedy = "see whether the marker is on, labelled and in the view of the cameras, and stand again"

@@ -55,7 +55,8 @@ class StreamEnded(Exception):
 class Expected(Protocol):
     """For whom samples are: a `Live`, or a standing that is to be measured; names and order of what they hold.
 
-    Names of markers and channels, the foot of each plate, samples a second, the longest time without them [s].
+    Names of markers and channels, the foot of each plate, samples a second, the longest time without them [s], and
+    which of the markers a stream need not have.
     """
 
     markers: tuple[str, ...]
@@ -63,6 +64,12 @@ class Expected(Protocol):
     channels: tuple[str, ...]
     rate: float
     bridge: float
+    optional: frozenset[str]
+
+    @property
+    def unloaded_below(self) -> float:
+        """Vertical force under which a plate counts as unloaded [N]."""
+        ...
 
     @property
     def document(self) -> Document:

@@ -103,7 +103,7 @@ class QualisysStream:
         """The places of the markers among the labels of QTM, and the corners of its plates (P, 4, 3) [m]."""
         live = self._wanted.live
         labels = [label.findtext("Name") or "" for label in settings.iterfind("./The_3D/Label")]
-        if missing := [name for name in live.markers if name not in labels]:
+        if missing := [name for name in live.markers if name not in {*labels, *live.optional}]:
             raise InputError(
                 f"QTM has no marker '{missing[0]}'",
                 code="missing_marker",
@@ -112,7 +112,8 @@ class QualisysStream:
                 remedy="apply the AIM model of this marker set in the real-time actions of QTM",
             )
         self._labels = len(labels)
-        self._columns = np.array([labels.index(name) for name in live.markers])
+        # -1: the last position, behind those of the labels, is of what no label has
+        self._columns = np.array([labels.index(name) if name in labels else -1 for name in live.markers])
         plates = settings.findall("./Force/Plate")
         if plates and len(plates) != len(live.plates):
             raise InputError(
@@ -175,7 +176,8 @@ class QualisysStream:
             if len(found[1]) != self._labels:  # another marker set: connect anew, and read the settings
                 self._connection.disconnect()
                 return []
-            position = np.array(found[1], float)[self._columns]
+            positions = np.array([*found[1], (np.nan, np.nan, np.nan)], float)
+            position = positions[self._columns]
             readings.append(Reading("markers", time, self._wanted.markers(position, MM), received))
         return readings
 
@@ -194,7 +196,7 @@ class QualisysStream:
         loaded = np.abs(plates[:, 2]) > SURE
         self._check_points(loaded & (self._sense == 0.0), plates, middle)
         self._sense = np.where(loaded & (self._sense == 0.0), np.sign(plates[:, 2]), self._sense)
-        unknown = (self._sense == 0.0) & (np.abs(plates[:, 2]) > self._wanted.live.trial.unloaded_below)
+        unknown = (self._sense == 0.0) & (np.abs(plates[:, 2]) > self._wanted.live.unloaded_below)
         plates[:, [0, 1, 2, 6, 7, 8]] *= np.where(self._sense == 0.0, 1.0, self._sense)[:, None]
         plates[unknown] = np.nan
         return plates
