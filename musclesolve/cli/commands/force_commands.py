@@ -525,7 +525,9 @@ def live(
         raise typer.BadParameter("--replay and -o belong together")
     if replay and (page or record):
         option, does = ("--page", "shows") if page else ("--record", "writes")
-        raise typer.BadParameter(f"{option} {does} what comes in real time: --from replay, in place of --replay")
+        raise typer.BadParameter(
+            f"{option} {does} what comes in real time: --from replay, in place of --replay"
+        )
     if not page and (no_open or page_settings or page_port):
         raise typer.BadParameter("--no-open, --page-settings and --page-port belong to --page")
     if (stand is None and (walk or weigh)) or (stand is not None and record is None):
