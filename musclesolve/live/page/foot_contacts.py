@@ -32,23 +32,30 @@ class FootContacts:
 
     def clear(self) -> None:
         """Forget all samples: a contact of which a part is not known is none, and no cycle goes on from before it."""
-        self._time, self._vertical = list[float](), list[float]()
-        self._first = self._last = np.nan  # loaded samples since the foot was unloaded for long
         self._strike = np.nan  # the last one [s]
         self._seen = -np.inf  # begin of the last contact whose strike is known [s]
+        self._unknown = np.nan  # since when the force is not known [s]
+        self._begin_anew()
+
+    def _begin_anew(self) -> None:
+        self._time, self._vertical = list[float](), list[float]()
+        self._first = self._last = np.nan  # loaded samples since the foot was unloaded for long
         self._asked = False  # whether the strike of the present contact is known
 
     def push(self, time: float, vertical: float) -> tuple[list[Span], list[Span]]:
         """Take a sample: time [s], later than the one before, and vertical force [N], NaN where it is not known.
 
+        A contact whose force is below the firm level before it is not known has ended. A gait cycle goes on over a
+        force that is not known for no longer than a dropout, while no foot is firmly on the ground.
+
         Returns:
             The contacts that have ended, and the gait cycles (from strike to strike) that have; mostly none.
         """
-        if not np.isfinite(vertical) or time - self._first > LONGEST_CONTACT:
-            # a foot that has been unloaded before has ended its contact; any other one ends here
-            ended = self._ended() if self._time and self._time[-1] > self._last else []
+        if not np.isfinite(vertical):
+            return self._lost(time)
+        if time - self._first > LONGEST_CONTACT or time - self._unknown > LONGEST_DROPOUT:
             self.clear()
-            return ended, []
+        self._unknown = np.nan
         self._time.append(time)
         self._vertical.append(vertical)
         if vertical > self.threshold:
@@ -63,6 +70,21 @@ class FootContacts:
         del self._time[:-1], self._vertical[:-1]
         self._first = self._last = np.nan
         self._asked = False
+        return ended, cycles
+
+    def _lost(self, time: float) -> tuple[list[Span], list[Span]]:
+        """Take a sample without a force."""
+        if not self._time:
+            self._unknown = time if np.isnan(self._unknown) else self._unknown
+            return [], []
+        if self._vertical[-1] > self.firm:
+            self.clear()
+            return [], []
+        self._time.append(time)
+        self._vertical.append(0.0)
+        cycles, ended = self._cycles(), self._ended()
+        self._begin_anew()
+        self._unknown = time
         return ended, cycles
 
     def _contacts(self) -> list[tuple[float, float]]:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from musclesolve._util.arrays import AnyArray, Array, Mask
+from musclesolve._util.arrays import AnyArray, Array, Indices
 from musclesolve._util.sides import OTHER, SIDE_NAMES, split_side, with_side
 from musclesolve.recording.data import SIDES
 from musclesolve.sharing.status import Status, is_solved
@@ -23,6 +23,8 @@ KINDS = {
     "joint_angle": ("angle", "deg", 1),
 }
 """Variable of a result -> words after the name, unit on the page, decimals."""
+OF_MUSCLES = ("joint_reaction", "muscle_force", "activation")
+"""What is known only where the sharing among muscles has a solution."""
 WITHOUT_MOTION = (Status.INVALID_INPUT, Status.INVALID_MOTION, Status.INTERRUPTED)
 """With these not even angles and moments are known."""
 
@@ -82,25 +84,26 @@ class ShownQuantities:
         What the muscles of a leg do is valid where its frame is; angles, moments and ground forces also where only the
         sharing among muscles has no solution.
         """
-        valid = is_solved(rows["status"])
-        moving = ~np.isin(rows["status"], WITHOUT_MOTION)
-        joints, muscles = self._of_sides(valid, self.joints), self._of_sides(valid, self.muscles)
-        dofs, feet = self._of_sides(moving, self.dofs), self._of_sides(moving, SIDES)
+        valid, moving = is_solved(rows["status"]), ~np.isin(rows["status"], WITHOUT_MOTION)
         columns = (
-            np.where(joints, np.linalg.norm(rows["joint_reaction"], axis=2) / self.weight, np.nan),
-            np.where(feet, rows["wrench"][:, :, 2] / self.weight, np.nan),
-            np.where(muscles, rows["force"], np.nan),
-            np.where(muscles, rows["activation"], np.nan),
-            np.where(dofs, rows["moment"], np.nan),
-            np.where(dofs, np.degrees(rows["angle"]), np.nan),
+            np.linalg.norm(rows["joint_reaction"], axis=2) / self.weight,
+            rows["wrench"][:, :, 2] / self.weight,
+            rows["force"],
+            rows["activation"],
+            rows["moment"],
+            np.degrees(rows["angle"]),
         )
-        return np.concatenate(columns, axis=1).astype(np.float32)
+        by_side = np.stack([np.column_stack([mask, mask.all(axis=1)]) for mask in (moving, valid)], axis=1)
+        known = by_side[:, *self._asked]
+        return np.where(known, np.concatenate(columns, axis=1), np.nan).astype(np.float32)
 
-    def _of_sides(self, mask: Mask, names: Sequence[str]) -> Mask:
-        """A mask (k, S) over the sides as one (k, n) over names; all sides must hold for a name of none of them."""
-        sides = [name if name in SIDE_NAMES else split_side(name)[1] for name in names]
-        own = [mask[:, self.sides.index(side)] if side in self.sides else mask.all(axis=1) for side in sides]
-        return np.stack(own, axis=1)
+    @cached_property
+    def _asked(self) -> tuple[Indices, Indices]:
+        """For each column whether its frame must be valid (1) or only its motion (0), and of which side; S: of all."""
+        number = {side: k for k, side in enumerate(self.sides)}
+        sides = [number.get(each.side, len(self.sides)) for each in self.every]
+        of_muscles = [each.kind in OF_MUSCLES for each in self.every]
+        return np.array(of_muscles, np.intp), np.array(sides, np.intp)
 
 
 def statistic(name: str, values: Array) -> float:

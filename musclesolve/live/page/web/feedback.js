@@ -130,6 +130,8 @@ class Tones {
     this.button.textContent = this.on ? "Sound is on" : "Sound is off";
   }
 
+  hush() { if (this.context) this.gain.gain.setTargetAtTime(0, this.context.currentTime, 0.01); }
+
   // What is heard is also in `last`, for who looks: "above", "below", "in" or "".
   take(feedback, settings, fresh) {
     const { place, done } = feedback, stepped = this.done !== null && done > this.done;

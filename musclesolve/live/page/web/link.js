@@ -4,6 +4,9 @@ class Link {
   // take(message): at once; draw(): before the next picture of the screen; state(text): "open", "lost" or "ended".
   constructor(view, { take, draw, state }) {
     Object.assign(this, { view, take, draw, state, ended: false, at: performance.now(), age: null });
+    this.confirm = () => {};
+    // A page that is not seen draws nothing, but goes on to sound.
+    document.addEventListener("visibilitychange", () => { if (document.hidden) this.confirm(); });
     this.connect();
   }
 
@@ -22,13 +25,16 @@ class Link {
     [this.at, this.age] = [performance.now(), message.status.age];
     this.ended = message.ended;
     this.take(message);
-    const confirm = () => this.send({ drawn: message.number });
-    if (document.hidden) { confirm(); return; }
+    this.confirm = () => {
+      this.confirm = () => {};
+      this.send({ drawn: message.number });
+    };
+    if (document.hidden) { this.confirm(); return; }
     // The task after the callback runs when the picture has been handed to the screen.
     requestAnimationFrame(() => {
       this.draw();
       const after = new MessageChannel();
-      after.port1.onmessage = confirm;
+      after.port1.onmessage = () => this.confirm();
       after.port2.postMessage(null);
     });
   }

@@ -166,6 +166,7 @@ class OperatorPage {
     this.part("silence").textContent = silent;
     this.part("silence").classList.toggle("lp-over", link.ended);
     document.body.classList.toggle("lp-silent", Boolean(silent));
+    if (silent) this.tones.hush();
     if (!message) return;
     const { status } = message, percent = status.frames ? 100 * status.invalid / status.frames : 0;
     this.part("rate").textContent = `${status.rate.toFixed(0)} samples/s`;

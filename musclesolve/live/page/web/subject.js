@@ -37,6 +37,7 @@ class SubjectPage {
     this.part("silence").hidden = !silent;
     this.part("silence").textContent = silent;
     document.body.classList.toggle("lp-silent", Boolean(silent));
+    if (silent) this.tones.hush();
   }
 }
 
