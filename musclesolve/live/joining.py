@@ -16,7 +16,7 @@ the two shortest ways, on one network some tenths of a millisecond.
 
 from __future__ import annotations
 
-from bisect import insort
+from bisect import bisect
 from collections import deque
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -176,14 +176,23 @@ class _Past:
 
     def complete(self, time: float, now: float) -> bool:
         """Whether no reading for a time of its clock is still to be expected."""
-        return self.readings[-1].time >= time - (1.0 - AT) * self.period or now - self.received > SILENT
+        known = bool(self.steps)  # its period
+        return (
+            not known
+            or self.readings[-1].time >= time - (1.0 - AT) * self.period
+            or now - self.received > SILENT
+        )
 
     def at(self, time: float, least: float) -> Reading | None:
-        """The newest reading at or before a time of its clock, None where it is older than `least` and `AGE`."""
-        for reading in reversed(self.readings):
-            if reading.time <= time + max(AT * self.period, 1e-6):
-                return reading if time - reading.time <= max(least, AGE * self.period) else None
-        return None
+        """The newest reading at or before a time of its clock, None where it is older than `least` and `AGE`.
+
+        Times only go on, so those before it are not needed any more.
+        """
+        last = time + max(AT * self.period, 1e-6)
+        while len(self.readings) > 1 and self.readings[1].time <= last:
+            self.readings.popleft()
+        newest = self.readings[0]
+        return newest if time - max(least, AGE * self.period) <= newest.time <= last else None
 
 
 class Joined:
@@ -303,8 +312,9 @@ class Joined:
         self._carrier = number
         self._check_rate(reading.time)
         half = 0.5 / self._live.rate
-        same = [held for held in self._held if abs(held.time - reading.time) < half]
-        if same or abs(reading.time - self._last) < half:
+        place = bisect(self._held, reading.time, key=lambda held: held.time)
+        near = self._held[max(place - 1, 0) : place + 1]
+        if any(abs(time - reading.time) < half for time in (self._last, *(held.time for held in near))):
             self.repeated += 1
         elif reading.time < self._last:
             self.late += 1
@@ -313,9 +323,10 @@ class Joined:
             self._late_time = reading.time
             if self._late_since > max(self._live.bridge * self._live.rate, 3.0):
                 self._last = -np.inf
+                self._ways[self._streams[number].clock] = _Way()
         else:
             self._late_since, self._late_time = 0, np.inf
-            insort(self._held, reading, key=lambda held: held.time)
+            self._held.insert(place, reading)
 
     def _check_rate(self, time: float) -> None:
         """Refuse markers that come at another rate than that of the filter."""

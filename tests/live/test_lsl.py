@@ -13,6 +13,7 @@ import pytest
 from refusals import refused
 
 from musclesolve.data.bundled import reference_stride
+from musclesolve.live import joining
 from musclesolve.live.adapters import lsl
 from musclesolve.live.adapters.lsl import EvenTimes, LslStream
 from musclesolve.live.channels import Channel, Layout, frame_channels, frame_values
@@ -62,8 +63,12 @@ def laboratory(wanted: Wanted, vectors: np.ndarray) -> np.ndarray:
     return vectors @ wanted.rotation
 
 
-def test_a_session_over_the_loopback_gives_the_forces_of_the_recording(live):
-    """Markers and plates by LSL in millimetres and the axes of the files; the forces come back by LSL, in time."""
+def test_a_session_over_the_loopback_gives_the_forces_of_the_recording(live, monkeypatch):
+    """Markers and plates by LSL in millimetres and the axes of the files; the forces come back by LSL, in time.
+
+    However long the machine does something else: every sample waits for its plates.
+    """
+    monkeypatch.setattr(joining, "SILENT", 60.0)
     word, wanted = uuid.uuid4().hex, Wanted.of(live)
     every = [sample for sample in samples(live, live.trial)][:70]
     truth = [live.step(*sample) for sample in every]
@@ -103,14 +108,15 @@ def test_a_session_over_the_loopback_gives_the_forces_of_the_recording(live):
         wanted,
         names,
         [f"lsl:forces {word}"],
-        stop=lambda: not threads[0].is_alive() or perf_counter() - begun > 30.0,
+        stop=lambda: len(received) >= len(every) or perf_counter() - begun > 60.0,
+        wait_ms=60e3,
     )
     ended.set()
     for thread in threads:
         thread.join()
     labels = [channel.label for channel in frame_channels(live)]
     row = {label: k for k, label in enumerate(labels)}
-    assert passed.lost == 0 and len(received) == passed.samples >= len(every) - 1 and not passed.remarks
+    assert passed.lost == 0 and len(received) == passed.samples == len(every) and not passed.remarks
     compared = 0
     for values, frame in zip([each[0] for each in received], truth, strict=False):
         if values[row["status r"]] == Status.SOLVED:
@@ -122,7 +128,7 @@ def test_a_session_over_the_loopback_gives_the_forces_of_the_recording(live):
     assert compared > 30
     stamps, times = np.array([each[1] for each in received]), np.array([each[2] for each in received])
     assert np.allclose(stamps, [each[0][row["time"]] for each in received], atol=1e-3)
-    assert 0.0 < np.median(times - stamps - live.lag) < 1.0
+    assert 0.0 < np.median(times - stamps - live.lag) < 30.0
 
 
 def test_a_stream_that_vanishes_and_comes_back_goes_on(live):

@@ -10,7 +10,7 @@ import socket
 import threading
 from collections.abc import Iterable
 from queue import Empty, SimpleQueue
-from time import perf_counter, sleep
+from time import perf_counter
 
 import numpy as np
 import pytest
@@ -19,6 +19,7 @@ from typer.testing import CliRunner
 
 from musclesolve.cli import app as cli
 from musclesolve.data.bundled import reference_stride
+from musclesolve.live import joining
 from musclesolve.live.adapters.registry import ADAPTERS, open_sink, open_stream
 from musclesolve.live.adapters.udp import UdpStream
 from musclesolve.live.joining import Joined, Reading, Wanted
@@ -62,7 +63,7 @@ class Given:
             return []
         if reading is None:
             raise StreamEnded
-        return [reading._replace(received=perf_counter())]
+        return [reading if reading.received else reading._replace(received=perf_counter())]
 
     def close(self) -> None:
         self.closed = True
@@ -174,10 +175,11 @@ def test_each_sample_has_the_newest_plates_at_or_before_it(live):
     assert np.isnan(found[6].plates).all()  # 9.8 ms old, more than half a period of the markers
 
 
-def test_a_sample_waits_for_plates_that_come_later(live):
+def test_a_sample_waits_for_plates_that_come_later(live, monkeypatch):
     """Those of its own time, though the markers came first; nothing waits longer than `wait_ms`."""
+    monkeypatch.setattr(joining, "SILENT", 60.0)
     stream = Given([plates(live, -0.01, 1.0), plates(live, 0.0, 2.0), markers(live, 0.0)])
-    source = Joined(live, {"given": stream}, wait_ms=60.0)
+    source = Joined(live, {"given": stream}, wait_ms=400.0)
     assert source.wait(1.0).sample.plates[0, 0] == 2.0
     stream.put(markers(live, 0.01))
     assert source.wait(0.01) is None
@@ -185,7 +187,7 @@ def test_a_sample_waits_for_plates_that_come_later(live):
     assert source.wait(1.0).sample.plates[0, 0] == 3.0
     stream.put(markers(live, 0.02))
     begun = perf_counter()
-    assert np.isnan(source.wait(1.0).sample.plates).all() or perf_counter() - begun > 0.05
+    assert np.isfinite(source.wait(30.0).sample.plates).all() and perf_counter() - begun > 0.3
     source.close()
     assert stream.closed and not [thread for thread in threading.enumerate() if thread.name == "given"]
 
@@ -193,15 +195,19 @@ def test_a_sample_waits_for_plates_that_come_later(live):
 @pytest.mark.parametrize("offset", [None, 3.0])
 def test_plates_with_a_clock_of_their_own_are_set_by_arrival_or_as_stated(live, offset):
     """Their clock is 3 s behind that of the markers, whatever `perf_counter` says."""
-    walk, floor = Given(clock="walk"), Given(clock="floor")
+    walk, floor, base = (
+        Given(clock="walk"),
+        Given(clock="floor"),
+        perf_counter() + 100.0,  # nothing is held too long
+    )
     source = Joined(live, {"walk": walk, "floor": floor}, 50.0, plate_offset=offset)
+    way = np.random.default_rng(1).uniform(0.002, 0.006, (12, 2)) * [1.0, 1.5]
     for k in range(12):
-        floor.put(plates(live, 0.01 * k - 3.0, float(k)))
-        walk.put(markers(live, 0.01 * k))
-        arrival = source.wait(1.0)
-        sleep(0.01)
+        floor.put(plates(live, 0.02 * k - 3.0, float(k))._replace(received=base + 0.02 * k + way[k, 0]))
+        walk.put(markers(live, 0.02 * k)._replace(received=base + 0.02 * k + way[k, 1]))
+        arrival = source.wait(30.0)
     source.close()
-    assert abs(arrival.sample.plates[0, 0] - 11.0) <= (1.0 if offset is None else 0.0)
+    assert arrival.sample.plates[0, 0] == 11.0
 
 
 def test_markers_of_two_streams_and_those_at_another_rate_are_refused(live):
@@ -227,7 +233,7 @@ def test_lost_and_reordered_datagrams_give_no_wrong_frame(live):
     for k in numbers:
         time, position, of_plates, _ = every[k]
         readings += [Reading("plates", time, of_plates, 0.0), Reading("markers", time, position, 0.0)]
-    source = Joined(live, {"given": Given([*readings, None])}, wait_ms=30.0)
+    source = Joined(live, {"given": Given([*readings, None])}, wait_ms=500.0)
     sink = Kept()
     passed = run_session(live, source, [sink])
     assert passed.samples == len(numbers) and source.late == 0 and passed.lost > 0
@@ -326,11 +332,17 @@ def test_any_bytes_are_survived(live, port):
 
 
 def test_frames_go_out_as_json_that_names_its_numbers(live, port):
+    every = list(samples(live, live.trial))[:60]
+    arrivals = [(Arrival(sample, perf_counter()), live.step(*sample)) for sample in every]
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as listener:
         listener.bind(("127.0.0.1", port))
         listener.settimeout(2.0)
-        passed = stream_session(Wanted.of(live), ["replay"], [f"udp:{port}"], seconds=0.6)
-        names, *frames = [json.loads(listener.recv(65536)) for _ in range(passed.samples)]
+        sink = open_sink(f"udp:{port}")
+        sink.begin(live)
+        for arrival, frame in (arrivals[0], arrivals[-1]):
+            sink.take(arrival, frame)
+        sink.close()
+        names, *frames = [json.loads(listener.recv(65536)) for _ in range(3)]
     assert names["musclesolve"] == 1 and names["kind"] == "names" and names["muscles"] == list(live.muscles)
     assert {frame["kind"] for frame in frames} == {"frame"}
     assert frames[0]["status"] == ["INTERRUPTED"] * 2 and frames[0]["force"] == [None] * len(live.muscles)
@@ -341,7 +353,7 @@ def test_frames_go_out_as_json_that_names_its_numbers(live, port):
         and len(last["force"]) == len(names["muscles"])
     )
     assert np.shape(last["joint_reaction"]) == (len(names["joints"]), 3)
-    assert abs(last["sample_time"] - last["time"] - names["lag"]) < 1e-9 and 0.0 < last["latency"] < 5.0
+    assert abs(last["sample_time"] - last["time"] - names["lag"]) < 1e-9 and 0.0 < last["latency"] < 60.0
 
 
 def test_addresses_that_are_none_are_refused(live, port):
@@ -388,7 +400,7 @@ def call(*words: str):
 
 
 def test_the_command_says_what_went_through(port):
-    done = call("--from", "replay", "--to", f"udp:{port}", "--seconds", "0.8", "--json")
+    done = call("--from", "replay", "--to", f"udp:{port}", "--json")
     assert done.exit_code == 0, done.output
     found = json.loads(done.stdout)
     assert found["command"] == "live" and found["samples"] >= found["valid"] > 0 == found["lost"]
