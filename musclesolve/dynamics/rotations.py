@@ -43,7 +43,8 @@ def to_cardan(matrix: Array) -> tuple[Array, Array, Array]:
     list_ = np.arcsin(np.clip(matrix[:, 2, 1], -1.0, 1.0))
     tilt = np.arctan2(-matrix[:, 2, 0], matrix[:, 2, 2])
     rotation = np.arctan2(-matrix[:, 0, 1], matrix[:, 1, 1])
-    return np.unwrap(tilt), list_, np.unwrap(rotation)
+    # of one matrix there is nothing to unwrap
+    return (np.unwrap(tilt), list_, np.unwrap(rotation)) if len(matrix) > 1 else (tilt, list_, rotation)
 
 
 def cardan_rates(angles: Array, rates: Array, second: Array) -> tuple[Array, Array]:

@@ -261,10 +261,10 @@ def follow(
         # The first landmark that shows how the foot rotates about the line from heel to toe. The fifth metatarsal does
         # not where the toe marker sits on its head; where none does, the first is left to be refused.
         thirds = [f"{part}_{side}" for part in THIRD_OF_FOOT if f"{part}_{side}" in moving]
-        clear = [
+        clear = (
             third for third in thirds if breadth(np.array([leg[name] for name in (*line, third)])) > CLEAR
-        ]
-        shapes[f"foot_{side}"] = (leg, [*line, (clear or thirds)[0]])
+        )
+        shapes[f"foot_{side}"] = (leg, [*line, next(clear, thirds[0])])
     bodies = {}
     for body, (reference, names) in shapes.items():
         if body not in clusters:

@@ -11,7 +11,7 @@ UP: Array = np.array([0.0, 0.0, 1.0])
 
 def unit(vector: Array) -> Array:
     """Return vectors (..., 3) scaled to length one."""
-    return np.asarray(vector / np.linalg.norm(vector, axis=-1, keepdims=True))
+    return np.asarray(vector / np.sqrt(np.einsum("...x,...x->...", vector, vector))[..., None])
 
 
 def horizontal(vector: Array) -> Array:
