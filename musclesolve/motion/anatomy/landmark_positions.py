@@ -119,7 +119,13 @@ def moving_landmarks(
         if cluster in poses
     }
     shown = {
-        landmark: reduce(add, [places[marker] if weight == 1.0 else weight * places[marker] for marker, weight in weights.items()])
+        landmark: reduce(
+            add,
+            [
+                places[marker] if weight == 1.0 else weight * places[marker]
+                for marker, weight in weights.items()
+            ],
+        )
         for landmark, weights in recording.mapping.items()
         if weights.keys() <= places.keys()
     }
