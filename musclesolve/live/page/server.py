@@ -14,6 +14,7 @@ import base64
 import contextlib
 import hashlib
 import json
+import os
 import re
 import secrets
 import signal
@@ -44,6 +45,8 @@ from musclesolve.report.picture.encoded import json_text
 from musclesolve.report.picture.moving_picture import picture_html, rendered, trusted
 
 HOST = "127.0.0.1"
+NICE = 5
+"""Where cores are scarce, the session goes before its page."""
 POLL = 0.004
 """So often the ring is read [s]."""
 PERIOD = 0.0145
@@ -75,6 +78,8 @@ class Client:
 def serve(connection: Connection, memory: Any) -> None:
     """Serve the page until the connection ends: what the process of the page runs."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the session, which then ends this
+    if hasattr(os, "nice"):
+        os.nice(NICE)
     try:
         order: Order = connection.recv()
     except EOFError:
@@ -111,6 +116,7 @@ class PageServer:
         self.state = PageState(order.setup, order.settings)
         self.clients: set[Client] = set()
         self.version, self.ended = 0, False
+        self.trouble = ""  # why choices were not written to their file
         self.pages = {"/": self._operator_page(), "/subject": self._subject_page()}
 
     @property
@@ -255,12 +261,13 @@ class PageServer:
                 if client.gone:
                     break
                 client.drawn.clear()
-                message = self._message(client)
+                before, message = client.number, self._message(client)
                 await stream.send_text(json_text(message))
                 if message["ended"]:
                     break
                 await client.drawn.wait()
-                client.latency.append(perf_counter() - client.received)
+                if client.number > before and not client.gone:
+                    client.latency.append(perf_counter() - client.received)
         except (WebSocketDisconnect, RuntimeError, OSError):
             pass  # the browser has gone
         finally:
@@ -275,7 +282,8 @@ class PageServer:
         message: dict[str, Any] = {
             "number": state.number,
             "ended": self.ended,
-            "status": state.status(perf_counter()) | {"latency": _median(client.latency)},
+            "status": state.status(perf_counter())
+            | {"latency": _median(client.latency), "trouble": self.trouble},
             "feedback": state.feedback(),
         }
         since = client.number
@@ -312,9 +320,12 @@ class PageServer:
         """Take other settings, for all browsers; instead of those that cannot be they get the old ones."""
         with contextlib.suppress(InputError):
             self.state.choose(PageSettings.of(stated, self.order.setup.keys))
+            self.trouble = ""
             if self.order.file is not None:
-                with contextlib.suppress(OSError):
+                try:
                     self.state.settings.write(self.order.file)
+                except OSError as error:
+                    self.trouble = f"These choices are not kept: {self.order.file}: {error.strerror or error}"
         self.version += 1
         self._notify()
 

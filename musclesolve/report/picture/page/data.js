@@ -47,7 +47,14 @@ class PictureData {
 
   joint(frame, point, to) { return this.place(this.skeleton, this.points.length, frame, point, to); }
 
-  pathPoint(frame, point, to) { return this.place(this.path, this.pathPoints, frame, point, to); }
+  pathPoint(frame, point, to = []) { return this.place(this.path, this.pathPoints, frame, point, to); }
+
+  // The point in the middle of a muscle's path; points at its end that repeat the last one do not count.
+  middle(frame, { first, count }) {
+    const end = this.pathPoint(frame, first + count - 1);
+    while (count > 1 && distance(this.pathPoint(frame, first + count - 2), end) === 0) count--;
+    return this.pathPoint(frame, first + (count >> 1));
+  }
 
   // Share of the range, 0 to 1, of what colors a muscle; NaN where there is none.
   share(quantity, frame, muscle) {

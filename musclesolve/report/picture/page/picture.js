@@ -148,7 +148,7 @@ class Picture {
       const order = this.data.muscles.map((muscle, m) => [m, quantity ? this.data.share(quantity, this.frame, m) : 0])
         .filter(([m, share]) => shown(this.data.muscles[m].side, legs) && share === share).sort((a, b) => b[1] - a[1]);
       for (const [m] of order) {
-        const muscle = this.data.muscles[m], middle = this.data.pathPoint(this.frame, muscle.first + (muscle.count >> 1), []);
+        const muscle = this.data.muscles[m], middle = this.data.middle(this.frame, muscle);
         const at = this.scene.project(middle, this.width, this.height);
         const free = at && at[0] > 0 && at[0] < this.width - 60 && at[1] > 0 && at[1] < this.height
           && found.every((other) => Math.abs(other.at[1] - at[1]) > 15 || Math.abs(other.at[0] - at[0]) > 110);
