@@ -33,7 +33,7 @@ from musclesolve.recording.markers.mapping_tables import (
     read_clusters,
 )
 from musclesolve.recording.markers.marker_mapping import MarkerMapping, read_marker_mapping, requested_mapping
-from musclesolve.recording.plates.foot_forces import c3d_forces, is_stated, plate_of
+from musclesolve.recording.plates.foot_forces import c3d_forces, is_stated, plate_of, with_feet
 from musclesolve.recording.plates.plate_corrections import corrected_plates
 from musclesolve.recording.schema import Document, examined, trial_document
 from musclesolve.recording.text.text_file import is_file, read_lines, split_cells
@@ -170,10 +170,15 @@ def _trial(
             notes += plate_notes
     elif "forces" in files and (table := read_leniently(path, read_forces_table, findings)) is not None:
         table = _whole(table, "nRows", findings)
+        of_place = dict[int, PlateForce]()
         for index, entry in enumerate(content["force"]):
             if is_stated(entry):
                 with contained(findings, "reading of the forces", code="unreadable"):
-                    forces = (*forces, plate_of(document, content, index, table, rotation))
+                    of_place[index] = plate_of(document, content, index, table, rotation)
+        with contained(findings, "finding of the feet on the plates", code="plate_feet"):
+            shown = marker_mapping.walk, marker_mapping.mapping
+            forces, plate_notes = with_feet(document, content, of_place, *shown)
+            notes += plate_notes
         notes += table.notes
     with contained(findings, "reading of the corrections of plates", code="unreadable"):
         forces, corrections = corrected_plates(document, content, forces, rotation)

@@ -34,6 +34,7 @@ from musclesolve.live.number_text import NumberRows
 from musclesolve.live.sample_clock import SampleClock
 from musclesolve.live.stream import Arrival
 from musclesolve.recording.file_axes import global_from_laboratory
+from musclesolve.recording.plates.foot_forces import AUTO
 from musclesolve.recording.text.text_file import opening, write_text, writing
 from musclesolve.recording.text.toml_text import tables_text
 from musclesolve.recording.trial.trial_paths import with_paths
@@ -302,8 +303,8 @@ class Recorder:
                     log.write()
                     if due:
                         log.sync()
-            except (OSError, InputError) as error:
-                self._fail(error, ended)
+            except Exception as error:  # the session goes on, whatever it is
+                self._fail(error, ended or not isinstance(error, OSError | InputError))
             else:
                 synced = perf_counter() if due else synced
                 if self._trouble:
@@ -451,7 +452,7 @@ def recorded_trial(live: Live, path: Path, names: Mapping[str, str]) -> str:
     if cost in costs():
         content["sharing"] = {**content.get("sharing", {}), "cost": cost}
     content["force"] = [
-        ({} if side is None else {"side": side}) | plate_columns(k) for k, side in enumerate(live.plates)
+        {"side": AUTO if side is None else side} | plate_columns(k) for k, side in enumerate(live.plates)
     ]
     if live.channels:
         stated = dict(trial.document.content["emg"])

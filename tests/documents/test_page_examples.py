@@ -140,6 +140,12 @@ def test_calibration_body(tmp_path):
     assert (tmp_path / "body.toml").is_file()
 
 
+def test_live_recording(tmp_path, capsys):
+    names_left_by("live_recording.md", tmp_path, {"walk.toml": reference_stride().as_posix()})
+    assert "N between live and offline" in capsys.readouterr().out
+    assert (tmp_path / "session" / "trial.toml").exists()
+
+
 def test_live(tmp_path, capsys):
     left = names_left_by("live.md", tmp_path, {"walk.toml": reference_stride().as_posix()})
     assert left["frame"].valid.all() and "soleus_r" in capsys.readouterr().out

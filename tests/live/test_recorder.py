@@ -157,6 +157,30 @@ def test_lost_refused_and_hidden_samples_are_gaps_on_an_even_clock(live, tmp_pat
     )  # the refused one has no place in the recording
 
 
+def test_plates_whose_feet_are_found_contact_by_contact_are_recorded_as_such(stride_by_contacts, tmp_path):
+    """The offline reader finds the feet again, as it does for the plates of a C3D file."""
+    live, whole = stride_by_contacts
+    recorder, frames = recorded(live, tmp_path)
+    assert frames[-1].valid.all()
+    trial = read_trial(recorder.trials[0])
+    assert any("foot was found on plate 1" in note for note in trial.notes)
+    for side in "rl":
+        one, other = (
+            np.sum([plate.force[:, 2] for plate in each if plate.side == side], axis=0)
+            for each in (trial.forces, whole.forces)
+        )
+        at = np.interp(trial.forces[0].time, whole.forces[0].time, other)
+        assert np.abs(one - at).max() < 30.0 and one.max() > 500.0
+    assert ms.run(trial)["valid"].all()
+
+
+@pytest.fixture(scope="module")
+def stride_by_contacts():
+    """A Live that does not know which foot stands on which plate, and its trial."""
+    live = Live(reference_stride(), plates=(None, None))
+    return live, live.trial
+
+
 def test_a_clock_that_has_changed_begins_other_files(live, tmp_path):
     def changed(k, sample):
         return [sample if k < 50 else sample._replace(time=sample.time - 200.0)]

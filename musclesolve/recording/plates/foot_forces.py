@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -20,7 +20,7 @@ from musclesolve._util.message_text import few
 from musclesolve._util.names import suggestion
 from musclesolve.errors import InputError
 from musclesolve.recording.c3d.c3d_file import C3D
-from musclesolve.recording.c3d.force_platforms import PlateRecording, read_plates
+from musclesolve.recording.c3d.force_platforms import Plate, PlateRecording, read_plates
 from musclesolve.recording.data import SIDE_NAMES, SIDES, Markers, PlateForce, PlateGap, Side, Table
 from musclesolve.recording.place_errors import error_at
 from musclesolve.recording.plates.plate_assignment import (
@@ -52,6 +52,8 @@ _RESTS, _TRAVELS = 0.03, 0.06
 # From braking to driving the force changes by some 0.2 of its vertical peak; so much the other way it is inverted.
 _INVERTED = -0.1
 ROLES = ("force", "point", "moment")
+AUTO = "auto"
+"""The side of a [[force]] whose foot is found contact by contact."""
 # No number of a plate that was measured is larger, in N, m and N m: one is enough to spoil everything.
 LARGEST = 1e5
 
@@ -120,7 +122,8 @@ def plate_of(
             expected = "a number that was measured, in newtons and metres"
             remedy = "correct it in the software that exported the file"
             raise error_at(table.path, where, problem, expected, remedy, code="bad_units")
-    plate = PlateForce(entry["side"], table.time, force, point, moment, table.path)
+    side = SIDES[0] if entry["side"] == AUTO else entry["side"]  # of AUTO see `with_feet`
+    plate = PlateForce(side, table.time, force, point, moment, table.path)
     lacking = np.isnan(force).any(axis=1)
     lacking |= loaded & (np.isnan(point) | np.isnan(moment)).any(axis=1)
     if not lacking.any():
@@ -196,6 +199,47 @@ def plate_gap_notes(forces: Sequence[PlateForce]) -> list[str]:
     ]
 
 
+class _Boundless:
+    """A plate of which no corners are known, so that no foot is said to stand beside it or with the other on it."""
+
+    def __init__(self, number: int) -> None:
+        self.number = number
+
+    def contains(self, point: Array, margin: float) -> Mask:
+        """No point (..., 3)."""
+        return np.zeros(point.shape[:-1], bool)
+
+
+def with_feet(
+    document: Document,
+    content: Mapping[str, Any],
+    plates: Mapping[int, PlateForce],
+    walk: Markers,
+    mapping: Mapping[str, Mapping[str, float]],
+) -> tuple[tuple[PlateForce, ...], list[str]]:
+    """Return the forces of columns on each foot, and notes on which foot was found where.
+
+    Plates by their places in [[force]], as `plate_of` reads them; those whose side is `AUTO` are divided by their
+    contacts: each belongs to the foot that is nearest to the center of pressure. `walk` and `mapping` show the feet.
+    """
+    sides = [entry["side"] for entry in content["force"]]
+    stated = tuple(plate for place, plate in plates.items() if sides[place] != AUTO)
+    found = {place + 1: plate for place, plate in plates.items() if sides[place] == AUTO}
+    if not found:
+        return stated, []
+    recordings = [
+        PlateRecording(
+            cast(Plate, _Boundless(number)), plate.time, plate.force, plate.point, plate.moment, plate.path
+        )
+        for number, plate in found.items()
+    ]
+    feet, threshold = feet_of(walk, mapping), content["filter"]["unloaded_below_n"]
+    steps = {recording.plate.number: contacts(recording, walk, feet, threshold) for recording in recordings}
+    forces, notes = _assigned(document, content, recordings, steps)
+    assigned = (replace(force, gaps=found[force.number].gaps) for force in forces if force.number is not None)
+    return (*stated, *assigned), notes
+
+
 def c3d_forces(
     document: Document,
     content: Mapping[str, Any],
@@ -261,6 +305,10 @@ def _named(
     used: list[int] = []
     for index, entry in enumerate(content["force"]):
         number, side = entry["plate"], entry["side"]
+        if side == AUTO:
+            problem, expected = "the foot on a plate of a C3D file is to be found", "no [[force]] at all"
+            remedy = "leave out all [[force]]: the contacts decide then"
+            raise document.error(problem, "force", "side", index, expected, remedy, code="conflict")
         if number not in range(1, len(recordings) + 1):
             problem = f"there is no plate {number} in {recordings[0].path.name}"
             expected = f"a number from 1 to {len(recordings)}"

@@ -18,7 +18,14 @@ from musclesolve.recording.gaps.gap_filling import Completed, complete_upper_bod
 from musclesolve.recording.markers.mapping_tables import FUNCTIONAL
 from musclesolve.recording.markers.marker_mapping import MarkerMapping, read_marker_mapping
 from musclesolve.recording.markers.marker_set import marker_sets
-from musclesolve.recording.plates.foot_forces import c3d_forces, is_stated, plate_gap_notes, plate_of
+from musclesolve.recording.plates.foot_forces import (
+    AUTO,
+    c3d_forces,
+    is_stated,
+    plate_gap_notes,
+    plate_of,
+    with_feet,
+)
 from musclesolve.recording.plates.plate_corrections import corrected_plates
 from musclesolve.recording.schema import Document, trial_document, validated
 from musclesolve.recording.trial.analysed_range import find_range, finds_range, nothing_found, without_ends
@@ -100,9 +107,11 @@ def _recorded_trial(document: Document, plates_tested: bool = True) -> Trial:
         forces, force_notes = c3d_forces(document, content, read_c3d(path), *shown, rotation)
     else:
         table = read_forces_table(path)
-        plates = range(len(content["force"]))
-        forces = tuple(plate_of(document, content, plate, table, rotation) for plate in plates)
-        force_notes = [*table.sentences, *plate_gap_notes(forces)]
+        places = range(len(content["force"]))
+        plates = {place: plate_of(document, content, place, table, rotation) for place in places}
+        shown = marker_mapping.walk, marker_mapping.mapping
+        forces, found = with_feet(document, content, plates, *shown)
+        force_notes = [*table.sentences, *plate_gap_notes(list(plates.values())), *found]
     forces, corrections = corrected_plates(document, content, forces, rotation)
     subject = subject_of(document, content["subject"])
     time_range = time_range_of(document, content["time"], walk, forces)
@@ -299,8 +308,10 @@ def _notes(content: dict[str, Any], forces: tuple[PlateForce, ...]) -> Iterator[
             yield f"No plate is given for the {SIDE_NAMES[side]} foot: {without}."
     for entry in content["force"]:
         if entry["moment"] is None and entry["plate"] is None and entry["side"] is not None:
-            foot = f"{SIDE_NAMES[entry['side']]} foot"
-            yield f"No moment is given for the plate of the {foot}: it is taken as zero."
+            whose = {AUTO: "a plate"} | {
+                side: f"the plate of the {name} foot" for side, name in SIDE_NAMES.items()
+            }
+            yield f"No moment is given for {whose[entry['side']]}: it is taken as zero."
     laboratory = content["laboratory"]
     if content["files"]["static"] is None:
         yield "There is no standing trial: segments are measured on the motion itself."
