@@ -326,3 +326,20 @@ def test_a_short_gap_of_a_plate_is_a_straight_line_and_a_long_one_in_the_range_i
     message = refused(path)
     # Seven lines of header, then one row per millisecond.
     assert "line 698, column 'r_vx'" in message and "at 0.69 s, and up to 0.999 s" in message
+
+
+def test_columns_without_a_stated_foot_go_to_the_foot_of_each_contact(tmp_path: Path) -> None:
+    path = write_trial(tmp_path)
+    stated = read_trial(path)
+    path.write_text(
+        path.read_text().replace('side = "r"', 'side = "auto"').replace('side = "l"', 'side = "auto"')
+    )
+    found = read_trial(path)
+    assert any("foot was found on plate" in note for note in found.notes)
+    for side in "rl":
+        one, other = (
+            np.sum([plate.force for plate in trial.forces if plate.side == side], axis=0)
+            for trial in (stated, found)
+        )
+        # what is below the threshold belongs to no contact
+        assert np.abs(one - other).max() < 1.5 * stated.unloaded_below and one[:, 2].max() > 300.0
