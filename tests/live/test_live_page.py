@@ -145,6 +145,20 @@ def test_the_peak_of_each_step_is_that_of_its_frames_and_has_none_where_one_is_n
     assert values == [pytest.approx(5.0), None, pytest.approx(5.0)], "with what comes in swing"
 
 
+def test_of_one_leg_there_are_its_quantities_and_its_steps():
+    live = Live(reference_stride(), side="r")
+    state, ring = state_of(live)
+    assert {key for key in state.every if key.startswith("joint_r")} == {
+        f"joint_reaction:{joint}_r" for joint in ("hip", "knee", "ankle")
+    }
+    for sample in samples(live, live.trial):
+        ring.write(perf_counter(), live.step(*sample))
+    state.take(*ring.read())
+    assert state._spans["l", "stance"], "the left foot is on the ground, too"
+    assert state.feedback()["steps"]["l"] == [] and [leg.side for leg in state.base.legs] == ["r"]
+    assert len(state.picture()["legs"]) == 1
+
+
 def test_curves_are_the_values_of_the_frames_and_late_ones_are_left_out(live, frames):
     state, ring = state_of(live)
     taken = [frame for _, frame in frames]

@@ -165,8 +165,9 @@ class PageState:
             for kind, done in (("stance", stances), ("cycle", cycles)):
                 self._spans[side, kind].extend(done)
                 self._done[side, kind] += len(done)
-                for span in done:
-                    self._of_span(span, self.every[self.settings.quantity].on(side))
+                key = self.every[self.settings.quantity].on(side)
+                for span in done if key in self.columns else ():
+                    self._of_span(span, key)
 
     def _add(self, time: float, number: int, values: NDArray[np.float32]) -> None:
         k = self._count
@@ -188,13 +189,19 @@ class PageState:
         return {"time": packed(time, "<f8"), "values": packed(values, "<f4")}
 
     def steps(self) -> dict[str, list[float]]:
-        """By side the value of each of the last steps, NaN where it is not known, oldest first."""
+        """By side the value of each of the last steps, NaN where it is not known, oldest first.
+
+        There is none of a leg that is not analysed.
+        """
         settings, quantity = self.settings, self.every[self.settings.quantity]
         if settings.value == "now":
             return {side: [] for side in SIDES}
+        keys = {side: quantity.on(side) for side in SIDES}
         return {
-            side: [self._of_span(span, quantity.on(side)) for span in self._spans[side, settings.during]]
-            for side in SIDES
+            side: [self._of_span(span, key) for span in self._spans[side, settings.during]]
+            if key in self.columns
+            else []
+            for side, key in keys.items()
         }
 
     def _of_span(self, span: Span, key: str) -> float:
