@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from matplotlib.colors import to_hex
+from matplotlib.lines import Line2D
 from refusals import refused
 from synthetic_result import (
     MASS,
@@ -23,6 +24,7 @@ from musclesolve.plotting.figure_sets import FIGURES as ALL_FIGURES
 from musclesolve.plotting.figure_sets import save_figures
 from musclesolve.plotting.page.curves import abscissa
 from musclesolve.plotting.page.page_style import (
+    BAND,
     FAILED_MARK,
     FAILED_ROW,
     SIDE_COLOR,
@@ -202,6 +204,55 @@ def test_a_curve_shown_again_is_thinner_and_in_the_legend(name):
     assert bool(pale) == ("further cycle" in entries(figure)) == (name != "reserves_and_residual")
     assert all(line.get_linewidth() < SIDE_WIDTH["r"] for line in pale)
     assert "further cycle" not in entries(FIGURES[name](cut(0.3, 1.1)))
+
+
+def strides(*levels: float):
+    """Complete strides of both legs, in which the activation of every muscle is one of these numbers (100 Hz)."""
+    data = result(n_frames=100 * len(levels) + 101)
+    data = data.assign_coords(time=0.01 * np.arange(data.sizes["time"]))
+    starts = 0.2 + np.arange(len(levels) + 1.0)
+    data.attrs |= {"heel_strike_times_r": starts, "heel_strike_times_l": starts}
+    which = np.clip(np.floor(data["time"].values - 0.2 + 1e-9), 0, len(levels) - 1).astype(int)
+    data["activation"][:] = np.array(levels)[which][:, None]
+    return data
+
+
+def test_of_several_strides_mean_and_standard_deviation_are_drawn():
+    data = strides(0.2, 0.3, 0.7)
+    figure = activations(data)
+    axes = figure.axes[0]
+    single, mean = lines_of(axes, "r", "-")
+    values = mean.get_ydata()[:100]  # at 100 % the last stride has begun, whose activation is another one
+    np.testing.assert_allclose(values, 0.4, atol=1e-12)
+    assert len(single.get_ydata()) == 3 * 102 and single.get_linewidth() < 0.5 * mean.get_linewidth()
+    bands = [c for c in axes.collections if c.get_alpha() == BAND]
+    edges = bands[0].get_paths()[0].vertices[1:100, 1]
+    np.testing.assert_allclose(np.unique(edges.round(6)), [0.4 - np.std([0.2, 0.3, 0.7], ddof=1).round(6)])
+    assert entries(figure)[:4] == [
+        *("right (mean of 3 strides)", "left (mean of 3 strides)"),
+        *("± standard deviation", "single stride"),
+    ]
+
+
+def test_a_stride_without_a_solution_is_not_part_of_the_mean():
+    data = strides(0.2, 0.3, 0.7)
+    set_status(data, ms.Status.INFEASIBLE, slice(250, 260), 0)  # in the last one
+    set_status(data, ms.Status.INFEASIBLE, [40, 140, 240], 0)  # at 20 % of each
+    figure = activations(data)
+    axes = figure.axes[0]
+    _, full, pale = lines_of(axes, "r", "-")
+    assert np.isnan(full.get_ydata()[30:40]).all() and np.isfinite(full.get_ydata()[50:90]).all()
+    np.testing.assert_allclose(pale.get_ydata()[31:39], 0.25)
+    (marks,) = [line for line in axes.lines if line.get_marker() == FAILED_MARK["marker"]]
+    assert marks.get_xdata().tolist() == [20.0]
+    assert {"fewer strides", "no valid solution"} <= set(entries(figure))
+
+
+def test_a_legend_has_the_colors_of_the_curves():
+    figure = activations(with_troubles(cut(0.4, 1.6)))
+    (legend,) = figure.legends
+    drawn = {SIDE_COLOR[side].lower() for side in "rl"}
+    assert {to_hex(handle.get_color()) for handle in legend.findobj(Line2D)} <= drawn
 
 
 def entries(figure) -> list[str]:

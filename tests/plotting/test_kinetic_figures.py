@@ -66,6 +66,27 @@ def test_a_burst_that_was_not_recorded_has_no_number():
     assert any("A2 – / " in text for text in notes) and not any("nan" in text for text in notes)
 
 
+def test_a_burst_is_not_read_at_the_edge_of_a_recording():
+    """The power rises to where the recording begins, at 45 % of the cycle: A2 is of the cycles that hold its window."""
+    data = result(n_frames=351)
+    data = data.assign_coords(time=0.01 * np.arange(351))
+    data.attrs |= {"heel_strike_times_r": [-0.45, 0.55, 1.55, 2.55], "heel_strike_times_l": [0.55, 1.55]}
+    phase = np.mod(data["time"].values - 0.55, 1.0)
+    power = MASS * (2.0 * np.exp(-(((phase - 0.6) / 0.03) ** 2)))
+    data["joint_power"][:] = 0.0
+    data["joint_power"].loc[{"dof": "ankle_dorsiflexion_r"}] = np.where(
+        data["time"].values < 0.02, 9.0 * MASS, power
+    )
+    assert any(
+        "A2 2.00 / " in text.get_text() for text in panel(joint_powers(data), "ankle: power of f").texts
+    )
+    short = data.sel(time=slice(0.0, 0.56))
+    short.attrs |= {"heel_strike_times_l": [-0.45, 0.55]}
+    assert any(
+        "A2 – / –" in text.get_text() for text in panel(joint_powers(short), "ankle: power of f").texts
+    )
+
+
 def test_the_support_moment_extends_the_leg():
     data = result()
     data["joint_moment"][:] = 0.0

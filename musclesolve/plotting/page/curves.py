@@ -1,12 +1,14 @@
 """The curves of the legs of a result, drawn so that a frame without a valid solution never looks like a good one.
 
-The horizontal axis is per cent of the gait cycle where that is known for every leg drawn, otherwise time.
+The horizontal axis is per cent of the gait cycle where that is known for every leg drawn, otherwise time. Of several
+complete strides the mean of each leg is drawn, with a band of one standard deviation and thin single curves; of fewer
+the longest cycle, and in full what another one adds to it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -19,14 +21,15 @@ from matplotlib.patches import Patch
 from musclesolve._util.arrays import Array, Indices, Mask
 from musclesolve._util.sides import SIDE_NAMES, side_of, with_side
 from musclesolve.plotting.page.page_style import (
+    BAND,
     FAILED_MARK,
     FAILED_ROW,
-    NOTE_COLOR,
     REPEATED,
     RESERVE_STYLE,
     SHADE_COLOR,
     SIDE_COLOR,
     SIDE_WIDTH,
+    SINGLE,
     STANCE_BAR,
     STANCE_COLOR,
 )
@@ -41,6 +44,8 @@ EVENT_STYLE: dict[str, dict[str, Any]] = {
     HEEL_STRIKE: {"linewidth": 0.6, "linestyle": "-"},
     TOE_OFF: {"linewidth": 0.6, "linestyle": (0, (4, 2))},
 }
+STRIDES = (2, 3)
+"""Complete strides of every leg, and of one of them, from which on their mean is drawn."""
 
 
 @dataclass(frozen=True)
@@ -53,6 +58,43 @@ class Pass:
 
 
 @dataclass(frozen=True)
+class Strides:
+    """The complete gait cycles of a leg at 0, 1, ... 100 %."""
+
+    before: Indices  # (K, P) the last frame at or before each percentage
+    after: Indices  # (K, P) the frame after it; the same where the percentage is that of a frame
+    share: Array  # (K, P) of the way from the one to the other
+
+    @classmethod
+    def of(cls, time: Array, cycles: list[frames.Cycle]) -> Strides:
+        """The strides of frames at times (T,) [s]; a strike less than a frame beyond them has the value of the last."""
+        before, after, share = [], [], []
+        for cycle in cycles:
+            clock = time[cycle.index]
+            at = np.clip(np.linspace(cycle.start, cycle.end, PERCENTS.size), clock[0], clock[-1])
+            place = np.clip(np.searchsorted(clock, at, side="right") - 1, 0, clock.size - 2)
+            way = (at - clock[place]) / (clock[place + 1] - clock[place])
+            before.append(cycle.index[place + (way >= 1.0)])
+            after.append(cycle.index[place + (way > 0.0)])
+            share.append(np.where(way < 1.0, way, 0.0))
+        return cls(np.array(before), np.array(after), np.array(share))
+
+    def curves(self, values: Array, known: Mask) -> Array:
+        """Values (T,) of every stride (K, P), NaN beside frames that are not known (T,) or were left out between."""
+        values = np.where(known, values, np.nan)
+        first, last = values[self.before], values[self.after]
+        between = np.where(self.after - self.before > 1, np.nan, first + self.share * (last - first))
+        return np.where(self.after == self.before, first, between)
+
+    def mean(self, values: Array) -> Array:
+        """Mean over the strides (P,) of values (T,), NaN where one of them is NaN."""
+        return np.asarray(self.curves(values, np.ones(values.size, dtype=bool)).mean(axis=0))
+
+
+PERCENTS = np.arange(101.0)
+
+
+@dataclass(frozen=True)
 class Abscissa:
     """Where the frames of each leg lie on the horizontal axis."""
 
@@ -60,6 +102,7 @@ class Abscissa:
     limits: tuple[float, float]  # ends of the axis
     passes: dict[str, list[Pass]]  # by side, one curve per gait cycle, that with the most valid frames first
     is_cycle: bool = False  # whether it is the gait cycle of each leg, not time
+    strides: dict[str, Strides] = field(default_factory=dict)  # by side, where their mean is drawn
 
     def apply(self, axes: Axes, *, labelled: bool, with_label: bool = True) -> None:
         """Set limits and ticks of a panel; on the lowest one of a column also numbers and label."""
@@ -78,13 +121,15 @@ def percents(axes: Axes) -> list[int]:
     return [0, 25, 50, 75, 100] if width >= NARROW else [0, 50, 100] if width >= 0.5 * NARROW else [0, 100]
 
 
-def cycle_axis(passes: dict[str, list[Pass]] | None = None) -> Abscissa:
+def cycle_axis(
+    passes: dict[str, list[Pass]] | None = None, strides: dict[str, Strides] | None = None
+) -> Abscissa:
     """Per cent of the gait cycle, each leg from its own heel strike."""
-    return Abscissa("gait cycle of each leg [%]", (0.0, 100.0), passes or {}, is_cycle=True)
+    return Abscissa("gait cycle of each leg [%]", (0.0, 100.0), passes or {}, True, strides or {})
 
 
-def abscissa(result: xr.Dataset) -> Abscissa:
-    """`cycle_axis` if all legs have a gait cycle, else `time_axis`."""
+def abscissa(result: xr.Dataset, *, averaged: bool = True) -> Abscissa:
+    """`cycle_axis` if all legs have a gait cycle, else `time_axis`; `averaged`: with strides where there are enough."""
     cycles = {side: frames.cycles(result, side) for side in map(str, result["side"].values)}
     if not all(cycles.values()):
         return time_axis(result)
@@ -96,7 +141,11 @@ def abscissa(result: xr.Dataset) -> Abscissa:
             shown = [(place >= other.place[0]) & (place <= other.place[-1]) for other in drawn]
             repeated = np.any(shown, axis=0) if shown else np.zeros(place.size, dtype=bool)
             drawn.append(Pass(cycle.index, place, repeated))
-    return cycle_axis(passes)
+    complete = {side: [cycle for cycle in of_leg if cycle.complete] for side, of_leg in cycles.items()}
+    counts, time = [len(of_leg) for of_leg in complete.values()], np.asarray(result["time"].values, float)
+    if not averaged or min(counts) < STRIDES[0] or max(counts) < STRIDES[1]:
+        return cycle_axis(passes)
+    return cycle_axis(passes, {side: Strides.of(time, of_leg) for side, of_leg in complete.items()})
 
 
 def time_axis(result: xr.Dataset) -> Abscissa:
@@ -169,6 +218,10 @@ class Legs:
         sides = frames.sides(result) if analysed else [str(side) for side in result["side"].values]
         axis = x or abscissa(result)
         events = {side: event_places(result, side, axis.passes[side], axis.is_cycle) for side in sides}
+        for side in set(sides) & set(axis.strides):  # one line, not one for every stride
+            events[side] = {
+                name: np.atleast_1d(np.median(at)) for name, at in events[side].items() if at.size
+            }
         validity = {side: Validity.of(result, side) for side in sides}
         return cls(result, axis, sides, validity, events, frames.muscle_sides(result))
 
@@ -191,7 +244,12 @@ class Legs:
         get a cross in the color of the leg on the lower edge. Where a further gait cycle covers a part of the axis
         that has its curve, the curve is thin and pale, without crosses. All of what is `measured`, which does not
         depend on the solution, is solid. `verdict`: the side whose frames count, unless that of the leg.
+
+        Of several strides the mean, as above; thin and pale where it is of fewer of them; a cross where of none.
         """
+        if side in self.x.strides:
+            self._draw_strides(axes, side, values, None if measured else self.validity[verdict or side])
+            return
         color, width = SIDE_COLOR[side], SIDE_WIDTH[side]
         thin = REPEATED | {"linewidth": REPEATED["linewidth"] * width}
         for part in self.x.passes[side]:
@@ -211,6 +269,32 @@ class Legs:
                     pale = np.where(shown & with_neighbors(part.repeated), curve, np.nan)
                     axes.plot(part.place, pale, linestyle=dashes, color=color, **thin)
 
+    def _draw_strides(self, axes: Axes, side: str, values: Array, validity: Validity | None) -> None:
+        """Draw mean, standard deviation and single curves of the strides of a leg."""
+        strides, color = self.x.strides[side], SIDE_COLOR[side]
+        known = np.ones(values.size, dtype=bool) if validity is None else validity.solved | validity.reserve
+        curves = strides.curves(values, known)
+        ends = np.full((len(curves), 1), np.nan)  # between the strides, which are one line of matplotlib
+        single = np.hstack([curves, ends]).ravel()
+        axes.plot(np.tile([*PERCENTS, np.nan], len(curves)), single, color=color, **SINGLE)
+        count = np.isfinite(curves).sum(axis=0)
+        of_two = np.maximum(count, 2)
+        mean = np.where(count > 1, np.nansum(curves, axis=0) / of_two, np.nan)
+        sd = np.sqrt(np.nansum((curves - mean) ** 2, axis=0) / (of_two - 1))
+        axes.fill_between(PERCENTS, mean - sd, mean + sd, color=color, alpha=BAND, linewidth=0.0)
+        dotted = np.zeros(PERCENTS.size, dtype=bool)
+        if validity is not None:
+            needed = strides.curves(validity.reserve.astype(float), known)
+            dotted = (np.nan_to_num(needed) > 0.0).any(axis=0)
+            cross(axes, PERCENTS[count == 0], FAILED_ROW[side], color)
+        full = count == count.max()
+        styles = ((full, {"linewidth": SIDE_WIDTH[side], "alpha": 1.0}), (with_neighbors(~full), REPEATED))
+        for part, style in styles:
+            for dashes, kind in (("-", ~dotted), (RESERVE_STYLE, with_neighbors(dotted))):
+                if (part & kind).any():
+                    shown = np.where(part & kind, mean, np.nan)
+                    axes.plot(PERCENTS, shown, color=color, linestyle=dashes, **style)
+
     def draw_both(self, axes: Axes, stem: str, values: xr.DataArray, *, measured: bool = False) -> None:
         """Draw what each leg has of a quantity over time and degree of freedom, named `stem` without side."""
         known = list(map(str, values["dof"].values))
@@ -227,11 +311,14 @@ class Legs:
             if side not in STANCE_BAR:  # what is of no leg
                 continue
             on_ground = frames.stance(self.result, side)
-            for part in self.x.passes[side]:
+            bars = [(part.place, on_ground[part.index]) for part in self.x.passes[side]]
+            if (strides := self.x.strides.get(side)) is not None:  # of most strides
+                bars = [(PERCENTS, strides.mean(on_ground.astype(float)) > 0.5)]
+            for place, standing in bars:
                 axes.fill_between(
-                    part.place,
+                    place,
                     *STANCE_BAR[side],
-                    where=on_ground[part.index].tolist(),
+                    where=standing.tolist(),
                     transform=axes.get_xaxis_transform(),
                     color=STANCE_COLOR[side],
                     linewidth=0.0,
@@ -249,10 +336,15 @@ class Legs:
                     axes.add_collection(lines, autolim=False)
 
     def shade(self, axes: Axes, side: str, values: Array) -> None:
-        """Fill the area below a measured curve (T,) of one leg, behind the curves; only its first gait cycle."""
-        for part in self.x.passes[side]:
-            area = np.where(with_neighbors(~part.repeated), values[part.index], np.nan)
-            axes.fill_between(part.place, area, color=SHADE_COLOR[side], linewidth=0.0, zorder=0.5)
+        """Fill the area below a measured curve (T,) of one leg, behind the curves: its first cycle, or the mean."""
+        areas = [
+            (part.place, np.where(with_neighbors(~part.repeated), values[part.index], np.nan))
+            for part in self.x.passes[side]
+        ]
+        if (strides := self.x.strides.get(side)) is not None:
+            areas = [(PERCENTS, strides.mean(values))]
+        for place, area in areas:
+            axes.fill_between(place, area, color=SHADE_COLOR[side], linewidth=0.0, zorder=0.5)
 
     def legend(
         self,
@@ -274,20 +366,36 @@ class Legs:
         for side in self.sides:
             parts = sum(not part.repeated.all() for part in self.x.passes[side])
             remarks = [f"parts of {parts} cycles"] if parts > 1 else []
+            if (strides := self.x.strides.get(side)) is not None:
+                remarks = [f"mean of {len(strides.share)} strides"]
             if not measured and frames.not_measured(self.result, side).any():
                 remarks.append("gaps: not measured")
             label = SIDE_NAMES.get(side, side) + (f" ({', '.join(remarks)})" if remarks else "")
             handles[label] = line(SIDE_COLOR[side], SIDE_WIDTH[side])
         validity = {} if measured else self.validity
-        if any(leg.reserve.any() for leg in validity.values()):
-            handles["with reserve"] = line(NOTE_COLOR, linestyle=RESERVE_STYLE)
-        if any(part.repeated.any() for side in self.sides for part in self.x.passes[side]):
-            handles["further cycle"] = line(NOTE_COLOR, **REPEATED)
+        colors = [SIDE_COLOR[side] for side in self.sides]
+
+        def lines(sides: Collection[str] = self.sides, **style: Any) -> tuple[Line2D, ...]:
+            return tuple(line(SIDE_COLOR[side], **style) for side in self.sides if side in sides)
+
+        if self.x.strides:
+            handles["± standard deviation"] = tuple(
+                Patch(color=color, alpha=BAND, linewidth=0.0) for color in colors
+            )
+            handles["single stride"] = lines(**SINGLE)
+            if any(leg.failed.any() for leg in validity.values()):
+                handles["fewer strides"] = lines(**REPEATED)
+        if reserve := [side for side, leg in validity.items() if leg.reserve.any()]:
+            handles["with reserve"] = lines(reserve, linestyle=RESERVE_STYLE)
+        repeated = [side for side in self.sides if any(part.repeated.any() for part in self.x.passes[side])]
+        if repeated and not self.x.strides:
+            handles["further cycle"] = lines(repeated, **REPEATED)
         for name in sorted({name for leg in self.events.values() for name, at in leg.items() if at.size}):
             if events:
-                handles[EVENT_NAMES[name]] = line(NOTE_COLOR, **EVENT_STYLE[name])
+                marked = [side for side, leg in self.events.items() if leg.get(name, np.empty(0)).size]
+                handles[EVENT_NAMES[name]] = lines(marked, **EVENT_STYLE[name])
         if failed := [side for side, leg in validity.items() if leg.failed.any()]:
-            handles["no valid solution"] = tuple(line(SIDE_COLOR[side], **FAILED_MARK) for side in failed)
+            handles["no valid solution"] = lines(failed, **FAILED_MARK)
         if stance and "ground_reaction_force" in self.result:
             handles["foot on the ground"] = tuple(
                 Patch(color=STANCE_COLOR[side]) for side in self.sides if side in STANCE_COLOR

@@ -93,22 +93,28 @@ def _curves(axes: Axes, legs: Legs, values: Mapping[str, Array], unit: str, *, l
 
 
 def _bursts(legs: Legs, joint: str, powers: Mapping[str, Array]) -> str:
-    """The bursts that Winter names, of the right and the left leg; nothing where the axis is no gait cycle."""
+    """The bursts that Winter names, of the right and the left leg; nothing where the axis is no gait cycle.
+
+    Each is the greatest power of its sign within its window of the gait cycle, mean of the cycles of which the frames
+    cover that window: where a recording begins or ends within it, the greatest power may be that of the cut edge.
+    """
     if not legs.x.is_cycle:
         return ""
     bursts = []
     for name, (sign, first, last) in bundled_toml(__package__, "power_bursts.toml")[joint].items():
         shown = []
         for side, power in powers.items():
-            # The greatest power of a sign within a window of the gait cycle.
             values = []
             for part in legs.x.passes[side]:
+                step = float(np.median(np.diff(part.place)))
+                if part.place[0] > first + step or part.place[-1] < last - step:
+                    continue
                 inside = (
                     (part.place >= first) & (part.place <= last) & ~legs.validity[side].failed[part.index]
                 )
-                values.append(sign * power[part.index[inside]])
-            known = np.concatenate(values)
-            known = known[np.isfinite(known)]
-            shown.append(f"{sign * float(known.max()):.2f}" if known.size else "–")
+                known = sign * power[part.index[inside]]
+                if np.isfinite(known).any():
+                    values.append(float(np.nanmax(known)))
+            shown.append(f"{sign * float(np.mean(values)):z.2f}" if values else "–")
         bursts.append(f"{name} {' / '.join(shown)}".replace(" ", KEPT))
     return ",  ".join(bursts)

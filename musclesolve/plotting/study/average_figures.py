@@ -14,14 +14,19 @@ from musclesolve._util.progress import Progress
 from musclesolve._util.sides import SIDE_NAMES
 from musclesolve.plotting.page.curves import EVENT_STYLE, TOE_OFF, cycle_axis, line, with_neighbors
 from musclesolve.plotting.page.figure_files import figures_of, named
-from musclesolve.plotting.page.page_style import NOTE_COLOR, REPEATED, RESERVE_STYLE, SIDE_COLOR, SIDE_WIDTH
+from musclesolve.plotting.page.page_style import (
+    BAND,
+    NOTE_COLOR,
+    REPEATED,
+    RESERVE_STYLE,
+    SIDE_COLOR,
+    SIDE_WIDTH,
+)
 from musclesolve.plotting.page.panels import OWN_SCALES, Grid, dof_rows, muscles_by_group, small_multiples
 from musclesolve.plotting.page.sheet import Sheet, page
 from musclesolve.plotting.result.muscle_figures import ACTIVATION, FORCE
 from musclesolve.results.dataset.result_quantities import OPPOSITE, listed
 
-BAND = 0.22
-"""Opacity of the band of one standard deviation."""
 UNBOUNDED = (-np.inf, np.inf)
 
 

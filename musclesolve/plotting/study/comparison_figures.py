@@ -13,7 +13,7 @@ from musclesolve._util.arrays import Array
 from musclesolve._util.progress import Progress
 from musclesolve._util.sides import ALL_SIDES, LEG_JOINTS, side_of, split_side, with_side
 from musclesolve.errors import InputError
-from musclesolve.plotting.page.curves import Legs, Validity, cross, line, with_neighbors
+from musclesolve.plotting.page.curves import Legs, Validity, abscissa, cross, line, with_neighbors
 from musclesolve.plotting.page.figure_files import figures_of, named
 from musclesolve.plotting.page.page_style import FAILED_MARK, NOTE_COLOR, RESERVE_STYLE
 from musclesolve.plotting.page.panels import Grid, muscles_by_group, small_multiples
@@ -84,7 +84,8 @@ def _page(
 ) -> Sheet:
     """A panel for each entry of a dimension that belongs to a leg, in it a curve for each cost."""
     # The frames are the same under every cost; the first cost decides which pass of several is drawn first.
-    legs = Legs.of(comparison.isel(cost=0))
+    first = comparison.isel(cost=0)
+    legs = Legs.of(first, abscissa(first, averaged=False))
     costs = [str(cost) for cost in comparison["cost"].values]
     parts = [comparison.sel(cost=cost) for cost in comparison["cost"].values]
     validity = [Validity.of(part, side) for part in parts]
