@@ -38,6 +38,7 @@ from musclesolve.plotting.result.joint_figures import contact_forces, joint_angl
 from musclesolve.plotting.result.muscle_figures import activations
 from musclesolve.plotting.result.residual_figures import consistency_shift, reserves_and_residual
 from musclesolve.results.dataset import frame_validity as frames
+from musclesolve.results.dataset.result_quantities import without_turns
 from musclesolve.results.tables.run_summary import summary
 
 FIGURES = {name: figure for name, figure in ALL_FIGURES.items() if name != "cutoff_and_noise"}
@@ -169,6 +170,32 @@ def test_units_at_the_edge():
     assert np.allclose(moment.get_ydata() * MASS, data["joint_moment"].sel(dof="hip_flexion_r"))
     (vertical,) = lines_of(ground_reaction(data).axes[0], "r", "-")
     assert np.isclose(vertical.get_ydata().max(), 1.0)
+
+
+def test_whole_turns_of_an_angle_are_not_drawn_and_noted():
+    data = in_time(result())
+    name = {"dof": "ankle_adduction_r"}
+    true = np.degrees(data["joint_angle"].loc[name].values.copy())
+    data["joint_angle"].loc[name] = np.radians(true - np.where(np.arange(true.size) < 20, 360.0, 0.0))
+    data["joint_angle"].loc[{"dof": "ankle_inversion_l"}] -= 2.0 * np.pi
+    figure = joint_angles_and_moments(data)
+    angles = {
+        axes.get_title(loc="left").partition(" (+)")[0]: axes for axes in figure.axes if axes.get_visible()
+    }
+    (curve,) = lines_of(angles["ankle adduction"], "r", "-")
+    np.testing.assert_allclose(curve.get_ydata(), true, atol=1e-9)
+    notes = {name: [text.get_text() for text in axes.texts] for name, axes in angles.items()}
+    assert notes["ankle adduction"] == ["turns of 360 deg removed: right"]
+    assert notes["ankle inversion"] == ["turns of 360 deg removed: left"]
+    assert not any("turns" in text for text in notes["knee flexion"])
+
+
+def test_an_arm_raised_beyond_half_a_turn_stays_there():
+    raised = np.linspace(0.0, 250.0, 26)
+    np.testing.assert_allclose(without_turns(raised), raised)
+    wrapped = np.where(raised > 180.0, raised - 360.0, raised)
+    np.testing.assert_allclose(without_turns(wrapped), raised)
+    np.testing.assert_allclose(without_turns(np.array([np.nan, 359.0, 361.0])), [np.nan, -1.0, 1.0])
 
 
 def test_the_axis_is_the_gait_cycle_only_when_every_leg_has_one():

@@ -104,8 +104,8 @@ def test_the_figure_shows_the_envelope_behind_the_muscles_of_a_channel(result: x
     assert shaded["soleus"] and shaded["gluteus medius anterior"]
     assert not shaded["gracilis"]
     notes = [text.get_text() for axes in figure.axes for text in axes.texts]
-    assert "SOL 0.94" in notes
-    assert any("channel and r" in text.get_text() for text in figure.texts)
+    assert "r right 0.94" in notes
+    assert any("the side and r" in text.get_text() for text in figure.texts)
 
 
 def test_a_comparison_has_r_for_every_cost(trial: Trial, result: xr.Dataset, tracked: xr.Dataset) -> None:

@@ -285,7 +285,7 @@ class Legs:
         dotted = np.zeros(PERCENTS.size, dtype=bool)
         if validity is not None:
             needed = strides.curves(validity.reserve.astype(float), known)
-            dotted = (np.nan_to_num(needed) > 0.0).any(axis=0)
+            dotted = np.asarray((np.nan_to_num(needed) > 0.0).any(axis=0))
             cross(axes, PERCENTS[count == 0], FAILED_ROW[side], color)
         full = count == count.max()
         styles = ((full, {"linewidth": SIDE_WIDTH[side], "alpha": 1.0}), (with_neighbors(~full), REPEATED))

@@ -4,19 +4,21 @@ from __future__ import annotations
 
 import numpy as np
 import xarray as xr
+from matplotlib.axes import Axes
 
-from musclesolve._util.sides import LEG_JOINTS, SIDE_NAMES, split_side
+from musclesolve._util.sides import LEG_JOINTS, SIDE_NAMES, split_side, with_side
 from musclesolve.plotting.page.curves import Legs
 from musclesolve.plotting.page.norm_bands import BAND_COLOR, NormBands
 from musclesolve.plotting.page.page_style import current_style
 from musclesolve.plotting.page.panels import dof_rows, joint_rows
-from musclesolve.plotting.page.sheet import Sheet, broken, heading, note, page, zero_line
+from musclesolve.plotting.page.sheet import Sheet, broken, heading, note, page, sheet_of, zero_line
 from musclesolve.results.dataset.labels import SEGMENT_OF
 from musclesolve.results.dataset.result_quantities import (
     OPPOSITE,
     body_weight,
     leg_joint,
     magnitude,
+    without_turns,
 )
 from musclesolve.results.facts import KNEE_FORCES, Facts
 from musclesolve.results.plausibility import measured
@@ -39,10 +41,12 @@ def joint_angles_and_moments(result: xr.Dataset) -> Sheet:
     dofs = [dof for dof in OPPOSITE if all(f"{dof}_{side}" in result["dof"].values for side in legs.sides)]
     sheet, panels = page(result, "Joint angles and internal joint moments", len(dofs), 2, labels=True)
     norms = NormBands.of(result, legs.x)
+    angles, turned = _angles(result)
     for row, dof in dof_rows(panels, legs.x, dofs, "[N m/kg]"):
         norms.draw(row[0], "joint_angle", dof)
         norms.draw(row[1], "joint_moment", dof)
-        legs.draw_both(row[0], dof, DEGREES * result["joint_angle"], measured=True)
+        legs.draw_both(row[0], dof, angles, measured=True)
+        _note_turns(row[0], dof, turned)
         legs.draw_both(row[1], dof, result["joint_moment"] / mass)
         for axes in row:
             legs.mark_stance(axes)
@@ -56,7 +60,8 @@ def coordinates_and_moments(result: xr.Dataset) -> Sheet:
     legs, stems = Legs.of(result, analysed=False), coordinate_stems(result)
     height = min(1.0, 0.12 + 0.15 * len(stems))
     sheet, panels = page(result, "Coordinates and moments", len(stems), 2, height=height, labels=True)
-    columns = (("", "[deg]", DEGREES * result["joint_angle"]), (": moment", "[N m]", result["joint_moment"]))
+    angles, turned = _angles(result)
+    columns = (("", "[deg]", angles), (": moment", "[N m]", result["joint_moment"]))
     for row, stem in zip(panels, stems, strict=True):
         for axes, (what, unit, values) in zip(row, columns, strict=True):
             legs.draw_both(axes, stem, values, measured=True)
@@ -65,8 +70,26 @@ def coordinates_and_moments(result: xr.Dataset) -> Sheet:
             legs.x.apply(axes, labelled=stem == stems[-1])
             heading(axes, f"{stem.replace('_', ' ')}{what}")
             axes.set_ylabel(unit)
+        _note_turns(row[0], stem, turned)
     legs.legend(sheet, measured=True, events=True)
     return sheet
+
+
+def _angles(result: xr.Dataset) -> tuple[xr.DataArray, set[str]]:
+    """Joint angles (T, m) [deg] without whole turns, and the names of those that had any."""
+    angles = DEGREES * result["joint_angle"].transpose("time", "dof")
+    shown = np.array([without_turns(angle) for angle in angles.values.T]).T.reshape(angles.shape)
+    moved = (np.abs(shown - angles.values) > 1.0).any(axis=0)
+    return angles.copy(data=shown), set(map(str, angles["dof"].values[moved]))
+
+
+def _note_turns(axes: Axes, stem: str, turned: set[str]) -> None:
+    """Say of which legs whole turns are removed from an angle."""
+    sides = [name for side, name in SIDE_NAMES.items() if with_side(stem, side) in turned]
+    if sides or stem in turned:
+        sheet_of(axes).set_texts(
+            axes, note=": ".join(["turns of 360 deg removed", *filter(None, [", ".join(sides)])])
+        )
 
 
 def joint_moments(result: xr.Dataset) -> Sheet:

@@ -10,7 +10,7 @@ import xarray as xr
 from matplotlib.axes import Axes
 
 from musclesolve._util.arrays import Array
-from musclesolve._util.sides import ALL_SIDES, side_of, split_side, with_side
+from musclesolve._util.sides import ALL_SIDES, SIDE_NAMES, side_of, split_side, with_side
 from musclesolve.plotting.page.curves import Legs, line
 from musclesolve.plotting.page.page_style import NOTE_COLOR
 from musclesolve.plotting.page.panels import GROUPS, Grid, muscles_by_group, small_multiples
@@ -18,14 +18,13 @@ from musclesolve.plotting.page.sheet import Sheet, heading, note, page, zero_lin
 from musclesolve.results.dataset.frame_validity import valid
 from musclesolve.results.dataset.leg_kinetics import group_force
 from musclesolve.results.facts import achilles
+from musclesolve.results.tables.lines import decimal
 
 ACTIVATION = "activation [1]"
 FORCE = "force [N]  (each panel has its own scale)"
 ENVELOPE = "EMG"
-EXPLAINED = "EMG: envelope, peak at 1, delayed to agree best; above it channel and r with the activation"
-PREDICTED = "EMG: envelope, peak at 1; above it channel and r of activation while it alone is not followed"
-LONGEST = 9
-"""Letters of a channel that are printed beside the group of a muscle."""
+EXPLAINED = "EMG: envelope, peak at 1, delayed to agree best; above it the side and r with the activation"
+PREDICTED = "EMG: envelope, peak at 1; above it side and r of activation while it alone is not followed"
 OF_EMG = ("emg_delayed", "emg_correlation", "channel_muscles")
 OF_GROUP = "sum of forces over sum of maximum isometric forces [%]  (each panel has its own scale)"
 ROWS = 8
@@ -143,23 +142,23 @@ def _every_muscle(
     legs = Legs.of(result)
     values = result[name].transpose("muscle", "time").values
     curves = dict(zip(map(str, result["muscle"].values), values, strict=True))
-    # Curves of EMG (T,) as compared with the activation, with channel and correlation, by muscle with side.
-    envelopes: dict[str, list[tuple[Array, str]]] = {}
+    # Curves of EMG (T,) as compared with the activation, with their correlation, by muscle with side.
+    envelopes: dict[str, list[tuple[Array, float]]] = {}
     if with_emg:
         delayed = result["emg_delayed"].transpose("channel", "time").values
-        names, fits, of = (result[key].values for key in ("channel", "emg_correlation", "channel_muscles"))
-        for curve, channel, r, belong in zip(delayed, map(str, names), fits, of, strict=True):
-            short = channel if len(channel) <= LONGEST else f"{channel[: LONGEST - 1]}…"
+        fits, of = (result[key].values for key in ("emg_correlation", "channel_muscles"))
+        for curve, r, belong in zip(delayed, fits, of, strict=True):
             for muscle in str(belong).split(", "):
-                envelopes.setdefault(muscle, []).append((curve, f"{short} {float(r):.2f}"))
+                envelopes.setdefault(muscle, []).append((curve, float(r)))
 
     def fill(axes: Axes, muscle: str) -> None:
         texts = []
         for side in legs.sides:
-            for envelope, text in envelopes.get(f"{muscle}_{side}", ()):
+            known = envelopes.get(f"{muscle}_{side}", ())
+            for envelope, _ in known:
                 legs.shade(axes, side, envelope)
-                texts.append(text)
-        note(axes, ", ".join(texts))
+            texts += [f"{SIDE_NAMES[side]} {', '.join(decimal(r, 2) for _, r in known)}"] if known else []
+        note(axes, f"r {', '.join(texts)}" if texts else "")
         for side in ALL_SIDES:
             if (full := with_side(muscle, side)) in curves:
                 legs.draw_muscle(axes, full, curves[full])

@@ -53,16 +53,18 @@ def joint_powers(result: xr.Dataset) -> Sheet:
             }
             for alone in (False, True)
         )
-        _curves(row[0], legs, whole, f"[W{of_mass}]", lowest=not known and joint == joints[-1])
-        _curves(row[1], legs, sagittal, f"[W{of_mass}]")
+        _curves(row[0], legs, whole, f"[W{of_mass}]")
+        _curves(row[1], legs, sagittal, f"[W{of_mass}]", lowest=not known and joint == joints[-1])
         heading(row[0], f"{joint}: power of all rotations, generated (+)   absorbed (-)")
         heading(row[1], f"{joint}: power of flexion and extension", _bursts(legs, joint, sagittal))
         totals = {side: totals.get(side, 0.0) + power for side, power in whole.items()}
-    _curves(panels[-1, 0], legs, known, f"[N m{of_mass}]", lowest=True)
-    _curves(panels[-1, 1], legs, totals, f"[W{of_mass}]", lowest=True)
-    panels[-1, 0].set_visible(bool(known))
-    heading(panels[-1, 0], SUPPORT)
-    heading(panels[-1, 1], f"{', '.join(joints)} together: power of all rotations")
+    if known:
+        _curves(panels[-1, 0], legs, known, f"[N m{of_mass}]", lowest=True)
+        heading(panels[-1, 0], SUPPORT)
+    together = panels[-1, 1 if known else 0]
+    _curves(together, legs, totals, f"[W{of_mass}]", lowest=True)
+    heading(together, f"{', '.join(joints)} together: power of all rotations")
+    panels[-1, 1].set_visible(bool(known))
     legs.legend(sheet, stance=True)
     norms.explain(sheet)
     return sheet

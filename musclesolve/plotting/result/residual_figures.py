@@ -69,7 +69,7 @@ def reserves(result: xr.Dataset) -> Sheet:
     legs, stems = Legs.of(result, analysed=False), coordinate_stems(result)
     rows = -(-len(stems) // 2)
     title = "Reserve moments" if legs.incomplete else "Reserve moments: no frame needs one"
-    height = min(1.0, 0.12 + 0.2 * rows)
+    height = min(1.0, 0.12 + (0.2 if legs.incomplete else 0.08) * rows)
     sheet, panels = page(result, title, rows, 2, height=height, labels=True)
     for number, axes in enumerate(panels.flat):
         axes.set_visible(number < len(stems))

@@ -39,6 +39,7 @@ from musclesolve.results.dataset.result_quantities import (
     listed,
     number,
     text,
+    without_turns,
 )
 from musclesolve.results.facts import FULL, Facts, UncertainPeak, UncertaintyFacts, verdict_words
 from musclesolve.results.movement import Movement
@@ -186,6 +187,8 @@ def joints(trial: TrialFiles) -> dict[str, object]:
         if name in trial.base:
             values = trial.base[name]
             series = {str(dof): scale * values.sel(dof=dof).values for dof in values["dof"].values}
+            if name == "joint_angle":
+                series = {dof: without_turns(angle) for dof, angle in series.items()}
             stems = list(dict.fromkeys(split_side(dof)[0] for dof in series))
             # A model's own coordinates are few, and only some of them have these names.
             shown = [stem for stem in stems if trial.of_model or stem in OPPOSITE] or stems

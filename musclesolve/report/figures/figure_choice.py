@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
+from itertools import takewhile
 
 import numpy as np
 import xarray as xr
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from musclesolve._util.sides import SIDE_NAMES, side_of
+from musclesolve._util.sides import SIDE_NAMES, side_of, split_side
 from musclesolve.plotting import figure_sets
 from musclesolve.plotting.page.curves import Legs
 from musclesolve.plotting.page.figure_files import drawable
@@ -55,28 +56,31 @@ def caption(name: str, draw: Draw) -> str:
     return first.rstrip(".") + (f"; {SIDE_NAMES[side]} leg." if side else ".")
 
 
-LONGEST = 26
-"""Letters of the names of muscles below the name of a channel."""
 COLUMNS = 4
 
 
 def emg_and_activation(result: xr.Dataset) -> Sheet:
     """Activation (line, mean of the muscles of a channel) over the EMG envelope (shaded), both as they are compared."""
     legs = Legs.of(result)
-    muscles = {str(c): _muscles(result, str(c)) for c in result["channel"].values}
-    drawn = {name: own for name, own in muscles.items() if own and side_of(own[0]) in legs.sides}
-    panels = {name: _note(result, name, own) for name, own in drawn.items()}
+    drawn: dict[str, tuple[str, list[str]]] = {}  # by what is printed above it, a channel and its muscles
+    for channel in map(str, result["channel"].values):
+        own = _muscles(result, channel)
+        if own and side_of(own[0]) in legs.sides:
+            name = _in_words(own)
+            drawn[name if name not in drawn else f"{name}, {channel}"] = channel, own
+    panels = {name: _note(result, channel) for name, (channel, _) in drawn.items()}
 
     def fill(axes: Axes, name: str) -> None:
-        own, side = drawn[name], side_of(drawn[name][0])
-        legs.shade(axes, side, result["emg_delayed"].sel(channel=name).values)
+        channel, own = drawn[name]
+        side = side_of(own[0])
+        legs.shade(axes, side, result["emg_delayed"].sel(channel=channel).values)
         legs.draw(axes, side, result["activation"].sel(muscle=own).mean("muscle", skipna=False).values)
 
     grid = Grid(COLUMNS, top=1.02, low=True)
     sheet = small_multiples(
         result, ("EMG beside activation", "share of the maximum [1]"), legs.x, panels, fill, grid
     )
-    shown = {side_of(own[0]) for own in drawn.values()}
+    shown = {side_of(own[0]) for _, own in drawn.values()}
     replace(legs, sides=[side for side in legs.sides if side in shown]).legend(
         sheet, shaded=ENVELOPE, of=shown
     )
@@ -90,9 +94,16 @@ def _muscles(result: xr.Dataset, channel: str) -> list[str]:
     return [name for name in names if name in known]
 
 
-def _note(result: xr.Dataset, channel: str, muscles: list[str]) -> str:
-    """Agreement and muscles, in the space of a panel."""
+def _in_words(muscles: list[str]) -> str:
+    """The side and the muscles; parts of one muscle, whose names begin alike, are only counted."""
+    stems, side = [split_side(name)[0].split("_") for name in muscles], side_of(muscles[0])
+    alike = takewhile(lambda words: len(set(words)) == 1, zip(*stems, strict=False))
+    common = [first for first, *_ in alike]
+    names = f"{' '.join(common)} ({len(stems)} parts)" if common and len(stems) > 1 else ""
+    return f"{SIDE_NAMES.get(side, '')} {names or ', '.join(map(' '.join, stems))}".strip()
+
+
+def _note(result: xr.Dataset, channel: str) -> str:
+    """Channel and agreement."""
     r = float(result["emg_correlation"].sel(channel=channel))
-    names = ", ".join(muscles)
-    short = names if len(names) <= LONGEST else f"{names[: LONGEST - 1]}…"
-    return (f"r {r:.2f}; " if np.isfinite(r) else "") + short
+    return channel + (f": r {r:.2f}" if np.isfinite(r) else "")

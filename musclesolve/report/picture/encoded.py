@@ -55,7 +55,8 @@ def page_data(data: PictureData, title: str, subtitle: str) -> dict[str, Any]:
         "points": list(data.points),
         "bones": data.bones.tolist(),
         "heads": heads_of(data),
-        "ribs": _numbered(data, "ribs", ("spine", "across"), ("spine", "across")),
+        "ribs": ribs_of(data),
+        "hoops": hoops(),
         "shapes": _shapes(data.shapes),
         "events": [vars(each) for each in data.events],
         "muscles": [
@@ -155,6 +156,16 @@ def verdict_of(name: str) -> dict[str, str]:
 def heads_of(data: PictureData) -> list[dict[str, Any]]:
     """For every subject the first head of picture.toml whose points there are, by their numbers."""
     return _numbered(data, "head", ("points",), ("points", "up"))
+
+
+def ribs_of(data: PictureData) -> list[dict[str, Any]]:
+    """For every subject the first ribs of picture.toml whose points there are, by their numbers."""
+    return _numbered(data, "ribs", ("spine", "across"), ("spine", "across"))
+
+
+def hoops() -> dict[str, Any]:
+    """The shape of the ribs, that of every subject."""
+    return dict(bundled_toml(__package__, "picture.toml")["hoops"])
 
 
 def _numbered(

@@ -21,7 +21,7 @@ from musclesolve._util.arrays import AnyArray, Array
 from musclesolve._util.progress import Progress, no_progress
 from musclesolve._util.sides import SIDE_NAMES
 from musclesolve.errors import InputError
-from musclesolve.report.picture.encoded import heads_of, shape_colors, verdict_of
+from musclesolve.report.picture.encoded import heads_of, hoops, ribs_of, shape_colors, verdict_of
 from musclesolve.report.picture.picture_data import Arrows, PictureData, picture_data
 from musclesolve.results.dataset.result_quantities import identity
 
@@ -35,6 +35,8 @@ TURN, TILT = np.radians(24.0), np.radians(6.0)
 BONE, GRAY, GROUND = "#c3c8ce", "#9aa1aa", "#0072b2"
 RIM = 36
 """Lines of the outline of a surface."""
+HOOP = 20
+"""Lines of a hoop of the ribs."""
 GROUND_SCALE = 0.5
 """Length of the ground force of one body weight, or of one kilonewton [m]."""
 
@@ -233,6 +235,7 @@ class View:
         data = self.data
         found = [
             self._bones(frame),
+            self._ribs(frame),
             self._muscles(frame),
             self._arrows(data.ground, frame),
             self._rims(frame),
@@ -267,6 +270,25 @@ class View:
             outlines.append(self._outline(frame, head))
         ends = np.concatenate([self.data.position[frame][bones], *outlines])
         return ends, np.full(len(ends), 3.4), _painted(BONE, len(ends))
+
+    def _ribs(self, frame: int) -> tuple[Array, Array, AnyArray]:
+        """Hoops about a line up the spine, none where surfaces are drawn."""
+        position, shape, rims = self.data.position[frame], hoops(), []
+        angle = np.linspace(0.0, 2.0 * np.pi, HOOP + 1)[:, None]
+        ahead, aside = 1.0 - np.cos(angle), np.sin(angle)
+        for ribs in ribs_of(self.data) if self.data.shapes is None else ():
+            low, high, right, left = position[[*ribs["spine"], *ribs["across"]]]
+            half = 0.5 * np.linalg.norm(left - right)
+            up = (high - low) / np.linalg.norm(high - low)
+            forward = np.cross(left - right, up)
+            forward = forward / np.linalg.norm(forward)
+            side = np.cross(up, forward)
+            for share, wide, deep in shape["levels"]:
+                hoop = wide * (deep * ahead * forward + aside * side) - shape["drop"] * ahead * up
+                rim = low + share * (high - low) + half * hoop
+                rims.append(np.stack([rim[:-1], rim[1:]], axis=1))
+        ends = np.concatenate([np.zeros((0, 2, 3)), *rims])
+        return ends, np.full(len(ends), 0.9), _painted(BONE, len(ends))
 
     @cached_property
     def _heads(self) -> list[dict[str, Any]]:

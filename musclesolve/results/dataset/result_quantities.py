@@ -51,6 +51,22 @@ def choice_name(data: xr.Dataset, name: str) -> str:
     return text(data, name).replace("\\", "/").rpartition("/")[2]
 
 
+TURN = 360.0
+FAR = 0.75 * TURN
+"""Median of an angle from which on it is moved by whole turns [deg]; an arm may be raised beyond half a turn."""
+
+
+def without_turns(angle_deg: Array) -> Array:
+    """An angle (T,) [deg] without jumps of more than half a turn between frames, and by whole turns nearest to zero."""
+    known = np.isfinite(angle_deg)
+    if not known.any():
+        return angle_deg
+    curve = np.array(angle_deg, dtype=float)
+    curve[known] = np.unwrap(curve[known], period=TURN)
+    middle = float(np.median(curve[known]))
+    return curve - TURN * np.round(middle / TURN) if abs(middle) > FAR else curve
+
+
 ELASTIC = "elastic"
 OF_TENDONS = ("tendon_length", "tendon_strain", "tendon_energy", "fiber_power")
 """Over time and muscle, in results with elastic tendons alone."""

@@ -79,6 +79,22 @@ def test_the_projection_is_a_side_view_that_keeps_lengths_and_the_walking_direct
     )
 
 
+def test_the_ribs_are_hoops_in_front_of_the_spine(stride: xr.Dataset) -> None:
+    view = View(picture_data(stride))
+    ends, _, _ = view._ribs(3)
+    position, names = view.data.position[3], list(view.data.points)
+    back, neck, right, left = (
+        position[names.index(each)] for each in ("back", "neck_base", "shoulder_r", "shoulder_l")
+    )
+    up, across = (each / np.linalg.norm(each) for each in (neck - back, left - right))
+    forward = np.cross(across, up)
+    rims = ends.reshape(5, -1, 3)
+    assert (np.diff((rims.mean(axis=1) - back) @ up) > 0.0).all(), "each hoop lies above the one before"
+    assert ((rims - back) @ forward > -1e-9).all(), "the spine is at the back of them"
+    assert np.abs((rims - back) @ across).max() < 0.5 * np.linalg.norm(left - right)
+    assert (view.lines(3).widths == 0.9).sum() >= len(ends) == 100
+
+
 def test_a_film_of_a_lost_leg_has_gray_muscles(troubled: xr.Dataset) -> None:
     view = View(picture_data(troubled))
     good, lost = (view.lines(frame) for frame in (20, 35))

@@ -4,8 +4,7 @@ const BONE = [0.80, 0.82, 0.84], GRAY = [0.60, 0.63, 0.67];
 const BACKGROUND = 0xf5f6f8, SHADOW = 0xe2e5ea, GRID = 0xd3d8df, GROUND = 0x0072b2, CONTACT = 0x00855f;
 const GROUND_SCALE = 0.5, CONTACT_SCALE = 0.1, ONE_KN = 1000;  // [m] for one body weight, or one kilonewton
 const FOV = 28;
-// Hoops of the ribs: share of the way up the spine, half width in half widths of the shoulders, half depth by half width.
-const RIBS = [[0.16, 0.70, 0.70], [0.34, 0.80, 0.72], [0.52, 0.80, 0.72], [0.70, 0.70, 0.70], [0.87, 0.48, 0.66]], CORNERS = 20;
+const CORNERS = 20;  // of a hoop of the ribs
 
 class Scene {
   constructor(canvas, data, changed, wheelAllowed, context) {
@@ -31,7 +30,7 @@ class Scene {
       points.length > 2 && points.includes(a) && points.includes(b)));
     this.bones = new Tubes(this.bonesDrawn.map(() => 2), material());
     this.muscles = new Tubes(data.muscles.map((muscle) => muscle.count), material());
-    this.ribs = new Tubes(data.ribs.flatMap(() => RIBS.map(() => CORNERS + 1)), material());
+    this.ribs = new Tubes(data.ribs.flatMap(() => data.hoops.levels.map(() => CORNERS + 1)), material());
     this.scene.add(this.bones.mesh, this.muscles.mesh, this.ribs.mesh);
     const shadow = new THREE.MeshBasicMaterial({ color: SHADOW, side: THREE.DoubleSide });
     for (const tubes of data.level ? [this.bones, this.muscles] : []) {
@@ -177,7 +176,7 @@ class Scene {
       this.balls.setMatrixAt(point, matrix);
     });
     this.balls.instanceMatrix.needsUpdate = true;
-    data.ribs.forEach((ribs, number) => this.drawRibs(frame, ribs, number * RIBS.length));
+    data.ribs.forEach((ribs, number) => this.drawRibs(frame, ribs, number * data.hoops.levels.length));
     this.ribs.done();
   }
 
@@ -186,11 +185,11 @@ class Scene {
     const [low, high, right, left] = [...spine, ...across].map(at);
     const up = unit(difference(high, low)), forward = unit(cross(difference(left, right), up)), side = cross(up, forward);
     const half = 0.5 * distance(left, right);
-    RIBS.forEach(([share, wide, deep], number) => {
+    this.data.hoops.levels.forEach(([share, wide, deep], number) => {
       const [a, b] = [half * wide, half * wide * deep], line = [];
       for (let k = 0; k <= CORNERS; k++) {
         const [s, c] = [Math.sin(2 * Math.PI * k / CORNERS), Math.cos(2 * Math.PI * k / CORNERS)];
-        const [ahead, sideways, higher] = [b * (1 - c), a * s, -0.10 * half * (1 - c)];
+        const [ahead, sideways, higher] = [b * (1 - c), a * s, -this.data.hoops.drop * half * (1 - c)];
         line.push(low.map((each, axis) => each + share * (high[axis] - each)
           + ahead * forward[axis] + sideways * side[axis] + higher * up[axis]));
       }
