@@ -39,7 +39,7 @@ from musclesolve.recording.formats import read_markers
 from musclesolve.recording.markers.marker_set import find_marker_set, markers_of
 from musclesolve.recording.schema import trial_document, validated
 from musclesolve.recording.text.mot_file import write_mot
-from musclesolve.recording.text.text_file import write_text
+from musclesolve.recording.text.text_file import write_text, writing
 from musclesolve.recording.text.toml_text import tables_text
 from musclesolve.recording.text.trc_file import write_trc
 from musclesolve.recording.trial.model_trial import is_model_trial
@@ -307,6 +307,8 @@ class Standing:
         self, markers_as: str, forces_as: str, time: Array, markers: Array, plates: Array
     ) -> None:
         """Write markers (T, n, 3) that were seen and plates (T, P, 9), in the axes of the files."""
+        with writing(self.folder / NAMES["trial"]):
+            self.folder.mkdir(parents=True, exist_ok=True)
         shown = np.flatnonzero(np.isfinite(markers).all(axis=2).any(axis=0))
         names, path = tuple(self.markers[k] for k in shown), self.folder / NAMES[markers_as]
         write_trc(path, Markers(time, names, markers[:, shown] @ self._axes, path))

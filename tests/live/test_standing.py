@@ -142,7 +142,6 @@ def test_the_recorded_walk_after_its_standing_trial(recorded_walk_text, default_
     """Its subject stands with arms raised to the side: trunk and arms are taken from the movement."""
     path, folder = tmp_path / "walk.toml", tmp_path / "session"
     path.write_text(recorded_walk_text, encoding="utf-8")
-    folder.mkdir()
     standing, trial = Standing(path, folder), default_walk_trial
     live = Live(trial)
     ready, frames = forces_after(standing, trial, live, len(trial.static.time) / standing.rate, walk=2.2)
