@@ -335,7 +335,11 @@ class Joined:
         self._times.append(time)
         if len(self._times) <= COUNTED:
             return
-        rate = 1.0 / float(np.median(np.diff(np.sort(self._times))))
+        steps = np.diff(np.unique(self._times))
+        if not len(steps):  # one time again and again
+            self._times.clear()
+            return
+        rate = 1.0 / float(np.median(steps))
         if abs(rate / self._live.rate - 1.0) > OTHER_RATE:
             raise InputError(
                 f"{self._names[self._carrier or 0]} has markers {rate:.4g} times a second",

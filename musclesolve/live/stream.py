@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from array import array
 from collections.abc import Callable, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from time import perf_counter
 from typing import NamedTuple, Protocol
@@ -171,9 +172,11 @@ def run_session(
             last = arrival.sample.time
             passed.latency.append(perf_counter() - arrival.received)
     finally:
-        passed.elapsed, passed.remarks = perf_counter() - begun, tuple(source.remarks)
-        source.close()
-        for sink in sinks:
-            sink.close()
-            passed.remarks += tuple(getattr(sink, "remarks", ()))
+        passed.elapsed = perf_counter() - begun
+        with ExitStack() as closing:  # all of them, whatever happens to one; the source first
+            for sink in reversed(sinks):
+                closing.callback(sink.close)
+            closing.callback(source.close)
+        own = (remark for sink in sinks for remark in getattr(sink, "remarks", ()))
+        passed.remarks = (*source.remarks, *own)
     return passed

@@ -12,7 +12,6 @@ import pylsl
 import pytest
 from refusals import refused
 
-from musclesolve.data.bundled import reference_stride
 from musclesolve.live import joining
 from musclesolve.live.adapters import lsl
 from musclesolve.live.adapters.lsl import EvenTimes, LslStream
@@ -22,19 +21,6 @@ from musclesolve.live.live import Live
 from musclesolve.live.replay import samples
 from musclesolve.live.session import stream_session
 from musclesolve.sharing.status import Status
-
-
-@pytest.fixture(scope="module")
-def prepared():
-    live = Live(reference_stride())
-    live.warm_up()
-    return live
-
-
-@pytest.fixture
-def live(prepared):
-    prepared.clear()
-    return prepared
 
 
 def outlet(name: str, channels: list[tuple[str, str]], rate: float, source: str = "") -> pylsl.StreamOutlet:

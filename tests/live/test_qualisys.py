@@ -22,25 +22,10 @@ from qtm_rt.packet import (
 )
 from refusals import refused
 
-from musclesolve.data.bundled import reference_stride
 from musclesolve.live.adapters.qualisys import QualisysStream
 from musclesolve.live.joining import Joined, Wanted
-from musclesolve.live.live import Live
 from musclesolve.live.replay import samples
 from musclesolve.live.stream import run_session
-
-
-@pytest.fixture(scope="module")
-def prepared():
-    live = Live(reference_stride())
-    live.warm_up()
-    return live
-
-
-@pytest.fixture
-def live(prepared):
-    prepared.clear()
-    return prepared
 
 
 def packet(kind: QRTPacketType, content: bytes) -> bytes:

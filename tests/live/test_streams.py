@@ -30,19 +30,6 @@ from musclesolve.live.stream import Arrival, Sample, StreamEnded, run_session
 from musclesolve.sharing.status import Status
 
 
-@pytest.fixture(scope="module")
-def prepared():
-    live = Live(reference_stride())
-    live.warm_up()
-    return live
-
-
-@pytest.fixture
-def live(prepared):
-    prepared.clear()
-    return prepared
-
-
 class Given:
     """A stream that delivers readings as they are put in; None ends it."""
 
@@ -144,6 +131,25 @@ def test_reordered_readings_take_their_places_and_repeated_ones_are_left_out(liv
     assert any("1 readings" in text and "twice" in text for text in source.remarks)
 
 
+def test_a_time_that_never_changes_is_one_sample(live):
+    found, source = joined(live, *(markers(live, 1.0) for _ in range(80)))
+    assert len(found) == 1 and source.repeated == 79
+
+
+class Failing(Kept):
+    """A sink that fails when it is closed."""
+
+    def close(self) -> None:
+        raise RuntimeError("the disk is full")
+
+
+def test_every_sink_is_closed_even_where_another_fails(live):
+    stream, sink = Given([None]), Kept()
+    with pytest.raises(RuntimeError, match="disk"):
+        run_session(live, Joined(live, {"given": stream}), [Failing(), sink])
+    assert sink.closed and stream.closed
+
+
 def test_without_waiting_a_late_reading_is_left_out(live):
     stream = Given()
     source, found = Joined(live, {"given": stream}, wait_ms=0.0), []
@@ -202,6 +208,10 @@ def test_plates_with_a_clock_of_their_own_are_set_by_arrival_or_as_stated(live, 
     )
     source = Joined(live, {"walk": walk, "floor": floor}, 50.0, plate_offset=offset)
     way = np.random.default_rng(1).uniform(0.002, 0.006, (12, 2)) * [1.0, 1.5]
+    for k in (-2, -1):
+        floor.put(plates(live, 0.02 * k - 3.0, float(k))._replace(received=base + 0.02 * k + 0.004))
+    while not any(past.steps for past in source._past.values()):  # until its period is known
+        source.wait(0.01)
     for k in range(12):
         floor.put(plates(live, 0.02 * k - 3.0, float(k))._replace(received=base + 0.02 * k + way[k, 0]))
         walk.put(markers(live, 0.02 * k)._replace(received=base + 0.02 * k + way[k, 1]))
@@ -435,6 +445,12 @@ def test_the_command_without_samples_says_so(port):
 )
 def test_sources_that_contradict_each_other_are_refused(words):
     assert call(*words).exit_code == 2
+
+
+def test_kinds_of_streams_are_checked_before_the_trial_is_read(tmp_path):
+    for words in (["--from", "upd:5005"], ["--from", "replay", "--to", "replay"]):
+        done = CliRunner().invoke(cli.app, ["live", str(tmp_path / "no.toml"), *words])
+        assert done.exit_code == 2 and words[-1].partition(":")[0] in done.output
 
 
 def test_status_names_are_those_of_the_enum():

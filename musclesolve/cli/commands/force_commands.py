@@ -538,6 +538,7 @@ def live(
         return
     from musclesolve._util.interrupts import stop_signals
     from musclesolve.cli.live_progress import StatusLine, session_document, session_lines
+    from musclesolve.live.adapters.registry import check_streams
     from musclesolve.live.joining import Wanted
     from musclesolve.live.live import Live
     from musclesolve.live.recorder import Recorder
@@ -549,6 +550,7 @@ def live(
     foot: dict[Plate, Literal["r", "l"] | None] = {Plate.r: "r", Plate.l: "l", Plate.auto: None}
     feet = None if plate is None else [foot[each] for each in plate]
     stated = [None if axis is None else axis.value for axis in (forward, up)]
+    check_streams(source or [], sink or [])  # before anything is computed
     joining: dict[str, Any] = {"wait_ms": wait_ms, "plate_offset": plate_offset}
     with ExitStack() as closing:
         sinks: list[str | Sink] = [*(sink or []), StatusLine(), SessionWatch()]

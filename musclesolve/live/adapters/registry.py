@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import importlib.util
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -31,6 +32,13 @@ ADAPTERS = {
     name: Adapter(name, **keys)
     for name, keys in bundled_toml("musclesolve.live.adapters", "adapters.toml").items()
 }
+
+
+def check_streams(sources: Iterable[str], sinks: Iterable[str]) -> None:
+    """Refuse kinds of sources and sinks that do not exist or whose package is not installed; nothing is opened."""
+    for role, texts in (("source", sources), ("sink", sinks)):
+        for text in texts:
+            _place(text, role)
 
 
 def open_stream(text: str, wanted: Wanted) -> Stream:

@@ -32,6 +32,8 @@ BUFFER = 1 << 22
 """Bytes that the system is asked to keep while nobody reads."""
 NAMES_EVERY = 1.0
 """So often the names are sent again, for programs that begin to listen later [s]."""
+FAULTS = 100
+"""So many kinds of faults are told apart."""
 VECTORS = ("force", "point", "moment")
 
 
@@ -116,7 +118,10 @@ class UdpStream:
         try:
             return self._readings(data, received)
         except Malformed as error:
-            self.malformed[str(error)] += 1
+            what = str(error)
+            self.malformed[
+                what if what in self.malformed or len(self.malformed) < FAULTS else "other faults"
+            ] += 1
             return []
 
     @property

@@ -1,0 +1,22 @@
+"""The bundled stride, prepared once for all tests of this folder."""
+
+from __future__ import annotations
+
+import pytest
+
+from musclesolve.data.bundled import reference_stride
+from musclesolve.live.live import Live
+
+
+@pytest.fixture(scope="session")
+def prepared_stride() -> Live:
+    live = Live(reference_stride())
+    live.warm_up()
+    return live
+
+
+@pytest.fixture
+def live(prepared_stride: Live) -> Live:
+    """Without samples of the past."""
+    prepared_stride.clear()
+    return prepared_stride
