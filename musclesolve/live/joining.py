@@ -32,6 +32,7 @@ from musclesolve._util.arrays import Array
 from musclesolve._util.checks import check_number
 from musclesolve.errors import InputError
 from musclesolve.live.stream import WAIT, Arrival, Expected, Sample, StreamEnded
+from musclesolve.recording.file_axes import axis_vector
 from musclesolve.recording.schema import validated
 from musclesolve.recording.trial.trial_file import rotation_of
 
@@ -112,8 +113,16 @@ class Wanted:
         """
         document = live.document
         laboratory = validated(document)["laboratory"]
-        stated = {"forward": forward or laboratory["forward"], "up": up or laboratory["up"]}
-        return cls(live, rotation_of(document, laboratory | stated))
+        axes = forward or laboratory["forward"], up or laboratory["up"]
+        if abs(axis_vector(axes[0]) @ axis_vector(axes[1])) > 0.5 and (forward or up):
+            raise InputError(
+                f"forward is {axes[0]} and up is {axes[1]}",
+                code="bad_axes",
+                where="--forward, --up",
+                expected="two axes of the streams, square to each other",
+                remedy="look up in the capture software which axis points up, and state both",
+            )
+        return cls(live, rotation_of(document, laboratory | {"forward": axes[0], "up": axes[1]}))
 
     def markers(self, position: ArrayLike, metres: float = 1.0) -> Array:
         """Positions (n, 3) in the axes of the stream and a unit of so many metres -> global frame [m].

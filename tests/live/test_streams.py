@@ -294,6 +294,11 @@ def test_datagrams_become_readings_in_the_global_frame(live, port):
         stream.close()
 
 
+def test_axes_that_are_not_square_are_refused_by_their_options(live):
+    with refused("bad_axes", "--up", "-z"):
+        Wanted.of(live, "+z", "-z")
+
+
 BAD = {
     b"\xff\xfe{": "no JSON",
     b"[" * 100_00: "no JSON",
