@@ -226,13 +226,27 @@ Titles = Annotated[
 Norms = Annotated[
     bool, typer.Option("--norms/--no-norms", help="Draw published bands of walking behind the curves.")
 ]
+PageMuscle = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--muscle",
+        help="A muscle, or a group of them, on the pages of muscles; repeatable; default: all, in a column (up to 140 "
+        "mm) the strongest of each group.",
+        autocompletion=muscle_names,
+    ),
+]
 
 
 def page_style_of(
-    file_format: FileFormat, width: float, font: float, titles: bool = True, norms: bool = True
+    file_format: FileFormat,
+    width: float,
+    font: float,
+    titles: bool = True,
+    norms: bool = True,
+    muscles: Sequence[str] = (),
 ) -> PageStyle:
     """The style of the pages that the options ask for."""
-    return PageStyle(width, font, titles, file_format.value, norms)
+    return PageStyle(width, font, titles, file_format.value, norms, tuple(muscles))
 
 
 def stated_strains(given: Sequence[str], option: str = "--tendon-strain") -> dict[str, float] | None:

@@ -6,7 +6,8 @@
         figure = muscle_forces(result.sel(muscle=["soleus_r", "soleus_l"]))
         figure.savefig("soleus.pdf")
 
-`save_figures` draws all figures of a result into a folder. A muscle page of fewer muscles: select them in the result.
+`save_figures` draws all figures of a result into a folder. Muscle pages of a column show a muscle of each group, all
+others every muscle; `PageStyle(muscles=("soleus", "hamstrings"))` chooses.
 """
 
 import lazy_loader

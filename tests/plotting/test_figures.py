@@ -275,6 +275,12 @@ def test_a_stride_without_a_solution_is_not_part_of_the_mean():
     assert {"fewer strides", "no valid solution"} <= set(entries(figure))
 
 
+def test_events_of_many_strides_are_not_marked():
+    figure = reserves_and_residual(strides(*[0.5] * 9))
+    assert not {"heel strike", "toe-off"} & set(entries(figure))
+    assert {"heel strike", "toe-off"} <= set(entries(reserves_and_residual(strides(0.5, 0.5))))
+
+
 def test_a_legend_has_the_colors_of_the_curves():
     figure = activations(with_troubles(cut(0.4, 1.6)))
     (legend,) = figure.legends

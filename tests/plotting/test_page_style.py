@@ -49,6 +49,33 @@ def test_the_legend_of_the_worst_case_has_rows_that_fit(troubled):
     assert {"with reserve", "further cycle", "no valid solution", "foot on the ground"} < set(entries)
 
 
+def test_a_column_shows_the_strongest_muscle_of_each_group_unless_others_are_chosen():
+    data = every_muscle()
+    groups = dict(zip(data["muscle"].values.tolist(), data["group"].values.tolist(), strict=True))
+    data["muscle_force"].loc[{"muscle": "gastrocnemius_medial_l"}] = 9e3
+
+    def shown(*names: str, width: float = 85.0) -> tuple[list[str], list[str]]:
+        with page_style(PageStyle(width_mm=width, font_pt=7.0, muscles=names)):
+            figure = FIGURES["muscle_forces"](data)
+        panels = [axes for axes in figure.axes if axes.get_visible()]
+        titles = [axes.get_title(loc="left").replace("\n", " ") for axes in panels]
+        return titles, [text.get_text().replace("\n", " ") for text in figure.texts]
+
+    titles, texts = shown()
+    assert (
+        len(titles) == len(set(groups.values()))
+        and "gastrocnemius medial" in titles
+        and "soleus" not in titles
+    )
+    assert any("of 43 muscles: of each group the one with the greatest force" in text for text in texts)
+    assert len(shown(width=210.0)[0]) == 43
+    assert set(shown("soleus_r", "hamstrings", width=210.0)[0]) == {"soleus"} | {
+        name[:-2].replace("_", " ") for name, group in groups.items() if group == "hamstrings"
+    }
+    with refused("unknown_name", "soleos"):
+        shown("soleos")
+
+
 def test_panels_below_each_other_instead_of_too_narrow(troubled):
     def columns(style):
         with page_style(style):

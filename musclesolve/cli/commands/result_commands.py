@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from musclesolve.cli.options import FileFormat, Font, Format, Norms, Titles, Width, page_style_of
+from musclesolve.cli.options import FileFormat, Font, Format, Norms, PageMuscle, Titles, Width, page_style_of
 from musclesolve.cli.printing import print_files, print_summary, progress
 from musclesolve.plotting.page.page_style import A4_PAGE, page_style
 from musclesolve.results.tables.lines import line, lines
@@ -88,6 +88,7 @@ def plot(
     font: Font = A4_PAGE.font_pt,
     titles: Titles = True,
     norms: Norms = True,
+    muscle: PageMuscle = None,
 ) -> None:
     """Draw the figures of a result again, also for a paper; they replace those of the folder, of whatever format."""
     from musclesolve.plotting.figure_sets import figures_again
@@ -96,7 +97,7 @@ def plot(
 
     loaded, folder = read_result(result), output or result.parent
     with (
-        page_style(page_style_of(file_format, width, font, titles, norms)),
+        page_style(page_style_of(file_format, width, font, titles, norms, muscle or ())),
         progress() as report,
         reserved(folder),
     ):

@@ -44,6 +44,8 @@ EVENT_STYLE: dict[str, dict[str, Any]] = {
     HEEL_STRIKE: {"linewidth": 0.6, "linestyle": "-"},
     TOE_OFF: {"linewidth": 0.6, "linestyle": (0, (4, 2))},
 }
+MOST_EVENTS = 24
+"""Events of both legs beyond which none is marked: their lines would hide the curves."""
 STRIDES = (2, 3)
 """Complete strides of every leg, and of one of them, from which on their mean is drawn."""
 
@@ -222,6 +224,8 @@ class Legs:
             events[side] = {
                 name: np.atleast_1d(np.median(at)) for name, at in events[side].items() if at.size
             }
+        if sum(at.size for leg in events.values() for at in leg.values()) > MOST_EVENTS:
+            events = {}
         validity = {side: Validity.of(result, side) for side in sides}
         return cls(result, axis, sides, validity, events, frames.muscle_sides(result))
 

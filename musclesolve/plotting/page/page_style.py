@@ -48,6 +48,9 @@ class PageStyle:
     titled: bool = True
     file_format: str = "png"  # of files: png, pdf or svg
     norms: bool = True  # whether published bands stand behind angles, moments, powers and ground reaction
+    # of pages with a panel for each muscle: those that are drawn, by name with or without side, or by group. Without
+    # any name all of them; in a column the one of the greatest force of each group.
+    muscles: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         for name, value, (low, high), unit in (

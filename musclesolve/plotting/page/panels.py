@@ -20,6 +20,8 @@ GROUPS = (
     *("quadriceps_femoris", "hamstrings", "triceps_surae", "ankle_plantarflexors", "ankle_dorsiflexors"),
 )
 """The order of the groups on a page, from hip to ankle: the same for all muscle sets."""
+LEAST_WIDTH = 0.6
+"""Of a panel, at the default size of text [inch]."""
 
 
 @dataclass(frozen=True)
@@ -56,7 +58,8 @@ def small_multiples(
         rooms = [row.room_above(style, number % columns) for number in range(len(names))]
         lines = [broken(name, style.font_pt, room) for name, room in zip(names, rooms, strict=True)]
         fits = [text_width(line, style.font_pt) <= room for line, room in zip(lines, rooms, strict=True)]
-        if all(fits) and all(line.count("\n") < (3 if narrow else 2) for line in lines):
+        wide = row.pitch(style) - row.gap(style) >= LEAST_WIDTH * style.scale
+        if wide and all(fits) and all(line.count("\n") < (3 if narrow else 2) for line in lines):
             break
     usual = max(1, -(-len(panels) // grid.columns))
     rows, height = max(1, -(-len(panels) // columns)), min(1.0, 0.16 + 0.21 * usual) if grid.low else 1.0

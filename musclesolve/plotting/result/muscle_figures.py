@@ -10,9 +10,10 @@ import xarray as xr
 from matplotlib.axes import Axes
 
 from musclesolve._util.arrays import Array
+from musclesolve._util.names import unknown_name
 from musclesolve._util.sides import ALL_SIDES, SIDE_NAMES, side_of, split_side, with_side
 from musclesolve.plotting.page.curves import Legs, line
-from musclesolve.plotting.page.page_style import NOTE_COLOR
+from musclesolve.plotting.page.page_style import NOTE_COLOR, current_style
 from musclesolve.plotting.page.panels import GROUPS, Grid, muscles_by_group, small_multiples
 from musclesolve.plotting.page.sheet import Sheet, heading, note, page, zero_line
 from musclesolve.results.dataset.frame_validity import valid
@@ -25,6 +26,8 @@ FORCE = "force [N]  (each panel has its own scale)"
 ENVELOPE = "EMG"
 EXPLAINED = "EMG: envelope, peak at 1, delayed to agree best; above it the side and r with the activation"
 PREDICTED = "EMG: envelope, peak at 1; above it side and r of activation while it alone is not followed"
+MOST = 15
+"""Muscles on a page of a column, unless they are chosen."""
 OF_EMG = ("emg_delayed", "emg_correlation", "channel_muscles")
 OF_GROUP = "sum of forces over sum of maximum isometric forces [%]  (each panel has its own scale)"
 ROWS = 8
@@ -165,6 +168,7 @@ def _every_muscle(
                 legs.mark_events(axes, side)
 
     sheet = small_multiples(result, titles, legs.x, muscles(result), fill, grid)
+    note_choice(sheet, result)
     sides = {full[-1] for full in envelopes}
     legs.legend(sheet, events=True, shaded=ENVELOPE if with_emg else "", of=sides)
     if with_emg:
@@ -173,6 +177,46 @@ def _every_muscle(
 
 
 def muscles(result: xr.Dataset) -> dict[str, str]:
-    """Names without side, muscles of one group side by side; the group of each."""
+    """Names without side of the muscles that the style asks for, muscles of one group side by side; the group of each.
+
+    Raises:
+        InputError: the style names what is neither a muscle nor a group of the result.
+    """
+    every, style = _all_muscles(result), current_style()
+    if style.muscles:
+        chosen = set[str]()
+        for name in style.muscles:
+            own = (
+                {name}
+                | {split_side(name)[0]} & set(every)
+                | {m for m, group in every.items() if group == name}
+            )
+            if not (own := own & set(every)):
+                raise unknown_name(name, "muscle", [*every, *dict.fromkeys(every.values())])
+            chosen |= own
+        return {name: group for name, group in every.items() if name in chosen}
+    if not style.narrow or len(every) <= MOST:
+        return every
+    force = result["muscle_force"].transpose("time", "muscle").values
+    peak = dict.fromkeys(every, 0.0)
+    for name, most in zip(
+        result["muscle"].values, np.where(np.isfinite(force), force, 0.0).max(axis=0), strict=True
+    ):
+        stem = split_side(str(name))[0]
+        peak[stem] = max(peak[stem], float(most))
+    strongest = {
+        max((m for m in every if every[m] == group), key=peak.__getitem__) for group in every.values()
+    }
+    return {name: group for name, group in every.items() if name in strongest}
+
+
+def note_choice(sheet: Sheet, result: xr.Dataset) -> None:
+    """Say on a page of a column that it has only some of the muscles."""
+    shown, count = muscles(result), len(_all_muscles(result))
+    if not current_style().muscles and len(shown) < count:
+        sheet.add_note(f"{len(shown)} of {count} muscles: of each group the one with the greatest force")
+
+
+def _all_muscles(result: xr.Dataset) -> dict[str, str]:
     names = [split_side(str(name))[0] for name in result["muscle"].values]
     return muscles_by_group(names, [str(group) for group in result["group"].values])

@@ -23,6 +23,8 @@ from musclesolve.results.dataset.result_quantities import (
 )
 
 _MIDDLE = ""
+DENSE = 1000
+"""Frames from which on curves over time are thin."""
 SMALLEST = 1.0
 """Reserves are drawn to a scale of this much at least [N m]: none look like none."""
 
@@ -118,8 +120,9 @@ def _reserve(axes: Axes, legs: Legs, stem: str) -> None:
 def _residual(result: xr.Dataset, legs: Legs, left: Axes, right: Axes) -> None:
     """Magnitude of the residual force in per cent of body weight, with its limit, and of the moment."""
     (force, moment), beyond = pelvis_residual(result), ""
-    left.plot(result["time"].values, 100.0 * force / body_weight(result), color="black", linewidth=1.0)
-    right.plot(result["time"].values, moment, color="black", linewidth=1.0)
+    width = 1.0 if result.sizes["time"] < DENSE else 0.4
+    left.plot(result["time"].values, 100.0 * force / body_weight(result), color="black", linewidth=width)
+    right.plot(result["time"].values, moment, color="black", linewidth=width)
     if (limit := result.attrs.get("balance_limit")) is not None:
         left.axhline(100.0 * float(limit), color=NOTE_COLOR, linewidth=0.8, linestyle="--")
         beyond = "frames above the dashed line are not valid"

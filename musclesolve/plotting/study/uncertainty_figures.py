@@ -17,7 +17,7 @@ from musclesolve.plotting.page.figure_files import figures_of, named
 from musclesolve.plotting.page.page_style import NOTE_COLOR, SIDE_COLOR, STANCE_COLOR, current_style
 from musclesolve.plotting.page.panels import joint_rows, small_multiples
 from musclesolve.plotting.page.sheet import Sheet, heading, height_for, page, space_for
-from musclesolve.plotting.result.muscle_figures import FORCE, muscles
+from musclesolve.plotting.result.muscle_figures import FORCE, muscles, note_choice
 from musclesolve.results.dataset import frame_validity as frames
 from musclesolve.results.dataset.result_quantities import body_weight
 from musclesolve.results.facts import uncertain_peak
@@ -58,6 +58,7 @@ def uncertainty_muscle_forces(samples: xr.Dataset) -> Sheet:
                 legs.mark_events(axes, side)
 
     sheet = small_multiples(samples, (_title("Muscle force", samples), FORCE), legs.x, muscles(samples), fill)
+    note_choice(sheet, samples)
     legs.legend(sheet, events=True)
     return sheet
 
@@ -137,6 +138,7 @@ def error_sources_muscle_forces(samples: xr.Dataset) -> Sheet:
         axes.invert_yaxis()
         if beside or number == len(sides) - 1:
             sheet.label_below(axes, "share of the variance, to first order [%]")
+    note_choice(sheet, samples)
     sheet.add_legend(_entries(samples))
     return sheet
 

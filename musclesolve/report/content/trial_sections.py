@@ -45,7 +45,7 @@ from musclesolve.results.facts import FULL, Facts, UncertainPeak, UncertaintyFac
 from musclesolve.results.movement import Movement
 from musclesolve.results.plausibility import criteria, in_vivo, measured, plausibility
 from musclesolve.results.tables import comparison_tables
-from musclesolve.results.tables.run_summary import consistency_sentences
+from musclesolve.results.tables.run_summary import consistency_sentences, fiber_lengths, tendon_lines
 
 NO_BREAK = "\N{NO-BREAK SPACE}"
 MAIN_MUSCLES = 2
@@ -365,11 +365,13 @@ def fascicles(trial: TrialFiles) -> dict[str, object]:
 
 
 def fit(trial: TrialFiles) -> dict[str, object]:
-    """How well model, motion and forces fit: filter, consistent motion, residual at the pelvis, notes."""
+    """How well model, motion and forces fit: filter, motion, tendons, fibers, residual at the pelvis, notes."""
     facts, notes = trial.facts, listed(trial.base, "notes")
     filtered, size = filter_line(trial.base), facts.pelvis_residual
     sentences: list[str] = [f"Filter: {filtered}."] if filtered else []
     sentences += [f"Motion: {line}." for line in consistency_sentences(facts)]
+    sentences += [f"Tendons: {line}." for line in tendon_lines(facts)]
+    sentences += [f"Fiber lengths: {line}." for line in [fiber_lengths(facts)] if line]
     if size is not None and np.isfinite(size.peak_percent):
         sentences.append(
             sentence(

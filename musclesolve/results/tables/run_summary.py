@@ -45,7 +45,7 @@ def summary(result: xr.Dataset) -> str:
         *((leg.part, [_counts(leg), *_failures(leg), *leg.reasons]) for leg in facts.legs.values()),
         ("optimality", [_optimality(facts)]),
         ("tendons", tendon_lines(facts)),
-        ("fiber lengths", [_fiber_lengths(facts)]),
+        ("fiber lengths", [fiber_lengths(facts)]),
         ("contact forces", [_contact_peaks(facts), _knee_peaks(facts)]),
         ("plausibility", _plausibility(facts)),
         ("consistency", consistency_sentences(facts)),
@@ -126,7 +126,8 @@ def tendon_lines(facts: Facts) -> list[str]:
     return text + ([f"largest strain: {'; '.join(strains)}"] if strains else [])
 
 
-def _fiber_lengths(facts: Facts) -> str:
+def fiber_lengths(facts: Facts) -> str:
+    """The least and the greatest normalized length of the fibers, and of which muscles; "" where they are not known."""
     if "least_normalized_fiber_length" not in facts.result:
         return ""
     if facts.fibers is None:
