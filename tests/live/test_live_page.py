@@ -22,10 +22,10 @@ from websockets.sync.client import ClientConnection, connect
 from musclesolve.constants import STANDARD_GRAVITY
 from musclesolve.data.bundled import reference_stride
 from musclesolve.live.live import Frame, Live
+from musclesolve.live.page import page_sink
 from musclesolve.live.page.foot_contacts import FootContacts
 from musclesolve.live.page.frame_ring import BYTES, FrameRing, row_type
 from musclesolve.live.page.page_settings import PageSettings
-from musclesolve.live.page import page_sink
 from musclesolve.live.page.page_sink import LivePage
 from musclesolve.live.page.page_state import PageSetup, PageState
 from musclesolve.live.replay import samples
