@@ -239,13 +239,14 @@ def main() -> None:
     parser.add_argument("trial", nargs="?", type=Path, default=reference_stride())
     parser.add_argument("--seconds", type=float, default=SECONDS, help="for each method")
     parser.add_argument("--which", choices=("both", "full", "reduced"), default="both")
-    parser.add_argument("-o", "--output", type=Path)
+    parser.add_argument("-o", "--output", type=Path, metavar="FILE.csv")
     given = parser.parse_args()
     print(", ".join(f"{name} {value}" for name, value in machine().items()))
     lines = report(given.trial, given.seconds, given.which)
     console.width = 150
     console.print(table(lines))
     if given.output:
+        given.output.parent.mkdir(parents=True, exist_ok=True)
         with given.output.open("w", newline="") as stream:
             writer = csv.writer(stream)
             writer.writerow([*vars(lines[0]), "seconds_for_66"])

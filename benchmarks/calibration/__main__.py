@@ -222,7 +222,7 @@ def main() -> None:
     )
     parser.add_argument("folder", nargs="?", type=Path)
     parser.add_argument("--repeats", type=int, default=1)
-    parser.add_argument("-o", "--output", type=Path)
+    parser.add_argument("-o", "--output", type=Path, metavar="FILE.md")
     options = parser.parse_args()
     try:
         folder = options.folder or data_folder() / "fascicle_walk"
@@ -231,6 +231,7 @@ def main() -> None:
     text = report(folder, options.repeats)
     console.print(text)
     if options.output is not None:
+        options.output.parent.mkdir(parents=True, exist_ok=True)
         options.output.write_text(text, encoding="utf-8")
 
 

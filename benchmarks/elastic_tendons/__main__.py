@@ -1,19 +1,17 @@
-"""Write the computed sections of docs/elastic_tendons.md and their figure.
+"""Compute the sections of docs/elastic_tendons.md and their figure.
 
-python -m benchmarks.elastic_tendons [SECTION ...]
+python -m benchmarks.elastic_tendons [SECTION ...] [-o FOLDER | --write]
 
-Without names all sections, some eight minutes. The recorded walk is that of tests/real/rajagopal_walk.toml;
+Without names all sections, some eight minutes. They are printed; with -o a copy of the page and its figure go into a
+folder, with --write into docs. The recorded walk is that of tests/real/rajagopal_walk.toml;
 MUSCLESOLVE_DATA names another folder that holds it.
 """
 
 from __future__ import annotations
 
-import sys
-
 from benchmarks.elastic_tendons import agreement, between, drawing, published, times
-from benchmarks.timing import console
 from benchmarks.validation.page import PAGE as VALIDATION
-from benchmarks.validation.page import Absent, written
+from benchmarks.validation.page import write_sections
 
 PAGE = VALIDATION.parent / "elastic_tendons.md"
 SECTIONS = {
@@ -32,18 +30,5 @@ SECTIONS = {
 """What computes each section, by the name in its marker."""
 
 
-def main(names: list[str]) -> None:
-    """Compute sections and write them into the page."""
-    if unknown := [name for name in names if name not in SECTIONS]:
-        sys.exit(f"no section {', '.join(unknown)}; there are {', '.join(SECTIONS)}")
-    for name in names or SECTIONS:
-        try:
-            text = SECTIONS[name]()
-        except Absent as reason:
-            sys.exit(str(reason))
-        PAGE.write_text(written(PAGE.read_text(encoding="utf-8"), name, text), encoding="utf-8")
-        console.print(f"{name:10} written")
-
-
 if __name__ == "__main__":
-    main(sys.argv[1:])
+    write_sections(PAGE, SECTIONS, __doc__)

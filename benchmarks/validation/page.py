@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import argparse
 import os
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
 import musclesolve as ms
+from benchmarks.timing import console
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -43,10 +45,59 @@ def table(head: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
     return "\n".join(f"| {' | '.join(str(cell) for cell in line)} |" for line in lines)
 
 
+pictures: dict[str, Figure] = {}
+"""The figures of the sections that were computed, by their names."""
+
+
 def picture(figure: Figure, name: str, about: str) -> str:
-    """A figure beside the page, and the line that shows it."""
-    figure.savefig(PAGE.parent / f"{name}.png", dpi=DOTS, facecolor="white")
+    """Keep a figure of a section, and return the line that shows it."""
+    pictures[name] = figure
     return f"![{about}]({name}.png)"
+
+
+def write_sections(
+    page: Path, sections: Mapping[str, Callable[[], str]], about: str, arguments: Sequence[str] | None = None
+) -> None:
+    """The command of a page: compute sections, and print them, or write them where it is told to.
+
+    Args:
+        page: the document.
+        sections: what computes each section, by the name in its marker.
+        about: what the command does, for its help.
+        arguments: of the command line: names of sections (default: all); -o FOLDER, into which a copy of the page and
+            the figures go; --write: into the page itself, figures beside it.
+    """
+    parser = argparse.ArgumentParser(description=about, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("section", nargs="*", help=f"{', '.join(sections)}; default: all")
+    where = parser.add_mutually_exclusive_group()
+    where.add_argument(
+        "-o", "--output", type=Path, metavar="FOLDER", help="for a copy of the page and its figures"
+    )
+    where.add_argument(
+        "--write", action="store_true", help=f"write into {page.parent.name}/{page.name} itself"
+    )
+    given = parser.parse_args(arguments)
+    if unknown := [name for name in given.section if name not in sections]:
+        parser.error(f"no section {', '.join(unknown)}; there are {', '.join(sections)}")
+    target = page if given.write else None
+    if given.output is not None:
+        given.output.mkdir(parents=True, exist_ok=True)
+        target = given.output / page.name
+        target.write_text(page.read_text(encoding="utf-8"), encoding="utf-8")
+    for name in given.section or sections:
+        try:
+            text = sections[name]()
+        except Absent as reason:
+            console.print(f"{name:10} not computed: {reason}")
+            continue
+        if target is None:
+            console.print(f"{text.strip()}\n", soft_wrap=True)
+            continue
+        target.write_text(written(target.read_text(encoding="utf-8"), name, text), encoding="utf-8")
+        for of, figure in pictures.items():
+            figure.savefig(target.parent / f"{of}.png", dpi=DOTS, facecolor="white")
+        pictures.clear()
+        console.print(f"{name:10} written to {target}")
 
 
 def data_folder() -> Path:

@@ -8,6 +8,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+DIGITS = 15
+"""Of numbers: 0.1 + 0.2 is printed as 0.3; the sixteenth is that of the arithmetic."""
+
 
 def json_text(content: Mapping[str, Any]) -> str:
     """The document, in ASCII."""
@@ -23,7 +26,7 @@ def plain(value: Any) -> Any:
     if isinstance(value, list | tuple):
         return [plain(each) for each in value]
     if isinstance(value, float):
-        return value if math.isfinite(value) else None
+        return float(f"{value:.{DIGITS}g}") if math.isfinite(value) else None
     if value is None or isinstance(value, bool | int | str):
         return str(value) if isinstance(value, str) else value  # a member of an enumeration is its text
     return value.as_posix() if isinstance(value, Path) else str(value)

@@ -47,20 +47,29 @@ def share(body: Body, sharing: Sharing | None = None, progress: Progress | None 
     body.check(chosen)
     parts = []
     for number, part in enumerate(body.parts):
-        report("sharing", 0.7 + 0.25 * number / len(body.parts))
-        parts.append(share_part(part, chosen))
+        first, count = number, len(body.parts)
+
+        def of_part(stage: str, share: float, first: int = first, count: int = count) -> None:
+            report(stage, 0.7 + 0.25 * (first + share) / count)
+
+        of_part("sharing", 0.0)
+        parts.append(share_part(part, chosen, progress=of_part))
     return Analysis(body, chosen, tuple(parts))
 
 
-def share_part(part: Part, sharing: Sharing, like: Problem | None = None) -> SharedPart:
+def share_part(
+    part: Part, sharing: Sharing, like: Problem | None = None, progress: Progress | None = None
+) -> SharedPart:
     """Share the moments of one part among its muscles; frames that are not feasible are solved with reserves.
 
     The status of a frame that is not usable is INVALID_MOTION, NOT_MEASURED where its moments are not known, and
-    TOO_FEW_FRAMES in runs that are too short for elastic tendons. like: see `sharing_problem`.
+    TOO_FEW_FRAMES in runs that are too short for elastic tendons. like: see `sharing_problem`; progress: of the motions
+    with elastic tendons, 0 to 1.
     """
     tendons, notes = None, tuple[str, ...]()
     if sharing.tendon == "elastic":
-        solution, tendons, notes = share_motion(part, sharing, ElasticMuscles.of(part.state.parameters))
+        muscles = ElasticMuscles.of(part.state.parameters)
+        solution, tendons, notes = share_motion(part, sharing, muscles, progress)
         solved = ("fiber_length", "fiber_velocity", "force_capacity", "passive_force")
         state = {name: getattr(tendons, name) for name in solved}
         slack = np.asarray(solution.force + tendons.passive_force <= 0.0)
@@ -151,16 +160,17 @@ def motion_solver(solver: str | Solver) -> Solver:
 
 
 def share_motion(
-    part: Part, sharing: Sharing, muscles: ElasticMuscles
+    part: Part, sharing: Sharing, muscles: ElasticMuscles, progress: Progress | None = None
 ) -> tuple[Solution, TendonStates, tuple[str, ...]]:
     """Solve every run of usable frames, with reserves where it is not feasible without.
 
     Returns:
         The solution of all frames, the states that it belongs to, and what a user should know of how it was found.
     """
-    from musclesolve.trajectory.solve_motion import solve_motion  # which runs with rigid tendons do not need
+    from musclesolve.trajectory.solve_motion import find_method, solve_motion  # not for rigid tendons
+    from musclesolve.trajectory.structured import Structured
 
-    method = METHODS[motion_solver(sharing.solver).name]
+    method = find_method(METHODS[motion_solver(sharing.solver).name])
     cost = motion_cost(sharing.cost)
     frames, count = part.state.musculotendon_length.shape
     arrays = SolutionArrays.unfilled(frames, len(part.shared), count)
@@ -169,12 +179,25 @@ def share_motion(
     arrays.status.fill(Status.INVALID_INPUT)
     arrays.reserve_weight.fill(np.inf if sharing.reserve_weight is None else sharing.reserve_weight)
     tendons, solved = TendonStates.empty(frames, count), list[MotionSolution]()
-    for first, stop in true_runs(np.asarray(part.usable & part.measured)):
+    wanted = np.asarray(part.usable & part.measured)
+    furthest = 0.0
+    for first, stop in true_runs(wanted):
+
+        def report(share: float, first: int = first, stop: int = stop) -> None:
+            """The share of the frames that is done; a motion that begins again, with reserves, does not set it back."""
+            nonlocal furthest
+            done = wanted[:first].sum() + share * (stop - first)
+            furthest = max(furthest, float(done / wanted.sum()))
+            if progress is not None:
+                progress("elastic tendons", furthest)
+
         if stop - first < FEWEST_FRAMES:
             arrays.status[first:stop] = Status.TOO_FEW_FRAMES
             continue
         run = slice(first, stop)
         problem = motion_problem(part, run, muscles, sharing.reserve_weight)
+        if isinstance(method, Structured):
+            method = replace(method, progress=report)
         motion = solve_motion(problem, cost, method, on_infeasible="reserve")
         # status and certificate of all frames, numbers of those that are solved
         arrays.status[run], arrays.kkt_residual[run] = motion.status, motion.kkt_residual

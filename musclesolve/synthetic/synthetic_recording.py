@@ -308,7 +308,8 @@ def trial_text(stride: ReferenceStride, options: RecordingOptions) -> str:
     path = f", on a path that turns by {abs(turn):g} degrees to the {side}" if turn else ""
     # With contacts that have no plate the time range is for the reader to find.
     end = options.margin_s + options.strides * stride.period
-    time = f"[time]\nstart_s = {options.margin_s:.8f}\nend_s = {end:.8f}\n\n" if options.steps is None else ""
+    first, last = (f"{round(each, 8):.12g}" for each in (options.margin_s, end))
+    time = f"[time]\nstart_s = {first}\nend_s = {last}\n\n" if options.steps is None else ""
     highest = f"{max(max(entry['harmonics']) for entry in stride.layout.series.values()) / stride.period:.1f}"
     cutoff = f"{options.cutoff:g}" if not isinstance(options.cutoff, str) else f'"{options.cutoff}"'
     filtering = (

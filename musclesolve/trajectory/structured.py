@@ -19,7 +19,8 @@ best certificate.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -73,10 +74,15 @@ class Iterate:
 
 @dataclass(frozen=True)
 class Structured:
-    """Options: the most iterations; the certificate with which it ends at once."""
+    """Options: the most iterations; the certificate with which it ends at once.
+
+    progress: called before every iteration with the share of the way, 0 to 1, that the barrier has gone: the logarithm
+    of sigma falls as steadily as iterations go.
+    """
 
     max_iterations: int = 150
     good: float = GOOD
+    progress: Callable[[float], None] | None = field(default=None, repr=False, compare=False)
     name: ClassVar[str] = "structured"
     certified: ClassVar[bool] = True
 
@@ -97,6 +103,7 @@ class Structured:
             best, residual, from_bounds = method.attempt(x, 0), np.inf, False
             least, floor = FIRST_LEAST, LEAST_EVER  # of sigma
             since = short_steps = failed = next_as_is = 0
+            first = x.sigma
 
             def better(x: Iterate, iteration: int) -> bool:
                 """Certify an iterate, and keep it where it is the best one."""
@@ -112,6 +119,9 @@ class Structured:
                 return True
 
             for iteration in range(1, self.max_iterations + 1):
+                if self.progress is not None:
+                    way = np.log(first / x.sigma) / np.log(first / (CLOSE * method.size))
+                    self.progress(float(np.clip(np.nan_to_num(way), 0.0, 1.0)))
                 near, moved = residual < NEARLY, None
                 if near and method.system.share.any() and iteration >= next_as_is:
                     moved = method.step(x, least, convex=False)

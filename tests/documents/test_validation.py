@@ -6,10 +6,11 @@ import re
 
 import pytest
 from document_pages import DOCS, text_of
+from matplotlib.figure import Figure
 
 from benchmarks.validation import constitution
 from benchmarks.validation.__main__ import SECTIONS
-from benchmarks.validation.page import Absent, data_folder, table, written
+from benchmarks.validation.page import Absent, data_folder, picture, table, write_sections, written
 from musclesolve import read_trial
 from musclesolve.data import reference_stride
 from musclesolve.pipeline.mechanics import mechanics
@@ -31,6 +32,26 @@ def test_a_section_is_written_in_its_place():
     assert written(new, "laws", "new") == new
     with pytest.raises(LookupError):
         written(page, "solvers", "new")
+
+
+def test_a_page_is_rewritten_only_where_that_is_asked(tmp_path, capsys):
+    page, folder = tmp_path / "page.md", tmp_path / "new" / "folder"
+    before = "a\n<!-- computed: laws -->\nold\n<!-- end: laws -->\nb\n"
+    page.write_text(before, encoding="utf-8")
+
+    def section() -> str:
+        return f"some text\n\n{picture(Figure(figsize=(1, 1)), 'a_figure', 'about')}"
+
+    write_sections(page, {"laws": section}, "about", ["laws"])
+    assert "some text" in capsys.readouterr().out and page.read_text(encoding="utf-8") == before
+    write_sections(page, {"laws": section}, "about", ["-o", str(folder)])
+    assert page.read_text(encoding="utf-8") == before and not (tmp_path / "a_figure.png").exists()
+    assert "some text" in (folder / "page.md").read_text(encoding="utf-8")
+    assert (folder / "a_figure.png").read_bytes().startswith(b"\x89PNG")
+    write_sections(page, {"laws": section}, "about", ["--write"])
+    assert page.read_text(encoding="utf-8") == (folder / "page.md").read_text(encoding="utf-8")
+    with pytest.raises(SystemExit):
+        write_sections(page, {"laws": section}, "about", ["lows"])
 
 
 def test_without_recordings_a_section_is_absent(tmp_path, monkeypatch):

@@ -230,6 +230,13 @@ def test_all_muscles_off_leave_everything_to_reserves():
     assert found.reserve == pytest.approx(problem.moment - produced, abs=0.05)
 
 
+def test_progress_goes_steadily_from_the_first_iteration_to_the_last():
+    seen = list[float]()
+    found = solve_motion(small_motion(), "stress_cubed", Structured(progress=seen.append))
+    assert len(seen) >= found.iterations and seen[0] == 0.0 and seen[-1] > 0.8
+    assert (np.diff(seen) >= 0.0).all() and np.diff(seen).max() < 0.5
+
+
 def test_the_reference_helps_where_the_structured_method_fails():
     """One iteration is too few for the structured method, with and without reserves."""
     impatient = Structured(max_iterations=1)
