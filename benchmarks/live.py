@@ -1,10 +1,10 @@
-"""Live muscle forces: frames a second, memory, ratio to the offline road, error by delay.
+"""Live muscle forces: frames a second, memory, ratio to the offline analysis, error by delay.
 
     python -m benchmarks.live [TRIAL.toml] [--frames 100000]
 
 A trial is replayed sample by sample (both legs, contact forces included; the bundled stride unless given). The offline
-road is `prepare` and `share` of the same trial in the same run, per frame of its result. Memory is the largest resident
-set after 1 000 frames and at the end of many. The delay table compares with the zero-lag result: hip, knee and
+analysis is `prepare` and `share` of the same trial in the same run, per frame of its result. Memory is the largest
+resident set after 1 000 frames and at the end of many. The delay table compares with the zero-lag result: hip, knee and
 dorsiflexion moments, and all muscle forces, in valid frames.
 """
 
@@ -49,7 +49,7 @@ def main() -> None:
 
 
 def speed_table(trial: Trial, live: Live, rounds: int = 5) -> Table:
-    """Time of a live frame and of a frame of the offline road, rounds of both in turn."""
+    """Time of a live frame and of a frame of the offline analysis, rounds of both in turn."""
     steps, offline = list[np.ndarray](), list[float]()
     for _ in range(rounds):
         live.clear()

@@ -1,4 +1,4 @@
-"""Forces of muscles and joints while the subject moves, one frame after the other, on the road of `run`.
+"""Forces of muscles and joints while the subject moves, one frame after the other, computed as `run` computes them.
 
 What does not change is found before the first frame, as for a recording: the trial file gives subject, mapping and
 standing trial, and from these follow posture, model, muscle paths and parameters. Then each sample takes three steps:
@@ -6,8 +6,8 @@ standing trial, and from these follow posture, model, muscle paths and parameter
 1. its markers show a pose, the nearest consistent one (`NearestPose`), from the pose of the sample before;
 2. coordinates and ground reactions go through one causal filter (`causal_filter`), which gives positions, velocities
    and accelerations a fixed lag behind the sample;
-3. inverse dynamics, muscle paths, sharing and joint reactions of that one frame, by the functions of the offline road,
-   with its certificate.
+3. inverse dynamics, muscle paths, sharing and joint reactions of that one frame, by the functions of the offline
+   analysis, with its certificate.
 
 `Live.evaluate` is the third step alone: of the offline run's filtered coordinates and forces it makes the offline
 result. What is missing is bridged for `bridge_ms` and no longer; whatever cannot be trusted has a status that says so,

@@ -1,4 +1,4 @@
-"""A recording through the live road: sample by sample as they would have come, and the result as `run` writes it."""
+"""A recording through `Live`: sample by sample as they would have come, and the result as `run` writes it."""
 
 from __future__ import annotations
 
@@ -138,7 +138,7 @@ def replay(
     progress: Progress | None = None,
     **settings: Any,
 ) -> Replay:
-    """Every sample of a recording, in order, through the live road.
+    """Every sample of a recording, in order, through `Live`.
 
     Args:
         trial: trial file of a recording, or the trial.

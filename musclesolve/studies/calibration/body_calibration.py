@@ -297,7 +297,7 @@ def plate_keys(trial: Trial, fit: BodyFit, session: str, horizontal: tuple[str, 
 def _moment_change(
     trial: Trial, recorded: Mechanics, pieces: list[TrialResidual], fit: BodyFit, plates: dict[str, Any]
 ) -> dict[str, float]:
-    """Root mean square change of joint moments [N m] in the used frames, by the road that a trial file takes."""
+    """Root mean square change of joint moments [N m] in the used frames, as a trial file gives them."""
     model = recorded.model
     masses, shifts = body_values(recorded, fit)
     body = SubjectBody(trial.path, masses, shifts, trial.subject.mass)
