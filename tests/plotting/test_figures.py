@@ -146,7 +146,7 @@ def test_peaks_of_contact_forces_are_printed_in_body_weights():
     data["joint_reaction"].loc[{"joint": "knee_r", "axis": "z"}][41] = -9.0 * WEIGHT  # no valid solution
     data["joint_reaction"].loc[{"joint": "knee_l", "axis": "x"}][12] = 2.0 * WEIGHT
     notes = [text.get_text() for text in contact_forces(data).axes[2].texts]
-    assert notes == ["peak right 3.00, peak left 2.00"]
+    assert notes == ["peak right 3.00, left 2.00"]
     assert "knee 3.00, 2.00; ankle 0.00, 0.00 body weights" in summary(data)
 
 

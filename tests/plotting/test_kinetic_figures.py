@@ -87,6 +87,13 @@ def test_a_burst_is_not_read_at_the_edge_of_a_recording():
     )
 
 
+def test_bursts_of_walking_are_not_read_from_a_run():
+    data = result(n_frames=251)
+    assert any("A2" in text.get_text() for text in panel(joint_powers(data), "ankle: power of flexion").texts)
+    data.attrs["movement"] = "running"
+    assert not panel(joint_powers(data), "ankle: power of flexion").texts
+
+
 def test_the_support_moment_extends_the_leg():
     data = result()
     data["joint_moment"][:] = 0.0

@@ -135,11 +135,11 @@ def contact_forces(result: xr.Dataset) -> Sheet:
             legs.mark_stance(axes)
         heading(row[0], f"{joint}: contact force, muscles included")
         texts = [
-            f"peak {SIDE_NAMES[side]} {shown[full].body_weights:.2f}"
+            f"{SIDE_NAMES[side]} {shown[full].body_weights:.2f}"
             for side in legs.sides
             if (full := leg_joint(result, joint, side)) in shown
         ]
-        note(row[0], ", ".join(texts))
+        note(row[0], f"peak {', '.join(texts)}" if texts else "")
         if (range_ := measured(joint, facts.movement)) is not None:
             lowest = range_.lowest if np.isfinite(range_.lowest) else 0.0
             row[0].axhspan(lowest, range_.highest, color=BAND_COLOR, linewidth=0.0, zorder=0.3)

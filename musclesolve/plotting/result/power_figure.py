@@ -20,6 +20,8 @@ from musclesolve.results.dataset.leg_kinetics import (
     powered_joints,
     support_moment,
 )
+from musclesolve.results.facts import Facts
+from musclesolve.results.movement import RUNNING
 
 SUPPORT = "support moment: hip extension + knee extension + plantarflexion"
 
@@ -36,6 +38,7 @@ def joint_powers(result: xr.Dataset) -> Sheet:
     if not joints:
         return _coordinates(legs, mass, f"[W{of_mass}]")
     norms = NormBands.of(result, legs.x)
+    bursts = legs.x.is_cycle and Facts(result).movement.name != RUNNING  # whose bursts are elsewhere
     moments = {side: support_moment(result, side) for side in legs.sides}
     known = {side: moment / mass for side, moment in moments.items() if moment is not None}
     rows, title = len(joints) + 1, "Joint powers, support moment" if known else "Joint powers"
@@ -56,7 +59,11 @@ def joint_powers(result: xr.Dataset) -> Sheet:
         _curves(row[0], legs, whole, f"[W{of_mass}]")
         _curves(row[1], legs, sagittal, f"[W{of_mass}]", lowest=not known and joint == joints[-1])
         heading(row[0], f"{joint}: power of all rotations, generated (+)   absorbed (-)")
-        heading(row[1], f"{joint}: power of flexion and extension", _bursts(legs, joint, sagittal))
+        heading(
+            row[1],
+            f"{joint}: power of flexion and extension",
+            _bursts(legs, joint, sagittal) if bursts else "",
+        )
         totals = {side: totals.get(side, 0.0) + power for side, power in whole.items()}
     if known:
         _curves(panels[-1, 0], legs, known, f"[N m{of_mass}]", lowest=True)
@@ -95,13 +102,11 @@ def _curves(axes: Axes, legs: Legs, values: Mapping[str, Array], unit: str, *, l
 
 
 def _bursts(legs: Legs, joint: str, powers: Mapping[str, Array]) -> str:
-    """The bursts that Winter names, of the right and the left leg; nothing where the axis is no gait cycle.
+    """The bursts that Winter names, of the right and the left leg, on an axis of the gait cycle.
 
     Each is the greatest power of its sign within its window of the gait cycle, mean of the cycles of which the frames
     cover that window: where a recording begins or ends within it, the greatest power may be that of the cut edge.
     """
-    if not legs.x.is_cycle:
-        return ""
     bursts = []
     for name, (sign, first, last) in bundled_toml(__package__, "power_bursts.toml")[joint].items():
         shown = []
