@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from matplotlib.collections import LineCollection
 from matplotlib.colors import to_hex
 from matplotlib.lines import Line2D
 from refusals import refused
@@ -22,7 +23,7 @@ import muscle_db
 import musclesolve as ms
 from musclesolve.plotting.figure_sets import FIGURES as ALL_FIGURES
 from musclesolve.plotting.figure_sets import save_figures
-from musclesolve.plotting.page.curves import abscissa
+from musclesolve.plotting.page.curves import BEYOND, abscissa
 from musclesolve.plotting.page.page_style import (
     BAND,
     FAILED_MARK,
@@ -279,6 +280,26 @@ def test_events_of_many_strides_are_not_marked():
     figure = reserves_and_residual(strides(*[0.5] * 9))
     assert not {"heel strike", "toe-off"} & set(entries(figure))
     assert {"heel strike", "toe-off"} <= set(entries(reserves_and_residual(strides(0.5, 0.5))))
+
+
+def test_the_end_of_a_recording_does_not_make_the_scale():
+    data = in_time(result())
+    muscle = {"muscle": data["muscle"].values[0]}
+    usual = FIGURES["muscle_forces"](data)
+    data["muscle_force"].loc[muscle][-1] = 20.0 * float(data["muscle_force"].loc[muscle].max())
+    figure = FIGURES["muscle_forces"](data)
+    assert figure.axes[0].get_ylim() == pytest.approx(usual.axes[0].get_ylim(), rel=0.05)
+    heights = [
+        np.nanmax(path.vertices[:, 1])
+        for collection in figure.axes[0].collections
+        if isinstance(collection, LineCollection)
+        for path in collection.get_paths()
+    ]
+    assert max(heights) == data["muscle_force"].loc[muscle].max(), "it is drawn, beyond the panel"
+    assert BEYOND in " ".join(text.get_text() for text in figure.texts).replace("\n", " ")
+    assert BEYOND not in " ".join(text.get_text() for text in usual.texts).replace("\n", " ")
+    data["muscle_force"].loc[muscle][30] = float(data["muscle_force"].loc[muscle].max())  # not at an end
+    assert FIGURES["muscle_forces"](data).axes[0].get_ylim()[1] > 10.0 * usual.axes[0].get_ylim()[1]
 
 
 def test_a_legend_has_the_colors_of_the_curves():

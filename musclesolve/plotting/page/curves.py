@@ -46,6 +46,12 @@ EVENT_STYLE: dict[str, dict[str, Any]] = {
 }
 MOST_EVENTS = 24
 """Events of both legs beyond which none is marked: their lines would hide the curves."""
+EDGE = 3
+"""Frames at either end of a recording whose values do not make the scale of a panel where they leave the range of all
+others by more than that range: what a filter does at an end, which would hide the curve."""
+BEYOND = "first or last three frames that leave the range of the others by more than it do not make the scale"
+SMALL = 0.5
+"""Where the others hardly change: the share of the greatest value by which an end has to leave them."""
 STRIDES = (2, 3)
 """Complete strides of every leg, and of one of them, from which on their mean is drawn."""
 
@@ -213,6 +219,9 @@ class Legs:
     validity: Mapping[str, Validity]  # by side
     events: Mapping[str, Mapping[str, Array]]  # by side, places of heel strikes and toe-offs on the axis
     muscle_sides: Mapping[str, str]  # by muscle, the side whose verdict is its own
+    cut_off: list[str] = field(
+        default_factory=list
+    )  # the sides of curves with an end that does not make the scale
 
     @classmethod
     def of(cls, result: xr.Dataset, x: Abscissa | None = None, *, analysed: bool = True) -> Legs:
@@ -255,6 +264,7 @@ class Legs:
             self._draw_strides(axes, side, values, None if measured else self.validity[verdict or side])
             return
         color, width = SIDE_COLOR[side], SIDE_WIDTH[side]
+        transient = self._transient(values, None if measured else self.validity[verdict or side])
         thin = REPEATED | {"linewidth": REPEATED["linewidth"] * width}
         for part in self.x.passes[side]:
             solid, dotted = np.ones(part.place.size, dtype=bool), np.zeros(part.place.size, dtype=bool)
@@ -264,6 +274,12 @@ class Legs:
                 dotted = with_neighbors(validity.reserve[part.index]) & ~failed
                 cross(axes, part.place[failed & ~part.repeated], FAILED_ROW[side], color)
             curve = values[part.index]
+            if (ends := transient[part.index]).any():
+                # drawn, but without a say in the scale
+                self.cut_off.append(side)
+                vertices = np.stack([part.place, np.where(with_neighbors(ends), curve, np.nan)], axis=1)
+                axes.add_collection(LineCollection([vertices], colors=color, linewidths=width), autolim=False)
+                solid, dotted = solid & ~ends, dotted & ~ends
             for dashes, shown in (("-", solid), (RESERVE_STYLE, dotted)):
                 if not shown.any():
                     continue
@@ -272,6 +288,20 @@ class Legs:
                 if part.repeated.any():
                     pale = np.where(shown & with_neighbors(part.repeated), curve, np.nan)
                     axes.plot(part.place, pale, linestyle=dashes, color=color, **thin)
+
+    def _transient(self, values: Array, validity: Validity | None) -> Mask:
+        """Frames (T,) at an end of the recording whose values leave the range of the others by more than it."""
+        known = np.isfinite(values)
+        if validity is not None:
+            known &= validity.solved | validity.reserve
+        inner, ends = known.copy(), known.copy()
+        inner[:EDGE] = inner[-EDGE:] = False
+        ends[EDGE:-EDGE] = False
+        if not inner.any() or not ends.any():
+            return np.zeros(values.size, dtype=bool)
+        low, high = values[inner].min(), values[inner].max()
+        away = np.maximum(values - high, low - values)
+        return ends & (away > max(high - low, SMALL * np.abs(values[known]).max()))
 
     def _draw_strides(self, axes: Axes, side: str, values: Array, validity: Validity | None) -> None:
         """Draw mean, standard deviation and single curves of the strides of a leg."""
@@ -407,6 +437,8 @@ class Legs:
         if shaded:
             handles[shaded] = tuple(Patch(color=SHADE_COLOR[side]) for side in self.sides if side in of)
         sheet.add_legend(handles | dict(further or {}))
+        if self.cut_off:
+            sheet.add_note(BEYOND)
 
 
 def cross(axes: Axes, place: Array, height: float, color: str) -> None:

@@ -169,6 +169,7 @@ class Sheet(Figure):
         self.style, self.grid = style, grid
         self._headings = [LINE * style.font_pt + ABOVE / 72.0] * grid.rows  # heights above the rows [inch]
         self._header: list[Text] = []
+        self._beside = False  # whether a note stands beside the title
         self._legend: Legend | None = None
         self._legend_height = 0.0
         self._outer: dict[str, Text] = {}
@@ -202,10 +203,14 @@ class Sheet(Figure):
         self._header[-1].set_transform(self._from_top)
 
     def add_note(self, text: str) -> None:
-        """Add a smaller note, beside the title where both fit, otherwise below the header."""
+        """Add a smaller note: the first one beside the title where both fit, others below the header."""
         size, scale, first = self.style.note_pt, self.style.scale, self._header[0] if self._header else None
         used = text_width(first.get_text(), float(first.get_fontsize())) if first is not None else 0.0
-        if text_width(text, size) + used + 0.3 < self.style.width - (LEFT + RIGHT) * scale:
+        if (
+            not self._beside
+            and text_width(text, size) + used + 0.3 < self.style.width - (LEFT + RIGHT) * scale
+        ):
+            self._beside = True
             place = (self.style.width - RIGHT * scale, -(TOP + 0.03) * scale)
             beside = self.text(*place, text, fontsize=size, color=NOTE_COLOR, va="top", ha="right")
             beside.set_transform(self._from_top)
