@@ -122,6 +122,22 @@ def test_the_legend_says_why_a_curve_has_gaps():
     assert entries(activations(data))[:2] == ["right", "left (gaps: not measured)"]
 
 
+def test_no_line_is_drawn_across_frames_that_were_not_measured():
+    data = result(n_frames=251)
+    data.attrs |= {"heel_strike_times_r": [0.2, 1.2], "heel_strike_times_l": [0.2, 1.2]}
+    set_status(data, ms.Status.NOT_MEASURED, slice(50, 60), 0)
+    (curve,) = lines_of(activations(data).axes[0], "r", "-")
+    places = curve.get_xdata()
+    lost = (places > 29.9) & (places < 39.1)
+    assert (
+        lost.sum() == 10
+        and np.isnan(curve.get_ydata()[lost]).all()
+        and np.isfinite(curve.get_ydata()[~lost]).all()
+    )
+    (angle,) = lines_of(joint_angles_and_moments(data).axes[0], "r", "-")
+    assert np.isfinite(angle.get_ydata()).all(), "the motion was measured"
+
+
 def test_without_reserves_only_the_residual_is_drawn():
     figure = reserves_and_residual(in_time(result()))
     headings = [axes.get_title(loc="left") for axes in figure.axes]

@@ -142,15 +142,18 @@ def abscissa(result: xr.Dataset, *, averaged: bool = True) -> Abscissa:
     if not all(cycles.values()):
         return time_axis(result)
     passes: dict[str, list[Pass]] = {}
+    time = np.asarray(result["time"].values, float)
     for side, of_leg in cycles.items():
         failed, drawn = frames.failed(result, side), passes.setdefault(side, [])
         for cycle in sorted(of_leg, key=lambda cycle: -int((~failed[cycle.index]).sum())):
-            place = cycle.percent
+            # with the frames between them that were not measured: a gap of what depends on forces
+            index = np.arange(cycle.index[0], cycle.index[-1] + 1)
+            place = 100.0 * (time[index] - cycle.start) / (cycle.end - cycle.start)
             shown = [(place >= other.place[0]) & (place <= other.place[-1]) for other in drawn]
             repeated = np.any(shown, axis=0) if shown else np.zeros(place.size, dtype=bool)
-            drawn.append(Pass(cycle.index, place, repeated))
+            drawn.append(Pass(index, place, repeated))
     complete = {side: [cycle for cycle in of_leg if cycle.complete] for side, of_leg in cycles.items()}
-    counts, time = [len(of_leg) for of_leg in complete.values()], np.asarray(result["time"].values, float)
+    counts = [len(of_leg) for of_leg in complete.values()]
     if not averaged or min(counts) < STRIDES[0] or max(counts) < STRIDES[1]:
         return cycle_axis(passes)
     return cycle_axis(passes, {side: Strides.of(time, of_leg) for side, of_leg in complete.items()})

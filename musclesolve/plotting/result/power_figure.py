@@ -111,14 +111,13 @@ def _bursts(legs: Legs, joint: str, powers: Mapping[str, Array]) -> str:
     for name, (sign, first, last) in bundled_toml(__package__, "power_bursts.toml")[joint].items():
         shown = []
         for side, power in powers.items():
-            values = []
+            values, validity = [], legs.validity[side]
+            valid = validity.solved | validity.reserve
             for part in legs.x.passes[side]:
                 step = float(np.median(np.diff(part.place)))
                 if part.place[0] > first + step or part.place[-1] < last - step:
                     continue
-                inside = (
-                    (part.place >= first) & (part.place <= last) & ~legs.validity[side].failed[part.index]
-                )
+                inside = (part.place >= first) & (part.place <= last) & valid[part.index]
                 known = sign * power[part.index[inside]]
                 if np.isfinite(known).any():
                     values.append(float(np.nanmax(known)))
