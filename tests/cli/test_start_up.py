@@ -62,10 +62,10 @@ def test_the_first_run_on_a_machine_reports_each_compilation_once(tmp_path):
     script.write_text("""
 from numba import types
 from musclesolve._util.compiled_code import CompiledFunction
-from musclesolve.muscles.paths.kernel.entry import PATHS, POWERS, WRENCHES
+from musclesolve.muscles.paths.kernel.entry import PATHS, RATES, WRENCHES
 def small(x):
     return 2.0 * x
-for function in (CompiledFunction(small, (types.float64,), {}, "1", PATHS.message), WRENCHES, POWERS):
+for function in (CompiledFunction(small, (types.float64,), {}, "1", PATHS.message), WRENCHES, RATES):
     function.load()
 """)
     env = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path)}
