@@ -38,7 +38,7 @@ from musclesolve.live.causal_filter import CausalFilter
 from musclesolve.live.marker_bridging import MarkerBodies
 from musclesolve.live.plate_sides import PlateSides
 from musclesolve.live.sample_clock import SampleClock
-from musclesolve.motion.anatomy.anatomy import Seen, follow, measured_body
+from musclesolve.motion.anatomy.anatomy import Seen, check_axes, follow, measured_body
 from musclesolve.motion.anatomy.functional_axes import with_functional_axes
 from musclesolve.motion.anatomy.joint_centers import between
 from musclesolve.motion.anatomy.landmark_positions import filtered_markers, standing_trial
@@ -72,6 +72,10 @@ MOVES = 0.35
 LACKING = 0.1
 """Upward force, in body weights, that may be missing at the pelvis before a foot near the floor is taken to stand on
 something that is not measured; residuals of good recordings are half of it (Hicks et al. 2015)."""
+
+
+PEAK_HALF_LIFE = 2.0
+"""The largest ground force, by which residuals are judged, counts half after so long [s]."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -125,7 +129,7 @@ class _Past:
     joints: Array | None = None  # rotations of pelvis, thighs, shanks and feet in it (7, 3, 3)
     guessed_since: float | None = None  # since when a marker is where the motion alone puts it [s]
     not_plausible: Array = field(default_factory=lambda: np.full(2, -np.inf))  # last such sample by foot [s]
-    peak_force: float = 0.0  # largest ground force so far [N]
+    peak_force: float = 0.0  # largest ground force of the last seconds, fading [N]
     down: Array = field(
         default_factory=lambda: np.zeros(2)
     )  # for how many frames each foot is down without a force
@@ -233,7 +237,7 @@ class Live:
         self._floor = _floor_heights(fit.q, measured.time, self._feet_slots)
         self._coordinates = CausalFilter(count, self.rate, self.cutoff, self.lag)
         self._wrenches = tuple(CausalFilter(6, self.rate, self.cutoff, self.lag) for _ in SIDES)
-        self._assigned = PlateSides(self.plates, recording.unloaded_below)
+        self._assigned = PlateSides(self.plates, recording.unloaded_below, self._weight)
         self._clock, self._past = SampleClock(self.rate, self.bridge), _Past()
 
     @property
@@ -392,6 +396,7 @@ class Live:
         values = np.stack([*followed.points.values(), *followed.directions.values()], axis=1)
         nearest = self._nearest.at(values)
         if near is None or base is None:
+            check_axes(self.trial, followed.directions)
             coordinates = fit_pose(self.model, nearest.targets).coordinates[0]
         else:
             start = Pose(near[None, :-6], near[None, -6:-3], base[None])
@@ -501,7 +506,9 @@ class Live:
         external[0, self._feet] = pushed = np.where(known[:, None], wrench, 0.0)
         forces = distal_loads(model, bodies, external)
         moments = generalized_loads(model, motion, forces)
-        self._past.peak_force = max(self._past.peak_force, float(np.linalg.norm(pushed[:, :3].sum(axis=0))))
+        fading = 0.5 ** (1.0 / (PEAK_HALF_LIFE * self.rate))
+        greatest = float(np.linalg.norm(pushed[:, :3].sum(axis=0)))
+        self._past.peak_force = max(self._past.peak_force * fading, greatest)
         if plausible is not None:
             lost = self._find_unmeasured(motion.q[0], motion.qd[0], wrench, moments[0, joints + 2])
             known, wrench = known & ~lost, np.where(lost[:, None], np.nan, wrench)

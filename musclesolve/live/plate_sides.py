@@ -4,6 +4,8 @@ The rule is that of recordings (`recording.plates.plate_assignment`) without wha
 every sample is given to the foot whose line from heel to toe is nearer to the center of pressure, by its vertical
 force; the foot with the clear majority since the plate was loaded stands on it. While there is none, or no foot is
 near, nobody knows whose force it is, and neither leg is measured.
+
+What cannot be of the foot, by the limits for recordings (`sample_fault`), is not measured either.
 """
 
 from __future__ import annotations
@@ -14,8 +16,9 @@ import numpy as np
 
 from musclesolve._util.arrays import Array
 from musclesolve.motion.ground_reaction import origin_wrench
-from musclesolve.recording.data import SIDES, Side
+from musclesolve.recording.data import SIDE_NAMES, SIDES, Side
 from musclesolve.recording.plates.plate_assignment import CLEAR, FAR, distance_to_foot
+from musclesolve.recording.plates.plate_checks import sample_fault
 
 
 class PlateSides:
@@ -24,10 +27,11 @@ class PlateSides:
     Args:
         sides: of each plate the foot that it measures, None where that is found contact by contact.
         unloaded_below: vertical force under which a plate counts as unloaded [N].
+        weight: of the body [N].
     """
 
-    def __init__(self, sides: Sequence[Side | None], unloaded_below: float) -> None:
-        self.sides = tuple(sides)
+    def __init__(self, sides: Sequence[Side | None], unloaded_below: float, weight: float) -> None:
+        self.sides, self._weight_of_body = tuple(sides), weight
         self._below = unloaded_below
         self._stated = np.array([[side == each for each in SIDES] for side in self.sides], bool).reshape(
             -1, 2
@@ -66,6 +70,14 @@ class PlateSides:
             else:
                 on[k] = np.nan
                 amiss = f"it is not clear which foot stands on plate {k + 1}"
+        for k in (
+            np.flatnonzero((on == 1.0).any(axis=1) & wrench.any(axis=1) & ~lost) if feet is not None else ()
+        ):
+            side = int(np.argmax(on[k]))
+            beside = float(distance_to_foot(point[k], feet[side, 0], feet[side, 1]))
+            if fault := sample_fault(force[k], moment[k], beside, self._weight_of_body):
+                wrench[k] = np.nan
+                amiss = f"the force on the {SIDE_NAMES[SIDES[side]]} foot {fault}, and is left out"
         # zero times what is not known is zero
         shares = [np.where(on[:, side, None] == 0.0, 0.0, wrench * on[:, side, None]) for side in range(2)]
         return np.sum(shares, axis=1), amiss

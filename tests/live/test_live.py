@@ -323,3 +323,22 @@ def test_a_replay_is_a_result_as_run_writes_it(stride):
         assert np.allclose(
             result["joint_reaction"].values[k], frame.joint_reaction, atol=1e-6, equal_nan=True
         )
+
+
+def test_a_spike_of_a_plate_is_left_out(live):
+    """The leg has no forces while the spike is the newest sample; no later frame knows of it."""
+    plain = run_through(live)
+    live.clear()
+    spoiled = first_valid(plain) + 20
+
+    def spike(k, sample):
+        plates = sample.plates.copy()
+        if k == spoiled:
+            plates[:, 2] = 30_000.0
+        return [sample._replace(plates=plates)]
+
+    frames = run_through(live, spike)
+    assert not frames[spoiled].valid.any() and "is 3e+04 N" in " ".join(frames[spoiled].notes)
+    for ours, theirs in zip(frames[spoiled + 1 :], plain[spoiled + 1 :], strict=True):
+        if ours.valid.all():
+            assert np.abs(ours.moment - theirs.moment).max() < 15.0

@@ -192,7 +192,7 @@ def measured_body(
     offsets = standing_offsets(recording, stance, points)
     unusual: list[Unusual] = []
     if checked:
-        _check_axes(recording, directions)
+        check_axes(recording, directions)
         unusual = [
             *unusual_landmarks(recording, subject.stature, followed.moving),
             *unusual_hips(
@@ -304,7 +304,7 @@ def follow(
     return Followed(moving, points, directions, bodies, assumed, up)
 
 
-def _check_axes(recording: Recording, directions: Points) -> None:
+def check_axes(recording: Recording, directions: Points) -> None:
     """Refuse knee and ankle axes that point right: the landmarks that show them are swapped."""
     left = np.cross([0.0, 0.0, 1.0], directions["pelvis_forward"])
     for side in SIDES:

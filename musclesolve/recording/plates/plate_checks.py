@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from musclesolve._util.arrays import Mask, at_times
+from musclesolve._util.arrays import Array, Mask, at_times
 from musclesolve.constants import STANDARD_GRAVITY
 from musclesolve.errors import InputError
 from musclesolve.recording.data import SIDE_NAMES, SIDES, PlateForce, Side, Trial
@@ -42,6 +42,29 @@ JUMP, FASTEST = 1.0, 1000.0
 MOMENT_ARM, MOMENT_FLOOR = 0.3, 20.0
 # The step response of the filter has fallen below a thousandth after so many periods of the cut-off frequency.
 _PERIODS = 1.6
+
+
+def sample_fault(force: Array, moment: Array, beside: float, weight: float) -> str:
+    """Why one sample of a plate cannot be of a foot, "" where it can: the limits that hold for every sample.
+
+    Args:
+        force: on the foot (3,) [N]. moment: about the point of force (3,) [N m].
+        beside: distance of the point from the line between heel and toe [m].
+        weight: of the body [N].
+    """
+    x, y, z = force
+    vertical, size = abs(z), float(np.linalg.norm(moment))
+    if vertical > PEAK_SHARE[1] * weight:
+        return f"is {vertical:.4g} N"
+    if -z > PEAK_SHARE[0] * weight:
+        return f"pulls it down with {-z:.4g} N"
+    if math.hypot(x, y) > GREATEST_FRICTION * vertical + FRICTION_FLOOR:
+        return f"pushes it sideways with {math.hypot(x, y):.4g} N"
+    if size > MOMENT_ARM * vertical + MOMENT_FLOOR:
+        return f"has a moment of {size:.4g} N m about the point of force"
+    if (beside - BESIDE) * vertical > STRAY * weight:
+        return f"acts {beside:.2g} m away from it"
+    return ""
 
 
 class PlateFault(NamedTuple):
