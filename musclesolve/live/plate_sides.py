@@ -70,14 +70,14 @@ class PlateSides:
             else:
                 on[k] = np.nan
                 amiss = f"it is not clear which foot stands on plate {k + 1}"
-        for k in (
-            np.flatnonzero((on == 1.0).any(axis=1) & wrench.any(axis=1) & ~lost) if feet is not None else ()
-        ):
-            side = int(np.argmax(on[k]))
-            beside = float(distance_to_foot(point[k], feet[side, 0], feet[side, 1]))
+        for k in range(len(wrench)):
+            if feet is None or lost[k] or not wrench[k].any() or not on[k].any() or np.isnan(on[k]).any():
+                continue
+            foot = int(np.argmax(on[k]))
+            beside = float(distance_to_foot(point[k], feet[foot, 0], feet[foot, 1]))
             if fault := sample_fault(force[k], moment[k], beside, self._weight_of_body):
                 wrench[k] = np.nan
-                amiss = f"the force on the {SIDE_NAMES[SIDES[side]]} foot {fault}, and is left out"
+                amiss = f"the force on the {SIDE_NAMES[SIDES[foot]]} foot {fault}, and is left out"
         # zero times what is not known is zero
         shares = [np.where(on[:, side, None] == 0.0, 0.0, wrench * on[:, side, None]) for side in range(2)]
         return np.sum(shares, axis=1), amiss
