@@ -98,14 +98,17 @@ class Stream(Protocol):
 class Wanted:
     """What streams shall deliver: the names of a `Live`, and how their axes are turned into the global frame.
 
-    rotation: (3, 3) from the axes of the streams to the global frame.
+    rotation: (3, 3) from the axes of the streams to the global frame. repeats: a recording begins again at its end.
     """
 
     live: Expected
     rotation: Array
+    repeats: bool = False
 
     @classmethod
-    def of(cls, live: Expected, forward: str | None = None, up: str | None = None) -> Wanted:
+    def of(
+        cls, live: Expected, forward: str | None = None, up: str | None = None, *, repeats: bool = False
+    ) -> Wanted:
         """With the axes of the files of the trial ([laboratory]), or others such as "+x".
 
         Raises:
@@ -122,7 +125,8 @@ class Wanted:
                 expected="two axes of the streams, square to each other",
                 remedy="look up in the capture software which axis points up, and state both",
             )
-        return cls(live, rotation_of(document, laboratory | {"forward": axes[0], "up": axes[1]}))
+        rotation = rotation_of(document, laboratory | {"forward": axes[0], "up": axes[1]})
+        return cls(live, rotation, repeats)
 
     def markers(self, position: ArrayLike, metres: float = 1.0) -> Array:
         """Positions (n, 3) in the axes of the stream and a unit of so many metres -> global frame [m].

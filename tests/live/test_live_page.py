@@ -350,6 +350,23 @@ def test_a_frame_that_is_not_valid_is_drawn_without_subject_and_values(page, liv
     assert np.isnan(np.frombuffer(base64.b64decode(picture["ground"]["force"]), "<f4")).all()
 
 
+def test_a_recording_waits_for_the_first_browser(live, monkeypatch):
+    """What has drawn a message shows the page; without one the wait ends in time, or when it shall stop."""
+    monkeypatch.setattr(page_sink, "FIRST_BROWSER", 0.2)
+    page = LivePage(opens=False)
+    try:
+        page.begin(live)
+        assert not page.wait_for_browser()
+        monkeypatch.setattr(page_sink, "FIRST_BROWSER", 60.0)
+        asked_to_stop = iter([False, True])
+        assert not page.wait_for_browser(lambda: next(asked_to_stop))
+        with stream(page) as client:
+            client.send(json.dumps({"drawn": json.loads(client.recv(timeout=10))["number"]}))
+            assert page.wait_for_browser()
+    finally:
+        page.close()
+
+
 def test_a_port_that_is_taken_is_refused(live, page):
     other = LivePage(port=urlsplit(page.address).port, opens=False)
     try:

@@ -114,6 +114,24 @@ def test_a_replay_through_a_session_gives_the_frames_of_its_samples(live):
     assert 0.0 < passed.latency_ms(0.5) <= passed.latency_ms(0.99)
 
 
+def test_a_repeated_recording_begins_anew_and_no_frame_lies_across_the_seam(live):
+    """Its clock goes on, for longer than is bridged nothing comes, and each repetition gives the same frames."""
+    wanted, sink = Wanted.of(live, repeats=True), Kept()
+    length = live.trial.markers.time[-1] - live.trial.markers.time[0]
+    live.clear()
+    stream_session(wanted, ["replay"], [sink], seconds=2.0 * length)
+    time = np.array([arrival.sample.time for arrival in sink.arrivals])
+    count = len(live.trial.markers.time)
+    pause = time[count] - time[count - 1]
+    assert (np.diff(np.delete(time, count)) > 0.0).all() and live.bridge + 2.0 / live.rate < pause < 0.3
+    valid = np.array([frame.valid.all() for frame in sink.frames])
+    again = len(time) - count
+    assert valid[:count].sum() > 50 and valid[count:].sum() > 20
+    assert (valid[count:] == valid[:again]).all() and not valid[count]
+    for frame, other in zip(sink.frames[count:], sink.frames, strict=False):
+        np.testing.assert_allclose(frame.force, other.force, rtol=1e-6, atol=1e-6)
+
+
 def test_a_recording_at_another_rate_is_interpolated(live):
     own, finer = list(samples(live, live.trial)), list(samples(live, live.trial, 2.0 * live.rate))
     assert len(finer) == 2 * len(own) - 1
@@ -446,7 +464,10 @@ def test_the_command_without_samples_says_so(port):
 
 @pytest.mark.parametrize(
     "words",
-    [["--from", "replay", "-o", "out"], ["--replay"], [], ["--from", "replay", "--replay", "-o", "out"]],
+    [
+        *(["--from", "replay", "-o", "out"], ["--replay"], [], ["--from", "replay", "--replay", "-o", "out"]),
+        ["--from", "udp:5005", "--repeat"],
+    ],
 )
 def test_sources_that_contradict_each_other_are_refused(words):
     assert call(*words).exit_code == 2

@@ -436,6 +436,10 @@ def live(
         list[str] | None,
         typer.Option("--to", help="Where frames go: lsl:NAME, udp:HOST:PORT; repeatable."),
     ] = None,
+    repeat: Annotated[
+        bool,
+        typer.Option("--repeat", help="--from replay over and over, until Ctrl-C or --seconds."),
+    ] = False,
     seconds: Annotated[
         float | None, typer.Option(min=0.0, help="End after so long \\[s]; default: at Ctrl-C.")
     ] = None,
@@ -528,6 +532,9 @@ def live(
         raise typer.BadParameter(
             f"{option} {does} what comes in real time: --from replay, in place of --replay"
         )
+    replays = any(each.partition(":")[0] == "replay" for each in source or [])
+    if repeat and not replays:
+        raise typer.BadParameter("--repeat belongs to --from replay")
     if not page and (no_open or page_settings or page_port):
         raise typer.BadParameter("--no-open, --page-settings and --page-port belong to --page")
     if (stand is None and (walk or weigh)) or (stand is not None and record is None):
@@ -575,8 +582,11 @@ def live(
 
         if stand is None:
             ready = made(trial)
-            wanted = Wanted.of(ready, *stated)
+            wanted = Wanted.of(ready, *stated, repeats=repeat)
             stop = closing.enter_context(stop_signals())
+            if page and replays:  # a recording is short
+                logging.getLogger("musclesolve").info("the recording begins when a browser shows the page")
+                shown.wait_for_browser(stop)
             passed = stream_session(wanted, source or [], sinks, stop=stop, seconds=seconds, **joining)
         else:
             from musclesolve.live.standing import Standing, stand_first

@@ -1,4 +1,8 @@
-"""A recording in real time: its samples at the rate of a `Live`, one by one by the clock."""
+"""A recording in real time: its samples at the rate of a `Live`, one by one by the clock, once or over and over.
+
+Where it begins again, its clock goes on: for longer than `Live` bridges there are no samples, so that the filter begins
+anew and no frame is made of both ends of the recording.
+"""
 
 from __future__ import annotations
 
@@ -10,8 +14,11 @@ from musclesolve.errors import InputError
 from musclesolve.live.joining import Reading, Wanted
 from musclesolve.live.live import Live
 from musclesolve.live.replay import samples
-from musclesolve.live.stream import Sample, StreamEnded
+from musclesolve.live.stream import StreamEnded
 from musclesolve.recording.trial.trial_file import read_recording
+
+SEAM = 0.1
+"""Between two repetitions so much more than what is bridged is without samples, at least three of them [s]."""
 
 
 class ReplayStream:
@@ -19,7 +26,7 @@ class ReplayStream:
 
     Args:
         address: path of the trial file; "": that of the `Live`.
-        wanted: for which the samples are.
+        wanted: for which the samples are, and whether the recording is repeated.
     """
 
     clock = "recording"
@@ -36,25 +43,30 @@ class ReplayStream:
                 remedy="leave out --stand: the trial file names its standing trial",
             )
         trial = read_recording(address, "a replay") if address else live.trial
-        self._samples = samples(live, trial, live.rate)
-        self._next: Sample | None = next(self._samples)
-        self._first, self._begun = self._next.time, np.inf
+        self._samples = list(samples(live, trial, live.rate))
+        self._next, self._repeats = 0, wanted.repeats
+        first, last = self._samples[0].time, self._samples[-1].time
+        self._period = last - first + live.bridge + max(SEAM, 3.0 / live.rate)
+        self._shift, self._first, self._begun = 0.0, first, np.inf
 
     def read(self, timeout: float) -> list[Reading]:
         """See Stream."""
-        sample = self._next
-        if sample is None:
-            raise StreamEnded
+        if self._next == len(self._samples):
+            if not self._repeats:
+                raise StreamEnded
+            self._next, self._shift = 0, self._shift + self._period
+        sample = self._samples[self._next]
+        time = sample.time + self._shift
         self._begun = min(self._begun, perf_counter())
-        early = self._begun + sample.time - self._first - perf_counter()
+        early = self._begun + time - self._first - perf_counter()
         sleep(min(max(early, 0.0), timeout))
         if early > timeout:
             return []
-        self._next, now = next(self._samples, None), perf_counter()
-        readings = [Reading("plates", sample.time, sample.plates, now)]
+        self._next, now = self._next + 1, perf_counter()
+        readings = [Reading("plates", time, sample.plates, now)]
         if sample.emg is not None:
-            readings.append(Reading("emg", sample.time, sample.emg, now))
-        return [*readings, Reading("markers", sample.time, sample.markers, now)]
+            readings.append(Reading("emg", time, sample.emg, now))
+        return [*readings, Reading("markers", time, sample.markers, now)]
 
     def close(self) -> None:
         """See Stream."""

@@ -8,6 +8,7 @@ from importlib.util import find_spec
 from multiprocessing import get_context
 from multiprocessing.connection import Connection
 from pathlib import Path
+from time import monotonic
 from typing import Any
 
 from musclesolve._util.processes import block_sigint, one_thread_each
@@ -15,12 +16,14 @@ from musclesolve.errors import InputError, not_installed
 from musclesolve.live.live import Frame, Live
 from musclesolve.live.page.frame_ring import BYTES, FrameRing, row_type
 from musclesolve.live.page.page_settings import PageSettings
-from musclesolve.live.page.page_state import Order, PageSetup
-from musclesolve.live.stream import Arrival
+from musclesolve.live.page.page_state import SHOWN, Order, PageSetup
+from musclesolve.live.stream import WAIT, Arrival
 
 PACKAGES = ("starlette", "uvicorn", "websockets")
 GRACE = 5.0
 """How long the process of the page may take to end [s]."""
+FIRST_BROWSER = 60.0
+"""How long a recording waits for somebody who looks at it [s]."""
 
 
 class LivePage:
@@ -94,6 +97,24 @@ class LivePage:
             )
         self._ring, self.address = FrameRing(self._memory, kind), text
         self.announce(text)
+
+    def wait_for_browser(self, stop: Callable[[], bool] = lambda: False) -> bool:
+        """Wait until the first browser shows the page, a minute at most; call it once, after `begin`.
+
+        Args:
+            stop: asked ten times a second whether to wait no longer.
+
+        Returns:
+            Whether a browser shows the page.
+        """
+        until = monotonic() + FIRST_BROWSER
+        while monotonic() < until and not stop():
+            if self._connection.poll(WAIT):
+                try:
+                    return bool(self._connection.recv() == SHOWN)
+                except (EOFError, OSError):
+                    return False  # the process of the page has ended
+        return False
 
     def take(self, arrival: Arrival, frame: Frame) -> None:
         """Put a frame into the ring."""

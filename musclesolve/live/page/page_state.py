@@ -31,6 +31,8 @@ RECENT = 10.0
 """Samples that are not valid are counted over so long [s]."""
 MOST_VALUES = 10_000
 """Of steps are remembered."""
+SHOWN = "shown"
+"""What the server says to the session when a browser shows the page for the first time."""
 RATE_OVER = 1.0
 """Samples a second are counted over so long [s]."""
 

@@ -40,7 +40,7 @@ from starlette.websockets import WebSocket, WebSocketDisconnect
 from musclesolve.errors import InputError
 from musclesolve.live.page.frame_ring import FrameRing
 from musclesolve.live.page.page_settings import DURING, MOST_CURVES, SPANS, VALUES, PageSettings
-from musclesolve.live.page.page_state import Order, PageState
+from musclesolve.live.page.page_state import SHOWN, Order, PageState
 from musclesolve.report.picture.encoded import json_text
 from musclesolve.report.picture.moving_picture import picture_html, rendered, trusted
 
@@ -116,6 +116,7 @@ class PageServer:
         self.state = PageState(order.setup, order.settings)
         self.clients: set[Client] = set()
         self.version, self.ended = 0, False
+        self.shown = asyncio.Event()  # set when the first browser has drawn the page
         self.trouble = ""  # why choices were not written to their file
         self.pages = {"/": self._operator_page(), "/subject": self._subject_page()}
 
@@ -144,11 +145,18 @@ class PageServer:
                 connection.recv()
             loop.call_soon_threadsafe(over.set)
 
+        async def say_shown() -> None:
+            await self.shown.wait()
+            with contextlib.suppress(OSError):  # the session may have ended
+                connection.send(SHOWN)
+
         Thread(target=listen, daemon=True).start()
+        saying = asyncio.create_task(say_shown())
         pumping = asyncio.create_task(self._pump())
         serving = asyncio.create_task(server.serve(sockets=[listening]))
         await over.wait()
         pumping.cancel()
+        saying.cancel()
         self._read()
         self.ended = True
         for client in self.clients:
@@ -310,6 +318,7 @@ class PageServer:
                     continue
                 if "drawn" in said:
                     client.drawn.set()
+                    self.shown.set()
                 if "settings" in said:
                     self._choose(said["settings"])
         client.gone = True
