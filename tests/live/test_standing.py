@@ -285,6 +285,14 @@ def test_what_goes_wrong_later_is_said_now_and_then(stride, live):
     assert run(12.0, lambda sample: None) == []
     hidden = run(14.0, lambda sample: sample.markers.__setitem__(place, np.nan))
     assert len(hidden) == 2 and all(f"the marker {heel} is hidden" in text for text in hidden)
+    # the time of another clock is no time for which the marker was hidden, nor is a time that is far off
+    back = run(0.5, lambda sample: sample.markers.__setitem__(place, np.nan))
+    for jump in (-100.0, 1e12):
+        for time in (100.0 + jump + np.arange(60) * period):
+            markers = walk[30].markers.copy()
+            markers[place] = np.nan
+            watch.take(Arrival(Sample(time, markers, walk[30].plates), 0.0), live._interrupted(0.0, 0.0, ()))
+    assert back == said == []
     drifted = run(12.0, lambda sample: sample.plates.__setitem__((0, 2), sample.plates[0, 2] + 9.0))
     assert len(drifted) == 1 and "plate 1 shows 9 N" in drifted[0]
 
