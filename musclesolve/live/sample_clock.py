@@ -68,8 +68,8 @@ class SampleClock:
             if anew and not follows:
                 self._ahead, self._refused = time, self._refused + 1
                 return Taken(
-                    refusal=f"the sample of {time:.4f} s came {time - self._newest:.4g} s after the last one and was refused "
-                    "until another one follows it"
+                    refusal=f"the sample of {time:.4f} s came {time - self._newest:.4g} s after the last one and was "
+                    "refused until another one follows it"
                 )
             if not anew and abs(periods - slots) > OFF_GRID:
                 self._refused += 1

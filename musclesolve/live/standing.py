@@ -32,6 +32,7 @@ from musclesolve.constants import STANDARD_GRAVITY
 from musclesolve.errors import InputError
 from musclesolve.live.live import Live
 from musclesolve.live.recorder import plate_columns
+from musclesolve.live.sample_clock import SampleClock
 from musclesolve.live.stream import WAIT, Arrival, Sample, Source, StreamEnded
 from musclesolve.recording.data import SIDE_NAMES, SIDES, Markers, Side, Table, Trial
 from musclesolve.recording.file_axes import global_from_laboratory
@@ -70,7 +71,9 @@ STANDS = 150.0
 ATTEMPTS = 3
 """So often the subject may stand."""
 PATIENCE = 10.0
-"""So long samples are waited for [s]."""
+"""So long samples are waited for [s]: the first one, and any other before the standing counts as not measured."""
+LONGEST_GAP = 1.0
+"""After a longer time without samples the standing begins anew [s], as with another clock."""
 _AXES = ("forward", "left", "up")
 ASKED = frozenset(
     "trial_file unreadable mapping marker_units up_axis sides_swapped pair_swapped labels_exchanged landmark_order "
@@ -223,9 +226,10 @@ class Standing:
         Args:
             source: of samples in the order of `markers` and `plates`.
             seconds: how long the subject stands [s].
-            stop: asked at least ten times a second; what came until then is used.
+            stop: asked at least ten times a second.
 
         Raises:
+            KeyboardInterrupt: `stop` says so.
             InputError: hardly a sample came, or the folder cannot be written.
         """
         time, markers, plates = self._taken(source, seconds, stop)
@@ -259,9 +263,10 @@ class Standing:
         Args:
             source: as of `measure`.
             seconds: how much of the movement [s].
-            stop: asked at least ten times a second; what came until then is used.
+            stop: asked at least ten times a second.
 
         Raises:
+            KeyboardInterrupt: `stop` says so.
             InputError: hardly a sample came, or no motion can be read from them.
         """
         assert self._stood is not None and self._stood.trial is not None
@@ -274,29 +279,40 @@ class Standing:
         return read_standing(path)
 
     def _taken(self, source: Source, seconds: float, stop: Callable[[], bool]) -> tuple[Array, Array, Array]:
-        """Times (T,) [s] from 0 on, markers (T, n, 3) and plates (T, P, 9) of some seconds, NaN where none came."""
-        samples, begun = list[Sample](), perf_counter()
-        while not stop():
+        """Times (T,) [s] from 0 on, markers (T, n, 3) and plates (T, P, 9) of some seconds, NaN where none came.
+
+        Only samples that arrive from now on count; where their clock changes, it begins anew.
+        """
+        samples, slots, clock = list[Sample](), list[int](), SampleClock(self.rate, self.bridge)
+        begun = heard = perf_counter()
+        silent = False
+        while not silent and (not slots or slots[-1] + 1e-6 < seconds * self.rate):
+            if stop():
+                raise KeyboardInterrupt
             try:
                 arrival = source.wait(WAIT)
             except StreamEnded:
                 break
-            if arrival is not None and (not samples or arrival.sample.time > samples[-1].time):
-                samples.append(arrival.sample)
-            if samples and samples[-1].time - samples[0].time >= seconds:
-                break
-            if not samples and perf_counter() - begun > PATIENCE:
-                break
-        if len(samples) < max(0.5 * seconds * self.rate, 2.0):
+            now = perf_counter()
+            # what came before the subject was asked to stand shows something else
+            if arrival is not None and arrival.received >= begun:
+                taken = clock.take(arrival.sample.time)
+                if not taken.refusal:
+                    heard = now
+                    if taken.anew and not 0 < taken.slots <= LONGEST_GAP * self.rate:
+                        samples.clear()
+                        slots.clear()
+                    slots.append(slots[-1] + taken.slots if slots else 0)
+                    samples.append(arrival.sample)
+            silent = now - heard > PATIENCE or now - begun > 2.0 * seconds + PATIENCE
+        if silent or len(samples) < max(0.5 * seconds * self.rate, 2.0):
+            since = f", the last one {perf_counter() - heard:.0f} s ago" if samples else ""
             raise InputError(
-                f"{len(samples)} samples came in {seconds:g} s",
+                f"{len(samples)} samples came in {perf_counter() - begun:.1f} s{since}",
                 code="no_stream",
-                expected=f"{self.rate:g} a second",
-                remedy="see whether the sender runs, and whether --rate is its rate",
+                expected=f"{self.rate:g} a second for {seconds:g} s, by one clock",
+                remedy="see whether the sender runs all the time, and whether --rate is its rate",
             )
-        slots = np.rint((np.array([sample.time for sample in samples]) - samples[0].time) * self.rate).astype(
-            int
-        )
         time = np.arange(slots[-1] + 1) / self.rate
         markers = np.full((len(time), len(self.markers), 3), np.nan)
         plates = np.full((len(time), len(self.plates), 9), np.nan)
@@ -471,6 +487,7 @@ def stand_first(
         stop: asked at least ten times a second.
 
     Raises:
+        KeyboardInterrupt: `stop` says so.
         InputError: what was found `ATTEMPTS` times, hardly a sample came, or a `Live` cannot be made.
     """
     try:
@@ -479,7 +496,7 @@ def stand_first(
             stood = standing.measure(source, seconds, stop)
             for found in stood.findings:
                 say(str(found))
-            if stood.ok or stop() or attempt == ATTEMPTS:
+            if stood.ok or attempt == ATTEMPTS:
                 break
             say("Once more.")
         if not stood.ok:
@@ -498,6 +515,8 @@ def stand_first(
             say(f"Move, for {walk:g} s, as in the session.")
             trial = standing.follow(source, walk, stop)
         live = make(trial)
+        if stop():
+            raise KeyboardInterrupt
         chosen = Chosen(source, standing, live.markers)
         chosen.let_pass()
     except BaseException:

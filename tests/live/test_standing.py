@@ -6,7 +6,7 @@ import tomllib
 from dataclasses import replace
 from itertools import count, islice
 from pathlib import Path
-from time import perf_counter
+from time import perf_counter, sleep
 
 import numpy as np
 import pytest
@@ -14,6 +14,7 @@ from refusals import refused
 
 from musclesolve.constants import STANDARD_GRAVITY
 from musclesolve.data.bundled import reference_stride
+from musclesolve.live import standing as of_standing
 from musclesolve.live.live import Live
 from musclesolve.live.marker_bridging import MarkerBodies
 from musclesolve.live.recorder import Recorder
@@ -242,6 +243,86 @@ def test_the_subject_may_stand_three_times(stride, tmp_path):
         stand_first(standing, source, Live, seconds=0.5, say=said.append)
 
 
+class InRealTime(Stream):
+    """A stream whose samples arrive at their times, and wait until they are asked for."""
+
+    def __init__(self, given, begun):
+        super().__init__(given)
+        self.begun, self.next = begun, None
+
+    def wait(self, timeout):
+        self.next = self.next or next(self._samples)
+        arrives = self.begun + self.next.time
+        sleep(min(max(arrives - perf_counter(), 0.0), timeout))
+        if perf_counter() < arrives:
+            return None
+        sample, self.next = self.next, None
+        return Arrival(sample, arrives)
+
+
+def test_a_standing_begins_when_it_is_asked_for(stride, tmp_path):
+    """What arrived before, while the last attempt was looked at, is of somebody who has not been asked yet."""
+    standing, said = Standing(reference_stride(), tmp_path, rate_hz=60.0), list[str]()
+    asked, begun = list[float](), perf_counter()
+
+    def say(text):
+        said.append(text)
+        if text == "Once more.":
+            sleep(0.4)
+        elif text.startswith("Stand still"):
+            asked.append(perf_counter())
+
+    def hidden(markers, plates):
+        markers[0] = np.nan
+
+    first, second = (standing_samples(standing, stride, *how) for how in ((hidden,), ()))
+    mixed = (
+        one if begun + one.time < (asked[1] if len(asked) > 1 else np.inf) else other
+        for one, other in zip(first, second, strict=True)
+    )
+    source = InRealTime(mixed, begun)
+
+    class Interrupted(Exception):
+        pass
+
+    def make(trial):
+        raise Interrupted
+
+    with pytest.raises(Interrupted):
+        stand_first(standing, source, make, seconds=0.5, say=say)
+    assert len(asked) == 2 and source.closed
+
+
+def test_a_stream_that_falls_silent_or_jumps_while_the_subject_stands(stride, tmp_path, monkeypatch):
+    standing = Standing(reference_stride(), tmp_path, rate_hz=60.0)
+
+    class Silent(Stream):
+        def wait(self, timeout):
+            try:
+                return super().wait(timeout)
+            except StreamEnded:
+                sleep(0.01)
+
+    monkeypatch.setattr(of_standing, "PATIENCE", 0.1)
+    with refused("no_stream", "50 samples came", "the last one"):
+        standing.measure(Silent(islice(standing_samples(standing, stride), 50)), 1.0)
+    monkeypatch.undo()
+    jumped = (
+        sample._replace(time=sample.time + 1e12 * (k > 40))
+        for k, sample in enumerate(standing_samples(standing, stride))
+    )
+    time, markers, plates = standing._taken(Stream(jumped), 1.0, lambda: False)
+    assert len(time) == len(markers) == len(plates) == 61 and np.isfinite(plates).all()
+
+
+def test_a_standing_that_is_stopped_ends_as_any_command(stride, tmp_path):
+    standing = Standing(reference_stride(), tmp_path, rate_hz=60.0)
+    source, answers = Stream(standing_samples(standing, stride)), iter([False] * 20)
+    with pytest.raises(KeyboardInterrupt):
+        stand_first(standing, source, Live, seconds=1.0, stop=lambda: next(answers, True), say=str)
+    assert source.closed and not list(tmp_path.iterdir())
+
+
 def test_a_template_that_cannot_be_used_is_refused(laboratory, tmp_path):
     with refused("missing_argument", "--rate"):
         Standing(laboratory, tmp_path)
@@ -288,7 +369,7 @@ def test_what_goes_wrong_later_is_said_now_and_then(stride, live):
     # the time of another clock is no time for which the marker was hidden, nor is a time that is far off
     back = run(0.5, lambda sample: sample.markers.__setitem__(place, np.nan))
     for jump in (-100.0, 1e12):
-        for time in (100.0 + jump + np.arange(60) * period):
+        for time in 100.0 + jump + np.arange(60) * period:
             markers = walk[30].markers.copy()
             markers[place] = np.nan
             watch.take(Arrival(Sample(time, markers, walk[30].plates), 0.0), live._interrupted(0.0, 0.0, ()))
