@@ -49,9 +49,17 @@ KEPT = 10.0
 WINDOW = 5.0
 """The shortest way is that of the present and the last stretch of this length [s]."""
 COUNTED = 32
-"""Of so many readings of markers the rate is measured."""
-OTHER_RATE = 0.1
+"""The rate is measured of at least so many readings of markers"""
+MEASURED = 1.0
+"""and of a stretch of at least this length [s],"""
+STRETCHES = 5
+"""so often when a clock begins: `EvenTimes` of a stream that states another rate show its own after some seconds."""
+OTHER_RATE = 0.01
 """Share by which the rate of the markers may differ from that of `Live`."""
+OTHER_STEP = 0.1
+"""Share by which their median step may: stamps are often rounded to milliseconds."""
+ANEW = 1.0
+"""Where times of markers jump by more than this, their clock has begun anew [s]."""
 
 
 class Reading(NamedTuple):
@@ -232,7 +240,7 @@ class Joined:
         self._ways = {stream.clock: _Way() for stream in self._streams}
         self._held, self._past = list[Reading](), dict[tuple[str, int], _Past]()
         self._carrier: int | None = None  # the stream that has the markers
-        self._times = list[float]()  # of the first readings of markers
+        self._times, self._stretches = list[float](), 0  # of readings of markers, of which the rate is measured
         self._last, self._late_time, self._late_since = -np.inf, np.inf, 0
         self.late = self.repeated = 0
         self._queue: SimpleQueue[tuple[int, Reading | BaseException]] = SimpleQueue()
@@ -335,30 +343,42 @@ class Joined:
             self._late_since = self._late_since + 1 if reading.time > self._late_time else 1
             self._late_time = reading.time
             if self._late_since > max(self._live.bridge * self._live.rate, 3.0):
-                self._last = -np.inf
+                self._last, self._stretches = -np.inf, 0
+                self._times.clear()
                 self._ways[self._streams[number].clock] = _Way()
         else:
             self._late_since, self._late_time = 0, np.inf
             self._held.insert(place, reading)
 
     def _check_rate(self, time: float) -> None:
-        """Refuse markers that come at another rate than that of the filter."""
-        if len(self._times) > COUNTED:
-            return
-        self._times.append(time)
-        if len(self._times) <= COUNTED:
-            return
-        steps = np.diff(np.unique(self._times))
-        if not len(steps):  # one time again and again
+        """Refuse markers that come at another rate than that of the filter.
+
+        Looked at are the first `STRETCHES` stretches of a clock. The rate is the slope of the periods of the `Live`
+        that have passed, counted step by step, over the time: so neither jitter nor lost samples change it.
+        """
+        if self._times and abs(time - self._times[-1]) > ANEW:
             self._times.clear()
+            self._stretches = 0
+        if not self._times or time != self._times[-1]:
+            self._times.append(time)
+        if self._stretches == STRETCHES:
+            del self._times[:-1]
             return
+        if len(self._times) <= COUNTED or abs(time - self._times[0]) < MEASURED:
+            return
+        times = np.unique(self._times)
+        self._times, self._stretches = [time], self._stretches + 1
+        steps = np.diff(times)
         rate = 1.0 / float(np.median(steps))
+        if abs(rate / self._live.rate - 1.0) <= OTHER_STEP:
+            periods = np.cumsum(np.round(steps * self._live.rate))
+            rate = float(np.polyfit(times[1:] - times[0], periods, 1)[0])
         if abs(rate / self._live.rate - 1.0) > OTHER_RATE:
             raise InputError(
                 f"{self._names[self._carrier or 0]} has markers {rate:.4g} times a second",
                 code="bad_stream",
                 expected=f"{self._live.rate:g} times a second",
-                remedy=f"--rate {rate:.3g}, or in Python Live(..., rate_hz={rate:.3g})",
+                remedy=f"--rate {rate:.4g}, or in Python Live(..., rate_hz={rate:.4g})",
             )
 
     def _due(self, head: Reading, now: float) -> bool:

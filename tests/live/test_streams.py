@@ -238,14 +238,34 @@ def test_plates_with_a_clock_of_their_own_are_set_by_arrival_or_as_stated(live, 
     assert arrival.sample.plates[0, 0] == 11.0
 
 
-def test_markers_of_two_streams_and_those_at_another_rate_are_refused(live):
+def test_markers_of_two_streams_are_refused(live):
     both = Joined(live, {"one": Given([markers(live, 0.0)]), "two": Given([markers(live, 0.0)])})
     with refused("conflict", "one", "two"):
         while True:
             both.wait(0.2)
     both.close()
-    with refused("bad_stream", "given", "--rate 250"):
-        joined(live, *(markers(live, 0.004 * k) for k in range(40)))
+
+
+@pytest.mark.parametrize("rate", [250.0, 102.0, 98.0, 50.0])
+def test_markers_at_another_rate_are_refused(live, rate):
+    with refused("bad_stream", "given", f"--rate {rate:.3g}"):
+        joined(live, *(markers(live, k / rate) for k in range(300)))
+
+
+def test_the_rate_is_looked_at_again_when_the_clock_begins_anew(live):
+    first = [markers(live, 50.0 + k / live.rate) for k in range(900)]
+    for start in (0.0, 90.0):
+        with refused("bad_stream", "given", "--rate 97"):
+            joined(live, *first, *(markers(live, start + k / 97.0) for k in range(200)))
+
+
+def test_jitter_losses_and_rounded_times_do_not_change_the_rate(live):
+    """Jitter of a fifth of a period, every tenth sample lost, a clock 500 ppm fast, times in steps of 3 ms."""
+    random = np.random.default_rng(3)
+    times = (np.arange(700) + random.uniform(-0.2, 0.2, 700)) / live.rate * 1.0005
+    kept = times[random.random(700) > 0.1]
+    assert len(joined(live, *(markers(live, time) for time in kept))[0]) == len(kept)
+    joined(live, *(markers(live, round(time / 0.003) * 0.003) for time in times))
 
 
 def test_lost_and_reordered_datagrams_give_no_wrong_frame(live):
