@@ -7,6 +7,7 @@ counted by what is wrong with it, and nothing of it is used.
 from __future__ import annotations
 
 import json
+import logging
 import socket
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -23,6 +24,7 @@ from musclesolve.live.live import Frame, Live
 from musclesolve.live.stream import STATUS_NAMES, Arrival
 from musclesolve.recording.units import metres_in
 
+LOG = logging.getLogger("musclesolve")
 VERSION = 1
 """Of the datagrams, under the key "musclesolve"."""
 LOCAL = "127.0.0.1"
@@ -238,6 +240,7 @@ class UdpSink:
     def __init__(self, address: str) -> None:
         self._socket, self._place = socket_of(*address_of(address, "--to"), "--to")
         self._names, self._sent = b"", -np.inf
+        self._failed: Counter[str] = Counter()
 
     def begin(self, live: Live) -> None:
         """See Sink."""
@@ -270,12 +273,25 @@ class UdpSink:
         """See Sink."""
         self._socket.close()
 
+    @property
+    def remarks(self) -> list[str]:
+        """Datagrams that the system did not send, by its reason."""
+        return [
+            f"{count} datagrams to {self._place[0]}, port {self._place[1]} could not be sent: {reason}"
+            for reason, count in self._failed.items()
+        ]
+
     def _send(self, data: bytes) -> None:
-        """Send a datagram; where nobody listens it is lost, as is the way of datagrams."""
+        """Send a datagram; where nobody listens, or the system does not send it, it is lost and the session goes on."""
         try:
             self._socket.sendto(data, self._place)
         except ConnectionRefusedError:  # the answer to an earlier one
             pass
+        except OSError as error:
+            reason = error.strerror or str(error)
+            if not self._failed[reason]:
+                LOG.warning("a frame could not be sent to udp:%s:%s: %s", *self._place[:2], reason)
+            self._failed[reason] += 1
 
 
 def _datagram(content: Mapping[str, Any]) -> bytes:
