@@ -214,6 +214,6 @@ def test_where_no_qtm_is_nothing_begins(live):
         port = free.getsockname()[1]
     with refused("no_stream", str(port)):
         QualisysStream(f"127.0.0.1:{port}", Wanted.of(live))
-    for address in ("", "host:port", "host/world"):
+    for address in ("", "host:port", "host/world", "127.0.0.1:99999", "127.0.0.1:0"):
         with refused("bad_value"):
             QualisysStream(address, Wanted.of(live))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import math
 import os
 from collections.abc import Iterator
 from contextlib import ExitStack, nullcontext
@@ -523,14 +524,32 @@ def live(
     side: Sides = Side.both,
 ) -> None:
     """Muscle and joint forces frame by frame while the subject moves, or of a recording as if it came live."""
-    if replay == bool(source):
+    if replay and source:
+        raise typer.BadParameter("state one of --replay and --from")
+    if not replay and not source:
         raise typer.BadParameter("state where samples come from: --from, or --replay -o OUT for a recording")
     if replay != (output is not None):
         raise typer.BadParameter("--replay and -o belong together")
-    if replay and (page or record):
-        option, does = ("--page", "shows") if page else ("--record", "writes")
+    numbers = {"--rate": rate, "--plate-offset": plate_offset, "--seconds": seconds, "--wait-ms": wait_ms}
+    for option, number in numbers.items():
+        if number is not None and not math.isfinite(number):
+            raise typer.BadParameter(f"{option} is {number}: state a finite number")
+    if rate is not None and rate <= 0.0:
+        raise typer.BadParameter(f"--rate is {rate:g}: state a number of samples a second above zero")
+    streamed = {
+        "--page": page,
+        "--record": record is not None,
+        "--to": bool(sink),
+        "--plate": bool(plate),
+        "--wait-ms": wait_ms != 10.0,
+        "--forward": forward is not None,
+        "--up": up is not None,
+        **{option: number is not None for option, number in list(numbers.items())[:3]},
+    }
+    if replay and any(streamed.values()):
+        option = next(name for name, stated in streamed.items() if stated)
         raise typer.BadParameter(
-            f"{option} {does} what comes in real time: --from replay, in place of --replay"
+            f"{option} is for what comes in real time: --from replay, in place of --replay -o OUT"
         )
     replays = any(each.partition(":")[0] == "replay" for each in source or [])
     if repeat and not replays:

@@ -49,12 +49,13 @@ class QualisysStream:
     def __init__(self, address: str, wanted: Wanted) -> None:
         place, _, frame = address.partition("/")
         host, _, port = place.partition(":")
-        if not host or frame not in ("", "plate") or not (port or "22223").isdecimal():
+        known = (port or "22223").isdecimal() and 0 < int(port or 22223) < 65536
+        if not host or frame not in ("", "plate") or not known:
             raise InputError(
                 f"'qualisys:{address}' is no address",
                 code="bad_value",
                 where="--from",
-                expected="qualisys:HOST, with :PORT or /plate behind it where they are needed",
+                expected="qualisys:HOST, with :PORT (1 to 65535) or /plate behind it where they are needed",
                 remedy="--from qualisys:127.0.0.1",
             )
         self.clock, self._wanted, self._local = f"qualisys:{place}", wanted, frame == "plate"
