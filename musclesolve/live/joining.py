@@ -172,12 +172,16 @@ class _Way:
 
 @dataclass
 class _Past:
-    """The last readings of plates or EMG of one stream, in the order of their times."""
+    """The last readings of plates or EMG of one stream, in the order of their times.
+
+    Readings of one time are one, with the numbers of all of them; `parts`: such came.
+    """
 
     readings: deque[Reading] = field(default_factory=deque)
     steps: deque[float] = field(default_factory=lambda: deque(maxlen=16))
     period: float = 0.0
     received: float = -np.inf
+    parts: bool = False
 
     def add(self, reading: Reading) -> None:
         readings, later = self.readings, list[Reading]()
@@ -191,18 +195,25 @@ class _Past:
                 self.steps.append(reading.time - readings[-1].time)
                 self.period = sorted(self.steps)[len(self.steps) // 2]
             readings.append(reading)
+        else:
+            known, other = np.isfinite(reading.values), readings[-1]
+            self.parts = self.parts or bool((known & ~np.isfinite(other.values)).any())
+            readings[-1] = reading._replace(values=np.where(known, reading.values, other.values))
         readings.extend(reversed(later))
         while readings[0].time < readings[-1].time - KEPT:
             readings.popleft()
 
     def complete(self, time: float, now: float) -> bool:
         """Whether no reading for a time of its clock is still to be expected."""
-        known = bool(self.steps)  # its period
-        return (
-            not known
-            or self.readings[-1].time >= time - (1.0 - AT) * self.period
-            or now - self.received > SILENT
-        )
+        if not self.steps or now - self.received > SILENT:  # its period is not known, or it is silent
+            return True
+        newest = self.readings[-1]
+        if newest.time < time - (1.0 - AT) * self.period:
+            return False
+        if not self.parts or len(self.readings) < 2 or newest.time > time + AT * self.period:
+            return True
+        before = np.isfinite(self.readings[-2].values)
+        return not (before & ~np.isfinite(newest.values)).any()  # all parts are there
 
     def at(self, time: float, least: float) -> Reading | None:
         """The newest reading at or before a time of its clock, None where it is older than `least` and `AGE`.
@@ -237,6 +248,8 @@ class Joined:
         self._live, self._streams, self._names = live, list(streams.values()), list(streams)
         self._hold = 1e-3 * check_number(wait_ms, "wait_ms", "milliseconds, zero or more", least=0.0)
         self._offset = plate_offset
+        if plate_offset is not None:
+            check_number(plate_offset, "plate_offset", "seconds")
         self._ways = {stream.clock: _Way() for stream in self._streams}
         self._held, self._past = list[Reading](), dict[tuple[str, int], _Past]()
         self._carrier: int | None = None  # the stream that has the markers

@@ -216,6 +216,35 @@ def test_a_sample_waits_for_plates_that_come_later(live, monkeypatch):
     assert stream.closed and not [thread for thread in threading.enumerate() if thread.name == "given"]
 
 
+def test_plates_in_readings_of_their_own_of_one_time_are_all_used(live, monkeypatch):
+    """Whatever comes first; one that is not measured any more is not waited for longer than `wait_ms`."""
+    monkeypatch.setattr(joining, "SILENT", 60.0)
+
+    def part(time: float, number: int) -> Reading:
+        values = np.full((len(live.plates), 9), np.nan)
+        values[number] = 100.0 * time + number
+        return Reading("plates", time, values, 0.0)
+
+    stream = Given()
+    source = Joined(live, {"given": stream}, wait_ms=60e3)
+    for k in range(3):
+        for reading in (part(0.01 * k, 0), part(0.01 * k, 1), markers(live, 0.01 * k)):
+            stream.put(reading)
+        assert np.allclose(source.wait(30.0).sample.plates[:, 0], [k, k + 1])
+    for reading in (markers(live, 0.03), part(0.03, 1)):
+        stream.put(reading)
+    assert source.wait(0.1) is None  # the other plate is still to come
+    stream.put(part(0.03, 0))
+    assert np.allclose(source.wait(30.0).sample.plates[:, 0], [3.0, 4.0])
+    source.close()
+
+
+@pytest.mark.parametrize("offset", [np.nan, np.inf])
+def test_an_offset_that_is_no_number_is_refused(live, offset):
+    with refused("bad_number", "plate_offset"):
+        Joined(live, {}, plate_offset=offset)
+
+
 @pytest.mark.parametrize("offset", [None, 3.0])
 def test_plates_with_a_clock_of_their_own_are_set_by_arrival_or_as_stated(live, offset):
     """Their clock is 3 s behind that of the markers, whatever `perf_counter` says."""
@@ -409,6 +438,19 @@ def test_frames_go_out_as_json_that_names_its_numbers(live, port):
     assert abs(last["sample_time"] - last["time"] - names["lag"]) < 1e-9 and 0.0 < last["latency"] < 60.0
 
 
+def test_a_sink_that_cannot_send_does_not_end_the_session(live, caplog):
+    """What the system answers to a broadcast that nobody allowed."""
+    sample = next(samples(live, live.trial))
+    sink = open_sink("udp:255.255.255.255:5006")
+    sink.begin(live)
+    for _ in range(3):
+        sink.take(Arrival(sample, perf_counter()), live.step(*sample))
+    sink.close()
+    (remark,) = sink.remarks
+    assert "255.255.255.255" in remark and int(remark.split()[0]) >= 4  # with the names
+    assert len([text for text in caplog.messages if "could not be sent" in text]) == 1
+
+
 def test_addresses_that_are_none_are_refused(live, port):
     wanted = Wanted.of(live)
     with refused("unknown_name", "upd", "udp:"):
@@ -491,6 +533,32 @@ def test_the_command_without_samples_says_so(port):
 )
 def test_sources_that_contradict_each_other_are_refused(words):
     assert call(*words).exit_code == 2
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["--rate", "200"],
+        ["--to", "udp:5006"],
+        ["--plate", "auto"],
+        ["--seconds", "0"],
+        ["--forward", "+x"],
+        ["--up", "+z"],
+        ["--wait-ms", "5"],
+        ["--plate-offset", "0"],
+        ["--record", "folder"],
+    ],
+)
+def test_options_of_streams_are_refused_where_nothing_streams(words, tmp_path):
+    done = call("--replay", "-o", str(tmp_path / "out"), *words)
+    assert done.exit_code == 2 and words[0] in done.output and "real time" in done.output
+    assert not (tmp_path / "out").exists()
+
+
+def test_numbers_that_cannot_be_are_refused_before_the_trial_is_read(tmp_path):
+    for words in (["--rate", "0"], ["--rate", "nan"], ["--plate-offset", "nan"], ["--seconds", "nan"]):
+        done = CliRunner().invoke(cli.app, ["live", str(tmp_path / "no.toml"), "--from", "replay", *words])
+        assert done.exit_code == 2 and words[0] in done.output
 
 
 def test_kinds_of_streams_are_checked_before_the_trial_is_read(tmp_path):
