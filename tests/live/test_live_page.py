@@ -146,6 +146,19 @@ def test_the_peak_of_each_step_is_that_of_its_frames_and_has_none_where_one_is_n
     assert values == [pytest.approx(5.0), None, pytest.approx(5.0)], "with what comes in swing"
 
 
+def test_where_the_clock_begins_anew_there_is_no_step_yet(live, frames):
+    state, ring = state_of(live)
+    good = next(frame for _, frame in frames if frame.valid.all())
+    for at in np.arange(0.0, 3.0, 0.01):
+        ring.write(perf_counter(), planted(live, good, at, float(0.2 < at % 1.0 < 0.8), 1.0))
+    state.take(*ring.read())
+    assert state.feedback()["done"] == 3
+    ring.write(perf_counter(), planted(live, good, 0.0, 0.0, 1.0))
+    state.take(*ring.read())
+    feedback = state.feedback()
+    assert feedback["done"] == 0 and feedback["value"] is None and feedback["steps"] == {"r": [], "l": []}
+
+
 def test_of_one_leg_there_are_its_quantities_and_its_steps():
     live = Live(reference_stride(), side="r")
     state, ring = state_of(live)
@@ -399,7 +412,10 @@ def test_in_a_browser(live, frames):
 
             shows = "(number) => document.body.page && document.body.dataset.number >= number"
             tab = opened(page.address)
-            tab.wait_for_function("() => document.body.page && document.body.page.settings")
+            tab.wait_for_function("() => document.body.page && document.body.page.message")
+            assert "Waiting for the first frame" in tab.locator('[data-msp="count"]').inner_text()
+            assert not tab.locator('[data-msp="alert"]').is_visible()
+            assert "solution" not in tab.locator('[data-msp="verdict"]').inner_text()
             taken = frames[20:60]
             send(page, taken)
             tab.wait_for_function(shows, arg=len(taken) - 1)

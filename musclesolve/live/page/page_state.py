@@ -152,8 +152,9 @@ class PageState:
             self._count = 0
             self._span_values.clear()
             self._forget_contacts()
-            for spans in self._spans.values():
+            for asked, spans in self._spans.items():
                 spans.clear()
+                self._done[asked] = 0
         if self._count + 2 > len(self._time):
             half = len(self._time) // 2
             for kept in (self._time, self._numbers, self._values):

@@ -62,12 +62,13 @@ function drawBand(pen, settings, at, left, right, top, bottom) {
 function drawSteps(canvas, feedback, settings, quantity) {
   const [pen, width, height] = sheet(canvas), size = Math.max(12, height / 14);
   const [top, bottom, left] = [1.3 * size, height - 1.5 * size, 3.2 * size];
-  const every = ["r", "l"].flatMap((side) => feedback.steps[side].map((step) => step.value)).filter((value) => value !== null);
-  const known = [...every, ...[settings.low, settings.high].filter((edge) => edge !== null)];
+  const every = ["r", "l"].flatMap((side) => feedback.steps[side].map((step) => step.value));
+  const known = [...every.filter((value) => value !== null), ...[settings.low, settings.high].filter((edge) => edge !== null)];
   pen.font = `${size}px system-ui, sans-serif`;
   pen.fillStyle = "#5b6672";
-  if (!known.length) {
-    pen.fillText("No steps yet.", left, height / 2);
+  if (!known.length && !every.length) {
+    pen.textAlign = "center";
+    pen.fillText("No steps yet.", width / 2, height / 2);
     return;
   }
   const [least, most] = [Math.min(0, ...known), Math.max(0, ...known)], step = niceStep(most - least || 1, 4);

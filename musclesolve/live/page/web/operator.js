@@ -29,8 +29,19 @@ class LivePicture extends Picture {
 
   count() { return this.note || ""; }
 
+  // Before the first frame there is nothing to say of one.
+  describe() {
+    super.describe();
+    if (this.begun) return;
+    this.find("clock").textContent = "";
+    this.find("verdict").replaceChildren();
+    this.find("alert").hidden = true;
+    this.find("stage").classList.remove("msp-lost");
+  }
+
   take(moving, note) {
     const { data, scene } = this;
+    this.begun = true;
     data.take(moving);
     this.note = note;
     const known = data.joint(0, 0, [])[0];
