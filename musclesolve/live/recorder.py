@@ -198,7 +198,8 @@ class Recorder:
         if self._trouble:
             return [f"The recording in {self.folder} is not complete: {self._trouble}."]
         also = f" and {len(self.trials) - 1} more, where the clock changed" if len(self.trials) > 1 else ""
-        return [f"Recorded: musclesolve run {self.trials[0]}{also}."] if self.trials else []
+        side = side_option(self._live) if self.trials else ""
+        return [f"Recorded: musclesolve run {self.trials[0]}{side}{also}."] if self.trials else []
 
     def _opened(self, name: str, head: str, count_at: int | None = None) -> _Log:
         log = _Log(self.folder / name, head, count_at)
@@ -430,10 +431,16 @@ def plate_columns(plate: int) -> dict[str, str]:
     }
 
 
+def side_option(live: Live) -> str:
+    """What `musclesolve run` needs for the legs of a session, "" for both: a trial file has no key for it."""
+    return f" --side {live.sides[0]}" if len(live.sides) == 1 else ""
+
+
 def recorded_trial(live: Live, path: Path, names: Mapping[str, str]) -> str:
     """The text of the trial file of a recorded session.
 
-    What the plates measured is recorded as [plates] corrected it, and without [time] the range is found.
+    Cut-off, cost and plates are those of the session; lag and legs, which have no key, stand in a comment. What the
+    plates measured is recorded as it came, without [plates], and without [time] the range is found.
 
     Args:
         live: of the session.
@@ -448,6 +455,8 @@ def recorded_trial(live: Live, path: Path, names: Mapping[str, str]) -> str:
     movement = content.pop("time", {}).get("movement")
     if movement is not None:
         content["time"] = {"movement": movement}
+    # the number that the session used, also where the trial file lets its recording choose one
+    content["filter"] = {**content.get("filter", {}), "cutoff_hz": float(live.cutoff)}
     cost = live.body.options.sharing.cost.name
     if cost in costs():
         content["sharing"] = {**content.get("sharing", {}), "cost": cost}
@@ -458,7 +467,10 @@ def recorded_trial(live: Live, path: Path, names: Mapping[str, str]) -> str:
         stated = dict(trial.document.content["emg"])
         stated |= {"file": names["emg"], "processed": True, "maximum": dict.fromkeys(live.channels, 1.0)}
         content["emg"] = {key: value for key, value in stated.items() if key != "offset_s"}
-    head = f"# Recorded by `musclesolve live` (musclesolve {__version__}); the range is found.\n\n"
+    head = (
+        f"# Recorded by `musclesolve live` (musclesolve {__version__}); the range is found.\n"
+        f"# The session: --lag-ms {1e3 * live.lag:g} --rate {live.rate:g}{side_option(live)}\n\n"
+    )
     return head + tables_text({name: table for name, table in content.items() if table})
 
 

@@ -9,6 +9,7 @@ from musclesolve.live.adapters.registry import open_sink, open_stream
 from musclesolve.live.joining import WAIT_MS, Joined, Stream, Wanted
 from musclesolve.live.live import Live
 from musclesolve.live.stream import Passed, Sink, run_session
+from musclesolve.recording.schema import Document
 
 
 def stream_session(
@@ -48,6 +49,8 @@ def open_source(
     wanted: Wanted, sources: Sequence[str], *, wait_ms: float = WAIT_MS, plate_offset: float | None = None
 ) -> Joined:
     """Named streams as one source; see `stream_session`."""
+    if not all(name.partition(":")[0] == "replay" for name in sources):
+        _check_corrected(wanted.live.document)
     with ExitStack() as opened:
         streams = dict[str, Stream]()
         for name in sources:
@@ -56,6 +59,20 @@ def open_source(
         source = Joined(wanted.live, streams, wait_ms, plate_offset)
         opened.pop_all()
     return source
+
+
+def _check_corrected(document: Document) -> None:
+    """Refuse streams of measured forces where the trial file corrects those of its recording."""
+    for key, correction in document.content.get("plates", {}).items():
+        if correction:
+            raise document.error(
+                "forces of a stream are taken as they come: [plates] corrects those of a recording alone",
+                "plates",
+                key,
+                expected="no corrections, or --from replay",
+                remedy="let the sender correct them (a clock: --plate-offset), and take [plates] out of the trial file",
+                code="conflict",
+            )
 
 
 def open_sinks(sinks: Sequence[str | Sink]) -> list[Sink]:

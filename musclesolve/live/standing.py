@@ -160,6 +160,8 @@ class Standing:
                 for own in columns
             ]
         }
+        if "plates" in stated:  # corrections of a recording, which a source asks for
+            self.document.content["plates"] = stated["plates"]
         self._stood: Stood | None = None
         tables = validated(self.document)
         if not isinstance(tables["filter"]["cutoff_hz"], float):
