@@ -3,8 +3,8 @@
 Samples belong to an even clock that starts with the first of them: each to the slot that is a whole number of periods
 after that of the sample before, so that a clock that runs a little fast or slow is followed. What comes twice, late or
 between two slots is refused; where samples are lost for longer than is bridged, or refused one after the other because
-the clock itself has changed, the next sample is a first one again. A longer step ahead is believed when a second sample
-follows the first one there: a single time that is far off is refused.
+the clock itself has changed, the next sample is a first one again. A step ahead of more than a second is believed when
+a second sample follows the first one there: a single time that is far off is refused.
 """
 
 from __future__ import annotations
@@ -15,6 +15,9 @@ import numpy as np
 
 OFF_GRID = 0.25
 """A sample may come so much of a period before or after its time; one farther off is refused."""
+
+FAR = 1.0
+"""A step ahead by more needs a second sample that confirms it [s]."""
 
 
 class Taken(NamedTuple):
@@ -44,7 +47,7 @@ class SampleClock:
     def clear(self) -> None:
         """The next sample is the first one."""
         self._newest, self._refused = np.nan, 0  # time of the newest taken [s]; how many since were refused
-        self._ahead = np.nan  # time of the last refused one that came after longer than is bridged [s]
+        self._ahead = np.nan  # time of the last refused one that came far ahead [s]
 
     def take(self, time: float) -> Taken:
         """Note the time of a sample [s], and say whether it is taken."""
@@ -65,7 +68,7 @@ class SampleClock:
                     refusal=f"the sample of {time:.4f} s came after that of {self._newest:.4f} s and was refused"
                 )
             follows = self._ahead < time and round((time - self._ahead) * self._rate) - 1 <= self._most + 1e-9
-            if anew and not follows:
+            if anew and slots > FAR * self._rate and not follows:
                 self._ahead, self._refused = time, self._refused + 1
                 return Taken(
                     refusal=f"the sample of {time:.4f} s came {time - self._newest:.4g} s after the last one and was "
