@@ -53,8 +53,13 @@ LONGEST_GAP = 10.0
 MOST_WAITING = 1 << 27
 """Bytes that wait for a disk that is full; beyond it the recording ends."""
 FRAMES, NOTES = "frames.csv", "notes.csv"
-KNOWN = ("trial*.toml", "markers*.trc", "forces*.mot", "emg*.sto", FRAMES, NOTES, "standing.*", "motion.*")
+KNOWN = ("trial*.toml", "markers*.trc", "forces*.mot", "emg*.sto", FRAMES, NOTES)
 """Files of a recording."""
+STOOD = ("standing.toml", "standing.*", "motion.*")
+"""Files of a standing: the trial file, which begins with `STANDING_HEAD`, and its recordings."""
+STANDING_HEAD = (
+    "# The subject of a live session, by the template of the laboratory and the standing trial.\n\n"
+)
 _COUNT = 10
 """Width of the number of rows in the header of a TRC file."""
 _DECIMALS = {"s": 8, "ms": 3, "rad": 7, "N m": 5, "N": 4, "m": 7, "1": 8}
@@ -115,7 +120,7 @@ class Recorder:
     """A sink that writes a session to a folder.
 
     Args:
-        folder: made if missing; one that holds a recording is refused.
+        folder: made if missing; one that holds a recording is refused, but for a standing after which no session began.
         say: called, from another thread, with a sentence where the disk fails and when it works again; default: the
             log of the package.
 
@@ -128,9 +133,8 @@ class Recorder:
 
     def __init__(self, folder: str | Path, say: Callable[[str], None] = LOG.warning) -> None:
         self.folder, self.trials = Path(folder), list[Path]()
-        with writing(self.folder / FRAMES):
-            self.folder.mkdir(parents=True, exist_ok=True)
-        if found := [path.name for name in KNOWN for path in sorted(self.folder.glob(name))]:
+        _make(self.folder)
+        if found := _recording_in(self.folder):
             raise InputError(
                 f"the folder holds a recording already: {', '.join(found[:4])}",
                 code="occupied_folder",
@@ -323,6 +327,36 @@ class Recorder:
         elif not self._trouble:
             self._trouble = reason
             self._say(f"{self.folder} cannot be written ({reason}): make room; the session goes on.")
+
+
+def _make(folder: Path) -> None:
+    """Make the folder of a recording, or say why there can be none."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as reason:
+        in_the_way = next((path for path in (folder, *folder.parents) if path.exists()), folder)
+        is_folder = in_the_way.is_dir()
+        why = reason.strerror or str(reason)
+        raise InputError(
+            f"the folder cannot be made ({why})" if is_folder else f"{in_the_way} is a file",
+            code="not_writable",
+            file=folder,
+            expected="a folder for the recording",
+            remedy="name a folder where you may write" if is_folder else "name another folder",
+        ) from None
+
+
+def _recording_in(folder: Path) -> list[str]:
+    """Files of a recording in a folder; those of a standing after which no session began are replaced."""
+    found, stood = (
+        [path.name for name in names for path in sorted(folder.glob(name))] for names in (KNOWN, STOOD)
+    )
+    stood = list(dict.fromkeys(stood))
+    if found or not stood:
+        return found + stood
+    with opening(folder / stood[0]), (folder / stood[0]).open(encoding="utf-8", errors="replace") as file:
+        own = stood[0] == STOOD[0] and file.read(len(STANDING_HEAD)) == STANDING_HEAD
+    return [] if own else stood
 
 
 STATUS = {int(status): status.name.lower() for status in Status}

@@ -31,7 +31,7 @@ from musclesolve.checking.forces.plate_zero_and_saturation import ZERO
 from musclesolve.constants import STANDARD_GRAVITY
 from musclesolve.errors import InputError
 from musclesolve.live.live import Live
-from musclesolve.live.recorder import plate_columns
+from musclesolve.live.recorder import STANDING_HEAD, plate_columns
 from musclesolve.live.sample_clock import SampleClock
 from musclesolve.live.stream import WAIT, Arrival, Sample, Source, StreamEnded
 from musclesolve.recording.data import SIDE_NAMES, SIDES, Markers, Side, Table, Trial
@@ -54,7 +54,6 @@ NAMES = {
     "motion": "motion.trc",
     "motion_forces": "motion.mot",
 }
-HEAD = "# The subject of a live session, by the template of the laboratory and the standing trial.\n\n"
 UNKNOWN_MASS = 70.0
 """Stands where the mass is to be weighed and could not be [kg]: an error is reported then."""
 STILL = 0.05
@@ -277,7 +276,7 @@ class Standing:
         path = self.folder / NAMES["trial"]
         content = trial_document(path).content
         content["files"] |= {"markers": NAMES["motion"], "forces": NAMES["motion_forces"]}
-        write_text(path, HEAD + tables_text(content))
+        write_text(path, STANDING_HEAD + tables_text(content))
         return read_standing(path)
 
     def _taken(self, source: Source, seconds: float, stop: Callable[[], bool]) -> tuple[Array, Array, Array]:
@@ -352,7 +351,9 @@ class Standing:
             }
         content = self._content(round(mass, 2) if np.isfinite(mass) else UNKNOWN_MASS, carried)
         path = self.folder / NAMES["trial"]
-        write_text(path, HEAD + tables_text({name: table for name, table in content.items() if table}))
+        write_text(
+            path, STANDING_HEAD + tables_text({name: table for name, table in content.items() if table})
+        )
         return path
 
     def _weighed(self, plates: Array) -> tuple[float, list[Finding]]:

@@ -247,8 +247,9 @@ def test_a_folder_with_a_recording_is_refused(live, tmp_path):
     with refused("occupied_folder", "trial.toml"):
         Recorder(tmp_path)
     (tmp_path / "file").write_text("")
-    with refused("not_writable"):
-        Recorder(tmp_path / "file" / "below")
+    for below in ("file", "file/below"):
+        with refused("not_writable", f"{tmp_path / 'file'} is a file"):
+            Recorder(tmp_path / below)
 
 
 @pytest.mark.parametrize("gone", [False, True])

@@ -238,6 +238,11 @@ def test_the_subject_may_stand_three_times(stride, tmp_path):
     with refused("bad_standing", "hidden most of the time"):
         stand_first(standing, source, Live, seconds=0.5, say=said.append)
     assert sum("Stand still" in text for text in said) == 3 and source.closed
+    # its folder may be used again, unlike one with files of somebody else
+    Recorder(tmp_path)
+    (tmp_path / "standing.toml").write_text("# mine", encoding="utf-8")
+    with refused("occupied_folder", "standing.toml", "standing.trc"):
+        Recorder(tmp_path)
     source = Stream([])
     with refused("no_stream", "0 samples"):
         stand_first(standing, source, Live, seconds=0.5, say=said.append)
