@@ -391,6 +391,17 @@ def test_a_port_that_is_taken_is_refused(live, page):
 
 # ---- in a browser
 
+SCALES = """() => {
+  const scale = (value) => {
+    const curves = new document.body.page.curves.constructor(), range = {};
+    for (let k = 0; k < 500; k++) { curves.time.push(k / 100); curves.values.push([value(k)]); }
+    curves.draw(document.querySelector(".lp-curve canvas"), 0, 10, {}, false, range);
+    return [range.low, range.high];
+  };
+  return [scale((k) => k === 250 ? 10 : 2 + 2 * Math.sin(k / 20)), scale((k) => k === 250 ? 1 : 0)];
+}"""
+"""Ends of the scale of a wave from 0 to 4 with an outlier, and of a single peak."""
+
 
 @pytest.mark.skipif(CHROMIUM is None, reason="Chromium is not installed")
 def test_in_a_browser(live, frames):
@@ -441,8 +452,11 @@ def test_in_a_browser(live, frames):
             tab.keyboard.type("0.01")
             tab.keyboard.press("Tab")
             tab.wait_for_function("() => document.body.page.settings.low === 0.01")
+            assert tab.evaluate(SCALES) == [[0, 4], [0, 1]], "an outlier does not stretch it, the ends are shown"
             subject = opened(page.address.replace("/?", "/subject?"))
             subject.wait_for_function(shows, arg=len(taken) - 1)
+            zeros = "() => [-0.004, 0.004, -0.006].map((each) => numberText(each, { decimals: 2 }))"
+            assert subject.evaluate(zeros) == ["0.00", "0.00", "-0.01"]
             assert subject.locator('[data-live="now"]').inner_text() == f"{contact:.2f}"
             assert subject.locator('[data-live="place"]').inner_text() == "in the band"
             assert tab.locator('[data-live="place"]').inner_text() == "in the band"

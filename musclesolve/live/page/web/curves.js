@@ -28,17 +28,13 @@ class Curves {
   draw(canvas, column, span, settings, banded, range) {
     const [pen, width, height] = sheet(canvas), [left, right, top, bottom] = [46, width - 4, 5, height - 5];
     const { time, values } = this, newest = time[time.length - 1], across = (at) => right - (newest - at) / span * (right - left);
-    let [least, most, first] = [Infinity, -Infinity, 0];
+    let first = 0;
     while (time[first] < newest - span) first++;
-    for (let k = first; k < time.length; k++) {
-      const value = values[k][column];
-      if (value < least) least = value;
-      if (value > most) most = value;
-    }
+    let [least, most] = ends(values, column, first);
     if (banded) for (const edge of [settings.low, settings.high]) {
       if (edge !== null) [least, most] = [Math.min(least, edge), Math.max(most, edge)];
     }
-    const [low, high, step] = axis(least, most, range), at = (value) => bottom - (value - low) / (high - low) * (bottom - top);
+    const [low, high, step] = axis(least, most, range), at = (value) => Math.min(Math.max(bottom - (value - low) / (high - low) * (bottom - top), 1), height - 1);
     pen.font = "11px system-ui, sans-serif";
     pen.textAlign = "right";
     for (let k = 0; low + k * step <= high + 1e-9 * step; k++) {
@@ -95,6 +91,19 @@ class Curves {
       }
     }
   }
+}
+
+// Ends of what is shown of a column: the least and the greatest value, but none that is farther beyond 1 % or 99 % of
+// all values than a quarter of what lies between these; a few outliers do not flatten all else.
+function ends(values, column, first) {
+  const sorted = new Float32Array(values.length - first);
+  let count = 0;
+  for (let k = first; k < values.length; k++) if (values[k][column] === values[k][column]) sorted[count++] = values[k][column];
+  if (!count) return [Infinity, -Infinity];
+  const own = sorted.subarray(0, count).sort(), last = count - 1;
+  const [low, high] = [own[Math.floor(0.01 * last)], own[Math.ceil(0.99 * last)]];
+  const beyond = high > low ? 0.25 * (high - low) : Infinity;
+  return [own.find((value) => value >= low - beyond), own.findLast((value) => value <= high + beyond)];
 }
 
 // Round ends and step of an axis; it widens at once and narrows only when half of it is empty.

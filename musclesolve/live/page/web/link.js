@@ -63,6 +63,9 @@ function unitOf(quantity) { return quantity.unit === "1" ? "" : quantity.unit ==
 
 function isKnown(value) { return value !== null && value === value; }
 
-function numberText(value, quantity) { return isKnown(value) ? value.toFixed(quantity.decimals) : "–"; }
+// Without the sign of a zero.
+function numberText(value, quantity) {
+  return isKnown(value) ? (Number(value.toFixed(quantity.decimals)) || 0).toFixed(quantity.decimals) : "–";
+}
 
 function withUnit(value, quantity) { return isKnown(value) ? `${numberText(value, quantity)} ${unitOf(quantity)}` : "–"; }
