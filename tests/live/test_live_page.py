@@ -218,6 +218,7 @@ def test_settings_are_kept_in_a_file_and_what_cannot_be_is_refused(live, tmp_pat
         ({"span": 7}, "span", "bad_value"),
         ({"low": "2"}, "low", "not_numbers"),
         ({"low": float("inf")}, "low", "not_numbers"),
+        ({"high": 10**400}, "high", "not_numbers"),
         ({"low": 2, "high": 1}, "low", "bad_value"),
         ([], "settings", "bad_value"),
     ):
@@ -317,7 +318,8 @@ def test_two_browsers_see_the_numbers_of_the_frames_and_share_their_settings(pag
             "quantity": "joint_angle:knee_flexion_r",
         }
         one.send(json.dumps({"drawn": -1, "settings": chosen | {"value": "now", "low": -200, "high": 200}}))
-        one.send("no JSON")
+        for wrong in ("no JSON", "[" * 30_000, "9" * 5000, '{"settings": {"low": 1' + 400 * "0" + "}}"):
+            one.send(wrong)
         one.send(json.dumps({"settings": {"curves": "all"}}))
         send(page, taken)
         number = len(taken) - 1

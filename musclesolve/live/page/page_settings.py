@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -76,8 +77,8 @@ class PageSettings:
         for name in ("low", "high"):
             number = values[name]
             of_a_kind = isinstance(number, int | float) and not isinstance(number, bool)
-            if number is not None and not (of_a_kind and np.isfinite(number)):
-                raise refuse(name, f"{number!r}", "a number, or null for an open end", "not_numbers")
+            if number is not None and not (of_a_kind and abs(number) <= sys.float_info.max):
+                raise refuse(name, f"{number!r:.60}", "a number, or null for an open end", "not_numbers")
         low, high = values["low"], values["high"]
         if low is not None and high is not None and low > high:
             raise refuse(
@@ -96,7 +97,7 @@ class PageSettings:
             return cls.usual(keys)
         try:
             stated = json.loads(file.read_text(encoding="utf-8"))
-        except (OSError, UnicodeDecodeError, json.JSONDecodeError) as error:
+        except (OSError, ValueError, RecursionError) as error:
             raise InputError(
                 f"settings of the page that cannot be read: {error}",
                 code="bad_format",

@@ -312,7 +312,7 @@ class PageServer:
             while True:
                 try:
                     said = json.loads(await stream.receive_text())
-                except (json.JSONDecodeError, KeyError):
+                except (ValueError, RecursionError, KeyError):  # no JSON, or no text
                     continue
                 if not isinstance(said, dict):
                     continue
