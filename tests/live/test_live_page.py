@@ -22,12 +22,12 @@ from websockets.sync.client import ClientConnection, connect
 from musclesolve.constants import STANDARD_GRAVITY
 from musclesolve.data.bundled import reference_stride
 from musclesolve.live.live import Frame, Live
-from musclesolve.live.page import page_sink
+from musclesolve.live.page import page_sink, server
 from musclesolve.live.page.foot_contacts import FootContacts
 from musclesolve.live.page.frame_ring import BYTES, FrameRing, row_type
 from musclesolve.live.page.page_settings import PageSettings
 from musclesolve.live.page.page_sink import LivePage
-from musclesolve.live.page.page_state import PageSetup, PageState
+from musclesolve.live.page.page_state import Order, PageSetup, PageState
 from musclesolve.live.replay import samples
 from musclesolve.live.stream import Arrival, Sample
 from musclesolve.motion.events.force_events import contacts
@@ -380,6 +380,28 @@ def test_a_recording_waits_for_the_first_browser(live, monkeypatch):
             assert page.wait_for_browser()
     finally:
         page.close()
+
+
+@pytest.mark.parametrize("ends", ["before its order", "before the address"])
+def test_a_session_that_is_killed_leaves_no_trouble(live, monkeypatch, ends):
+    setup, orders = PageSetup.of(live), []
+    if ends == "before the address":
+        orders.append(Order(setup, PageSettings.usual(setup.keys), None, row_type(live), 0, "token", False))
+
+    class Broken:
+        def recv(self):
+            if not orders:
+                raise ConnectionResetError
+            return orders.pop()
+
+        def send(self, said):
+            assert said[0] == "ready"
+            raise BrokenPipeError
+
+    monkeypatch.setattr(server.signal, "signal", lambda *_: None)  # this is no process of its own
+    monkeypatch.setattr(server.os, "nice", lambda _: None, raising=False)
+    server.serve(Broken(), bytearray(BYTES))
+    assert not orders
 
 
 def test_a_port_that_is_taken_is_refused(live, page):

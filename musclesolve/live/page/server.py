@@ -80,10 +80,18 @@ def serve(connection: Connection, memory: Any) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the session, which then ends this
     if hasattr(os, "nice"):
         os.nice(NICE)
-    try:
-        order: Order = connection.recv()
-    except EOFError:
-        return
+    # whenever the session ends, its end of the connection is closed, and this process ends, too
+    with contextlib.suppress(EOFError, ConnectionError):
+        _serve(connection, memory)
+
+
+def _serve(connection: Connection, memory: Any) -> None:
+    """Serve the page that the session orders.
+
+    Raises:
+        EOFError, ConnectionError: the session has ended before it knew the address.
+    """
+    order: Order = connection.recv()
     with contextlib.closing(socket.socket()) as listening:
         try:
             listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
