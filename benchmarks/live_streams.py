@@ -18,6 +18,7 @@ import os
 import socket
 from itertools import cycle, islice
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from threading import Event, Thread
 from time import perf_counter, sleep
 
@@ -151,21 +152,21 @@ def latency_table(live: Live, every: list[Sample], count: int) -> Table:
             for s in every
         ]
     )
-    found = Path(f"/tmp/live_streams_{word}.npz")
-    process = multiprocessing.get_context("spawn").Process(
-        target=exchange, args=(names, labels, rows, live.rate, count, str(found))
-    )
-    process.start()
-    passed = stream_session(
-        wanted,
-        [f"lsl:{names[0]}", f"lsl:{names[1]}"],
-        [f"lsl:{names[2]}"],
-        stop=lambda: not process.is_alive(),
-    )
-    process.join()
-    with np.load(found) as times:
-        sent, measured, received = times["sent"], times["measured"], times["received"]
-    found.unlink()
+    with TemporaryDirectory() as folder:
+        found = Path(folder) / "times.npz"
+        process = multiprocessing.get_context("spawn").Process(
+            target=exchange, args=(names, labels, rows, live.rate, count, str(found))
+        )
+        process.start()
+        passed = stream_session(
+            wanted,
+            [f"lsl:{names[0]}", f"lsl:{names[1]}"],
+            [f"lsl:{names[2]}"],
+            stop=lambda: not process.is_alive(),
+        )
+        process.join()
+        with np.load(found) as times:
+            sent, measured, received = times["sent"], times["measured"], times["received"]
     nearest = np.clip(np.searchsorted(measured, received[:, 0] - 0.5 / live.rate), 0, count - 1)
     latency = 1e3 * (received[:, 1] - sent[nearest])
     table = Table(
