@@ -476,7 +476,9 @@ def test_in_a_browser(live, frames):
             tab.keyboard.type("0.01")
             tab.keyboard.press("Tab")
             tab.wait_for_function("() => document.body.page.settings.low === 0.01")
-            assert tab.evaluate(SCALES) == [[0, 4], [0, 1]], "an outlier does not stretch it, the ends are shown"
+            assert tab.evaluate(SCALES) == [[0, 4], [0, 1]], (
+                "an outlier does not stretch it, the ends are shown"
+            )
             subject = opened(page.address.replace("/?", "/subject?"))
             subject.wait_for_function(shows, arg=len(taken) - 1)
             zeros = "() => [-0.004, 0.004, -0.006].map((each) => numberText(each, { decimals: 2 }))"
