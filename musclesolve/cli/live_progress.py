@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import logging
+import math
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -18,6 +20,12 @@ RENEWED = 0.5
 
 BEHIND_MS = 100.0
 """A latency that says that frames take longer than samples come [ms]."""
+BEHIND = 1.0
+"""A latency above that for so long is reported while it runs [s],"""
+REPEATED = 10.0
+"""and not again before this time has passed [s]."""
+REMEDY = "end other programs, send fewer samples a second, or use --side"
+LOG = logging.getLogger("musclesolve")
 
 
 class StatusLine:
@@ -26,6 +34,7 @@ class StatusLine:
     def __init__(self) -> None:
         self._shown = sys.stderr.isatty() and not mode.quiet
         self._since, self._count, self._slowest = 0.0, 0, 0.0
+        self._in_time, self._said = math.inf, -math.inf  # when a frame was in time last, when it was said [s]
 
     def begin(self, live: Live) -> None:
         """See Sink."""
@@ -35,6 +44,12 @@ class StatusLine:
     def take(self, arrival: Arrival, frame: Frame) -> None:
         """See Sink."""
         now = perf_counter()
+        if 1e3 * (now - arrival.received) <= BEHIND_MS or self._in_time == math.inf:
+            self._in_time = now
+        elif now - self._in_time > BEHIND and now - self._said > REPEATED:
+            self._said = now
+            behind = 1e3 * (now - arrival.received)
+            LOG.warning("the computer is behind, forces come %.0f ms after their samples: %s", behind, REMEDY)
         self._count, self._slowest = self._count + 1, max(self._slowest, now - arrival.received)
         if now - self._since < RENEWED:
             return
@@ -46,6 +61,13 @@ class StatusLine:
             f"latency within {1e3 * self._slowest:5.1f} ms  {'; '.join([status, *frame.notes[:1]])}"
         )
         self._since, self._count, self._slowest = now, 0, 0.0
+
+    def idle(self, seconds: float) -> None:
+        """See Sink."""
+        if seconds >= RENEWED:
+            self._show(f"no samples for {seconds:.1f} s")
+            self._since, self._count, self._slowest = perf_counter(), 0, 0.0
+            self._in_time = math.inf
 
     def close(self) -> None:
         """See Sink."""
@@ -72,9 +94,19 @@ def session_lines(passed: Passed) -> Iterator[str]:
             f"{passed.latency_ms(0.99):.1f} ms",
         )
         if passed.latency_ms(0.99) > BEHIND_MS:
-            yield line(
-                "", "the computer was behind: end other programs, send fewer samples a second, or use --side"
+            yield line("", f"the computer was behind: {REMEDY}")
+        if passed.valid < passed.samples:
+            counts = ", ".join(
+                f"{count} {name.lower().replace('_', ' ')}" for name, count in passed.statuses.most_common()
             )
+            most = f"; most often: {passed.reason}" if passed.reason else ""
+            yield line("frames", f"{counts}{most}")
+    if passed.silences:
+        yield line(
+            "silence",
+            f"no sample came for more than a second, {len(passed.silences)} times, at most "
+            f"{max(passed.silences):.1f} s",
+        )
     for remark in passed.remarks:
         yield line("stream", remark)
 
@@ -86,6 +118,9 @@ def session_document(passed: Passed, trial: Path, live: Live) -> dict[str, Any]:
         "samples": passed.samples,
         "valid": passed.valid,
         "lost": passed.lost,
+        "silences_s": passed.silences,
+        "statuses": dict(passed.statuses.most_common()),
+        "most_frequent_note": passed.reason or None,
         "elapsed_s": passed.elapsed,
         "latency_median_ms": passed.latency_ms(0.5),
         "latency_99_percent_ms": passed.latency_ms(0.99),

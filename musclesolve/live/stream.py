@@ -7,7 +7,9 @@ order of the names of a `Live`. A sink takes each frame on: to a stream, a page,
 from __future__ import annotations
 
 import math
+import re
 from array import array
+from collections import Counter
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
@@ -24,6 +26,10 @@ from musclesolve.sharing.status import Status
 
 WAIT = 0.1
 """So often the loop looks whether it shall stop while nothing comes [s]."""
+SILENCE = 1.0
+"""A longer time without samples is counted [s]."""
+
+NUMBER = re.compile(r"\d+(\.\d+)?")
 
 STATUS_NAMES = {member.value: member.name for member in Status}
 """Names of the numbers in `Frame.status`."""
@@ -103,6 +109,7 @@ class Sink(Protocol):
     """Where frames go. A sink keeps up with the stream: what may take longer is done elsewhere.
 
     One that has something to say in the summary of the session has `remarks`, sentences that are asked for in the end.
+    One that shows that nothing comes has `idle`, called with the time since the last sample [s], ten times a second.
     """
 
     def begin(self, live: Live) -> None:
@@ -124,16 +131,37 @@ class Passed:
 
     samples: so many came. valid: so many gave a frame that is valid on all sides. lost: so many are missing between the
     times of those that came; where more than a second is missing, the clock began anew and none counts. elapsed: time
-    of the session [s]. latency: for each sample the time from the arrival of its last part until all sinks had its
-    frame [s]. remarks: those of source and sinks.
+    of the session [s]. silences: lengths of the times above a second in which no sample came after the first [s].
+    statuses: number of frames that have a status on one side or both, by its name. notes: number of frames that are not
+    valid by what they note, numbers in it aside, each with the first of them. latency: for each sample the time from
+    the arrival of its last part until all sinks had its frame [s]. remarks: those of source and sinks.
     """
 
     samples: int = 0
     valid: int = 0
     lost: int = 0
     elapsed: float = 0.0
+    silences: list[float] = field(default_factory=list)
+    statuses: Counter[str] = field(default_factory=Counter)
+    notes: dict[str, tuple[int, str]] = field(default_factory=dict)
     latency: array[float] = field(default_factory=lambda: array("d"))
     remarks: tuple[str, ...] = ()
+
+    def count(self, frame: Frame) -> None:
+        """Count a frame by its status and its first note."""
+        valid = bool(frame.valid.all())
+        self.samples += 1
+        self.valid += valid
+        self.statuses.update({STATUS_NAMES[int(each)] for each in frame.status})
+        if not valid and frame.notes:
+            kind = NUMBER.sub("#", frame.notes[0])
+            count, first = self.notes.get(kind, (0, frame.notes[0]))
+            self.notes[kind] = count + 1, first
+
+    @property
+    def reason(self) -> str:
+        """What most of the frames that are not valid note, "" where none has a note."""
+        return max(self.notes.values())[1] if self.notes else ""
 
     def latency_ms(self, share: float) -> float:
         """The latency that a share of all samples stays within [ms]; NaN without samples."""
@@ -152,6 +180,8 @@ def run_session(
     Source and sinks are closed in any case.
     """
     passed, begun, last = Passed(), perf_counter(), math.inf
+    heard = math.inf  # when the last sample arrived
+    idle = [sink.idle for sink in sinks if hasattr(sink, "idle")]
     try:
         for sink in sinks:
             sink.begin(live)
@@ -161,18 +191,24 @@ def run_session(
             except StreamEnded:
                 break
             if arrival is None:
+                for show in idle:
+                    show(perf_counter() - heard)
                 continue
+            if arrival.received - heard > SILENCE:
+                passed.silences.append(arrival.received - heard)
+            heard = arrival.received
             frame = live.step(*arrival.sample)
             for sink in sinks:
                 sink.take(arrival, frame)
-            passed.samples += 1
-            passed.valid += bool(frame.valid.all())
+            passed.count(frame)
             if 0.0 < arrival.sample.time - last < 1.0:
                 passed.lost += max(round((arrival.sample.time - last) * live.rate) - 1, 0)
             last = arrival.sample.time
             passed.latency.append(perf_counter() - arrival.received)
     finally:
         passed.elapsed = perf_counter() - begun
+        if perf_counter() - heard > SILENCE:
+            passed.silences.append(perf_counter() - heard)
         with ExitStack() as closing:  # all of them, whatever happens to one; the source first
             for sink in reversed(sinks):
                 closing.callback(sink.close)

@@ -7,6 +7,7 @@ import json
 import os
 import signal
 import socket
+import sys
 import threading
 from collections.abc import Iterable
 from queue import Empty, SimpleQueue
@@ -18,8 +19,11 @@ from refusals import refused
 from typer.testing import CliRunner
 
 from musclesolve.cli import app as cli
+from musclesolve.cli import live_progress
+from musclesolve.cli.live_progress import StatusLine, session_lines
 from musclesolve.data.bundled import reference_stride
 from musclesolve.live import joining
+from musclesolve.live import stream as stream_module
 from musclesolve.live.adapters.registry import ADAPTERS, open_sink, open_stream
 from musclesolve.live.adapters.udp import UdpStream
 from musclesolve.live.joining import Joined, Reading, Wanted
@@ -500,6 +504,38 @@ def test_the_command_says_what_went_through(port):
     found = json.loads(done.stdout)
     assert found["command"] == "live" and found["samples"] >= found["valid"] > 0 == found["lost"]
     assert 0.0 < found["latency_median_ms"] <= found["latency_99_percent_ms"]
+
+
+def test_a_stream_that_falls_silent_shows_and_is_counted(live, monkeypatch, capsys):
+    """The line says so while nothing comes, the summary and its document afterwards; so do the reasons of frames."""
+    monkeypatch.setattr(stream_module, "SILENCE", 0.3)
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
+    source = Given(markers(live, 0.01 * k, np.nan) for k in range(5))
+    silent, line = list[float](), StatusLine()
+    shown = line.idle
+    line.idle = lambda seconds: (silent.append(seconds), shown(seconds))
+    passed = run_session(
+        live, Joined(live, {"given": source}), [line], lambda: max(silent, default=0.0) > 0.6
+    )
+    assert "no samples for " in capsys.readouterr().err
+    assert passed.silences and passed.silences[-1] > 0.6
+    assert passed.samples == 5 and passed.valid == 0 and passed.statuses["INTERRUPTED"] == 5 and passed.reason
+    text = " ".join(map(str, session_lines(passed)))
+    assert "5 interrupted" in text and "no sample came" in text and passed.reason in text
+
+
+def test_a_computer_that_is_behind_is_reported_while_it_runs(live, caplog):
+    """Once, and not for one slow frame."""
+    sample = next(samples(live, live.trial))
+    line, frame = StatusLine(), live.step(*sample)
+    line.begin(live)
+    for moment, ago in ((0.0, 5.0), (0.0, 0.0), (0.0, 5.0), (1.1, 5.0), (1.1, 5.0)):
+        with pytest.MonkeyPatch.context() as patched:
+            now = 1000.0 + moment
+            patched.setattr(live_progress, "perf_counter", lambda now=now: now)
+            line.take(Arrival(sample, now - ago), frame)
+        assert len(caplog.messages) == (moment > 0.0)
+    assert "--side" in caplog.messages[0]
 
 
 def test_ctrl_c_ends_a_session_with_its_summary(port):
