@@ -19,6 +19,7 @@ from __future__ import annotations
 from bisect import bisect
 from collections import deque
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from queue import Empty, SimpleQueue
 from threading import Event, Thread
@@ -58,6 +59,10 @@ OTHER_RATE = 0.01
 """Share by which the rate of the markers may differ from that of `Live`."""
 OTHER_STEP = 0.1
 """Share by which their median step may: stamps are often rounded to milliseconds."""
+RECORDING = "recording"
+"""Clock of a stream that begins when the first sample is waited for; what comes from others has passed by then."""
+PASSING = 0.1
+"""So long streams are read, to leave out what came before [s]."""
 ANEW = 1.0
 """Where times of markers jump by more than this, their clock has begun anew [s]."""
 
@@ -266,8 +271,13 @@ class Joined:
             for number, name in enumerate(self._names)
         ]
         self._open = len(self._threads)
-        for thread in self._threads:
-            thread.start()
+        self._start(recordings=False)
+
+    def _start(self, recordings: bool) -> None:
+        """Begin to read the streams, first those that measure, then recordings as well."""
+        for thread, stream in zip(self._threads, self._streams, strict=True):
+            if thread.ident is None and (recordings or stream.clock != RECORDING):
+                thread.start()
 
     def _listen(self, number: int) -> None:
         """Pass on what a stream delivers, and how it ends; in a thread of its own."""
@@ -284,6 +294,7 @@ class Joined:
         Raises:
             InputError: markers of two streams, or at another rate than that of the `Live`; what a stream refuses.
         """
+        self._start(recordings=True)
         until = perf_counter() + timeout
         while True:
             while not self._queue.empty():
@@ -300,6 +311,18 @@ class Joined:
                 self._take(*self._queue.get(timeout=max(pause, 0.0)))
             except Empty:
                 continue
+
+    def let_pass(self) -> None:
+        """Leave out samples that arrived until now; recordings begin afterwards.
+
+        Raises:
+            InputError: as `wait`.
+        """
+        until = perf_counter() + PASSING
+        while (left := until - perf_counter()) > 0.0 and any(thread.is_alive() for thread in self._threads):
+            with suppress(Empty):
+                self._take(*self._queue.get(timeout=left))
+        self._held.clear()
 
     @property
     def remarks(self) -> list[str]:
@@ -319,7 +342,8 @@ class Joined:
         """End the threads and close the streams."""
         self._closing.set()
         for thread in self._threads:
-            thread.join()
+            if thread.ident is not None:
+                thread.join()
         for stream in self._streams:
             stream.close()
 

@@ -42,7 +42,7 @@ def stream_session(
         opened.callback(source.close)
         ready = open_sinks(sinks)
         opened.pop_all()  # from here on the session closes them
-    return run_session(live, source, ready, stop, seconds)
+    return run_session(live, source, ready, stop, seconds, fresh=True)
 
 
 def open_source(

@@ -95,6 +95,10 @@ class Source(Protocol):
         """
         ...
 
+    def let_pass(self) -> None:
+        """Leave out what arrived until now; asked of sources whose session is `fresh`."""
+        ...
+
     @property
     def remarks(self) -> Sequence[str]:
         """Sentences on what was amiss, for the summary."""
@@ -174,9 +178,11 @@ def run_session(
     sinks: Sequence[Sink],
     stop: Callable[[], bool] = lambda: False,
     seconds: float | None = None,
+    fresh: bool = False,
 ) -> Passed:
     """Every sample of a source through `live` to all sinks, until the source ends or `stop` or `seconds` say so.
 
+    With `fresh` what arrived before all sinks were ready is left out, so that frames are never behind by that time.
     Source and sinks are closed in any case.
     """
     passed, begun, last = Passed(), perf_counter(), math.inf
@@ -185,6 +191,8 @@ def run_session(
     try:
         for sink in sinks:
             sink.begin(live)
+        if fresh:
+            source.let_pass()
         while not stop() and (seconds is None or perf_counter() - begun < seconds):
             try:
                 arrival = source.wait(WAIT)

@@ -61,12 +61,13 @@ def test_a_session_over_the_loopback_gives_the_forces_of_the_recording(live, mon
     live.clear()
     of_markers = outlet(f"markers {word}", marker_channels(live), live.rate)
     of_plates = outlet(f"plates {word}", plate_channels(live), live.rate)
-    ready, ended, received = Event(), Event(), list[tuple[np.ndarray, float, float]]()
+    ready, running, ended, received = Event(), Event(), Event(), list[tuple[np.ndarray, float, float]]()
 
     def send() -> None:
         of_markers.wait_for_consumers(10.0)
         of_plates.wait_for_consumers(10.0)
         ready.wait(10.0)
+        running.wait(30.0)
         begun = pylsl.local_clock()
         for number, (_, position, plates, _) in enumerate(every):
             now = begun + number / live.rate
@@ -90,11 +91,16 @@ def test_a_session_over_the_loopback_gives_the_forces_of_the_recording(live, mon
         thread.start()
     names = [f"lsl:markers {word}", f"lsl:plates {word}"]
     begun = perf_counter()
+
+    def stop() -> bool:
+        running.set()  # what is sent before is left out
+        return len(received) >= len(every) or perf_counter() - begun > 60.0
+
     passed = stream_session(
         wanted,
         names,
         [f"lsl:forces {word}"],
-        stop=lambda: len(received) >= len(every) or perf_counter() - begun > 60.0,
+        stop=stop,
         wait_ms=60e3,
     )
     ended.set()

@@ -620,7 +620,7 @@ def live(
             joined = open_source(Wanted.of(standing, *stated), source or [], **joining)
             say = logging.getLogger("musclesolve").warning
             ready, chosen = stand_first(standing, joined, made, seconds=stand, walk=walk, say=say, stop=stop)
-            passed = run_session(ready, chosen, going, stop, seconds)
+            passed = run_session(ready, chosen, going, stop, seconds, fresh=True)
     code = 0 if passed.valid else SOME_FRAMES_FAILED
     finish("live", session_lines(passed), lambda: session_document(passed, trial, ready), code=code)
 
