@@ -81,7 +81,9 @@ def write_trials(
                 ms.write_mot(place / f"trial_{trial}_id.sto", table(time, mass * moments, "_moment"))
                 if name in BROKEN:
                     file = place / f"trial_{trial}_id.sto"
-                    file.write_text(file.read_text()[: file.stat().st_size // 3])
+                    lines = file.read_text().splitlines()
+                    lines[-2] = lines[-2][: len(lines[-2]) // 2]  # a row without its end
+                    file.write_text("\n".join(lines))
     return masses
 
 

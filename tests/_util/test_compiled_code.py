@@ -47,14 +47,16 @@ def test_the_version_is_that_of_the_sources(tmp_path):
     assert source_version(tmp_path) != before
 
 
-def test_the_path_engine_is_made_of_its_own_folder():
-    """The key of its cache hashes the folder."""
+def test_the_path_engine_is_made_of_its_own_folder_and_the_motion_of_bodies():
+    """The key of its cache hashes both."""
+    bodies = {"", ".arrays", ".bodies"}
     folder = Path(entry.__file__).parent
     for path in folder.glob("*.py"):
         nodes = ast.walk(ast.parse(path.read_text(encoding="utf-8")))
         names = {node.module for node in nodes if isinstance(node, ast.ImportFrom)}
         own = {name for name in names if name.startswith("musclesolve")}
         outside = {name for name in own if not name.startswith("musclesolve.muscles.paths.kernel")}
+        outside -= {f"musclesolve.dynamics.kernel{name}" for name in bodies}
         assert outside <= {"musclesolve._util.compiled_code", "musclesolve._util.arrays"}, path.name
 
 

@@ -71,7 +71,8 @@ def _drawn(page: dict[str, Any], written: list[str]) -> bool:
 
 def _page(style: PageStyle) -> dict[str, Any]:
     """The style of figures as JSON has it."""
-    return asdict(style)
+    page: dict[str, Any] = json.loads(json.dumps(asdict(style)))
+    return page
 
 
 def _choices(options: Mapping[str, object]) -> dict[str, Any]:

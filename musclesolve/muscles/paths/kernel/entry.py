@@ -8,7 +8,7 @@ from typing import Any
 from numba import types
 
 from musclesolve._util.compiled_code import OPTIONS, CompiledFunction, source_version
-from musclesolve.dynamics.kernel import bodies
+from musclesolve.dynamics.kernel import arrays, bodies
 from musclesolve.dynamics.kernel.arrays import BodyArrays, BodyMotions
 from musclesolve.dynamics.kernel.bodies import move_body
 from musclesolve.muscles.paths.kernel.arrays import (
@@ -226,7 +226,7 @@ def place(bodies, carried, q, coordinates, relative, moved, poses, space):
         place_objects(carried, moved, space, poses, t)
 
 
-_VERSION = source_version(Path(__file__).parent, Path(bodies.__file__))
+_VERSION = source_version(Path(__file__).parent, *(Path(module.__file__) for module in (arrays, bodies)))
 
 
 def _on_disk(function: Any, *signature: Any) -> CompiledFunction:
