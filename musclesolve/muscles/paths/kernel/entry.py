@@ -8,7 +8,6 @@ from typing import Any
 from numba import types
 
 from musclesolve._util.compiled_code import OPTIONS, CompiledFunction, source_version
-from musclesolve.dynamics.kernel import arrays, bodies
 from musclesolve.dynamics.kernel.arrays import BodyArrays, BodyMotions
 from musclesolve.dynamics.kernel.bodies import move_body
 from musclesolve.muscles.paths.kernel.arrays import (
@@ -226,7 +225,9 @@ def place(bodies, carried, q, coordinates, relative, moved, poses, space):
         place_objects(carried, moved, space, poses, t)
 
 
-_VERSION = source_version(Path(__file__).parent, *(Path(module.__file__) for module in (arrays, bodies)))
+_HERE = Path(__file__).parent
+_DYNAMICS = _HERE.parents[2] / "dynamics" / "kernel"
+_VERSION = source_version(_HERE, _DYNAMICS / "arrays.py", _DYNAMICS / "bodies.py")
 
 
 def _on_disk(function: Any, *signature: Any) -> CompiledFunction:
