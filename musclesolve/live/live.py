@@ -37,7 +37,7 @@ from musclesolve.errors import InputError, MuscleSolveError
 from musclesolve.live.causal_filter import CausalFilter
 from musclesolve.live.marker_bridging import MarkerBodies
 from musclesolve.live.plate_sides import PlateSides
-from musclesolve.live.sample_clock import SampleClock
+from musclesolve.live.sample_clock import SampleClock, Taken
 from musclesolve.motion.anatomy.anatomy import Seen, check_axes, follow, measured_body
 from musclesolve.motion.anatomy.functional_axes import with_functional_axes
 from musclesolve.motion.anatomy.joint_centers import between
@@ -88,7 +88,7 @@ class Frame:
     activation (N,), force (N,) [N] of the tendons over `muscles`; joint_reaction (J, 3) [N], global frame, over
     `joints`. status, kkt_residual, cost (S,) over `sides`, reserve (S, m) [N m] of the shared degrees of freedom.
     seconds: time that the step took. shift (p,): how far the pose of the newest sample moved each measured point [m].
-    notes: sentences on what is missing.
+    notes: sentences on what is missing. taken: what became of the sample by its time.
     """
 
     time: float
@@ -109,7 +109,8 @@ class Frame:
     reserve: Array
     seconds: float
     shift: Array
-    notes: tuple[str, ...] = ()
+    notes: tuple[str, ...]
+    taken: Taken
 
     @property
     def valid(self) -> NDArray[np.bool_]:
@@ -313,7 +314,7 @@ class Live:
         )
         taken = self._clock.take(time)
         if taken.refusal:
-            return self._interrupted(time - self.lag, begun, (taken.refusal,))
+            return self._interrupted(time - self.lag, begun, (taken.refusal,), taken)
         if taken.anew:
             self._forget()
         else:
@@ -331,13 +332,15 @@ class Live:
         for each, own in zip(self._wrenches, wrench, strict=True):
             each.push(own)
         if not self._coordinates.ready:
-            return self._interrupted(time - self.lag, begun, (*notes, "too few samples for the filter yet"))
+            return self._interrupted(
+                time - self.lag, begun, (*notes, "too few samples for the filter yet"), taken
+            )
         at = time - self.lag
         forces = np.stack([each.value()[0] if each.ready else np.full(6, np.nan) for each in self._wrenches])
         plausible = at > past.not_plausible + REACH / self.rate
         coordinates, rates, accelerations = self._coordinates.value()
         state = coordinates, rates, accelerations, forces
-        return self._frame(at, state, self._expected(at), plausible, begun, tuple(notes))
+        return self._frame(at, state, self._expected(at), plausible, begun, tuple(notes), taken)
 
     def evaluate(
         self,
@@ -364,7 +367,7 @@ class Live:
         else:
             emg = np.asarray(expected, float)
         state = coordinates, rates, accelerations, np.asarray(wrench, float)
-        return self._frame(time, state, emg, None, begun, ())
+        return self._frame(time, state, emg, None, begun, (), Taken())
 
     def pose(self, markers: ArrayLike, near: Array | None = None) -> tuple[Array, Array]:
         """The nearest consistent pose of one frame of markers.
@@ -494,6 +497,7 @@ class Live:
         plausible: Mask | None,
         begun: float,
         notes: tuple[str, ...],
+        taken: Taken,
     ) -> Frame:
         """Everything of one frame; plausible (2,): legs whose samples were, None where nothing is known of samples."""
         model, joints = self.model, self.model.tree.joint_count
@@ -567,9 +571,10 @@ class Live:
             seconds=perf_counter() - begun,
             shift=self._past.shift,
             notes=notes,
+            taken=taken,
         )
 
-    def _interrupted(self, time: float, begun: float, notes: tuple[str, ...]) -> Frame:
+    def _interrupted(self, time: float, begun: float, notes: tuple[str, ...], taken: Taken) -> Frame:
         """A frame of which nothing is known."""
         count, sides = len(self.model.topology.dof_names), len(self.sides)
 
@@ -598,6 +603,7 @@ class Live:
             perf_counter() - begun,
             self._past.shift,
             notes,
+            taken,
         )
 
 

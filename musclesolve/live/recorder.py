@@ -31,7 +31,6 @@ from musclesolve._util.message_text import few
 from musclesolve.errors import InputError
 from musclesolve.live.live import Frame, Live
 from musclesolve.live.number_text import NumberRows
-from musclesolve.live.sample_clock import SampleClock
 from musclesolve.live.stream import Arrival
 from musclesolve.recording.file_axes import global_from_laboratory
 from musclesolve.recording.plates.foot_forces import AUTO
@@ -156,7 +155,7 @@ class Recorder:
 
     def begin(self, live: Live) -> None:
         """See Sink: the trial file and the headers."""
-        self._live, self._clock = live, SampleClock(live.rate, live.bridge)
+        self._live = live
         laboratory = live.trial.document.content["laboratory"]
         # p_file = p_global R: row vectors
         self._axes = global_from_laboratory(laboratory["forward"], laboratory["up"])
@@ -176,7 +175,7 @@ class Recorder:
 
     def take(self, arrival: Arrival, frame: Frame) -> None:
         """See Sink."""
-        taken, slot = self._clock.take(arrival.sample.time), None
+        taken, slot = frame.taken, None
         if not taken.refusal:
             changed = taken.anew and (taken.slots == 0 or taken.slots > LONGEST_GAP * self._live.rate)
             if changed and not self._empty:

@@ -15,7 +15,6 @@ import numpy as np
 from musclesolve.checking.forces.plate_zero_and_saturation import ZERO
 from musclesolve.constants import STANDARD_GRAVITY
 from musclesolve.live.live import Frame, Live
-from musclesolve.live.sample_clock import SampleClock
 from musclesolve.live.stream import Arrival
 
 LOG = logging.getLogger("musclesolve")
@@ -46,7 +45,7 @@ class SessionWatch:
 
     def begin(self, live: Live) -> None:
         """See Sink."""
-        self._live, self._clock = live, SampleClock(live.rate, live.bridge)
+        self._live = live
         self._weight = live.model.mass.total * STANDARD_GRAVITY
         self._hidden_since = np.full(len(live.markers), np.nan)
         self._residual = deque[tuple[float, float]]()  # time [s] and force [N]
@@ -56,10 +55,9 @@ class SessionWatch:
     def take(self, arrival: Arrival, frame: Frame) -> None:
         """See Sink."""
         time, markers, plates, _ = arrival.sample
-        taken = self._clock.take(time)
-        if taken.refusal:
+        if frame.taken.refusal:
             return
-        if taken.anew:
+        if frame.taken.anew:
             self._hidden_since[:] = np.nan
         hidden = ~np.isfinite(markers).all(axis=1)
         self._hidden_since[~hidden] = np.nan

@@ -27,19 +27,6 @@ def stride():
     return read_trial(reference_stride())
 
 
-@pytest.fixture(scope="module")
-def prepared(stride):
-    live = Live(stride)
-    live.warm_up()
-    return live
-
-
-@pytest.fixture
-def live(prepared):
-    prepared.clear()
-    return prepared
-
-
 def check_alike(live: Live) -> None:
     """The frames of the offline run's own filtered signals are its result."""
     body = live.body

@@ -23,6 +23,7 @@ from musclesolve.live.live import Live
 from musclesolve.live.number_text import NumberRows
 from musclesolve.live.recorder import Recorder, read_frames
 from musclesolve.live.replay import samples
+from musclesolve.live.sample_clock import Taken
 from musclesolve.live.session import open_source
 from musclesolve.live.standing import Standing
 from musclesolve.live.stream import Arrival, StreamEnded, run_session
@@ -68,19 +69,6 @@ class Kept:
 
     def close(self):
         pass
-
-
-@pytest.fixture(scope="module")
-def prepared():
-    live = Live(reference_stride())
-    live.warm_up()
-    return live
-
-
-@pytest.fixture
-def live(prepared):
-    prepared.clear()
-    return prepared
 
 
 def recorded(live, folder, **given):
@@ -232,8 +220,9 @@ def test_envelopes_of_a_cost_that_follows_emg_are_recorded(default_walk_trial, t
     live = Live(with_emg_weight(default_walk_trial, 0.5))
     recorder = Recorder(tmp_path, lambda text: None)
     recorder.begin(live)
-    for sample in list(samples(live, live.trial))[:40]:
-        recorder.take(Arrival(sample, perf_counter()), live._interrupted(sample.time, 0.0, ()))
+    for k, sample in enumerate(list(samples(live, live.trial))[:40]):
+        frame = live._interrupted(sample.time, 0.0, (), Taken(min(k, 1)))
+        recorder.take(Arrival(sample, perf_counter()), frame)
     recorder.close()
     written = read_mot(tmp_path / "emg.sto")
     assert written.names == live.channels

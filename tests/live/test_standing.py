@@ -19,6 +19,7 @@ from musclesolve.live.live import Live
 from musclesolve.live.marker_bridging import MarkerBodies
 from musclesolve.live.recorder import Recorder
 from musclesolve.live.replay import samples
+from musclesolve.live.sample_clock import SampleClock
 from musclesolve.live.session_watch import SessionWatch
 from musclesolve.live.standing import Standing, stand_first
 from musclesolve.live.stream import Arrival, Sample, StreamEnded, run_session
@@ -350,6 +351,7 @@ def test_a_template_that_cannot_be_used_is_refused(laboratory, tmp_path):
 def test_what_goes_wrong_later_is_said_now_and_then(stride, live):
     said = list[str]()
     watch, heel = SessionWatch(said.append), next(iter(stride.mapping["heel_r"]))
+    clock = SampleClock(live.rate, live.bridge)
     walk = list(samples(live, stride))
     place, period = live.markers.index(heel), 1.0 / live.rate
 
@@ -362,9 +364,10 @@ def test_what_goes_wrong_later_is_said_now_and_then(stride, live):
 
     def run(seconds, changed):
         watch.begin(live)
-        frame = live._interrupted(0.0, 0.0, ())
+        clock.clear()
         for sample, change in session(seconds, changed):
             change(sample)
+            frame = live._interrupted(0.0, 0.0, (), clock.take(sample.time))
             watch.take(Arrival(sample, 0.0), frame)
         return list(said)
 
@@ -377,7 +380,8 @@ def test_what_goes_wrong_later_is_said_now_and_then(stride, live):
         for time in 100.0 + jump + np.arange(60) * period:
             markers = walk[30].markers.copy()
             markers[place] = np.nan
-            watch.take(Arrival(Sample(time, markers, walk[30].plates), 0.0), live._interrupted(0.0, 0.0, ()))
+            frame = live._interrupted(0.0, 0.0, (), clock.take(time))
+            watch.take(Arrival(Sample(time, markers, walk[30].plates), 0.0), frame)
     assert back == said == []
     drifted = run(12.0, lambda sample: sample.plates.__setitem__((0, 2), sample.plates[0, 2] + 9.0))
     assert len(drifted) == 1 and "plate 1 shows 9 N" in drifted[0]
