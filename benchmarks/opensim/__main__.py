@@ -9,8 +9,6 @@ the cosine of the pennation angle, which is taken out where capacities are compa
 
 from __future__ import annotations
 
-import argparse
-import os
 import subprocess
 import sys
 import time
@@ -21,6 +19,7 @@ from typing import Any
 import numpy as np
 from rich.table import Table
 
+from benchmarks.opensim.walk import COORDINATES, CUTOFF_HZ, MODEL, MOMENTS, python_and_walk, run_tool
 from benchmarks.timing import console, measure
 from musclesolve.opensim.read_model import read_osim
 from musclesolve.pipeline.body import Sharing
@@ -32,8 +31,6 @@ from musclesolve.sharing.solver.solver_registry import find_solver
 from musclesolve.sharing.solving import solve
 from musclesolve.studies.benchmark.measure import machine
 
-ROOT = Path(__file__).resolve().parents[2]
-START, END, CUTOFF_HZ = 0.45, 1.80, 6.0
 LEAST = 0.01
 Files = tuple[Path, Path, Path]
 """Model, coordinates and moments."""
@@ -43,37 +40,21 @@ SHARING = Sharing(COST, find_solver("batch"))
 
 def main() -> None:
     """Run both and print the tables."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--opensim-python", default=sys.executable)
-    python = parser.parse_args().opensim_python
-    walk = (
-        Path(os.environ.get("MUSCLESOLVE_DATA", ROOT / ".." / "shared" / "data")).resolve() / "rajagopal_walk"
-    )
-    if not walk.is_dir():
-        console.print(f"skipped: there is no {walk}")
+    chosen = python_and_walk(__doc__.splitlines()[0])
+    if chosen is None:
         return
-    if subprocess.run([python, "-c", "import opensim"], capture_output=True, check=False).returncode:
-        console.print(f"skipped: {python} has no opensim; pip install opensim, or --opensim-python")
-        return
+    python, walk = chosen
     reference = walk / "reference"
-    names = ("rajagopal_lai_uhlrich_2023_scaled.osim", "opensim_ik.mot", "opensim_id.sto")
-    model, coordinates, moments = files = (reference / names[0], reference / names[1], reference / names[2])
+    model, coordinates, moments = files = (reference / MODEL, reference / COORDINATES, reference / MOMENTS)
     with TemporaryDirectory() as folder:
-        there = _opensim(python, [model, coordinates], walk / "walk_grf.mot", Path(folder))
+        run_tool(python, "opensim_tool.py", walk, Path(folder))
+        with np.load(Path(folder) / "opensim.npz") as stored:
+            there = {name: stored[name] for name in stored}
         whole = _command(files, Path(folder) / "share")
     found = model_body(model, coordinates, moments, ModelOptions(passive="none", cutoff_hz=CUTOFF_HZ))
     console.print(", ".join(f"{name} {value}" for name, value in machine().items()))
     console.print(_times(there, whole, files, found))
     console.print(_agreement(there, found))
-
-
-def _opensim(python: str, files: list[Path], forces: Path, folder: Path) -> dict[str, Any]:
-    tool = Path(__file__).with_name("opensim_tool.py")
-    inputs = (*files, forces, START, END, CUTOFF_HZ, folder)
-    alone = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
-    subprocess.run([python, str(tool), *map(str, inputs)], check=True, env=alone, stdout=subprocess.DEVNULL)
-    with np.load(folder / "opensim.npz") as stored:
-        return {name: stored[name] for name in stored}
 
 
 def _command(files: Files, folder: Path) -> dict[str, float]:

@@ -9,18 +9,14 @@ muscles and the cost of tests/real/rajagopal_walk.toml, joint reactions and cert
 
 from __future__ import annotations
 
-import argparse
 import json
-import os
-import subprocess
-import sys
 import time
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from rich.table import Table
 
-from benchmarks.opensim.__main__ import CUTOFF_HZ, END, ROOT, START
+from benchmarks.opensim.walk import ROOT, python_and_walk, run_tool
 from benchmarks.timing import console
 from musclesolve.live.live import Live
 from musclesolve.live.replay import samples
@@ -29,25 +25,11 @@ from musclesolve.studies.benchmark.measure import machine
 
 def main() -> None:
     """Run both and print the table."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--opensim-python", default=sys.executable)
-    python = parser.parse_args().opensim_python
-    data = Path(os.environ.get("MUSCLESOLVE_DATA", ROOT / ".." / "shared" / "data")).resolve()
-    walk = data / "rajagopal_walk"
-    if not walk.is_dir():
-        console.print(f"skipped: there is no {walk}")
+    found = python_and_walk(__doc__.splitlines()[0])
+    if found is None:
         return
-    if subprocess.run([python, "-c", "import opensim"], capture_output=True, check=False).returncode:
-        console.print(f"skipped: {python} has no opensim; pip install opensim, or --opensim-python")
-        return
-    reference = walk / "reference"
-    model, motion = reference / "rajagopal_lai_uhlrich_2023_scaled.osim", reference / "opensim_ik.mot"
     with TemporaryDirectory() as folder:
-        tool = Path(__file__).with_name("chain_tool.py")
-        inputs = (model, motion, walk / "walk_grf.mot", START, END, CUTOFF_HZ, folder)
-        alone = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
-        quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
-        subprocess.run([python, str(tool), *map(str, inputs)], check=True, env=alone, **quiet)
+        run_tool(found[0], "chain_tool.py", found[1], Path(folder))
         there = json.loads((Path(folder) / "chain.json").read_text(encoding="utf-8"))
 
     live = Live(ROOT / "tests" / "real" / "rajagopal_walk.toml")

@@ -17,7 +17,7 @@ import time as clock
 from pathlib import Path
 
 import opensim
-from opensim_tool import _actuators, _loads, _served
+from opensim_tool import external_loads, static_optimization
 
 MARGIN = 0.3
 """Coordinates reach so far beyond the span, for the filter [s]."""
@@ -29,7 +29,7 @@ def main() -> None:
     folder, span = Path(where), (float(start), float(end))
     seconds = {}
     coordinates, frames, seconds["inverse kinematics"] = track(model_file, motion, span, folder)
-    loads = _loads(forces, folder)
+    loads = external_loads(forces, folder)
 
     dynamics = opensim.InverseDynamicsTool()
     dynamics.setModelFileName(model_file)
@@ -44,30 +44,7 @@ def main() -> None:
     dynamics.run()
     seconds["inverse dynamics"] = clock.process_time() - begun
 
-    tool = opensim.AnalyzeTool()
-    tool.setName("chain")
-    tool.setModelFilename(model_file)
-    tool.setCoordinatesFileName(str(coordinates))
-    tool.setExternalLoadsFileName(str(loads))
-    files = opensim.ArrayStr()
-    model = opensim.Model(model_file)
-    files.append(str(_actuators(model, _served(model), folder)))
-    tool.setForceSetFiles(files)
-    tool.setReplaceForceSet(False)
-    tool.setLowpassCutoffFrequency(float(cutoff))
-    tool.setStartTime(span[0])
-    tool.setFinalTime(span[1])
-    tool.setResultsDir(str(folder))
-    optimization = opensim.StaticOptimization()
-    optimization.setStartTime(span[0])
-    optimization.setEndTime(span[1])
-    optimization.setUseModelForceSet(True)
-    optimization.setActivationExponent(2.0)
-    optimization.setUseMusclePhysiology(True)
-    tool.getAnalysisSet().cloneAndAppend(optimization)
-    setup = folder / "setup.xml"
-    tool.printToXML(str(setup))
-    tool = opensim.AnalyzeTool(str(setup))
+    tool = static_optimization(model_file, str(coordinates), loads, span, float(cutoff), folder)
     begun = clock.process_time()
     tool.run()
     seconds["static optimization"] = clock.process_time() - begun

@@ -23,44 +23,28 @@ WEAK = 1.0
 STRONG = 1000.0
 """That of an actuator of a coordinate without muscles, whose control costs nothing to speak of."""
 LIMIT = 10_000.0
+SERVED = [
+    f"{stem}_{side}"
+    for side in "rl"
+    for stem in ("hip_flexion", "hip_adduction", "hip_rotation", "knee_angle", "ankle_angle")
+]
+"""The leg coordinates that muscles serve."""
 
 
 def main() -> None:
     """Run the tool and store what it found."""
     model_file, coordinates, forces, start, end, cutoff, where = sys.argv[1:]
     folder = Path(where)
-    model = opensim.Model(model_file)
-    served = _served(model)
-    actuators = _actuators(model, served, folder)
-    loads = _loads(forces, folder)
-    tool = opensim.AnalyzeTool()
-    tool.setName("so")
-    tool.setModelFilename(model_file)
-    tool.setCoordinatesFileName(coordinates)
-    tool.setExternalLoadsFileName(str(loads))
-    files = opensim.ArrayStr()
-    files.append(str(actuators))
-    tool.setForceSetFiles(files)
-    tool.setReplaceForceSet(False)
-    tool.setLowpassCutoffFrequency(float(cutoff))
-    tool.setStartTime(float(start))
-    tool.setFinalTime(float(end))
-    tool.setResultsDir(str(folder))
-    analysis = opensim.StaticOptimization()
-    analysis.setStartTime(float(start))
-    analysis.setEndTime(float(end))
-    analysis.setUseModelForceSet(True)
-    analysis.setActivationExponent(2.0)
-    analysis.setUseMusclePhysiology(True)
-    tool.getAnalysisSet().cloneAndAppend(analysis)
-    setup = folder / "setup.xml"
-    tool.printToXML(str(setup))
-    tool = opensim.AnalyzeTool(str(setup))
+    loads = external_loads(forces, folder)
+    tool = static_optimization(
+        model_file, coordinates, loads, (float(start), float(end)), float(cutoff), folder
+    )
     prepared = clock.perf_counter()
     tool.run()
     done = clock.perf_counter()
     activation = opensim.TimeSeriesTable(str(folder / "so_StaticOptimization_activation.sto"))
     force = opensim.TimeSeriesTable(str(folder / "so_StaticOptimization_force.sto"))
+    model = opensim.Model(model_file)  # what it is made of ends with it
     muscles = [muscle.getName() for muscle in model.getMuscles()]
     times = np.array(activation.getIndependentColumn())
     np.savez(
@@ -69,21 +53,46 @@ def main() -> None:
         muscle=muscles,
         activation=_columns(activation, muscles),
         force=_columns(force, muscles),
-        coordinate=served,
-        reserve=_columns(force, [f"{name}_reserve" for name in served]),
-        moment_arm=_arms(model_file, coordinates, float(cutoff), times, served, muscles),
+        coordinate=SERVED,
+        reserve=_columns(force, [f"{name}_reserve" for name in SERVED]),
+        moment_arm=_arms(model_file, coordinates, float(cutoff), times, muscles),
         seconds=[done - STARTED, done - prepared],
         version=opensim.GetVersion(),
     )
 
 
-def _served(model: opensim.Model) -> list[str]:
-    """The leg coordinates that muscles serve."""
-    stems = ("hip_flexion", "hip_adduction", "hip_rotation", "knee_angle", "ankle_angle")
-    return [f"{stem}_{side}" for side in "rl" for stem in stems]
+def static_optimization(
+    model_file: str, coordinates: str, loads: Path, span: tuple[float, float], cutoff: float, folder: Path
+) -> opensim.AnalyzeTool:
+    """The tool for activation squared in a span [s] of coordinates with a cut-off [Hz]; it writes so_* to a folder."""
+    tool = opensim.AnalyzeTool()
+    tool.setName("so")
+    tool.setModelFilename(model_file)
+    tool.setCoordinatesFileName(coordinates)
+    tool.setExternalLoadsFileName(str(loads))
+    files = opensim.ArrayStr()
+    files.append(str(_actuators(model_file, folder)))
+    tool.setForceSetFiles(files)
+    tool.setReplaceForceSet(False)
+    tool.setLowpassCutoffFrequency(cutoff)
+    tool.setStartTime(span[0])
+    tool.setFinalTime(span[1])
+    tool.setResultsDir(str(folder))
+    analysis = opensim.StaticOptimization()
+    analysis.setStartTime(span[0])
+    analysis.setEndTime(span[1])
+    analysis.setUseModelForceSet(True)
+    analysis.setActivationExponent(2.0)
+    analysis.setUseMusclePhysiology(True)
+    tool.getAnalysisSet().cloneAndAppend(analysis)
+    setup = folder / "setup.xml"
+    tool.printToXML(str(setup))
+    return opensim.AnalyzeTool(str(setup))
 
 
-def _actuators(model: opensim.Model, served: list[str], folder: Path) -> Path:
+def _actuators(model_file: str, folder: Path) -> Path:
+    """The file of a reserve for each free coordinate."""
+    model = opensim.Model(model_file)
     model.initSystem()
     found = opensim.ForceSet()
     for coordinate in model.getCoordinateSet():
@@ -92,7 +101,7 @@ def _actuators(model: opensim.Model, served: list[str], folder: Path) -> Path:
             continue
         actuator = opensim.CoordinateActuator(name)
         actuator.setName(f"{name}_reserve")
-        actuator.setOptimalForce(WEAK if name in served else STRONG)
+        actuator.setOptimalForce(WEAK if name in SERVED else STRONG)
         actuator.setMinControl(-LIMIT)
         actuator.setMaxControl(LIMIT)
         found.cloneAndAppend(actuator)
@@ -101,7 +110,8 @@ def _actuators(model: opensim.Model, served: list[str], folder: Path) -> Path:
     return path
 
 
-def _loads(forces: str, folder: Path) -> Path:
+def external_loads(forces: str, folder: Path) -> Path:
+    """The file of the ground forces on both feet."""
     loads = opensim.ExternalLoads()
     loads.setDataFileName(forces)
     for side in "rl":
@@ -124,7 +134,7 @@ def _columns(table: opensim.TimeSeriesTable, names: list[str]) -> np.ndarray:
 
 
 def _arms(
-    model_file: str, coordinates: str, cutoff: float, times: np.ndarray, served: list[str], muscles: list[str]
+    model_file: str, coordinates: str, cutoff: float, times: np.ndarray, muscles: list[str]
 ) -> np.ndarray:
     """Moment arms by OpenSim's own solver along the motion as the tool filters it."""
     model = opensim.Model(model_file)
@@ -134,9 +144,9 @@ def _arms(
     motion.lowpassIIR(cutoff)
     model.getSimbodyEngine().convertDegreesToRadians(motion)
     splines = opensim.GCVSplineSet(5, motion)
-    found = np.zeros((len(times), len(served), len(muscles)))
+    found = np.zeros((len(times), len(SERVED), len(muscles)))
     free = [c for c in model.getCoordinateSet() if not c.get_locked() and not c.isDependent(state)]
-    shared = [model.getCoordinateSet().get(name) for name in served]
+    shared = [model.getCoordinateSet().get(name) for name in SERVED]
     own = [model.getMuscles().get(name) for name in muscles]
     for t, time in enumerate(times):
         at = opensim.Vector(1, float(time))
@@ -146,7 +156,7 @@ def _arms(
         model.realizePosition(state)
         for k, coordinate in enumerate(shared):
             for i, muscle in enumerate(own):
-                if muscle.getName()[-2:] == served[k][-2:]:
+                if muscle.getName()[-2:] == SERVED[k][-2:]:
                     found[t, k, i] = muscle.computeMomentArm(state, coordinate)
     return found
 
