@@ -257,6 +257,13 @@ class Live:
         return self._coordinates.noise_gain
 
     @property
+    def ground_heights(self) -> Array:
+        """(2,) height of the ground under the right and the left foot [m], by the recording; 0 where it shows none."""
+        under = {ground.side: ground.center_of_pressure[:, 2] for ground in self.body.mechanics.reactions}
+        shown = [under.get(side, np.full(1, np.nan)) for side in SIDES]
+        return np.array([np.nanmedian(each) if np.isfinite(each).any() else 0.0 for each in shown])
+
+    @property
     def _follows_emg(self) -> bool:
         return follows_emg(self.body.options.sharing.cost)
 

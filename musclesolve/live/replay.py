@@ -192,15 +192,14 @@ def result_of(replayed: Replay) -> xr.Dataset:
     model, first = live.model, body.mechanics
     motion = motion_from(model, time, coordinates, rates, second)
     pushed = np.nan_to_num(wrench)
-    heights = {ground.side: np.nanmedian(ground.center_of_pressure[:, 2]) for ground in first.reactions}
-    reactions = [
-        GroundReaction(
-            side, force, moment, center_of_pressure(force, moment, float(np.nan_to_num(heights[side])))
-        )
-        for k, side in enumerate(SIDES)
-        if side in heights
-        for force, moment in [np.split(pushed[:, k], 2, axis=1)]
-    ]
+    on_plates = {ground.side for ground in first.reactions}
+    reactions = list[GroundReaction]()
+    for k, (side, height) in enumerate(zip(SIDES, live.ground_heights, strict=True)):
+        if side in on_plates:
+            force, moment = pushed[:, k, :3], pushed[:, k, 3:]
+            reactions.append(
+                GroundReaction(side, force, moment, center_of_pressure(force, moment, float(height)))
+            )
     fit = Fit(coordinates, motion.q, replayed.stacked("shift", frames), first.fit.points, first.fit.locked)
     placed, turned = (
         {name: motion.q[:, model.slot(name)] for name in names}

@@ -52,18 +52,13 @@ class LiveDrawing:
         """The drawing of a session."""
         mechanics = live.body.mechanics
         middle = len(mechanics.motion.time) // 2
-        under = {ground.side: ground.center_of_pressure[:, 2] for ground in mechanics.reactions}
-        heights = [
-            float(np.nanmedian(under[side])) if np.isfinite(under.get(side, np.nan)).any() else 0.0
-            for side in SIDES
-        ]
         return cls(
             model=live.model,
             legs=JoinedLegs(tuple(leg.muscles for leg in live.body.legs)),
             joints=live.joints,
             sides=live.sides,
             weight=weight,
-            heights=np.array(heights),
+            heights=live.ground_heights,
             heading=float(live.body.gait.heading_at(mechanics.motion.time[middle : middle + 1])[0]),
             pose=mechanics.motion.coordinates[middle],
             high={},
