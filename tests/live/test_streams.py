@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import importlib
+import importlib.util
 import json
 import os
 import signal
@@ -24,7 +24,7 @@ from musclesolve.cli.live_progress import StatusLine, session_lines
 from musclesolve.data.bundled import reference_stride
 from musclesolve.live import joining
 from musclesolve.live import stream as stream_module
-from musclesolve.live.adapters.registry import ADAPTERS, open_sink, open_stream
+from musclesolve.live.adapters.registry import ADAPTERS, check_streams, open_sink, open_stream
 from musclesolve.live.adapters.udp import UdpStream
 from musclesolve.live.joining import Joined, Reading, Wanted
 from musclesolve.live.live import Live
@@ -630,6 +630,12 @@ def test_kinds_of_streams_are_checked_before_the_trial_is_read(tmp_path):
     for words in (["--from", "upd:5005"], ["--from", "replay", "--to", "replay"]):
         done = CliRunner().invoke(cli.app, ["live", str(tmp_path / "no.toml"), *words])
         assert done.exit_code == 2 and words[-1].partition(":")[0] in done.output
+
+
+def test_a_package_that_is_missing_is_named_with_its_extra(monkeypatch):
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
+    with refused("missing_package", "--from", "pylsl", 'pip install "musclesolve[live]"'):
+        check_streams(["lsl:Markers"], [])
 
 
 def test_status_names_are_those_of_the_enum():

@@ -10,7 +10,7 @@ from typing import Any
 
 from musclesolve._util.bundled_toml import bundled_toml
 from musclesolve._util.names import suggestion
-from musclesolve.errors import InputError
+from musclesolve.errors import InputError, not_installed
 from musclesolve.live.joining import Stream, Wanted
 from musclesolve.live.stream import Sink
 
@@ -75,11 +75,6 @@ def _place(text: str, role: str) -> Any:
         )
     adapter = kinds[kind]
     if missing := [name for name in adapter.packages if importlib.util.find_spec(name) is None]:
-        raise InputError(
-            f"'{text}' needs {' and '.join(missing)}, not installed",
-            code="missing_package",
-            where=option,
-            remedy=f'pip install "musclesolve[{adapter.extra}]"',
-        )
+        raise not_installed(f"'{text}' needs", missing[0], adapter.extra, where=option)
     module, name = getattr(adapter, role).split(":")
     return getattr(importlib.import_module(f"musclesolve.live.adapters.{module}"), name)
