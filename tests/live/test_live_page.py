@@ -227,6 +227,19 @@ def test_settings_are_kept_in_a_file_and_what_cannot_be_is_refused(live, tmp_pat
     file.write_text("{", encoding="utf-8")
     with refused("bad_format"):
         PageSettings.read(file, keys)
+    with refused("not_writable", file.name):
+        chosen.write(file / "page.json")
+
+
+def test_choices_that_cannot_be_kept_hold_for_the_session_and_the_page_says_so(live, tmp_path):
+    (tmp_path / "taken").write_text("a file", encoding="utf-8")
+    setup, file = PageSetup.of(live), tmp_path / "taken" / "page.json"
+    usual = PageSettings.usual(setup.keys)
+    order = Order(setup, usual, file, row_type(live), 0, "token", False)
+    serving = server.PageServer(order, FrameRing(bytearray(BYTES), order.kind), 0)
+    serving._choose({"value": "now"})
+    assert serving.state.settings == replace(usual, value="now") and str(file) in serving.trouble
+    assert (tmp_path / "taken").read_text(encoding="utf-8") == "a file"
 
 
 # ---- the server

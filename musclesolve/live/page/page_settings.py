@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from musclesolve.errors import InputError
+from musclesolve.results.files.atomic_writing import write_files
 
 MOST_CURVES = 6
 SPANS = (5.0, 10.0, 20.0)
@@ -108,10 +109,13 @@ class PageSettings:
         return cls.of(stated, keys, file)
 
     def write(self, file: Path) -> None:
-        """Write them to a file, whole or not at all."""
-        part = file.with_name(f".{file.name}.part")
-        part.write_text(json.dumps(asdict(self), indent=2) + "\n", encoding="utf-8")
-        part.replace(file)
+        """Write them to a file, whole or not at all.
+
+        Raises:
+            InputError: the file cannot be written.
+        """
+        text = json.dumps(asdict(self), indent=2) + "\n"
+        write_files(file.parent, {file.name: text.encode()})
 
     def place(self, value: float) -> str:
         """Where a value lies: "in" the band, "above" or "below" it; "open" without a band, "unknown" without value."""

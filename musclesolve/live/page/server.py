@@ -341,8 +341,8 @@ class PageServer:
             if self.order.file is not None:
                 try:
                     self.state.settings.write(self.order.file)
-                except OSError as error:
-                    self.trouble = f"These choices are not kept: {self.order.file}: {error.strerror or error}"
+                except InputError as error:
+                    self.trouble = f"These choices are not kept: {self.order.file}: {error.problem}"
         self.version += 1
         self._notify()
 
