@@ -31,7 +31,7 @@ from musclesolve._util.message_text import few
 from musclesolve.errors import InputError
 from musclesolve.live.live import Frame, Live
 from musclesolve.live.number_text import NumberRows
-from musclesolve.live.stream import Arrival
+from musclesolve.live.stream import STATUS_NAMES, Arrival
 from musclesolve.recording.file_axes import global_from_laboratory
 from musclesolve.recording.plates.foot_forces import AUTO
 from musclesolve.recording.text.text_file import opening, write_text, writing
@@ -39,7 +39,6 @@ from musclesolve.recording.text.toml_text import tables_text
 from musclesolve.recording.trial.trial_paths import with_paths
 from musclesolve.results.dataset.recording_labels import COMPONENTS
 from musclesolve.sharing.cost.cost_registry import costs
-from musclesolve.sharing.status import Status
 from musclesolve.version import __version__
 
 LOG = logging.getLogger("musclesolve")
@@ -143,11 +142,8 @@ class Recorder:
             )
         self._say, self._trouble, self._over = say, "", False
         self._logs, self._waiting, self._ending = list[_Log](), list[_Item](), Event()
-        self._part, self._slot, self._empty = (
-            1,
-            0,
-            True,
-        )  # of the newest sample; whether the part has none yet
+        self._part, self._slot = 1, 0  # of the newest sample
+        self._empty = True  # whether the part has no sample yet
         self._first = 0.0  # time of the first sample of the part that is written [s]
         self._written = -1  # newest slot of that part
         self._noted: tuple[str, ...] = ()
@@ -274,7 +270,7 @@ class Recorder:
         ]
         rows = self._frame_rows.text(np.column_stack([part, times - live.lag, stamp, latency, *values]))
         for frame, row in zip(frames, rows.split(b"\n"), strict=False):
-            words = ",".join(STATUS[int(each)] for each in frame.status)
+            words = ",".join(STATUS_NAMES[int(each)].lower() for each in frame.status)
             self._frames.waiting += b"%s,%s\n" % (row, words.encode())
         for item in items:
             if (notes := item.frame.notes) != self._noted:
@@ -357,9 +353,6 @@ def _recording_in(folder: Path) -> list[str]:
         own = stood[0] == STOOD[0] and file.read(len(STANDING_HEAD)) == STANDING_HEAD
     return [] if own else stood
 
-
-STATUS = {int(status): status.name.lower() for status in Status}
-"""Status of a frame -> the word for it, as in an exported result."""
 
 _Shape = tuple[str, ...]
 _VARIABLES: Mapping[str, tuple[Callable[[Frame], Any], str, _Shape]] = {

@@ -32,7 +32,7 @@ SILENCE = 1.0
 NUMBER = re.compile(r"\d+(\.\d+)?")
 
 STATUS_NAMES = {member.value: member.name for member in Status}
-"""Names of the numbers in `Frame.status`."""
+"""Names of the numbers in `Frame.status`; files have them in lower case, as an exported result."""
 
 
 class Sample(NamedTuple):
@@ -148,7 +148,7 @@ class Passed:
     silences: list[float] = field(default_factory=list)
     statuses: Counter[str] = field(default_factory=Counter)
     notes: dict[str, tuple[int, str]] = field(default_factory=dict)
-    latency: array[float] = field(default_factory=lambda: array("d"))
+    latency: array[float] = field(default_factory=lambda: array("d"), repr=False)
     remarks: tuple[str, ...] = ()
 
     def count(self, frame: Frame) -> None:
