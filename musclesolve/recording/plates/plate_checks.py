@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 
@@ -44,6 +44,29 @@ MOMENT_ARM, MOMENT_FLOOR = 0.3, 20.0
 _PERIODS = 1.6
 
 
+Value = TypeVar("Value", float, Array)
+
+
+def friction_limit(vertical: Value) -> Value:
+    """Largest horizontal force under a sole, (...) [N], by the size of the vertical force (...) [N]."""
+    return GREATEST_FRICTION * vertical + FRICTION_FLOOR
+
+
+def moment_limit(vertical: Value) -> Value:
+    """Largest moment about the point of force, (...) [N m], by the size of the vertical force (...) [N]."""
+    return MOMENT_ARM * vertical + MOMENT_FLOOR
+
+
+def stray_moment(beside: Value, vertical: Value) -> Value:
+    """Moment that a point of force makes by lying beyond the sole, (...) [N m]; `STRAY` body weights are the most.
+
+    Args:
+        beside: distance of the point from the line between heel and toe (...) [m].
+        vertical: size of the vertical force (...) [N].
+    """
+    return (beside - BESIDE) * vertical
+
+
 def sample_fault(force: Array, moment: Array, beside: float, weight: float) -> str:
     """Why one sample of a plate cannot be of a foot, "" where it can: the limits that hold for every sample.
 
@@ -58,11 +81,11 @@ def sample_fault(force: Array, moment: Array, beside: float, weight: float) -> s
         return f"is {vertical:.4g} N"
     if -z > PEAK_SHARE[0] * weight:
         return f"pulls it down with {-z:.4g} N"
-    if math.hypot(x, y) > GREATEST_FRICTION * vertical + FRICTION_FLOOR:
+    if math.hypot(x, y) > friction_limit(vertical):
         return f"pushes it sideways with {math.hypot(x, y):.4g} N"
-    if size > MOMENT_ARM * vertical + MOMENT_FLOOR:
+    if size > moment_limit(vertical):
         return f"has a moment of {size:.4g} N m about the point of force"
-    if (beside - BESIDE) * vertical > STRAY * weight:
+    if stray_moment(beside, vertical) > STRAY * weight:
         return f"acts {beside:.2g} m away from it"
     return ""
 
@@ -159,7 +182,7 @@ def _faults(trial: Trial, plate: PlateForce) -> Iterator[PlateFault]:
         )
 
     sideways = np.hypot(force[:, 0], force[:, 1])
-    beyond = sideways > GREATEST_FRICTION * np.abs(force[:, 2]) + FRICTION_FLOOR
+    beyond = sideways > friction_limit(np.abs(force[:, 2]))
     if beyond.any():
         yield PlateFault(
             "sideways",
@@ -184,7 +207,7 @@ def _faults(trial: Trial, plate: PlateForce) -> Iterator[PlateFault]:
         )
 
     size = np.linalg.norm(plate.moment[in_use], axis=1)
-    beyond = size > MOMENT_ARM * np.abs(plate.force[in_use, 2]) + MOMENT_FLOOR
+    beyond = size > moment_limit(np.abs(plate.force[in_use, 2]))
     if beyond.any():
         yield PlateFault(
             "moments",
@@ -233,7 +256,7 @@ def _faults(trial: Trial, plate: PlateForce) -> Iterator[PlateFault]:
         known = in_use & (np.interp(plate.time, markers.time, seen, 0.0, 0.0) > 0.99)
         off = feet[plate.side].distance(plate.point[known], plate.time[known])
         load = np.abs(plate.force[known, 2])
-        wrong = (off - BESIDE) * load
+        wrong = stray_moment(off, load)
         astray = wrong > STRAY * weight
         if astray.any():
             worst, most = int(np.argmax(wrong)), float(load[astray].max())
