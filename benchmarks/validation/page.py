@@ -58,7 +58,7 @@ def picture(figure: Figure, name: str, about: str) -> str:
 def write_sections(
     page: Path, sections: Mapping[str, Callable[[], str]], about: str, arguments: Sequence[str] | None = None
 ) -> None:
-    """The command of a page: compute sections, and print them, or write them where it is told to.
+    """The command of a page: compute sections, and print them, or write them to a page.
 
     Args:
         page: the document.

@@ -13,7 +13,6 @@ only be asked of somebody who stands: whether they stood still, what the plates 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from time import perf_counter
@@ -453,10 +452,8 @@ class Chosen:
         return arrival._replace(sample=sample._replace(markers=sample.markers[self._places]))
 
     def let_pass(self) -> None:
-        """Leave out what arrived until now."""
-        with suppress(StreamEnded):
-            while self._source.wait(0.0) is not None:
-                pass
+        """See Source."""
+        self._source.let_pass()
 
     @property
     def remarks(self) -> Sequence[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tomllib
+from contextlib import suppress
 from dataclasses import replace
 from itertools import count, islice
 from pathlib import Path
@@ -43,6 +44,11 @@ class Stream:
         if sample is None:
             raise StreamEnded
         return Arrival(sample, perf_counter())
+
+    def let_pass(self):
+        with suppress(StreamEnded):
+            while self.wait(0.0) is not None:
+                pass
 
     def close(self):
         self.closed = True
