@@ -122,7 +122,7 @@ class Pool:
         if kind == READY:
             worker.set_up(self.packed)
         elif kind == PROGRESS:
-            worker.fraction = content
+            _, worker.fraction = content
         elif kind == RAISED:
             raise content
         elif worker.task is not None:
@@ -151,15 +151,18 @@ class Pool:
 
 
 class Worker:
-    """A process as the one that started it sees it."""
+    """A process as the one that started it sees it.
 
-    def __init__(self) -> None:
+    all_cores: whether it may use all of them, and start processes of its own; one thread otherwise.
+    """
+
+    def __init__(self, all_cores: bool = False) -> None:
         self.task: int | None = None  # number of the task that it computes, None while it is idle
         self.content: Any = None
         self.fraction, self.is_ready = 0.0, False  # how much of the task is done
         self.connection, theirs = get_context("spawn").Pipe()
-        self.process = get_context("spawn").Process(target=_serve, args=(theirs,), daemon=True)
-        with one_thread_each(), block_sigint():
+        self.process = get_context("spawn").Process(target=_serve, args=(theirs,), daemon=not all_cores)
+        with contextlib.nullcontext() if all_cores else one_thread_each(), block_sigint():
             self.process.start()
         theirs.close()
 
@@ -255,16 +258,19 @@ def _end_with_parent() -> None:
 def _report(connection: Connection, raise_interrupt: Callable[[], None], stage: str, fraction: float) -> None:
     raise_interrupt()
     try:
-        connection.send((PROGRESS, fraction))
+        connection.send((PROGRESS, (stage, fraction)))
     except OSError:
         raise KeyboardInterrupt from None  # the process that started this one has ended
 
 
 class Helper:
-    """One process that computes function(None, task, progress); it loads the module of the function at once."""
+    """One process that computes function(None, task, progress); it loads the module of the function at once.
 
-    def __init__(self, module: str, function: str) -> None:
-        self._worker = Worker()
+    all_cores: as of `Worker`.
+    """
+
+    def __init__(self, module: str, function: str, all_cores: bool = False) -> None:
+        self._worker = Worker(all_cores)
         # Small enough for the pipe to take before the process reads it.
         self._worker.connection.send_bytes(pickle.dumps((_Named(module, function), None)))
 
@@ -283,6 +289,18 @@ class Helper:
             while kind not in (DONE, RAISED):
                 kind, content = self._worker.connection.recv()
         return content if kind == DONE else None
+
+    def news(self) -> Iterator[tuple[str, Any]]:
+        """What it has sent since it was asked last, kind and content, without waiting.
+
+        Raises:
+            MuscleSolveError: it has died.
+        """
+        try:
+            while self._worker.connection.poll():
+                yield self._worker.connection.recv()
+        except (EOFError, OSError) as error:
+            raise MuscleSolveError(self._worker.death) from error
 
     def end(self) -> None:
         """End the process."""

@@ -24,6 +24,7 @@ except KeyboardInterrupt:  # most of the time before `main` is spent here
 from musclesolve.cli import environment
 from musclesolve.cli.commands import (
     body_commands,
+    desk_command,
     force_commands,
     list_commands,
     recording_commands,
@@ -169,6 +170,7 @@ BOTH, QUIET = ("quiet", "json"), ("quiet",)
 """Options that commands get besides their own."""
 PANELS: dict[str, dict[Callable[..., None], tuple[str, ...]]] = {
     "Muscle forces": {
+        desk_command.desk: (),
         force_commands.demo: BOTH,
         force_commands.run: BOTH,
         force_commands.share: BOTH,

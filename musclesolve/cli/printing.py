@@ -96,9 +96,9 @@ def print_document(content: Mapping[str, Any]) -> None:
     print_plain(json_text(content))
 
 
-def print_address(address: str) -> None:
+def print_address(address: str, page: str = "live page") -> None:
     """Print the address of a page on the standard error stream, whole."""
-    console(stderr=True).print(f"musclesolve: live page: {address}", soft_wrap=True)
+    console(stderr=True).print(f"musclesolve: {page}: {address}", soft_wrap=True)
 
 
 def complain(message: str) -> None:

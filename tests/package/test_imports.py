@@ -28,7 +28,18 @@ ORDER = (
         "pipeline",
         "results",
     ),
-    *("plotting", "checking", "drafting", "synthetic", "studies", "report", "live", "cli", "__main__"),
+    *(
+        "plotting",
+        "checking",
+        "drafting",
+        "synthetic",
+        "studies",
+        "report",
+        "live",
+        "desk",
+        "cli",
+        "__main__",
+    ),
 )
 """A room imports from those before it."""
 ALONE = ("recording", "dynamics", "sharing")

@@ -1,0 +1,104 @@
+"""Fields for keys of the trial file, drawn from its schema: what may stand there, in which range, and what it is."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from nicegui import ui
+
+from musclesolve.desk.trial_document import Open
+from musclesolve.desk.view import View
+from musclesolve.recording.schema import trial_keys
+from musclesolve.recording.text.toml_text import value_text
+
+UNITS = {
+    "_kg": "kg",
+    "_m": "m",
+    "_mm": "mm",
+    "_hz": "Hz",
+    "_n": "N",
+    "_s": "s",
+    "_years": "years",
+    "_deg": "degrees",
+}
+
+
+def title_of(key: str) -> str:
+    """A key in words, with its unit: "stature_m" is "Stature [m]"."""
+    for ending, unit in UNITS.items():
+        if key.endswith(ending):
+            return f"{key.removesuffix(ending).replace('_', ' ').capitalize()} [{unit}]"
+    return key.replace("_", " ").capitalize()
+
+
+def field(view: View, table: str, key: str, title: str = "", redraw: bool = False) -> None:
+    """A field for a key of the trial file, with what it is, its default, and what a draft suggests.
+
+    redraw: whether the step is drawn anew once the value was taken, because other fields depend on it.
+    """
+    trial = view.desk.trial
+    assert trial is not None
+    spec = trial_keys()[table]["keys"][key]
+    value, default = trial.value(table, key), spec.get("default")
+    title = title or title_of(key)
+
+    def taken(stated: Any) -> None:
+        if stated == "" or stated is None:
+            stated = None
+        elif spec["type"] == "whole":
+            stated = round(stated)
+        elif spec["type"] == "number" and isinstance(stated, int):
+            stated = float(stated)
+        if view.state((table, key), stated) and redraw:
+            view.refresh()
+
+    with ui.row().classes("ms-field"):
+        if spec["type"] == "truth":
+            shown = value if value is not None else default
+            ui.checkbox(title, value=bool(shown), on_change=lambda event: taken(event.value))
+        elif "choices" in spec:
+            choices = {choice: choice.replace("_", " ") for choice in spec["choices"]}
+            if not spec.get("required"):
+                choices = {"": f"as usual{f' ({default})' if default else ''}"} | choices
+            ui.select(
+                choices,
+                value=value if value in choices else ("" if "" in choices else None),
+                label=title,
+                on_change=lambda event: taken(event.value),
+            ).props("outlined dense options-dense").classes("ms-input")
+        elif spec["type"] in ("number", "whole") and not isinstance(value, str):
+            number = ui.number(
+                title,
+                value=value,
+                min=spec.get("minimum", spec.get("above")),
+                max=spec.get("maximum"),
+                placeholder=f"{default}" if default is not None else "",
+            ).props("outlined dense")
+            number.classes("ms-input").on("change", lambda: taken(number.value))
+        else:
+            text = ui.input(title, value=str(value or ""), placeholder=str(default or "")).props(
+                "outlined dense"
+            )
+            text.classes("ms-input").on("change", lambda: taken(text.value))
+        with ui.column().classes("ms-beside"):
+            ui.label(f"{spec['about'][0].upper()}{spec['about'][1:]}.").classes("ms-why")
+            if value is None:
+                for each in trial.opens:
+                    if (each.table, each.key) == (table, key):
+                        _suggestion(view, each)
+
+
+def _suggestion(view: View, each: Open) -> None:
+    """What the draft has left open, with a button that accepts its value."""
+    ui.label(f"{each.why[0].upper()}{each.why[1:]}.").classes("ms-suggested")
+
+    def accept() -> None:
+        if view.state((each.table, str(each.key)), each.value):
+            view.refresh()
+
+    # Of what is chosen from a list a draft gives an example, no guess.
+    with ui.row():
+        if each.value is not None and "choices" not in trial_keys()[each.table]["keys"][str(each.key)]:
+            ui.button(f"Take the guess: {value_text(each.value)}", on_click=accept).props(
+                "outline dense no-caps"
+            )

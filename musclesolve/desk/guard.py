@@ -1,0 +1,103 @@
+"""Who may use the page: the browser that was given its address, on this machine, and no other page in it.
+
+The address begins with a token that nobody can guess, `http://127.0.0.1:PORT/TOKEN/`: every page, every file, every
+upload and the stream of the page lie below it. Besides, a request must call this machine by its own name, which a page
+that points its name here does not (DNS rebinding), and must come from this page where the browser says where it comes
+from. Nothing is loaded from elsewhere and no other page may frame this one (Content-Security-Policy).
+"""
+
+from __future__ import annotations
+
+import secrets
+
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.responses import PlainTextResponse
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+HOST = "127.0.0.1"
+POLICY = (
+    "default-src 'self'; script-src 'self' 'unsafe-inline' 'unsafe-eval' blob:; style-src 'self' 'unsafe-inline'; "
+    "img-src 'self' data: blob:; font-src 'self' data:; connect-src 'self'; worker-src 'self' blob:; base-uri 'self'; "
+    "form-action 'self'; frame-ancestors 'self'; object-src 'none'"
+)
+HEADERS = {
+    "Content-Security-Policy": POLICY,
+    "Referrer-Policy": "no-referrer",
+    "X-Content-Type-Options": "nosniff",
+    "Cross-Origin-Resource-Policy": "same-origin",
+}
+
+
+class Guard:
+    """An application that answers only those who may use it.
+
+    Args:
+        app: what answers then.
+        token: first part of every path.
+        port: of the address.
+        largest: bytes of a request.
+    """
+
+    def __init__(self, app: ASGIApp, token: str, port: int, largest: int) -> None:
+        self.app, self.token, self.largest = app, token, largest
+        self.names = {f"{name}:{port}" for name in (HOST, "localhost")}
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer, refuse, or pass on what is no request."""
+        if scope["type"] not in ("http", "websocket"):
+            await self.app(scope, receive, send)
+            return
+        refusal, status = self._refusal(scope), 403
+        if not refusal and self._announced(scope) > self.largest:
+            refusal, status = "the upload is too large", 413
+        if refusal and scope["type"] == "websocket":
+            await send({"type": "websocket.close", "code": 1008})
+        elif refusal:
+            answer = PlainTextResponse(f"Refused: {refusal}.", status, {**HEADERS, "Connection": "close"})
+            await answer(scope, receive, send)
+        else:
+            await self.app(scope, self._counted(receive), _with_headers(send))
+
+    def _refusal(self, scope: Scope) -> str:
+        """Why a request is refused, "" where it is not."""
+        headers = Headers(scope=scope)
+        if headers.get("host") not in self.names:
+            return "unknown host"
+        origin = headers.get("origin")
+        if origin is not None and origin not in {f"http://{name}" for name in self.names}:
+            return "foreign origin"
+        given = scope["path"].lstrip("/").partition("/")[0]
+        if not secrets.compare_digest(given.encode(), self.token.encode()):
+            return "the token of the address is missing or wrong: use the address that the desk has printed"
+        return ""
+
+    @staticmethod
+    def _announced(scope: Scope) -> int:
+        stated = Headers(scope=scope).get("content-length", "0")
+        return int(stated) if stated.isdecimal() else 0
+
+    def _counted(self, receive: Receive) -> Receive:
+        """What ends a request that is longer than it announced."""
+        read = 0
+
+        async def counted() -> Message:
+            nonlocal read
+            message = await receive()
+            if message["type"] == "http.request":
+                read += len(message.get("body", b""))
+                if read > self.largest:
+                    return {"type": "http.disconnect"}
+            return message
+
+        return counted
+
+
+def _with_headers(send: Send) -> Send:
+    async def sending(message: Message) -> None:
+        if message["type"] == "http.response.start":
+            headers = MutableHeaders(scope=message)
+            for name, value in HEADERS.items():
+                headers.setdefault(name, value)
+        await send(message)
+
+    return sending

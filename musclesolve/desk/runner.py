@@ -1,0 +1,136 @@
+"""The process beside the page: one task at a time, with its progress; it can be cancelled at any moment."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable
+from dataclasses import dataclass
+from threading import Thread
+from time import monotonic
+from typing import Any
+
+from musclesolve._util.worker_pool import DONE, PROGRESS, RAISED, Helper
+from musclesolve.errors import BusyError, MuscleSolveError
+
+TASKS = ("musclesolve.desk.tasks", "compute")
+
+
+@dataclass(eq=False)
+class Task:
+    """A task: what it does, how far it is, and how it has ended.
+
+    title: for people. stage, fraction: of its progress. value: what it has returned. error: why it has not.
+    """
+
+    title: str
+    name: str
+    arguments: dict[str, Any]
+    begun: float
+    then: Callable[[Task], None] | None = None
+    stage: str = "waiting"
+    fraction: float = 0.0
+    ended: float | None = None
+    value: Any = None
+    error: Exception | None = None
+    cancelled: bool = False
+
+    @property
+    def left(self) -> float | None:
+        """Seconds that it will still take at this rate; None where that is not known."""
+        if self.ended is not None or self.fraction < 0.05:
+            return None
+        return (monotonic() - self.begun) * (1.0 - self.fraction) / self.fraction
+
+    @property
+    def succeeded(self) -> bool:
+        """Whether it has ended with a value."""
+        return self.ended is not None and self.error is None and not self.cancelled
+
+
+class Runner:
+    """One process that is there before it is needed, so that it has loaded what a task takes."""
+
+    def __init__(self) -> None:
+        self.task: Task | None = None
+        self._helper: Helper | None = None
+
+    def prepare(self) -> None:
+        """Start the process, if there is none."""
+        if self._helper is None:
+            self._helper = Helper(*TASKS, all_cores=True)
+
+    @property
+    def busy(self) -> bool:
+        """Whether a task is on its way."""
+        return self.task is not None and self.task.ended is None
+
+    def start(
+        self, title: str, name: str, then: Callable[[Task], None] | None = None, **arguments: Any
+    ) -> Task:
+        """Begin a task of `musclesolve.desk.tasks`.
+
+        Args:
+            title: for people.
+            name: of the task.
+            then: called with the task once it has ended, however it has.
+            arguments: of the task.
+
+        Raises:
+            BusyError: another one is on its way.
+        """
+        if self.busy and self.task is not None:
+            raise BusyError(
+                f"{self.task.title} is still on its way", code="busy", remedy="wait for it, or cancel it"
+            )
+        self.prepare()
+        assert self._helper is not None
+        self.task = Task(title, name, arguments, monotonic(), then)
+        self._helper.give((name, arguments))
+        return self.task
+
+    def cancel(self) -> None:
+        """End the task that is on its way, and its process; the next process is started at once."""
+        if self.busy and self.task is not None and self._helper is not None:
+            ending, self._helper = self._helper, None
+            Thread(target=ending.end).start()  # it may take seconds to give up its files
+            self._end(cancelled=True)
+            self.prepare()
+
+    def poll(self) -> bool:
+        """Take what the process has sent; returns whether anything is new."""
+        if self._helper is None:
+            return False
+        fresh = False
+        try:
+            for kind, content in self._helper.news():
+                if self.task is None or not self.busy:
+                    continue
+                fresh = True
+                if kind == PROGRESS:
+                    self.task.stage, self.task.fraction = content
+                elif kind == DONE and isinstance(content, Exception):
+                    self._end(error=content)
+                elif kind == DONE:
+                    self._end(value=content)
+                elif kind == RAISED:
+                    self._end(error=content)
+        except MuscleSolveError as death:
+            self._helper = None
+            if self.busy:
+                self._end(error=death)
+                fresh = True
+        return fresh
+
+    def end(self) -> None:
+        """End the process."""
+        with contextlib.suppress(OSError):
+            if self._helper is not None:
+                self._helper.end()
+        self._helper = None
+
+    def _end(self, value: Any = None, error: Exception | None = None, cancelled: bool = False) -> None:
+        assert self.task is not None
+        self.task.value, self.task.error, self.task.cancelled = value, error, cancelled
+        self.task.ended = monotonic()
+        if self.task.then is not None:
+            self.task.then(self.task)

@@ -1,0 +1,150 @@
+"""The server of the desk: NiceGUI on uvicorn, bound to this machine, behind a guard.
+
+NiceGUI because one file in Python makes a page with its events, uploads, a scene in three dimensions and charts,
+without a build of JavaScript, because its wheel holds all that a browser loads, so that it works without internet, and
+because it stands on starlette and uvicorn, which the live page uses.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import secrets
+import socket
+import webbrowser
+from collections.abc import Callable
+from importlib import resources
+from pathlib import Path
+from threading import Thread
+
+import uvicorn
+from fastapi import FastAPI
+from nicegui import app as pages
+from nicegui import ui
+from starlette.responses import FileResponse, PlainTextResponse, Response
+
+from musclesolve.desk.all_steps import STEPS
+from musclesolve.desk.desk import Desk
+from musclesolve.desk.guard import HOST, Guard
+from musclesolve.desk.view import View
+from musclesolve.desk.work_folder import LARGEST
+from musclesolve.errors import InputError
+
+POLL = 0.1
+"""So often is the process of the tasks asked for news [s]."""
+SHOWN = (
+    ".html",
+    ".png",
+    ".svg",
+    ".pdf",
+    ".gif",
+    ".mp4",
+    ".csv",
+    ".nc",
+    ".sto",
+    ".mot",
+    ".mat",
+    ".parquet",
+    ".toml",
+)
+"""Endings of files that the page may show or hand out."""
+CONTAINED = (
+    "sandbox allow-scripts allow-downloads; default-src 'none'; script-src 'unsafe-inline' blob: data:; "
+    "style-src 'unsafe-inline'; img-src data: blob:; font-src data:; media-src data: blob:; worker-src blob:"
+)
+"""Policy of a report that is shown: its own scripts run, without access to the desk or to anything else."""
+
+
+def serve(folder: Path, port: int, opens: bool, announce: Callable[[str], None]) -> None:
+    """Serve the desk until Ctrl-C or the button that closes it.
+
+    Args:
+        folder: with the recordings.
+        port: 0 for any that is free.
+        opens: whether a browser is opened.
+        announce: called with the address.
+
+    Raises:
+        InputError: a folder that cannot be used, or a port that is not free.
+    """
+    desk = Desk(folder)
+    with contextlib.closing(_listening(port)) as listening:
+        port, token = listening.getsockname()[1], secrets.token_urlsafe(24)
+        guarded = Guard(_application(desk, token), token, port, LARGEST + (1 << 20))
+        config = uvicorn.Config(
+            guarded, log_level="critical", access_log=False, timeout_graceful_shutdown=1, ws_max_size=1 << 24
+        )
+        server = uvicorn.Server(config)
+        pages.on_shutdown(desk.runner.end)
+        desk.close = lambda: setattr(server, "should_exit", True)
+        address = f"http://{HOST}:{port}/{token}/"
+        announce(address)
+        if opens:
+            Thread(target=webbrowser.open, args=(address,), daemon=True).start()
+        with contextlib.suppress(KeyboardInterrupt):
+            asyncio.run(server.serve(sockets=[listening]))
+
+
+def _listening(port: int) -> socket.socket:
+    listening = socket.socket()
+    try:
+        listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listening.bind((HOST, port))
+        listening.listen(64)
+    except (OSError, OverflowError) as error:
+        listening.close()
+        raise InputError(
+            f"port {port} cannot be used: {getattr(error, 'strerror', None) or error}",
+            code="no_stream",
+            where="--port",
+            remedy="leave --port out: then one that is free is taken",
+        ) from error
+    return listening
+
+
+def _application(desk: Desk, token: str) -> FastAPI:
+    """The pages of the desk below the token."""
+    style = resources.files(__package__).joinpath("desk.css").read_text(encoding="utf-8")
+
+    @ui.page("/", title="musclesolve desk")
+    def page() -> None:
+        ui.colors(primary="#0b5c8c", negative="#8a1c1c", positive="#2e6b34")
+        ui.add_css(style)
+        view = View(desk, STEPS)
+        ui.context.client.on_delete(lambda: desk.forget(view))
+        view.show()
+
+    @pages.get("/files/{name:path}")
+    def file(name: str) -> Response:
+        try:
+            path = desk.folder.inside(name)
+        except InputError:
+            path = None
+        if path is None or not path.is_file() or path.suffix.lower() not in SHOWN:
+            return PlainTextResponse("There is no such file.", 404)
+        policy = {"Content-Security-Policy": CONTAINED} if path.suffix.lower() in (".html", ".svg") else {}
+        return FileResponse(path, headers={**policy, "Cache-Control": "no-store"})
+
+    async def watch() -> None:
+        while True:
+            await asyncio.sleep(POLL)
+            if desk.runner.poll():
+                desk.changed("task")
+
+    watching = list[asyncio.Task[None]]()
+
+    async def begin() -> None:
+        watching.append(asyncio.create_task(watch()))
+        desk.runner.prepare()
+
+    pages.on_startup(begin)
+    pages.on_shutdown(lambda: [each.cancel() for each in watching])
+    app = FastAPI(docs_url=None, redoc_url=None, openapi_url=None)
+    ui.run_with(
+        app,
+        title="musclesolve desk",
+        mount_path=f"/{token}",
+        show_welcome_message=False,
+        reconnect_timeout=30.0,
+    )
+    return app

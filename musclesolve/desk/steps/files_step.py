@@ -1,0 +1,181 @@
+"""Files: bring recordings into the folder, see what they are, and draft the trial file from them."""
+
+from __future__ import annotations
+
+import asyncio
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from nicegui import events, run, ui
+
+from musclesolve.desk.desk import Desk
+from musclesolve.desk.view import State, Step, View
+from musclesolve.desk.work_folder import ARCHIVE, RECORDINGS
+from musclesolve.drafting.draft_folder import FolderDraft
+from musclesolve.drafting.folder_contents import FolderContents, folder_contents
+from musclesolve.errors import MuscleSolveError
+
+COLUMNS: list[dict[str, object]] = [
+    {"name": "file", "label": "File", "field": "file", "align": "left", "sortable": True},
+    {"name": "what", "label": "What it is", "field": "what", "align": "left", "style": "white-space: normal"},
+]
+
+
+def described(contents: FolderContents) -> list[dict[str, str]]:
+    """What each file of a folder is, in words."""
+    rows = list[tuple[str, str]]()
+    for markers in contents.markers:
+        seconds = float(np.ptp(markers.markers.time))
+        what = f"{len(markers.markers.names)} markers, {seconds:.2f} s at {markers.markers.rate:g} Hz"
+        rows.append(
+            (markers.path.name, what + (f"; {markers.plates} force plates" if markers.plates else ""))
+        )
+    rows += [(plates.path.name, f"{plates.plates} force plates, no markers") for plates in contents.plates]
+    for forces in contents.forces:
+        seconds = float(np.ptp(forces.table.time))
+        rows.append(
+            (
+                forces.path.name,
+                f"forces of {len(forces.plates)} plates, {seconds:.2f} s at {forces.table.rate:g} Hz",
+            )
+        )
+    for emg in contents.emg:
+        named = ", ".join(emg.channels.muscles) or "no channel names a muscle"
+        rows.append((emg.path.name, f"EMG: {named}"))
+    rows += [(path.name, "model of OpenSim") for path in contents.models]
+    rows += [(setup.path.name, "scaling of OpenSim") for setup in contents.setups]
+    rows += [(loads.path.name, "external loads of OpenSim") for loads in contents.loads]
+    for sentence in contents.unread:
+        name, _, why = sentence.partition(":")
+        rows.append((name, f"cannot be read:{why}"))
+    for sentence in contents.others:
+        name, _, what = sentence.partition(" (")
+        rows.append((name, what.rstrip(")") or "no recording"))
+    joined = dict[str, list[str]]()
+    for name, what in rows:
+        joined.setdefault(name, []).append(what)
+    return [{"file": name, "what": "; ".join(joined[name])} for name in sorted(joined)]
+
+
+class Files:
+    """The step in one window."""
+
+    def __init__(self, view: View) -> None:
+        self.view, self.desk = view, view.desk
+
+    def show(self) -> None:
+        """Draw it."""
+        ui.upload(
+            label="Drop recordings here, or choose them with +",
+            multiple=True,
+            auto_upload=True,
+            on_multi_upload=self._uploaded,
+        ).props(f'accept="{",".join((*RECORDINGS, ARCHIVE))}" flat bordered').classes("w-full")
+        ui.label(
+            f"Or copy them into {self.desk.folder.path} and look again. Nothing leaves this machine."
+        ).classes("ms-why")
+        self._listed()
+        ui.timer(0.0, self._look, once=True)
+
+    @ui.refreshable_method
+    def _listed(self, rows: list[dict[str, str]] | None = None, trouble: str = "") -> None:
+        if trouble:
+            ui.label(trouble).classes("ms-bad")
+        if rows is None:
+            if not trouble:
+                ui.spinner()
+            return
+        ui.table(rows=rows, columns=COLUMNS, row_key="file").classes("w-full").props(
+            'dense flat bordered hide-pagination rows-per-page-options="0"'
+        )
+        with ui.row():
+            ui.button("Look again", on_click=self._look).props("outline no-caps icon=refresh")
+            drafted = bool(self.desk.trials)
+            ui.button(
+                "Draft the trial file anew" if drafted else "Draft the trial file", on_click=self._draft
+            ).props(f"{'outline' if drafted else 'unelevated'} no-caps icon=auto_fix_high")
+        self._recognised()
+
+    @ui.refreshable_method
+    def _recognised(self) -> None:
+        if self.desk.draft is None:
+            return
+        for trial in self.desk.draft.trials:
+            ui.label(f"Recognised for {trial.path.name}").classes("ms-part")
+            with ui.element("dl").classes("ms-facts"):
+                for subject, statement in trial.recognised:
+                    with ui.element("dt"):
+                        ui.label(subject)
+                    with ui.element("dd"):
+                        ui.label(statement)
+            if trial.todos:
+                ui.label("Left to decide").classes("ms-part")
+                with ui.element("ul").classes("ms-list"):
+                    for todo in trial.todos:
+                        with ui.element("li"):
+                            ui.label(todo)
+
+    async def _look(self) -> None:
+        try:
+            contents = await run.io_bound(folder_contents, self.desk.folder.path)
+        except MuscleSolveError as error:
+            self._listed.refresh(None, str(error))
+            return
+        if contents is not None:
+            self._listed.refresh(described(contents))
+
+    async def _uploaded(self, event: events.MultiUploadEventArguments) -> None:
+        brought = list[str]()
+        for file in event.files:
+            with self.view.saying(), tempfile.TemporaryDirectory(prefix="musclesolve-") as held:
+                part = Path(held) / "part"
+                await file.save(part)
+                brought += await _in_thread(self.desk.folder.bring, file.name, part)
+        if brought:
+            self.view.say(f"Brought: {', '.join(brought)}")
+        event.sender.reset()  # type: ignore[attr-defined]
+        self.desk.changed("trial", by=self.view)
+        self.view.refresh_frame()
+        await self._look()
+
+    async def _draft(self) -> None:
+        self.view.say("Looking at the recordings; this takes some seconds.")
+        with self.view.saying():
+            draft: FolderDraft = await _in_thread(self.desk.drafted)
+            there = [trial.path for trial in draft.trials if trial.path.exists()]
+            if there and not await self._may_replace(there):
+                return
+            self.desk.accept(draft, bool(there), by=self.view)
+            self.view.say(f"Written: {', '.join(trial.path.name for trial in draft.trials)}")
+        self.view.refresh()
+
+    async def _may_replace(self, there: list[Path]) -> bool:
+        with ui.dialog() as dialog, ui.card():
+            ui.label(f"Replace {', '.join(path.name for path in there)}? What was changed in it is lost.")
+            with ui.row():
+                ui.button("Keep it", on_click=lambda: dialog.submit(False)).props("no-caps autofocus")
+                ui.button("Replace", on_click=lambda: dialog.submit(True)).props(
+                    "no-caps flat color=negative"
+                )
+        return bool(await dialog)
+
+
+async def _in_thread(function: Any, *arguments: Any) -> Any:
+    """As `run.io_bound`, with the errors of the input."""
+    return await asyncio.get_running_loop().run_in_executor(None, lambda: function(*arguments))
+
+
+def state(desk: Desk) -> State:
+    """Whether there is a trial file."""
+    return "open" if desk.trial is None else "done"
+
+
+FILES = Step(
+    "files",
+    "Files",
+    "The recordings of one subject: a standing trial, the motion, and its ground forces.",
+    lambda view: Files(view).show(),
+    state,
+)

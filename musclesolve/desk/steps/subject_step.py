@@ -1,0 +1,39 @@
+"""Subject: mass, stature, sex and shoes; what the recordings suggest is marked as such."""
+
+from __future__ import annotations
+
+from nicegui import ui
+
+from musclesolve.desk.desk import Desk
+from musclesolve.desk.fields import field
+from musclesolve.desk.view import State, Step, View
+
+NEEDED = ("mass_kg", "stature_m", "sex")
+USUAL = ("name", *NEEDED, "shoe_mass_kg", "age_years")
+FURTHER = ("leg_length_m", "knee_width_m", "ankle_width_m", "marker_diameter_m", "body")
+
+
+def show(view: View) -> None:
+    """Draw it."""
+    assert view.desk.trial is not None
+    if view.desk.is_model:
+        ui.label("The subject is the model itself: it is scaled already.")
+        return
+    for key in USUAL:
+        field(view, "subject", key)
+    stated = view.desk.trial.value("subject") or {}
+    with ui.expansion("Further measures", value=any(key in stated for key in FURTHER)).classes("w-full"):
+        for key in FURTHER:
+            field(view, "subject", key)
+
+
+def state(desk: Desk) -> State:
+    """Whether all that is needed is stated."""
+    if desk.trial is None:
+        return ""
+    if desk.is_model:
+        return "done"
+    return "done" if all(desk.trial.value("subject", key) is not None for key in NEEDED) else "open"
+
+
+SUBJECT = Step("subject", "Subject", "Who was recorded.", show, state)

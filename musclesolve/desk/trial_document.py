@@ -1,0 +1,245 @@
+"""The trial file as the desk edits it: its text is the only state, and what is written by hand in it stays.
+
+Every change is on disk before the page shows it. A line that a draft has left open, `# stature_m = 1.86` below a
+`# TODO:`, is a suggestion: to state its value replaces it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import tomlkit
+from tomlkit.exceptions import TOMLKitError
+
+from musclesolve.drafting.draft_text import TODO
+from musclesolve.errors import InputError
+from musclesolve.recording.text.toml_text import key_text, value_text
+from musclesolve.results.files.atomic_writing import write_files
+
+Place = tuple[str | int, ...]
+"""Where a value stands: names of tables and keys, and numbers of tables of a list: ("force", 0, "side")."""
+_HEADER = re.compile(r"(# )?\[\[?([A-Za-z0-9_.\"-]+)\]\]?\s*(?:#.*)?$")
+_OPEN = re.compile(r"# ([A-Za-z0-9_-]+) = (.*)$")
+MOST_STEPS = 100
+"""That can be taken back."""
+
+
+@dataclass(frozen=True)
+class Open:
+    """What a draft has left to decide.
+
+    table: its name. key: None for the whole table. why: the sentence of the file. value: what is suggested, None where
+    nothing is. first, last: its lines in the text, from 0, the last not included.
+    """
+
+    table: str
+    key: str | None
+    why: str
+    value: Any
+    first: int
+    last: int
+
+
+class TrialDocument:
+    """A trial file that is open on the desk.
+
+    Args:
+        path: of the file.
+
+    Raises:
+        InputError: it cannot be read.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.text = _read(path)
+        self._before: list[str] = []  # earlier texts, the last one last
+
+    @property
+    def content(self) -> Mapping[str, Any]:
+        """Tables and values; empty where the text is no TOML."""
+        try:
+            return tomlkit.parse(self.text).unwrap()
+        except TOMLKitError:
+            return {}
+
+    @property
+    def fault(self) -> str:
+        """Why the text is no TOML, "" where it is."""
+        try:
+            tomlkit.parse(self.text)
+        except TOMLKitError as error:
+            return str(error)
+        return ""
+
+    def value(self, *place: str | int) -> Any:
+        """The value at a place, None where there is none."""
+        found: Any = self.content
+        for part in place:
+            try:
+                found = found[part]
+            except (KeyError, IndexError, TypeError):
+                return None
+        return found
+
+    def reload(self) -> bool:
+        """Read the file again where another program has changed it; returns whether it has."""
+        text = _read(self.path)
+        if text == self.text:
+            return False
+        self._before.append(self.text)
+        self.text = text
+        return True
+
+    def state(self, place: Place, value: Any) -> None:
+        """Write a value at a place; None removes it. A suggestion for it is replaced.
+
+        Raises:
+            InputError: the file has been changed by another program, is no TOML, or cannot be written.
+        """
+        if value == self.value(*place):
+            return
+        open_line = self._open_at(place)
+        if open_line is not None and value is not None:
+            lines = self.text.splitlines()
+            lines[open_line.first : open_line.last] = [f"{key_text(str(place[-1]))} = {value_text(value)}"]
+            self.write("\n".join(lines) + "\n")
+            return
+        try:
+            document = tomlkit.parse(self.text)
+        except TOMLKitError as error:
+            raise self._no_toml(error) from error
+        within: Any = document
+        for part, following in pairwise(place):
+            if isinstance(part, str) and part not in within:
+                if value is None:
+                    return
+                within[part] = tomlkit.aot() if isinstance(following, int) else tomlkit.table()
+            elif isinstance(part, int) and part == len(within):
+                within.append(tomlkit.table())
+            within = within[part]
+        if value is not None:
+            within[place[-1]] = value
+        else:
+            _removed(within, place[-1])
+        text = tomlkit.dumps(document)
+        self.write(text if text.endswith("\n") else text + "\n")
+
+    def write(self, text: str) -> None:
+        """Replace the text, on disk first.
+
+        Raises:
+            InputError: it is no TOML, the file has been changed by another program, or it cannot be written.
+        """
+        if text == self.text:
+            return
+        try:
+            tomlkit.parse(text)
+        except TOMLKitError as error:
+            raise self._no_toml(error) from error
+        if self.path.exists() and _read(self.path) != self.text:
+            self.reload()
+            raise InputError(
+                "the file has been changed by another program meanwhile; it was read again",
+                code="conflict",
+                file=self.path,
+                remedy="look at it, and make the change once more",
+            )
+        write_files(self.path.parent, {self.path.name: text.encode()})
+        self._before = [*self._before, self.text][-MOST_STEPS:]
+        self.text = text
+
+    @property
+    def can_undo(self) -> bool:
+        """Whether there is an earlier text."""
+        return bool(self._before)
+
+    def undo(self) -> None:
+        """Write the text of before the last change."""
+        if self._before:
+            text = self._before.pop()
+            before, self._before = self._before, []
+            self.write(text)
+            self._before = before
+
+    @property
+    def opens(self) -> list[Open]:
+        """What the draft has left to decide, in the order of the file."""
+        found, table = list[Open](), ""
+        lines = self.text.splitlines()
+        for first, line in enumerate(lines):
+            if header := _HEADER.match(line):
+                table = header[2]
+            if not line.startswith(TODO):
+                continue
+            words, last = [line.removeprefix(TODO)], first + 1
+            while last < len(lines) and lines[last].startswith("# ") and not lines[last].startswith(TODO):
+                if _HEADER.match(lines[last]) or _OPEN.match(lines[last]):
+                    break
+                words.append(lines[last].removeprefix("# "))
+                last += 1
+            why, following = " ".join(words), lines[last] if last < len(lines) else ""
+            if (suggested := _OPEN.match(following)) and (value := _value(suggested[2])) is not None:
+                found.append(Open(table, suggested[1], why, value, first, last + 1))
+            elif header := _HEADER.match(following):
+                found.append(Open(header[2], None, why, None, first, last))
+            elif key := re.match(r"([A-Za-z0-9_-]+) = ", following):
+                found.append(Open(table, key[1], why, None, first, last))
+            else:
+                found.append(Open(table, None, why, None, first, last))
+        return found
+
+    def decided(self, each: Open) -> None:
+        """Remove a TODO: its value is right as it stands, or is not needed.
+
+        Raises:
+            InputError: as of `write`.
+        """
+        lines = self.text.splitlines()
+        del lines[each.first : each.last]
+        self.write("\n".join(lines) + "\n")
+
+    def _open_at(self, place: Place) -> Open | None:
+        wanted = ".".join(map(str, place[:-1]))
+        for each in self.opens:
+            if (each.table, each.key) == (wanted, place[-1]) and self.value(*place) is None:
+                return each
+        return None
+
+    def _no_toml(self, error: Exception) -> InputError:
+        return InputError(
+            f"no TOML: {error}",
+            code="bad_format",
+            file=self.path,
+            expected="tables, and lines of the form key = value",
+            remedy="correct the line, or take the change back",
+        )
+
+
+def _removed(within: Any, name: str | int) -> None:
+    if isinstance(name, int) and name < len(within):
+        del within[name]
+    elif isinstance(name, str) and name in within:
+        within.remove(name)
+
+
+def _value(text: str) -> Any:
+    try:
+        return tomlkit.parse(f"value = {text}").unwrap()["value"]
+    except TOMLKitError:
+        return None
+
+
+def _read(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8-sig").replace("\r\n", "\n")
+    except (OSError, UnicodeDecodeError) as error:
+        problem = f"the trial file cannot be read: {getattr(error, 'strerror', None) or error}"
+        raise InputError(
+            problem, code="unreadable_file", file=path, expected="a text file in UTF-8"
+        ) from error

@@ -1,0 +1,183 @@
+"""The folder that the desk works in: recordings that are brought to it, and nothing outside it.
+
+Whatever comes from a browser is a name and bytes. A name is taken where it is the plain name of a recording, and
+refused otherwise; bytes are counted as they are written, so that neither an endless upload nor a small archive that
+unpacks to a large one fills the disk.
+"""
+
+from __future__ import annotations
+
+import filecmp
+import shutil
+import stat
+import tempfile
+import zipfile
+from collections.abc import Iterator
+from pathlib import Path, PurePosixPath
+from typing import IO
+
+from musclesolve.errors import InputError
+from musclesolve.results.files.atomic_writing import written_whole
+
+RECORDINGS = (".c3d", ".trc", ".csv", ".mot", ".sto", ".osim", ".xml", ".toml")
+"""Endings of files that belong to a trial."""
+ARCHIVE = ".zip"
+LARGEST = 1 << 30
+"""Bytes of one upload, and of all that an archive holds once it is unpacked."""
+MOST_FILES = 500
+"""In an archive."""
+LONGEST_NAME = 150
+RESERVED = frozenset('<>:"/\\|?*')
+"""Signs that some system does not allow in a name."""
+CHUNK = 1 << 20
+
+
+class WorkFolder:
+    """A folder of recordings: what is brought to it is checked first.
+
+    Args:
+        folder: made if missing.
+
+    Raises:
+        InputError: it is a file, or cannot be made.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            self.path = folder.resolve(strict=True)
+        except OSError as error:
+            raise InputError(
+                f"the folder cannot be used: {error.strerror or error}",
+                code="not_writable",
+                file=folder,
+                expected="a folder with recordings, or a new one",
+                remedy="name another folder: musclesolve desk FOLDER",
+            ) from error
+
+    def inside(self, name: str) -> Path:
+        """The path of a file in the folder or below it.
+
+        Raises:
+            InputError: it lies elsewhere, by its name or through a link.
+        """
+        try:
+            path = (self.path / name).resolve()
+            if path != self.path and path.is_relative_to(self.path):
+                return path
+        except (OSError, ValueError, RuntimeError):  # such as a null sign, or links in a circle
+            pass
+        raise InputError(
+            f"{name!r:.200} is not in the folder of the desk",
+            code="bad_path",
+            file=self.path,
+            expected="a file in this folder",
+        )
+
+    def bring(self, name: str, source: Path) -> list[str]:
+        """Copy a file into the folder, or the files of an archive; all of them, or none. Returns their names.
+
+        Args:
+            name: as the browser states it.
+            source: where its bytes are now.
+
+        Raises:
+            InputError: a name that cannot be, a file of another kind or too large, or there is another one of that
+                name.
+        """
+        checked_name(name, (*RECORDINGS, ARCHIVE))
+        with tempfile.TemporaryDirectory(prefix="musclesolve-") as held:
+            if name.lower().endswith(ARCHIVE):
+                brought = list(_unpacked(name, source, Path(held)))
+            else:
+                if source.stat().st_size > LARGEST:
+                    raise too_large(name)
+                brought = [source]
+            names = [name] if brought == [source] else [each.name for each in brought]
+            for each, path in zip(names, brought, strict=True):
+                there = self.path / each
+                if there.is_dir() or (there.is_file() and not filecmp.cmp(there, path, shallow=False)):
+                    raise InputError(
+                        "there is a file of this name with other content",
+                        code="occupied_folder",
+                        file=there,
+                        expected="a new name, or the same file",
+                        remedy="rename the file before you bring it, or remove the one that is there",
+                    )
+            for each, path in zip(names, brought, strict=True):
+                if not (self.path / each).exists():
+                    with written_whole(self.path / each) as part:
+                        shutil.copyfile(path, part)
+        return names
+
+
+def checked_name(name: str, endings: tuple[str, ...] = RECORDINGS) -> str:
+    """A name that any system can store, of a file that belongs to a trial.
+
+    Raises:
+        InputError: it is none.
+    """
+
+    def refuse(problem: str, expected: str) -> InputError:
+        return InputError(f"{name!r:.120}: {problem}", code="bad_name", where="upload", expected=expected)
+
+    if not name or name != name.strip(" .") or len(name.encode(errors="replace")) > LONGEST_NAME:
+        raise refuse(
+            "not a name for a file", f"1 to {LONGEST_NAME} characters, no blank or period at either end"
+        )
+    if odd := sorted({sign for sign in name if sign in RESERVED or not sign.isprintable()}):
+        raise refuse(f"a name with {' '.join(map(repr, odd))[:60]}", "a name without folders and such signs")
+    if not name.lower().endswith(endings):
+        raise refuse("not a kind of file that belongs to a trial", ", ".join(endings))
+    return name
+
+
+def too_large(name: str) -> InputError:
+    """The error of an upload that is larger than any recording."""
+    return InputError(
+        f"{name!r:.120}: larger than {LARGEST >> 20} MB",
+        code="too_large",
+        where="upload",
+        expected="recordings of one subject",
+        remedy="copy it into the folder yourself, if it is one",
+    )
+
+
+def _unpacked(name: str, source: Path, folder: Path) -> Iterator[Path]:
+    """Unpack the recordings of an archive, without its folders, counting the bytes that come out of it."""
+
+    def refuse(problem: str, expected: str) -> InputError:
+        return InputError(f"{name!r:.120}: {problem}", code="bad_archive", where="upload", expected=expected)
+
+    left = LARGEST
+    try:
+        with zipfile.ZipFile(source) as archive:
+            entries = [entry for entry in archive.infolist() if not entry.is_dir()]
+            if len(entries) > MOST_FILES:
+                raise refuse(f"it holds {len(entries)} files", f"{MOST_FILES} at most")
+            for entry in entries:
+                path = PurePosixPath(entry.filename.replace("\\", "/"))
+                if path.is_absolute() or ".." in path.parts or stat.S_ISLNK(entry.external_attr >> 16):
+                    raise refuse(
+                        f"it holds {entry.filename!r:.80}, which leads out of it", "files and folders"
+                    )
+                if not path.name.lower().endswith(RECORDINGS) or path.name.startswith((".", "__")):
+                    continue
+                target = folder / checked_name(path.name)
+                if target.exists():
+                    raise refuse(f"two files are called {path.name!r:.80}", "each name once")
+                with archive.open(entry) as packed, target.open("wb") as out:
+                    left = _copied(packed, out, left, name)
+                yield target
+    except (zipfile.BadZipFile, NotImplementedError, RuntimeError, EOFError) as error:
+        raise refuse(f"it cannot be unpacked: {error}", "a zip archive without a password") from error
+
+
+def _copied(packed: IO[bytes], out: IO[bytes], left: int, name: str) -> int:
+    """Copy what comes out of an archive as long as there is room; returns the bytes that are left."""
+    while chunk := packed.read(CHUNK):
+        left -= len(chunk)
+        if left < 0:
+            raise too_large(name)
+        out.write(chunk)
+    return left
