@@ -1,4 +1,4 @@
-"""The array types of the package, unbroken runs of a mask, columns at other times, statistics of known values."""
+"""The array types of the package, runs of a mask, columns at other times, statistics of known values, products."""
 
 from __future__ import annotations
 
@@ -79,6 +79,22 @@ def median_of_known(values: Array) -> Array:
     # zeros in columns without values avoid a warning of numpy
     middle = np.nanmedian(np.where(some, np.where(there, values, np.nan), 0.0), axis=0)
     return np.where(some, middle, np.nan)
+
+
+_NEXT, _BEFORE = np.array([1, 2, 0]), np.array([2, 0, 1])
+_FEW = 300  # up to so many numbers gathering the components is faster than slicing them
+
+
+def vector_product(a: Array, b: Array) -> Array:
+    """Vector product (..., 3) of vectors (..., 3), real or complex, in half the time of `np.cross` or less."""
+    if max(a.size, b.size) <= _FEW:
+        return np.asarray(a.take(_NEXT, -1) * b.take(_BEFORE, -1) - a.take(_BEFORE, -1) * b.take(_NEXT, -1))
+    first = a[..., 1] * b[..., 2] - a[..., 2] * b[..., 1]
+    product = np.empty((*first.shape, 3), first.dtype)
+    product[..., 0] = first
+    product[..., 1] = a[..., 2] * b[..., 0] - a[..., 0] * b[..., 2]
+    product[..., 2] = a[..., 0] * b[..., 1] - a[..., 1] * b[..., 0]
+    return product
 
 
 def split_named(vectors: Array, shapes: Mapping[str, tuple[int, ...]]) -> dict[str, Array]:

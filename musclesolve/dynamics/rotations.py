@@ -16,8 +16,7 @@ from math import factorial
 
 import numpy as np
 
-from musclesolve._util.arrays import Array
-from musclesolve.dynamics.vectors import vector_product
+from musclesolve._util.arrays import Array, vector_product
 
 _X, _Y, _Z = np.eye(3)
 
@@ -81,8 +80,8 @@ def nearest_rotation(matrices: Array) -> Array:
 def angle_between(one: Array, other: Array) -> Array:
     """Angles (...) [rad], 0 to pi, between rotations (..., 3, 3)."""
     # |one - other|_F = 2 sqrt(2) sin(angle / 2): exact where angles are small, as the trace is not.
-    apart = np.linalg.norm(one - other, axis=(-2, -1)) / np.sqrt(8.0)
-    return 2.0 * np.arcsin(np.minimum(apart, 1.0))
+    apart = (one - other).reshape(*one.shape[:-2], 9)
+    return np.asarray(2.0 * np.arcsin(np.minimum(np.sqrt(np.vecdot(apart, apart) / 8.0), 1.0)))
 
 
 def wrapped(angle: Array) -> Array:

@@ -24,16 +24,6 @@ def cross(a: Array, b: Array) -> Array:
     return np.stack([a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]])
 
 
-def vector_product(a: Array, b: Array) -> Array:
-    """Vector product (..., 3) of vectors (..., 3), real or complex, in half the time of `np.cross`."""
-    first = a[..., 1] * b[..., 2] - a[..., 2] * b[..., 1]
-    product = np.empty((*first.shape, 3), first.dtype)
-    product[..., 0] = first
-    product[..., 1] = a[..., 2] * b[..., 0] - a[..., 0] * b[..., 2]
-    product[..., 2] = a[..., 0] * b[..., 1] - a[..., 1] * b[..., 0]
-    return product
-
-
 def dot(a: Array, b: Array) -> Array:
     """Scalar products (...) of vectors (..., 3)."""
     return np.asarray(np.einsum("...x,...x->...", a, b))

@@ -16,6 +16,7 @@ and NaN.
 
 from __future__ import annotations
 
+import math
 from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -127,7 +128,8 @@ class _Past:
         default_factory=lambda: np.zeros(0)
     )  # how far that moved each measured point (p,) [m]
     step: Array | None = None  # how far it went since the sample before (K+6,)
-    joints: Array | None = None  # rotations of pelvis, thighs, shanks and feet in it (7, 3, 3)
+    base: Array | None = None  # rotation of the pelvis in it (3, 3)
+    joints: Array | None = None  # rotations of hips, knees and ankles in it (6, 3, 3)
     guessed_since: float | None = None  # since when a marker is where the motion alone puts it [s]
     not_plausible: Array = field(default_factory=lambda: np.full(2, -np.inf))  # last such sample by foot [s]
     peak_force: float = 0.0  # largest ground force of the last seconds, fading [N]
@@ -240,6 +242,7 @@ class Live:
         self._wrenches = tuple(CausalFilter(6, self.rate, self.cutoff, self.lag) for _ in SIDES)
         self._assigned = PlateSides(self.plates, recording.unloaded_below, self._weight)
         self._clock, self._past = SampleClock(self.rate, self.bridge), _Past()
+        self._period = np.array([0.0, 1.0 / self.rate])  # of two samples [s]
 
     @property
     def unloaded_below(self) -> float:
@@ -419,7 +422,7 @@ class Live:
         still = np.zeros((1, len(coordinates)))
         motion, bodies = moving_bodies(self.model, _TIME, coordinates[None], still, still)
         off = motion.q[0, self._point_slots] - values[0, self._are_points]
-        return coordinates, np.linalg.norm(off, axis=1), (motion.q[0], bodies.rotation[0])
+        return coordinates, np.sqrt(np.vecdot(off, off)), (motion.q[0], bodies.rotation[0])
 
     def _sampled_pose(self, time: float, markers: Array) -> tuple[Array | None, Array | None, str]:
         """Coordinates (K+6,) of a sample and the ends of its feet (2, 2, 3) [m], None where not known; a note."""
@@ -437,25 +440,24 @@ class Live:
             else:
                 past.guessed_since = time if past.guessed_since is None else past.guessed_since
                 if time - past.guessed_since > self.bridge + 1e-9:
-                    past.coordinates = past.step = past.joints = None
+                    past.coordinates = past.step = past.base = past.joints = None
                     return None, None, f"hidden for too long: {self._named(guessed)}"
         else:
             past.guessed_since = None
         try:
-            base = None if past.joints is None else past.joints[0]
-            coordinates, residual, (q, rotation) = self._fitted(markers, past.coordinates, base)
+            coordinates, residual, (q, rotation) = self._fitted(markers, past.coordinates, past.base)
         except MuscleSolveError as error:
-            past.coordinates = past.step = past.joints = None
+            past.coordinates = past.step = past.base = past.joints = None
             return None, None, str(error)
-        joints = rotation[self._links]
-        if past.joints is not None:
-            before, after = (_relative(each) for each in (past.joints, joints))
-            if jumps(angle_between(before, after), np.array([0.0, 1.0 / self.rate])).any():
-                past.not_plausible[:] = time
-        far = np.sqrt(np.mean(residual[self._foot_columns] ** 2, axis=1)) > FOOT_LIMIT
+        links = rotation[self._links]
+        joints = _relative(links)
+        if past.joints is not None and jumps(angle_between(past.joints, joints), self._period).any():
+            past.not_plausible[:] = time
+        of_feet = residual[self._foot_columns]
+        far = np.vecdot(of_feet, of_feet) > of_feet.shape[1] * FOOT_LIMIT**2
         past.not_plausible[far] = time
         past.step = None if past.coordinates is None else coordinates - past.coordinates
-        past.coordinates, past.joints, past.shift = coordinates, joints, residual
+        past.coordinates, past.base, past.joints, past.shift = coordinates, links[0], joints, residual
         return coordinates, q[self._feet_slots], ""
 
     def _find_unmeasured(self, q: Array, qd: Array, wrench: Array, lacking: float) -> Mask:
@@ -467,7 +469,8 @@ class Live:
         """
         past = self._past
         height = q[self._feet_slots, 2] - self._floor
-        speed = np.linalg.norm(qd[self._feet_slots], axis=2)
+        velocity = qd[self._feet_slots]
+        speed = np.sqrt(np.vecdot(velocity, velocity))
         down = ((height < LOW) & (speed < SLOW)).any(axis=1)
         air = ((height > HIGH) | (speed > FAST)).all(axis=1)
         without = ~(np.abs(wrench[:, 2]) >= self._touch)
@@ -518,7 +521,7 @@ class Live:
         forces = distal_loads(model, bodies, external)
         moments = generalized_loads(model, motion, forces)
         fading = 0.5 ** (1.0 / (PEAK_HALF_LIFE * self.rate))
-        greatest = float(np.linalg.norm(pushed[:, :3].sum(axis=0)))
+        greatest = math.hypot(*(pushed[0, :3] + pushed[1, :3]))
         self._past.peak_force = max(self._past.peak_force * fading, greatest)
         if plausible is not None:
             lost = self._find_unmeasured(motion.q[0], motion.qd[0], wrench, moments[0, joints + 2])
@@ -526,7 +529,7 @@ class Live:
         balanced = True
         if known.all():
             limit = BALANCE_LIMIT * max(self._weight, self._past.peak_force)
-            balanced = bool(np.linalg.norm(moments[0, joints : joints + 3]) <= limit)
+            balanced = math.hypot(*moments[0, joints : joints + 3]) <= limit
         else:
             moments[:, self._leg_rows[~known]] = np.nan
             moments[:, joints:] = np.nan

@@ -33,9 +33,8 @@ class PlateSides:
     def __init__(self, sides: Sequence[Side | None], unloaded_below: float, weight: float) -> None:
         self.sides, self._weight_of_body = tuple(sides), weight
         self._below = unloaded_below
-        self._stated = np.array([[side == each for each in SIDES] for side in self.sides], bool).reshape(
-            -1, 2
-        )
+        stated = [[side == each for each in SIDES] for side in self.sides]
+        self._stated = np.array(stated, float).reshape(-1, 2)
         self._open = [k for k, side in enumerate(self.sides) if side is None]
         self._weight = np.zeros(
             (len(self.sides), 2)
@@ -52,32 +51,35 @@ class PlateSides:
         """
         force, point, moment = plates[:, :3], plates[:, 3:6], plates[:, 6:]
         wrench = origin_wrench(force, point, moment, self._below)
+        on, amiss = self._stated.copy(), ""
         # what the plate does not say of a loaded foot is not zero
-        lost = np.asarray(~np.isfinite(force).all(axis=1))
+        lost = ~np.isfinite(force).all(axis=1)
         wrench[lost] = np.nan
-        on = self._stated.astype(float)
-        amiss = ""
+        loaded = wrench.any(axis=1)
+        (borne,) = np.nonzero(loaded & ~lost)  # plates whose force on a foot was measured
+        away = np.full(on.shape, np.inf)
+        if feet is not None and borne.size:
+            away[borne] = distance_to_foot(point[borne, None], feet[:, 0], feet[:, 1])
         for k in self._open:
-            if not lost[k] and not wrench[k].any():
+            if not loaded[k]:
                 self._weight[k] = 0.0
                 continue
-            near = np.full(2, np.inf) if feet is None else distance_to_foot(point[k], feet[:, 0], feet[:, 1])
-            if near.min() <= FAR:
-                self._weight[k, np.argmin(near)] += abs(force[k, 2])
+            near = away[k].min() <= FAR
+            if near:
+                self._weight[k, np.argmin(away[k])] += abs(force[k, 2])
             share = self._weight[k] / max(self._weight[k].sum(), 1e-300)
-            if near.min() <= FAR and share.max() >= CLEAR:
+            if near and share.max() >= CLEAR:
                 on[k, np.argmax(share)] = 1.0
             else:
                 on[k] = np.nan
                 amiss = f"it is not clear which foot stands on plate {k + 1}"
-        for k in range(len(wrench)):
-            if feet is None or lost[k] or not wrench[k].any() or not on[k].any() or np.isnan(on[k]).any():
+        for k in borne.tolist() if feet is not None else ():
+            if 1.0 not in on[k]:
                 continue
             foot = int(np.argmax(on[k]))
-            beside = float(distance_to_foot(point[k], feet[foot, 0], feet[foot, 1]))
-            if fault := sample_fault(force[k], moment[k], beside, self._weight_of_body):
+            if fault := sample_fault(force[k], moment[k], float(away[k, foot]), self._weight_of_body):
                 wrench[k] = np.nan
                 amiss = f"the force on the {SIDE_NAMES[SIDES[foot]]} foot {fault}, and is left out"
         # zero times what is not known is zero
-        shares = [np.where(on[:, side, None] == 0.0, 0.0, wrench * on[:, side, None]) for side in range(2)]
-        return np.sum(shares, axis=1), amiss
+        each = np.where(on[:, :, None] == 0.0, 0.0, wrench[:, None] * on[:, :, None])
+        return np.asarray(each.sum(axis=0)), amiss

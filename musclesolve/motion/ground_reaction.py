@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from musclesolve._util.arrays import Array
+from musclesolve._util.arrays import Array, vector_product
 from musclesolve.motion.signals.filter_choice import FilterChoice
 from musclesolve.recording.data import SIDES, PlateForce, Side
 
@@ -63,7 +63,7 @@ def origin_wrench(force: Array, point: Array, moment: Array, unloaded_below: flo
     # The point may be anything, NaN too, while unloaded: 0 x NaN would not be zero.
     point = np.where(loaded[:, None], point, 0.0)
     moment = np.where(loaded[:, None], moment, 0.0)
-    return np.concatenate([force, np.cross(point, force) + moment], axis=1)
+    return np.concatenate([force, vector_product(point, force) + moment], axis=1)
 
 
 def center_of_pressure(force: Array, moment: Array, height: float = 0.0) -> Array:

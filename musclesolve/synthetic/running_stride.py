@@ -33,7 +33,7 @@ import numpy as np
 from numpy.polynomial import Polynomial
 from scipy.interpolate import CubicSpline, PPoly, make_interp_spline
 
-from musclesolve._util.arrays import AnyArray, Array
+from musclesolve._util.arrays import AnyArray, Array, vector_product
 from musclesolve.constants import STANDARD_GRAVITY
 from musclesolve.dynamics.forward.simulate import mass_center, momentum
 from musclesolve.dynamics.inverse.external_wrenches import Wrench
@@ -497,8 +497,8 @@ def _integrated(body: Carried, left: Array, amounts: Array, start: Array, step: 
             rotation = here @ _rotation(vector)
             momenta = steady + left[k] * alternating
             spin = (np.einsum("nyx,ny->nx", rotation, momenta) - body.spin[k]) @ inverse[k].T
-            half = 0.5 * _cross(vector, spin)
-            rates.append(spin + half + _cross(vector, half) / 6.0)
+            half = 0.5 * vector_product(vector, spin)
+            rates.append(spin + half + vector_product(vector, half) / 6.0)
         mean = (rates[0] + 2.0 * rates[1] + 2.0 * rates[2] + rates[3]) / 6.0
         rotations.append(here @ _rotation(step * mean))
     return np.array(rotations)
@@ -511,9 +511,3 @@ def _rotation(vector: Array) -> Array:
     skew[:, [2, 0, 1], [1, 2, 0]] = vector
     skew -= skew.transpose(0, 2, 1)
     return np.eye(3) + np.sinc(angle / np.pi) * skew + 0.5 * np.sinc(0.5 * angle / np.pi) ** 2 * skew @ skew
-
-
-def _cross(a: Array, b: Array) -> Array:
-    """A x b (n, 3) of few vectors (n, 3), for which `np.cross` mostly sorts axes."""
-    (ax, ay, az), (bx, by, bz) = a.T, b.T
-    return np.stack([ay * bz - az * by, az * bx - ax * bz, ax * by - ay * bx], axis=1)

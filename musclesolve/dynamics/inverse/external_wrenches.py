@@ -6,10 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from musclesolve._util.arrays import Array
+from musclesolve._util.arrays import Array, vector_product
 from musclesolve._util.checks import check_array
 from musclesolve.dynamics.model.model import Model
-from musclesolve.dynamics.vectors import vector_product
 from musclesolve.errors import InputError
 
 

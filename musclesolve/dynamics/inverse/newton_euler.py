@@ -14,13 +14,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from musclesolve._util.arrays import Array, Indices, contiguous
+from musclesolve._util.arrays import Array, Indices, contiguous, vector_product
 from musclesolve.dynamics.inverse.external_wrenches import Wrench, check_frames
 from musclesolve.dynamics.kernel.arrays import MovingTree, SegmentArrays
 from musclesolve.dynamics.kinematics.motion_derivatives import Motion, check_fits
 from musclesolve.dynamics.model.model import Model
 from musclesolve.dynamics.rotations import from_cardan
-from musclesolve.dynamics.vectors import vector_product
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ from functools import cached_property
 
 import numpy as np
 
-from musclesolve._util.arrays import Array, Indices, Mask, contiguous
+from musclesolve._util.arrays import Array, Indices, Mask, contiguous, vector_product
 from musclesolve.dynamics.kernel.arrays import TreeArrays
 from musclesolve.dynamics.model.rigid_body import RigidBodies
 from musclesolve.dynamics.model.topology import Topology
@@ -26,7 +26,7 @@ from musclesolve.dynamics.rotations import (
     vector_jacobian,
     vector_jacobian_rate,
 )
-from musclesolve.dynamics.vectors import lines_of, vector_product
+from musclesolve.dynamics.vectors import lines_of
 
 
 @dataclass(frozen=True)

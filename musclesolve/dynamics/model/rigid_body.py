@@ -24,10 +24,9 @@ from math import comb
 
 import numpy as np
 
-from musclesolve._util.arrays import Array, Indices, Mask, contiguous
+from musclesolve._util.arrays import Array, Indices, Mask, contiguous, vector_product
 from musclesolve.dynamics.kernel.arrays import BodyArrays, BodyMotions
 from musclesolve.dynamics.model.topology import RigidBody, Topology
-from musclesolve.dynamics.vectors import vector_product
 from musclesolve.errors import InputError
 
 PLACES = 6

@@ -11,7 +11,7 @@ UP: Array = np.array([0.0, 0.0, 1.0])
 
 def unit(vector: Array) -> Array:
     """Return vectors (..., 3) scaled to length one."""
-    return np.asarray(vector / np.sqrt(np.einsum("...x,...x->...", vector, vector))[..., None])
+    return np.asarray(vector / np.sqrt(np.vecdot(vector, vector))[..., None])
 
 
 def horizontal(vector: Array) -> Array:
@@ -21,7 +21,7 @@ def horizontal(vector: Array) -> Array:
 
 def across(vector: Array, line: Array) -> Array:
     """Return the part of ``vector`` (..., 3) perpendicular to the unit vector ``line``, scaled to length one."""
-    return unit(vector - np.sum(vector * line, axis=-1, keepdims=True) * line)
+    return unit(vector - np.vecdot(vector, line)[..., None] * line)
 
 
 def frame(x: Array, y: Array) -> Array:

@@ -31,9 +31,9 @@ def distance_to_foot(point: Array, heel: Array, toe: Array) -> Array:
     """Return how far points (..., 2 or 3) are from the line between heel and toe, seen from above, (...) [m]."""
     start = heel[..., :2]
     along, beyond = toe[..., :2] - start, point[..., :2] - start
-    length = np.maximum(np.sum(along**2, axis=-1), 1e-12)
-    share = np.clip(np.sum(beyond * along, axis=-1) / length, 0.0, 1.0)
-    return np.asarray(np.linalg.norm(beyond - share[..., None] * along, axis=-1))
+    share = np.vecdot(beyond, along) / np.maximum(np.vecdot(along, along), 1e-12)
+    beside = beyond - np.minimum(np.maximum(share, 0.0), 1.0)[..., None] * along
+    return np.asarray(np.sqrt(np.vecdot(beside, beside)))
 
 
 @dataclass(frozen=True)

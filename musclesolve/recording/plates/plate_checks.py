@@ -75,8 +75,8 @@ def sample_fault(force: Array, moment: Array, beside: float, weight: float) -> s
         beside: distance of the point from the line between heel and toe [m].
         weight: of the body [N].
     """
-    x, y, z = force
-    vertical, size = abs(z), float(np.linalg.norm(moment))
+    x, y, z = map(float, force)
+    vertical, size = abs(z), math.hypot(*moment)
     if vertical > PEAK_SHARE[1] * weight:
         return f"is {vertical:.4g} N"
     if -z > PEAK_SHARE[0] * weight:
