@@ -39,10 +39,10 @@ from musclesolve.live.causal_filter import CausalFilter
 from musclesolve.live.marker_bridging import MarkerBodies
 from musclesolve.live.plate_sides import PlateSides
 from musclesolve.live.sample_clock import SampleClock, Taken
-from musclesolve.motion.anatomy.anatomy import Seen, check_axes, follow, measured_body
+from musclesolve.motion.anatomy.anatomy import Following, Seen, check_axes, measured_body
 from musclesolve.motion.anatomy.functional_axes import with_functional_axes
 from musclesolve.motion.anatomy.joint_centers import between
-from musclesolve.motion.anatomy.landmark_positions import filtered_markers, standing_trial
+from musclesolve.motion.anatomy.landmark_positions import MarkerMap, filtered_markers, standing_trial
 from musclesolve.motion.anatomy.unit_vectors import mean_length
 from musclesolve.motion.motion_plausibility import (
     BALANCE_LIMIT,
@@ -60,7 +60,7 @@ from musclesolve.pipeline.recorded_body import LegJoints, RecordedBody, leg_load
 from musclesolve.pipeline.run import prepare_recording, recording_of
 from musclesolve.pipeline.run_options import check_consistent, check_rigid
 from musclesolve.pipeline.share import share_part
-from musclesolve.recording.data import SIDES, Markers, Side, Trial
+from musclesolve.recording.data import SIDES, Side, Trial
 from musclesolve.recording.plates.foot_contacts import EDGE, FAST, HIGH, LOW, SLOW, touch
 from musclesolve.recording.schema import Document
 from musclesolve.recording.trial.model_trial import ModelTrial
@@ -199,10 +199,13 @@ class Live:
 
         mechanics = self.body.mechanics
         self.model, measured, fit = mechanics.model, mechanics.measured, mechanics.fit
-        self._standing, _ = with_functional_axes(recording, standing_trial(recording))
+        standing, _ = with_functional_axes(recording, standing_trial(recording))
         walk = filtered_markers(recording, measured.filter, MARGIN)
-        shown = (recording, recording.subject, recording.hip_regression, walk, self._standing)
-        self._stance = measured_body(*shown, checked=False).stance
+        shown = (recording, recording.subject, recording.hip_regression, walk, standing)
+        stance = measured_body(*shown, checked=False).stance
+        self._map = MarkerMap.of(recording, self.markers, standing)
+        seen = Seen.of(self._map, walk.position[:1])
+        self._following = Following.of(recording, recording.subject, stance, seen)
         hips = between(measured.points["hip_r"], measured.points["hip_l"])
         self._trunk = mean_length(measured.points["neck_base"] - hips)
         weights = recording.consistency.weights
@@ -403,9 +406,7 @@ class Live:
 
         base (3, 3): rotation of the pelvis in the pose `near`.
         """
-        walk = Markers(np.zeros(1), self.markers, markers[None], self.trial.path)
-        seen = Seen.of(self.trial, walk, self._standing)
-        followed = follow(self.trial, self.trial.subject, self._stance, seen, trunk=self._trunk)
+        followed = self._following.follow(Seen.of(self._map, markers[None]), trunk=self._trunk)
         values = np.stack([*followed.points.values(), *followed.directions.values()], axis=1)
         nearest = self._nearest.at(values)
         if near is None or base is None:

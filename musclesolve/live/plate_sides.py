@@ -53,9 +53,9 @@ class PlateSides:
         wrench = origin_wrench(force, point, moment, self._below)
         on, amiss = self._stated.copy(), ""
         # what the plate does not say of a loaded foot is not zero
-        lost = ~np.isfinite(force).all(axis=1)
+        lost = np.asarray(~np.isfinite(force).all(axis=1))
         wrench[lost] = np.nan
-        loaded = wrench.any(axis=1)
+        loaded = np.asarray(wrench.any(axis=1))
         (borne,) = np.nonzero(loaded & ~lost)  # plates whose force on a foot was measured
         away = np.full(on.shape, np.inf)
         if feet is not None and borne.size:

@@ -13,7 +13,7 @@ from synthetic_trial import MASS, RATE, STATURE, person, write_markers, write_tr
 from musclesolve.constants import STANDARD_GRAVITY
 from musclesolve.errors import InputError
 from musclesolve.motion.anatomy.anatomy import anatomy
-from musclesolve.motion.anatomy.landmark_positions import filtered_markers, moving_landmarks
+from musclesolve.motion.anatomy.landmark_positions import MarkerMap, filtered_markers
 from musclesolve.motion.events.force_events import FootLoads
 from musclesolve.motion.motion_warnings import carried_share
 from musclesolve.motion.signals.filter_choice import filter_choice
@@ -102,7 +102,7 @@ def test_the_weight_is_that_of_the_person_on_a_moving_pelvis(tmp_path: Path) -> 
         accelerated,
         FootLoads.of(accelerated),
         walk.time,
-        moving_landmarks(accelerated, walk, {}, {}),
+        MarkerMap.of(accelerated, walk.names, {}).follow(walk.position)[1],
         accelerated.time_range,
     )
     assert share == pytest.approx(1.0, abs=0.01)

@@ -9,13 +9,12 @@ import numpy as np
 
 from musclesolve._util.arrays import Array
 from musclesolve.motion.anatomy.functional_axes import with_functional_axes
-from musclesolve.motion.anatomy.joint_centers import moving_medials
+from musclesolve.motion.anatomy.joint_centers import joint_center, moving_medials
 from musclesolve.motion.anatomy.landmark_positions import (
+    MarkerMap,
     Points,
-    cluster_poses,
+    body_shapes,
     filtered_markers,
-    moving_landmarks,
-    registered,
     standing_trial,
 )
 from musclesolve.motion.anatomy.pelvis import pelvic_landmarks, pelvis_depth, trunk_top
@@ -31,7 +30,6 @@ from musclesolve.motion.anatomy.standing_posture import (
     foot_left,
     knee_widths,
     leftward,
-    leg_centers,
     posture,
     shows_axis,
     standing_offsets,
@@ -58,7 +56,7 @@ from musclesolve.recording.data import (
     Subject,
     Trial,
 )
-from musclesolve.recording.gaps.rigid_registration import SMALLEST_BREADTH, Poses, breadth
+from musclesolve.recording.gaps.rigid_registration import SMALLEST_BREADTH, Poses, Shapes, breadth
 from musclesolve.recording.markers.landmark_names import shows_spines
 from musclesolve.recording.trial.recording_checks import check_sides
 
@@ -179,7 +177,7 @@ def measured_body(
     `hip_shift` moves hip centers that are not mapped by (3,) [m] in the neutral axes of the pelvis. `checked` refuses
     what no body can have, and looks for what is unusual.
     """
-    seen = Seen.of(recording, walk, standing)
+    seen = Seen.of(MarkerMap.of(recording, walk.names, standing), walk.position)
     moving = seen.moving
     if checked:
         check_sides(recording, moving)
@@ -187,7 +185,7 @@ def measured_body(
     shifted = {f"hip_{side}": stance.pelvis_axes @ by for side, by in (hip_shift or {}).items()}
     shifted = {name: stance.pelvis[name] + by for name, by in shifted.items()}
     stance = replace(stance, pelvis=stance.pelvis | shifted)
-    followed = follow(recording, subject, stance, seen, checked)
+    followed = Following.of(recording, subject, stance, seen).follow(seen, checked)
     points, directions = followed.points, followed.directions
     offsets = standing_offsets(recording, stance, points)
     unusual: list[Unusual] = []
@@ -216,10 +214,9 @@ class Seen:
     moving: Points
 
     @classmethod
-    def of(cls, recording: Recording, walk: Markers, standing: Points) -> Seen:
-        """Of markers in motion (T frames), and the middle positions (3,) [m] of those of standing."""
-        clusters = cluster_poses(recording, standing, walk)
-        moving = moving_landmarks(recording, walk, standing, clusters)
+    def of(cls, markers: MarkerMap, position: Array) -> Seen:
+        """Of markers in motion, (T, n, 3) [m]."""
+        clusters, moving = markers.follow(position)
         if not shows_spines(moving) and (top := trunk_top(moving)) is not None:
             moving["trunk_top"] = top
         return cls(clusters, moving)
@@ -240,68 +237,87 @@ class Followed:
     pelvis_up: Array
 
 
-def follow(
-    recording: Recording,
-    subject: Subject,
-    stance: Posture,
-    seen: Seen,
-    checked: bool = False,
-    trunk: float | None = None,
-) -> Followed:
-    """Follow pelvis, legs, trunk and arms from the standing posture into what was seen.
+@dataclass(frozen=True, eq=False)
+class Following:
+    """How the body is followed from the standing posture into what is seen: all that is the same in every frame.
 
-    Each frame is followed for itself where `trunk`, the length from hips to neck [m], is given; else that is the mean
-    over the frames. `checked` refuses groups of markers that do not move as one body.
+    shapes: pelvis and feet that no cluster shows, by the landmarks `shown`; foot_left: ankle axis (3,) of each standing
+    foot.
     """
-    clusters, moving = seen.clusters, seen.moving
-    # Pelvis and feet, by their clusters where the trial has them and by their landmarks elsewhere.
-    shapes = {"pelvis": (stance.pelvis, pelvic_landmarks(stance.pelvis))}
-    for side in SIDES:
-        leg, line = stance.legs[side], [f"heel_{side}", f"toe_{side}"]
-        # The first landmark that shows how the foot rotates about the line from heel to toe. The fifth metatarsal does
-        # not where the toe marker sits on its head; where none does, the first is left to be refused.
-        thirds = [f"{part}_{side}" for part in THIRD_OF_FOOT if f"{part}_{side}" in moving]
-        clear = (
-            third for third in thirds if breadth(np.array([leg[name] for name in (*line, third)])) > CLEAR
-        )
-        shapes[f"foot_{side}"] = (leg, [*line, next(clear, thirds[0])])
-    bodies = {}
-    for body, (reference, names) in shapes.items():
-        if body not in clusters:
-            shape, shown = (np.stack([of[name] for name in names], axis=-2) for of in (reference, moving))
-            bodies[body] = registered(recording, shape, shown, body)
-    bodies |= clusters
-    if checked:
-        check_rigid(recording, bodies)
 
-    pelvis = bodies["pelvis"]
-    up = pelvis.direction(stance.pelvis_axes[:, 2])
-    assumed = {f"hip_{side}": pelvis.point(stance.pelvis[f"hip_{side}"]) for side in SIDES}
-    hips = {f"hip_{side}": moving.get(f"hip_center_{side}", assumed[f"hip_{side}"]) for side in SIDES}
-    if recording.static is not None:
-        moving, triangles = moving_medials(recording, moving, hips, stance.pelvis)
+    recording: Recording
+    stature: float
+    stance: Posture
+    shapes: Shapes
+    shown: tuple[str, ...]
+    foot_left: dict[Side, Array]
+
+    @classmethod
+    def of(cls, recording: Recording, subject: Subject, stance: Posture, seen: Seen) -> Following:
+        """Of a standing posture, and any frames of the motion."""
+        # Pelvis and feet, by their clusters where the trial has them and by their landmarks elsewhere.
+        shapes = {"pelvis": (stance.pelvis, pelvic_landmarks(stance.pelvis))}
+        for side in SIDES:
+            leg, line = stance.legs[side], [f"heel_{side}", f"toe_{side}"]
+            # The first landmark that shows how the foot rotates about the line from heel to toe. The fifth metatarsal
+            # does not where the toe marker sits on its head; where none does, the first is left to be refused.
+            thirds = [f"{part}_{side}" for part in THIRD_OF_FOOT if f"{part}_{side}" in seen.moving]
+            clear = (
+                third for third in thirds if breadth(np.array([leg[name] for name in (*line, third)])) > CLEAR
+            )
+            shapes[f"foot_{side}"] = (leg, [*line, next(clear, thirds[0])])
+        shapes = {body: shape for body, shape in shapes.items() if body not in seen.clusters}
+        shown = tuple(name for _, names in shapes.values() for name in names)
+        places = iter(range(len(shown)))
+        bodies = {
+            body: (np.stack([reference[name] for name in names]), [next(places) for _ in names])
+            for body, (reference, names) in shapes.items()
+        }
+        left = {side: foot_left(stance.legs[side], side) for side in SIDES}
+        return cls(recording, subject.stature, stance, body_shapes(recording, bodies), shown, left)
+
+    def follow(self, seen: Seen, checked: bool = False, trunk: float | None = None) -> Followed:
+        """Follow pelvis, legs, trunk and arms.
+
+        Each frame is followed for itself where `trunk`, the length from hips to neck [m], is given; else that is the
+        mean over the frames. `checked` refuses groups of markers that do not move as one body.
+        """
+        recording, stance, moving, bodies = self.recording, self.stance, seen.moving, dict(seen.clusters)
+        if self.shown:
+            shown = np.stack([moving[name] for name in self.shown], axis=1)
+            bodies = self.shapes.poses(self.shapes.register(shown)) | bodies
         if checked:
-            check_rigid(recording, triangles)
-        bodies |= triangles
-    points: Points = {}
-    directions: Points = {}
-    for side in SIDES:
-        leg = leg_centers(moving, side)
-        points |= {f"{joint}_{side}": leg[joint] for joint in ("knee", "ankle")}
-        points |= {f"{part}_{side}": moving[f"{part}_{side}"] for part in ("heel", "toe")}
-        if shows_axis(leg, "knee", side):
-            # Square to the thigh, as in the model: knee markers at unlike heights must not tilt the leg sideways.
-            thigh = unit(hips[f"hip_{side}"] - leg["knee"])
-            directions[f"knee_axis_{side}"] = across(leftward(leg, "knee", side), thigh)
-        directions[f"ankle_axis_{side}"] = bodies[f"foot_{side}"].direction(
-            foot_left(stance.legs[side], side)
-        )
-    directions["pelvis_forward"] = pelvis.direction(stance.pelvis_axes[:, 0])
-    points |= hips | upper_body(moving, hips, up, subject.stature, trunk)
-    for side in SIDES:
-        if f"elbow_{side}" in points and shows_axis(moving, "elbow", side):
-            directions[f"elbow_axis_{side}"] = leftward(moving, "elbow", side)
-    return Followed(moving, points, directions, bodies, assumed, up)
+            check_rigid(recording, bodies)
+
+        pelvis = bodies["pelvis"]
+        up = pelvis.direction(stance.pelvis_axes[:, 2])
+        assumed = {f"hip_{side}": pelvis.point(stance.pelvis[f"hip_{side}"]) for side in SIDES}
+        hips = {f"hip_{side}": moving.get(f"hip_center_{side}", assumed[f"hip_{side}"]) for side in SIDES}
+        if recording.static is not None:
+            moving, triangles = moving_medials(recording, moving, hips, stance.pelvis)
+            if checked:
+                check_rigid(recording, triangles)
+            bodies |= triangles
+        points: Points = {}
+        for side in SIDES:
+            points |= {f"{joint}_{side}": joint_center(moving, joint, side) for joint in ("knee", "ankle")}
+            points |= {f"{part}_{side}": moving[f"{part}_{side}"] for part in ("heel", "toe")}
+        directions: Points = {}
+        # Square to the thigh, as in the model: knee markers at unlike heights must not tilt the leg sideways.
+        sides = [side for side in SIDES if shows_axis(moving, "knee", side)]
+        if sides:
+            thigh = [hips[f"hip_{side}"] - points[f"knee_{side}"] for side in sides]
+            left, thigh = unit(np.array([[leftward(moving, "knee", side) for side in sides], thigh]))
+            axes = across(left, thigh)
+            directions = {f"knee_axis_{side}": axis for side, axis in zip(sides, axes, strict=True)}
+        for side in SIDES:
+            directions[f"ankle_axis_{side}"] = bodies[f"foot_{side}"].direction(self.foot_left[side])
+        directions["pelvis_forward"] = pelvis.direction(stance.pelvis_axes[:, 0])
+        points |= hips | upper_body(moving, hips, up, self.stature, trunk)
+        for side in SIDES:
+            if f"elbow_{side}" in points and shows_axis(moving, "elbow", side):
+                directions[f"elbow_axis_{side}"] = unit(leftward(moving, "elbow", side))
+        return Followed(moving, points, directions, bodies, assumed, up)
 
 
 def check_axes(recording: Recording, directions: Points) -> None:

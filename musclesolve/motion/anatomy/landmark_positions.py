@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from functools import reduce
-from operator import add
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
-from musclesolve._util.arrays import Array
+from musclesolve._util.arrays import Array, Indices
 from musclesolve.errors import InputError
 from musclesolve.motion.anatomy.unit_vectors import UP, horizontal
 from musclesolve.motion.signals.filter_choice import FilterChoice, gap_free_range, needed_markers
 from musclesolve.recording.data import SIDES, Markers, Recording
-from musclesolve.recording.gaps.rigid_registration import Poses, register
+from musclesolve.recording.gaps.rigid_registration import Poses, Shapes, check_shape
 
 Points = dict[str, Array]
 
@@ -72,29 +71,88 @@ def axis_end(landmark: str) -> str:
     return f"{landmark}, functional"
 
 
-def cluster_poses(recording: Recording, standing: Points, walk: Markers) -> dict[str, Poses]:
-    """Register every cluster that carries something or stands for a body, from standing to motion."""
-    return {
-        name: registered(
-            recording,
-            np.array([standing[marker] for marker in markers]),
-            walk.position[:, [walk.names.index(marker) for marker in markers]],
-            name,
+@dataclass(frozen=True, eq=False)
+class MarkerMap:
+    """How landmarks follow from n markers: all that is the same in every frame.
+
+    clusters: those that carry something or stand for a body, as they stood. carrier (P,): which of them carries each
+    point that markers do not show themselves, place (P, 3) [m]: where that stood. landmarks (L,): names, each the
+    weighted sum of k of the markers and, after them, the carried points: parts (L, k), weights (L, k).
+    """
+
+    clusters: Shapes
+    carrier: Indices
+    place: Array
+    landmarks: tuple[str, ...]
+    parts: Indices
+    weights: Array
+
+    @classmethod
+    def of(cls, recording: Recording, markers: Sequence[str], standing: Points) -> MarkerMap:
+        """Of the markers of a motion (n,), and the middle positions (3,) [m] of those of standing."""
+        number = {marker: k for k, marker in enumerate(markers)}
+        clusters = {
+            name: (np.array([standing[marker] for marker in members]), [number[marker] for marker in members])
+            for name, members in recording.clusters.items()
+            if all(marker in number for marker in members)
+        }
+        shapes = body_shapes(recording, clusters)
+        carried = [
+            (marker, cluster, marker) for marker, cluster in recording.carried.items() if cluster in clusters
+        ]
+        carried += [(end, cluster, axis_end(end)) for end, cluster in recording.axis_ends.items()]
+        number |= {point: len(markers) + k for k, (point, _, _) in enumerate(carried)}
+        sums = {
+            landmark: ([number[marker] for marker in weights], list(weights.values()))
+            for landmark, weights in recording.mapping.items()
+            if weights.keys() <= number.keys()
+        }
+        sums |= {end: ([number[end]], [1.0]) for end in recording.axis_ends}
+        most = max((len(parts) for parts, _ in sums.values()), default=1)
+        # padded with the first one: a marker that is not seen makes no other landmark unknown
+        padded = [
+            (parts + parts[:1] * (most - len(parts)), weights + [0.0] * (most - len(parts)))
+            for parts, weights in sums.values()
+        ]
+        return cls(
+            shapes,
+            np.array([shapes.names.index(cluster) for _, cluster, _ in carried], np.intp),
+            np.array([standing[name] for *_, name in carried]).reshape(-1, 3),
+            tuple(sums),
+            np.array([parts for parts, _ in padded], np.intp).reshape(-1, most),
+            np.array([weights for _, weights in padded]).reshape(-1, most),
         )
-        for name, markers in recording.clusters.items()
-        if all(marker in walk for marker in markers)
-    }
+
+    def follow(self, position: Array) -> tuple[dict[str, Poses], Points]:
+        """The clusters, and every landmark that markers (T, n, 3) [m] or clusters show, (T, 3) [m]."""
+        found = rotation, translation, _ = self.clusters.register(position)
+        if self.carrier.size:
+            carried = (rotation[self.carrier] @ self.place[:, None, :, None])[..., 0]
+            carried += translation[self.carrier]
+            position = np.concatenate([position, carried.swapaxes(0, 1)], axis=1)
+        places = self.weights[:, :1] * position[:, self.parts[:, 0]]
+        for k in range(1, self.parts.shape[1]):
+            places += self.weights[:, k, None] * position[:, self.parts[:, k]]
+        return self.clusters.poses(found), dict(zip(self.landmarks, places.swapaxes(0, 1), strict=True))
+
+
+def body_shapes(recording: Recording, bodies: Mapping[str, tuple[Array, Sequence[int]]]) -> Shapes:
+    """The shapes of bodies of the trial as they stood, see `Shapes.of`; one that shows no rotation is refused."""
+    for body, (shape, _) in bodies.items():
+        try:
+            check_shape(shape, body)
+        except InputError as error:
+            table, key = body_place(recording, body)
+            if recording.static is not None:
+                error.problem += f" in {recording.static.path}"
+            raise recording.document.placed(error, table, key) from None
+    return Shapes.of(bodies)
 
 
 def registered(recording: Recording, reference: Array, moving: Array, body: str) -> Poses:
     """Register a body of the trial; see ``register``."""
-    try:
-        return register(reference, moving, body)
-    except InputError as error:
-        table, key = body_place(recording, body)
-        if recording.static is not None:
-            error.problem += f" in {recording.static.path}"
-        raise recording.document.placed(error, table, key) from None
+    shapes = body_shapes(recording, {body: (reference, range(len(reference)))})
+    return shapes.poses(shapes.register(moving))[body]
 
 
 def body_place(recording: Recording, body: str) -> tuple[str, str]:
@@ -106,31 +164,6 @@ def body_place(recording: Recording, body: str) -> tuple[str, str]:
     # What is left are the feet, and triangles by the names of their corners: of these the wand is named.
     wand = body.partition(", ")[2].partition(" ")[0]
     return "mapping", f"heel_{body[-1]}" if body.startswith("foot") else wand
-
-
-def moving_landmarks(
-    recording: Recording, walk: Markers, standing: Points, poses: Mapping[str, Poses]
-) -> Points:
-    """Return every mapped landmark that the markers of the motion or clusters show, (T, 3) [m]."""
-    places = {name: walk.position[:, k] for k, name in enumerate(walk.names)}
-    places |= {
-        marker: poses[cluster].point(standing[marker])
-        for marker, cluster in recording.carried.items()
-        if cluster in poses
-    }
-    shown = {
-        landmark: reduce(
-            add,
-            [
-                places[marker] if weight == 1.0 else weight * places[marker]
-                for marker, weight in weights.items()
-            ],
-        )
-        for landmark, weights in recording.mapping.items()
-        if weights.keys() <= places.keys()
-    }
-    ends = recording.axis_ends.items()
-    return shown | {end: poses[cluster].point(standing[axis_end(end)]) for end, cluster in ends}
 
 
 def standing_landmarks(recording: Recording, standing: Points) -> Points:

@@ -22,7 +22,7 @@ from musclesolve.motion.anatomy.pelvis import (
     standing_hips,
     trunk_top,
 )
-from musclesolve.motion.anatomy.unit_vectors import UP, horizontal, mean_length, unit
+from musclesolve.motion.anatomy.unit_vectors import UP, horizontal, mean_length
 from musclesolve.recording.data import SIDES, Recording, Side, Subject
 from musclesolve.recording.markers.landmark_names import shows_spines
 
@@ -129,9 +129,9 @@ def knee_widths(subject: Subject, stance: Posture) -> dict[Side, float]:
 
 
 def leftward(points: Points, joint: str, side: Side) -> Array:
-    """Return the unit vector (..., 3) along lateral and medial landmark of a joint that points to the left."""
-    outward = points[f"{joint}_lateral_{side}"] - points[f"{joint}_medial_{side}"]
-    return unit(outward if side == "l" else -outward)
+    """Return the line (..., 3) [m] between lateral and medial landmark of a joint that points to the left."""
+    lateral, medial = points[f"{joint}_lateral_{side}"], points[f"{joint}_medial_{side}"]
+    return lateral - medial if side == "l" else medial - lateral
 
 
 def foot_forward(leg: Points, side: Side) -> Array:

@@ -1,4 +1,4 @@
-"""Least-squares rigid displacements of a shape, frame by frame, compiled.
+"""Least-squares rigid displacements of shapes, frame by frame, compiled.
 
 With M = sum_k (r_k - r)(p_k - p)^T of a reference shape r_k and measured points p_k about their means, the rotation
 that makes sum_k |R (r_k - r) - (p_k - p)|^2 least has for its unit quaternion the eigenvector of the largest eigenvalue
@@ -79,61 +79,65 @@ def set_quaternion(m, work, quaternion):
         quaternion[k] = vectors[k, largest]
 
 
-def register_frames(reference, moving, work, rotation, translation, residual):
-    """Displacements of a shape (n, 3) to points (T, n, 3) [m]: R (T, 3, 3), d (T, 3) and rms distance (T,) [m].
+def register_shapes(reference, places, first, points, work, rotation, translation, residual):
+    """Displacements of C shapes to points (T, n, 3) [m]: R (C, T, 3, 3), d (C, T, 3) and rms distance (C, T) [m].
 
-    work: (2, 4, 4), (5, 3) and (4,).
+    reference (M, 3) [m]: the points of all shapes, one shape after the other, which begin at first (C+1,); places (M,):
+    which of the n points each of them is. work: (2, 4, 4), (5, 3) and (4,).
     """
     square, rows, quaternion = work
-    count = reference.shape[0]
     center, middle, correlation = rows[0], rows[1], rows[2:5]
-    for x in range(3):
-        center[x] = 0.0
-        for k in range(count):
-            center[x] += reference[k, x] / count
-    for t in range(moving.shape[0]):
+    for c in range(first.size - 1):
+        start, stop = first[c], first[c + 1]
+        count = stop - start
         for x in range(3):
-            middle[x] = 0.0
-            for k in range(count):
-                middle[x] += moving[t, k, x] / count
-        for x in range(3):
-            for y in range(3):
-                correlation[x, y] = 0.0
-                for k in range(count):
-                    correlation[x, y] += (reference[k, x] - center[x]) * (moving[t, k, y] - middle[y])
-        set_quaternion(correlation, square, quaternion)
-        w = quaternion[0]
-        turned = rotation[t]
-        for x in range(3):
-            y, z = (x + 1) % 3, (x + 2) % 3
-            a, b, c = quaternion[1 + x], quaternion[1 + y], quaternion[1 + z]
-            turned[x, x] = w * w + a * a - b * b - c * c
-            turned[x, y] = 2.0 * (a * b - w * c)
-            turned[y, x] = 2.0 * (a * b + w * c)
-        squares = 0.0
-        for x in range(3):
-            translation[t, x] = middle[x]
-            for y in range(3):
-                translation[t, x] -= turned[x, y] * center[y]
-        for k in range(count):
+            center[x] = 0.0
+            for k in range(start, stop):
+                center[x] += reference[k, x] / count
+        for t in range(points.shape[0]):
             for x in range(3):
-                apart = translation[t, x] - moving[t, k, x]
+                middle[x] = 0.0
+                for k in range(start, stop):
+                    middle[x] += points[t, places[k], x] / count
+            for x in range(3):
                 for y in range(3):
-                    apart += turned[x, y] * reference[k, y]
-                squares += apart * apart
-        residual[t] = sqrt(squares / count)
+                    correlation[x, y] = 0.0
+                    for k in range(start, stop):
+                        apart = points[t, places[k], y] - middle[y]
+                        correlation[x, y] += (reference[k, x] - center[x]) * apart
+            set_quaternion(correlation, square, quaternion)
+            w = quaternion[0]
+            turned = rotation[c, t]
+            for x in range(3):
+                y, z = (x + 1) % 3, (x + 2) % 3
+                i, j, k = quaternion[1 + x], quaternion[1 + y], quaternion[1 + z]
+                turned[x, x] = w * w + i * i - j * j - k * k
+                turned[x, y] = 2.0 * (i * j - w * k)
+                turned[y, x] = 2.0 * (i * j + w * k)
+            squares = 0.0
+            for x in range(3):
+                translation[c, t, x] = middle[x]
+                for y in range(3):
+                    translation[c, t, x] -= turned[x, y] * center[y]
+            for k in range(start, stop):
+                for x in range(3):
+                    apart = translation[c, t, x] - points[t, places[k], x]
+                    for y in range(3):
+                        apart += turned[x, y] * reference[k, y]
+                    squares += apart * apart
+            residual[c, t] = sqrt(squares / count)
 
 
 _REAL = types.float64
 _MATRIX = types.Array(_REAL, 2, "C", readonly=True)
 _FRAMES = types.Array(_REAL, 3, "C", readonly=True)
+_INDICES = types.Array(types.intp, 1, "C", readonly=True)
 REGISTER = CompiledFunction(
-    register_frames,
+    register_shapes,
     (
-        _MATRIX,
-        _FRAMES,
+        *(_MATRIX, _INDICES, _INDICES, _FRAMES),
         types.Tuple((_REAL[:, :, ::1], _REAL[:, ::1], _REAL[::1])),
-        *(_REAL[:, :, ::1], _REAL[:, ::1], _REAL[::1]),
+        *(_REAL[:, :, :, ::1], _REAL[:, :, ::1], _REAL[:, ::1]),
     ),
     OPTIONS,
     source_version(Path(__file__)),

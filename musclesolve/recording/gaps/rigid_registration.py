@@ -1,13 +1,14 @@
-"""Rigid registration: least-squares displacement of a reference shape to every frame at once."""
+"""Rigid registration: least-squares displacements of reference shapes to every frame at once."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
 
-from musclesolve._util.arrays import Array
+from musclesolve._util.arrays import Array, Indices
 from musclesolve.errors import InputError
 
 # The rotation about a line is undetermined: points closer to one than this are refused.
@@ -49,13 +50,8 @@ def _breadth(places: bytes) -> float:
     return float(spread[1])
 
 
-def register(reference: Array, moving: Array, name: str = "cluster") -> Poses:
-    """Return the displacements that bring a reference shape (n, 3) nearest to the measured points (T, n, 3) [m].
-
-    Minimises sum_k |R r_k + d - p_k|^2 per frame (`registration_kernel`; Soderkvist & Wedin 1993, J Biomech
-    26:1473-77), reflections excluded. Fewer than three points and points on a line are refused with the name of the
-    body.
-    """
+def check_shape(reference: Array, name: str) -> None:
+    """Refuse points (n, 3) [m] of a body that do not show how it rotates: fewer than three, or points on a line."""
     broad = breadth(reference)
     if broad < SMALLEST_BREADTH:
         raise InputError(
@@ -64,11 +60,63 @@ def register(reference: Array, moving: Array, name: str = "cluster") -> Poses:
             expected="three or more points that span a triangle",
             remedy="check that no two markers are exchanged or copied, or use a marker away from the line",
         )
-    from musclesolve.recording.gaps.registration_kernel import REGISTER
 
-    frames = len(moving)
-    found = Poses(np.empty((frames, 3, 3)), np.empty((frames, 3)), np.empty(frames))
-    work = np.empty((2, 4, 4)), np.empty((5, 3)), np.empty(4)
-    reference, moving = np.ascontiguousarray(reference, float), np.ascontiguousarray(moving, float)
-    REGISTER.load()(reference, moving, work, found.rotation, found.translation, found.residual)
-    return found
+
+@dataclass(frozen=True, eq=False)
+class Shapes:
+    """Reference shapes of C bodies, which are registered together; each has passed `check_shape`.
+
+    names (C,); reference (M, 3) [m]: the points of all bodies, one body after the other, which begin at first (C+1,);
+    places (M,): which of the n points that are measured in a frame each of them is.
+    """
+
+    names: tuple[str, ...]
+    reference: Array
+    places: Indices
+    first: Indices
+
+    @classmethod
+    def of(cls, bodies: Mapping[str, tuple[Array, Sequence[int]]]) -> Shapes:
+        """Of the shape (k, 3) [m] of each body and the places (k,) of its points among those that are measured."""
+        sizes = [len(shape) for shape, _ in bodies.values()]
+        return cls(
+            tuple(bodies),
+            np.concatenate([np.zeros((0, 3)), *(shape for shape, _ in bodies.values())]),
+            np.array([place for _, places in bodies.values() for place in places], np.intp),
+            np.cumsum([0, *sizes]).astype(np.intp),
+        )
+
+    def register(self, points: Array) -> tuple[Array, Array, Array]:
+        """Bring the shapes nearest to measured points (T, n, 3) [m].
+
+        Minimises sum_k |R r_k + d - p_k|^2 per frame and body (`registration_kernel`; Soderkvist & Wedin 1993, J
+        Biomech 26:1473-77), reflections excluded.
+
+        Returns:
+            R (C, T, 3, 3), d (C, T, 3) [m] and the root mean square distance (C, T) [m], as in `Poses`.
+        """
+        from musclesolve.recording.gaps.registration_kernel import REGISTER
+
+        bodies, frames = len(self.names), len(points)
+        rotation, translation = np.empty((bodies, frames, 3, 3)), np.empty((bodies, frames, 3))
+        residual = np.empty((bodies, frames))
+        work = np.empty((2, 4, 4)), np.empty((5, 3)), np.empty(4)
+        points = np.ascontiguousarray(points, float)
+        REGISTER.load()(
+            self.reference, self.places, self.first, points, work, rotation, translation, residual
+        )
+        return rotation, translation, residual
+
+    def poses(self, found: tuple[Array, Array, Array]) -> dict[str, Poses]:
+        """What `register` found, by body."""
+        return dict(zip(self.names, map(Poses, *found), strict=True))
+
+
+def register(reference: Array, moving: Array, name: str = "cluster") -> Poses:
+    """Return the displacements that bring a reference shape (n, 3) nearest to the measured points (T, n, 3) [m].
+
+    See `Shapes.register`. Fewer than three points and points on a line are refused with the name of the body.
+    """
+    check_shape(reference, name)
+    shape = Shapes.of({name: (reference, range(len(reference)))})
+    return shape.poses(shape.register(moving))[name]

@@ -14,7 +14,7 @@ from musclesolve import synthetic_recording
 from musclesolve.checking.check import check
 from musclesolve.cli import app as cli
 from musclesolve.motion.anatomy.anatomy import anatomy
-from musclesolve.motion.anatomy.landmark_positions import cluster_poses, standing_markers
+from musclesolve.motion.anatomy.landmark_positions import MarkerMap, standing_markers
 from musclesolve.recording.data import Markers
 from musclesolve.recording.formats import read_markers
 from musclesolve.recording.markers import marker_set
@@ -318,7 +318,7 @@ def gait2392_without(folder: Path, *markers: str) -> Path:
     trial, walk = read_trial(path), read_trc(file)
     # What only the standing trial shows, carried into the motion by the cluster of its segment, which is rigid here.
     standing = standing_markers(trial.static)
-    poses = cluster_poses(trial, standing, trial.markers)
+    poses, _ = MarkerMap.of(trial, trial.markers.names, standing).follow(trial.markers.position)
     rotation = rotation_of(trial.document, trial.document.content["laboratory"])
     added = {
         marker: poses[cluster].point(standing[marker]) @ rotation
