@@ -100,7 +100,8 @@ def session_lines(passed: Passed) -> Iterator[str]:
                 f"{count} {name.lower().replace('_', ' ')}" for name, count in passed.statuses.most_common()
             )
             most = f"; most often: {passed.reason}" if passed.reason else ""
-            yield line("frames", f"{counts}{most}")
+            failed = f"{passed.failed} without a valid solution of a measured leg; " if passed.failed else ""
+            yield line("frames", f"{failed}{counts}{most}")
     if passed.silences:
         yield line(
             "silence",
@@ -117,6 +118,7 @@ def session_document(passed: Passed, trial: Path, live: Live) -> dict[str, Any]:
         "trial": trial,
         "samples": passed.samples,
         "valid": passed.valid,
+        "without_valid_solution": passed.failed,
         "lost": passed.lost,
         "silences_s": passed.silences,
         "statuses": dict(passed.statuses.most_common()),

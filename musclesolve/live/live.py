@@ -67,6 +67,8 @@ from musclesolve.recording.trial.model_trial import ModelTrial
 from musclesolve.sharing.problem import Problem
 from musclesolve.sharing.status import Status, is_solved
 
+FILLING = "too few samples for the filter yet"
+"""What a frame notes while the window of the filter is not full."""
 _TIME = np.zeros(1)  # of a pose alone
 MOVES = 0.35
 """A motion in which no angle of a leg changes by more than this [rad] does not show which body carries which marker."""
@@ -345,9 +347,7 @@ class Live:
         for each, own in zip(self._wrenches, wrench, strict=True):
             each.push(own)
         if not self._coordinates.ready:
-            return self._interrupted(
-                time - self.lag, begun, (*notes, "too few samples for the filter yet"), taken
-            )
+            return self._interrupted(time - self.lag, begun, (*notes, FILLING), taken)
         at = time - self.lag
         forces = np.stack([each.value()[0] if each.ready else np.full(6, np.nan) for each in self._wrenches])
         plausible = at > past.not_plausible + REACH / self.rate

@@ -37,12 +37,28 @@ def stream_session(
     """
     live = wanted.live
     assert isinstance(live, Live)
+    source, ready = open_session(wanted, sources, sinks, wait_ms=wait_ms, plate_offset=plate_offset)
+    return run_session(live, source, ready, stop, seconds, fresh=True)
+
+
+def open_session(
+    wanted: Wanted,
+    sources: Sequence[str],
+    sinks: Sequence[str | Sink] = (),
+    *,
+    wait_ms: float = WAIT_MS,
+    plate_offset: float | None = None,
+) -> tuple[Joined, list[Sink]]:
+    """Source and sinks of `stream_session`, for `run_session`; all are closed where one cannot be opened."""
     with ExitStack() as opened:
         source = open_source(wanted, sources, wait_ms=wait_ms, plate_offset=plate_offset)
         opened.callback(source.close)
-        ready = open_sinks(sinks)
-        opened.pop_all()  # from here on the session closes them
-    return run_session(live, source, ready, stop, seconds, fresh=True)
+        ready = list[Sink]()
+        for sink in sinks:
+            ready.append(open_sink(sink) if isinstance(sink, str) else sink)
+            opened.callback(ready[-1].close)
+        opened.pop_all()
+    return source, ready
 
 
 def open_source(
@@ -73,14 +89,3 @@ def _check_corrected(document: Document) -> None:
                 remedy="let the sender correct them (a clock: --plate-offset), and take [plates] out of the trial file",
                 code="conflict",
             )
-
-
-def open_sinks(sinks: Sequence[str | Sink]) -> list[Sink]:
-    """Sinks by their names; all are closed where one cannot be opened. See `stream_session`."""
-    with ExitStack() as opened:
-        ready = list[Sink]()
-        for sink in sinks:
-            ready.append(open_sink(sink) if isinstance(sink, str) else sink)
-            opened.callback(ready[-1].close)
-        opened.pop_all()
-    return ready

@@ -19,10 +19,10 @@ from typing import NamedTuple, Protocol
 import numpy as np
 
 from musclesolve._util.arrays import Array
-from musclesolve.live.live import Frame, Live
+from musclesolve.live.live import FILLING, Frame, Live
 from musclesolve.recording.data import Side
 from musclesolve.recording.schema import Document
-from musclesolve.sharing.status import Status
+from musclesolve.sharing.status import Status, is_solved
 
 WAIT = 0.1
 """So often the loop looks whether it shall stop while nothing comes [s]."""
@@ -133,16 +133,19 @@ class Sink(Protocol):
 class Passed:
     """What went through a session.
 
-    samples: so many came. valid: so many gave a frame that is valid on all sides. lost: so many are missing between the
-    times of those that came; where more than a second is missing, the clock began anew and none counts. elapsed: time
-    of the session [s]. silences: lengths of the times above a second in which no sample came after the first [s].
-    statuses: number of frames that have a status on one side or both, by its name. notes: number of frames that are not
-    valid by what they note, numbers in it aside, each with the first of them. latency: for each sample the time from
-    the arrival of its last part until all sinks had its frame [s]. remarks: those of source and sinks.
+    samples: so many came. valid: so many gave a frame that is valid on all sides. failed: so many gave one without a
+    valid solution of a leg whose forces were measured, but for those that filled the filter at the beginning. lost: so
+    many are missing between the times of those that came; where more than a second is missing, the clock began anew and
+    none counts. elapsed: time of the session [s]. silences: lengths of the times above a second in which no sample came
+    after the first [s]. statuses: number of frames that have a status on one side or both, by its name. notes: number
+    of frames that are not valid by what they note, numbers in it aside, each with the first of them. latency: for each
+    sample the time from the arrival of its last part until all sinks had its frame [s]. remarks: those of source and
+    sinks.
     """
 
     samples: int = 0
     valid: int = 0
+    failed: int = 0
     lost: int = 0
     elapsed: float = 0.0
     silences: list[float] = field(default_factory=list)
@@ -154,6 +157,8 @@ class Passed:
     def count(self, frame: Frame) -> None:
         """Count a frame by its status and its first note."""
         valid = bool(frame.valid.all())
+        begins = frame.notes == (FILLING,) and set(self.statuses) <= {Status.INTERRUPTED.name}
+        self.failed += not begins and not is_solved(frame.status[frame.status != Status.NOT_MEASURED]).all()
         self.samples += 1
         self.valid += valid
         self.statuses.update({STATUS_NAMES[int(each)] for each in frame.status})
@@ -161,6 +166,11 @@ class Passed:
             kind = NUMBER.sub("#", frame.notes[0])
             count, first = self.notes.get(kind, (0, frame.notes[0]))
             self.notes[kind] = count + 1, first
+
+    @property
+    def complete(self) -> bool:
+        """Whether muscle forces were found, and in every frame of a leg whose forces were measured."""
+        return not self.failed and any(is_solved(Status[name]) for name in self.statuses)
 
     @property
     def reason(self) -> str:

@@ -10,6 +10,7 @@ import socket
 import sys
 import threading
 from collections.abc import Iterable
+from dataclasses import replace
 from queue import Empty, SimpleQueue
 from time import perf_counter, sleep
 
@@ -27,10 +28,10 @@ from musclesolve.live import stream as stream_module
 from musclesolve.live.adapters.registry import ADAPTERS, check_streams, open_sink, open_stream
 from musclesolve.live.adapters.udp import UdpStream
 from musclesolve.live.joining import Joined, Reading, Wanted
-from musclesolve.live.live import Live
+from musclesolve.live.live import FILLING, Live
 from musclesolve.live.replay import samples
 from musclesolve.live.session import stream_session
-from musclesolve.live.stream import Arrival, Sample, StreamEnded, run_session
+from musclesolve.live.stream import Arrival, Passed, Sample, StreamEnded, run_session
 from musclesolve.sharing.status import Status
 
 
@@ -582,6 +583,44 @@ def test_ctrl_c_ends_a_session_with_its_summary(port):
         presser.join()
     assert done.exit_code == 3 and "0 with a valid frame" in done.output  # in the first window
     assert signal.getsignal(signal.SIGINT) == handler
+
+
+def test_ctrl_c_while_a_stream_is_looked_for_ends_the_command(monkeypatch):
+    """At once and as before any session: with the code of every command that is stopped, and a sentence."""
+    lsl = importlib.import_module("musclesolve.live.adapters.lsl")
+
+    class Nobody:
+        def results(self):
+            signal.raise_signal(signal.SIGINT)
+            return []
+
+    monkeypatch.setattr(lsl.pylsl, "ContinuousResolver", Nobody)
+    done, handler = call("--from", "lsl:Nobody", "--to", "udp:5006"), signal.getsignal(signal.SIGINT)
+    assert done.exit_code == 130 and "stopped by Ctrl-C" in done.output and "samples" not in done.output
+    assert handler == signal.default_int_handler
+
+
+def test_frames_without_a_valid_solution_are_counted_but_not_those_that_fill_the_filter(live):
+    """A leg that no plate measured is not analysed, as in a result."""
+    walk = list(samples(live, live.trial))
+    good = [live.step(*sample) for sample in walk]
+    live.clear()
+    first = next(k for k, frame in enumerate(good) if frame.valid.all())
+    assert {note for frame in good[:first] for note in frame.notes} == {FILLING}
+
+    def passed(frames):
+        counted = Passed()
+        for frame in frames:
+            counted.count(frame)
+        return counted
+
+    valid = [frame for frame in good if frame.valid.all()]
+    assert passed(good[:first] + valid).complete and not passed(good[:first]).complete
+    unmeasured = replace(valid[0], status=np.array([Status.SOLVED, Status.NOT_MEASURED], np.int8))
+    assert passed([unmeasured]).complete and passed([unmeasured]).valid == 0
+    for bad in (good[0], replace(valid[0], status=np.array([Status.SOLVED, Status.INVALID_MOTION], np.int8))):
+        assert passed([*valid, bad]).failed == 1 and not passed([*valid, bad]).complete
+    assert not Passed().complete
 
 
 def test_the_command_without_samples_says_so(port):

@@ -568,7 +568,7 @@ def live(
     from musclesolve.live.joining import Wanted
     from musclesolve.live.live import Live
     from musclesolve.live.recorder import Recorder
-    from musclesolve.live.session import open_sinks, open_source, stream_session
+    from musclesolve.live.session import open_session
     from musclesolve.live.session_watch import SessionWatch
     from musclesolve.live.stream import Sink, run_session
     from musclesolve.recording.data import Trial
@@ -601,27 +601,28 @@ def live(
 
         if stand is None:
             ready = made(trial)
-            wanted = Wanted.of(ready, *stated, repeats=repeat)
-            stop = closing.enter_context(stop_signals())
             if page and replays:  # a recording is short
                 logging.getLogger("musclesolve").info("the recording begins when a browser shows the page")
-                shown.wait_for_browser(stop)
-            passed = stream_session(wanted, source or [], sinks, stop=stop, seconds=seconds, **joining)
+                shown.wait_for_browser()
+            wanted = Wanted.of(ready, *stated, repeats=repeat)
+            joined, going = open_session(wanted, source or [], sinks, **joining)
+            # from here on Ctrl-C ends the session; before it, the command
+            stop = closing.enter_context(stop_signals())
+            passed = run_session(ready, joined, going, stop, seconds, fresh=True)
         else:
             from musclesolve.live.standing import Standing, stand_first
 
             assert record is not None
             standing = Standing(trial, record, feet, rate, weigh)
             rate, feet = standing.rate, list(standing.plates)
-            stop = closing.enter_context(stop_signals())
-            going = open_sinks(sinks)
+            joined, going = open_session(Wanted.of(standing, *stated), source or [], sinks, **joining)
             for each in going:
                 closing.callback(each.close)
-            joined = open_source(Wanted.of(standing, *stated), source or [], **joining)
+            stop = closing.enter_context(stop_signals())
             say = logging.getLogger("musclesolve").warning
             ready, chosen = stand_first(standing, joined, made, seconds=stand, walk=walk, say=say, stop=stop)
             passed = run_session(ready, chosen, going, stop, seconds, fresh=True)
-    code = 0 if passed.valid else SOME_FRAMES_FAILED
+    code = 0 if passed.complete else SOME_FRAMES_FAILED
     finish("live", session_lines(passed), lambda: session_document(passed, trial, ready), code=code)
 
 

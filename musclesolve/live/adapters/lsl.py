@@ -11,7 +11,9 @@ from __future__ import annotations
 import math
 import os
 import xml.etree.ElementTree as ET
-from time import perf_counter
+from collections.abc import Callable
+from time import perf_counter, sleep
+from typing import TypeVar
 
 import pylsl
 
@@ -26,6 +28,8 @@ CLOCK = "lsl"
 GONE = (pylsl.util.LostError, pylsl.util.TimeoutError)
 RESOLVED_WITHIN = 5.0
 """So long a stream is looked for [s]."""
+LOOKED = 0.1
+"""So often Python looks for an answer of LSL, whose own waiting Ctrl-C does not end [s]."""
 BUFFER = 10
 """So much is kept while nobody reads [s]."""
 SMOOTHED = 2.0
@@ -86,19 +90,10 @@ class LslStream:
 
     def __init__(self, address: str, wanted: Wanted) -> None:
         self._name, self._wanted, self._vanished = address, wanted, 0
-        streams = pylsl.resolve_byprop("name", address, 1, RESOLVED_WITHIN) if address else []
-        if not streams:
-            others = sorted({info.name() for info in pylsl.resolve_streams(1.0)})
-            raise InputError(
-                f"there is no LSL stream '{address}' (looked for {RESOLVED_WITHIN:g} s)",
-                code="no_stream",
-                where="--from",
-                expected=f"one of {few(others, 12)}" if others else "a stream; there are none at all",
-                remedy="start the program that sends it, in the same network",
-            )
+        found = self._look_for()
         self._inlet: pylsl.StreamInlet | None = None
         try:
-            self._open(streams[0])
+            self._open(found)
         except GONE as error:
             problem, remedy = (
                 f"the LSL stream '{address}' does not answer: {error}",
@@ -106,12 +101,30 @@ class LslStream:
             )
             raise InputError(problem, code="no_stream", where="--from", remedy=remedy) from None
 
+    def _look_for(self) -> pylsl.StreamInfo:
+        """The stream of this name, once it shows."""
+        resolver, until = pylsl.ContinuousResolver(), perf_counter() + RESOLVED_WITHIN
+        while True:
+            streams = {info.name(): info for info in resolver.results()}
+            if self._name in streams:
+                return streams[self._name]
+            if perf_counter() > until:
+                break
+            sleep(LOOKED)
+        raise InputError(
+            f"there is no LSL stream '{self._name}' (looked for {RESOLVED_WITHIN:g} s)",
+            code="no_stream",
+            where="--from",
+            expected=f"one of {few(sorted(streams), 12)}" if streams else "a stream; there are none at all",
+            remedy="start the program that sends it, in the same network",
+        )
+
     def _open(self, info: pylsl.StreamInfo) -> None:
         """Connect to a stream, and read what its channels are."""
         inlet = pylsl.StreamInlet(
             info, BUFFER, recover=False, processing_flags=pylsl.proc_clocksync, as_numpy=True
         )
-        whole = inlet.info(RESOLVED_WITHIN)
+        whole = _answered(inlet.info)
         if whole.channel_format() == pylsl.cf_string:
             raise InputError(
                 f"the LSL stream '{self._name}' has texts",
@@ -126,8 +139,8 @@ class LslStream:
         self._layout = Layout.of(channels[: whole.channel_count()], self._wanted, f"lsl:{self._name}")
         rate = whole.nominal_srate()
         self._even = EvenTimes(rate) if rate > 0.0 and self._layout.markers is not None else None
-        inlet.open_stream(RESOLVED_WITHIN)
-        inlet.time_correction(RESOLVED_WITHIN)
+        _answered(inlet.open_stream)
+        _answered(inlet.time_correction)
         self._inlet = inlet
 
     def read(self, timeout: float) -> list[Reading]:
@@ -162,6 +175,24 @@ class LslStream:
     def close(self) -> None:
         """See Stream."""
         self._inlet = None
+
+
+Answer = TypeVar("Answer")
+
+
+def _answered(ask: Callable[[float], Answer]) -> Answer:
+    """The answer of a sender, which is asked with the time to wait [s].
+
+    Raises:
+        pylsl.util.TimeoutError: none came within `RESOLVED_WITHIN`.
+    """
+    until = perf_counter() + RESOLVED_WITHIN
+    while True:
+        try:
+            return ask(LOOKED)
+        except pylsl.util.TimeoutError:
+            if perf_counter() > until:
+                raise
 
 
 class LslSink:
