@@ -41,7 +41,7 @@ from musclesolve.recording.text.trc_file import RATE_TOLERANCE
 from musclesolve.recording.trial.emg_channels import read_emg
 from musclesolve.recording.trial.fascicle_lengths import read_fascicles
 from musclesolve.recording.trial.functional_trials import FunctionalTrials, read_functional
-from musclesolve.recording.trial.settings import consistency_of, filter_of, muscles_of
+from musclesolve.recording.trial.settings import consistency_of, filter_of, muscles_of, with_stated_events
 from musclesolve.recording.trial.trial_file import (
     assembled,
     marker_notes,
@@ -221,6 +221,11 @@ def _trial(
             findings.append(finding_of("trial_file", error))
             rules = document.tables[name]["keys"]
             content[name] = content[name] | {key: rules[key].get("default") for key in keys}
+    try:
+        with_stated_events(document, content["events"], (), walk)
+    except InputError as error:
+        findings.append(finding_of("trial_file", error))
+        content["events"] = dict.fromkeys(content["events"])
 
     def with_files(files: dict[str, Path]) -> Trial:
         trial = assembled(document, content, files, marker_mapping, functional, forces, subject, time_range)

@@ -405,6 +405,8 @@ class Recording:
     legs: Mapping[Side, tuple[float, float]] = field(default_factory=dict)
     # heel strikes and toe-offs that a file states; see ``motion.gait_events`` for all of them
     events: tuple[Event, ...] = ()
+    # kinds of events of which these are all: forces and markers are not asked
+    all_events_of: frozenset[tuple[EventKind, Side]] = frozenset()
     # of the needed markers, in or near the time range: what was filled and what was left
     gaps: tuple[Gap, ...] = ()
 

@@ -62,8 +62,9 @@ class GaitEvents:
 def gait_events(trial: Trial) -> GaitEvents:
     """Heel strikes and toe-offs of both feet over the whole recording, not only the time range.
 
-    Marker events count where neither a file nor the forces have the event, and no plate shows that the foot stands.
-    They are moved by the median difference between them and the surer sources in this recording.
+    Of a kind of event that the trial file states in [events], these are all. Of the others marker events count where
+    neither a file nor the forces have the event, and no plate shows that the foot stands. They are moved by the median
+    difference between them and the surer sources in this recording.
 
     Args:
         trial: the trial.
@@ -76,17 +77,19 @@ def gait_events(trial: Trial) -> GaitEvents:
     loads = FootLoads.of(trial)
     walking, flight = walk(trial), len(flights(trial, loads)) > 0
     seen = [] if walking is None else marker_events(walking)
+    seen = [event for event in seen if (event.kind, event.side) not in trial.all_events_of]
     if flight:
         # A toe that has left the ground goes on backwards, seen from the pelvis: farthest behind it is in flight.
         seen = [event for event in seen if event.kind == "heel_strike"]
 
     # Of one event the surest source counts.
     plates, stated = force_events(loads), EventsByFoot(trial.events)
-    both = [(twin, event) for event in plates if (twin := stated.twin(event)) is not None]
+    conflicts = _conflicts([(twin, event) for event in plates if (twin := stated.twin(event)) is not None])
+    plates = [event for event in plates if (event.kind, event.side) not in trial.all_events_of]
     known = [*trial.events, *(event for event in plates if stated.twin(event) is None)]
     surer = EventsByFoot(known)
     pairs = [(twin, event) for event in seen if (twin := surer.twin(event)) is not None]
-    conflicts = [*_conflicts(both), *_conflicts(pairs)]
+    conflicts += _conflicts(pairs)
     lone = [event for event in seen if surer.twin(event) is None]
 
     # What markers show while the foot surely stands on a plate is no event.

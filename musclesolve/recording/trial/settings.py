@@ -6,15 +6,22 @@ A table comes as the schema leaves it: numbers are floats, keys that are absent 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from itertools import pairwise, product
+from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
 from musclesolve.recording.data import (
+    SIDES,
     ConsistencyOptions,
+    Event,
+    EventKind,
     FilterOptions,
+    Markers,
     MuscleOptions,
     SegmentValues,
     SharingOptions,
+    Side,
     Subject,
 )
 from musclesolve.recording.schema import Document, described_keys, trial_keys, value_problem
@@ -34,6 +41,39 @@ Values = Mapping[str, Any]
 def stated_cycles(table: Values) -> tuple[tuple[float, float], ...]:
     """Return beginning and end of each cycle that [time] gives [s]."""
     return tuple((float(start), float(end)) for start, end in table["cycles_s"] or ())
+
+
+def with_stated_events(
+    document: Document, table: Values, of_file: tuple[Event, ...], walk: Markers
+) -> tuple[tuple[Event, ...], frozenset[tuple[EventKind, Side]]]:
+    """Return the events that are stated, and the kinds of which [events] states all.
+
+    of_file: those that a C3D file states; they stay for the kinds that [events] leaves out. walk: the markers.
+
+    Raises:
+        InputError: times that do not increase, or at which nothing was recorded.
+    """
+    events, complete = list[Event](), set[tuple[EventKind, Side]]()
+    kinds: tuple[EventKind, ...] = ("heel_strike", "toe_off")
+    for kind, side in product(kinds, SIDES):
+        key, first, last = f"{kind}_{side}", float(walk.time[0]), float(walk.time[-1])
+        times = table[key]
+        if times is None:
+            continue
+        if any(later <= earlier for earlier, later in pairwise(times)):
+            problem, expected = "the times do not increase", "each event once, in the order of time"
+            raise document.error(problem, "events", key, 0, expected, code="time_not_increasing")
+        if outside := [time for time in times if not first <= time <= last]:
+            problem = f"{outside[0]:g} s lies outside of what was recorded"
+            expected = f"times from {first:g} to {last:g} s"
+            remedy = (
+                "correct it, or leave it out; strikes before and after are found where walking is periodic"
+            )
+            raise document.error(problem, "events", key, 0, expected, remedy, code="bad_range")
+        complete.add((kind, side))
+        events += [Event(kind, side, float(time), "stated") for time in times]
+    events += [event for event in of_file if (event.kind, event.side) not in complete]
+    return tuple(sorted(events, key=attrgetter("time"))), frozenset(complete)
 
 
 def subject_of(document: Document, table: Values) -> Subject:

@@ -52,6 +52,7 @@ from musclesolve.recording.trial.settings import (
     stated_cycles,
     subject_notes,
     subject_of,
+    with_stated_events,
 )
 
 FEWEST_FRAMES = 10
@@ -208,6 +209,7 @@ def assembled(
     if own is not None:
         files |= muscle_files(own)
     person = own is not None and parent_of_person(own) is not None
+    events, complete = with_stated_events(document, content["events"], stated_events(files), walk)
     return Trial(
         document=document,
         subject=subject,
@@ -228,7 +230,8 @@ def assembled(
         sharing=sharing_of(content["sharing"]),
         uncertainty=errors_of(document, content["uncertainty"], "recording", person),
         contact_spacing=content["knee"]["contact_spacing_m"],
-        events=stated_events(files),
+        events=events,
+        all_events_of=complete,
         files=files,
         movement=content["time"]["movement"],
         cycles=stated_cycles(content["time"]),

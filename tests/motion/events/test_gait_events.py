@@ -41,6 +41,21 @@ def test_what_a_file_states_counts_before_forces():
     assert not any("differ" in note for note in found.notes)
 
 
+def test_what_the_trial_file_states_of_a_kind_is_all_of_it():
+    strikes = STEPS.strikes("r")
+    stated = tuple(Event("heel_strike", "r", time + 0.03, "stated") for time in strikes[1:])
+    complete = frozenset({("heel_strike", "r")})
+    found = gait_events(replace(STEPS.trial(events=stated), all_events_of=complete))
+    np.testing.assert_allclose(
+        [event.time for event in found.of("heel_strike", "r") if event.source == "stated"],
+        strikes[1:] + 0.03,
+    )
+    assert set(sources(found, "heel_strike", "r")) <= {"stated", "periodic"}
+    usual = gait_events(STEPS.trial())
+    assert found.of("toe_off", "r") == usual.of("toe_off", "r")
+    assert found.of("heel_strike", "l") == usual.of("heel_strike", "l")
+
+
 def test_markers_alone():
     found = gait_events(STEPS.trial(plates=""))
     assert {event.source for event in found} == {"markers", "periodic"}
