@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, Literal
 
+from musclesolve.desk.recordings import Recordings
 from musclesolve.desk.runner import Runner, Task
-from musclesolve.desk.trial_document import TrialDocument
+from musclesolve.desk.trial_document import Place, TrialDocument
 from musclesolve.desk.work_folder import WorkFolder
 from musclesolve.drafting.draft_folder import FolderDraft, draft_folder, write_drafts
 from musclesolve.drafting.subject_size import GivenSubject
@@ -30,11 +31,13 @@ class Desk:
         trial: that is open, None before the first is drafted.
         findings: what `check` said last, by the text it looked at; None before.
         draft: of the folder, as it was made last.
+        recordings: markers of the files that were read.
         close: ends the server.
     """
 
     def __init__(self, folder: Path) -> None:
         self.folder, self.runner = WorkFolder(folder), Runner()
+        self.recordings = Recordings()
         self.close: Callable[[], None] = lambda: None
         self.trial: TrialDocument | None = None
         self.draft: FolderDraft | None = None
@@ -67,12 +70,16 @@ class Desk:
         self.trial = None
         self.open(paths[0], by)
 
-    def state(self, place: tuple[str | int, ...], value: Any, by: object = None) -> None:
+    def state(self, place: Place, value: Any, by: object = None) -> None:
         """State a value of the trial file; see `TrialDocument.state`."""
+        self.state_all({place: value}, by)
+
+    def state_all(self, values: Mapping[Place, Any], by: object = None) -> None:
+        """State several values in one change; see `TrialDocument.state_all`."""
         assert self.trial is not None
         before = self.trial.text
         try:
-            self.trial.state(place, value)
+            self.trial.state_all(values)
         finally:
             if self.trial.text != before:
                 self.changed("text", by)

@@ -102,14 +102,27 @@ class TrialDocument:
         Raises:
             InputError: the file has been changed by another program, is no TOML, or cannot be written.
         """
-        if value == self.value(*place):
-            return
+        self.state_all({place: value})
+
+    def state_all(self, values: Mapping[Place, Any]) -> None:
+        """Write several values as one change, which `undo` takes back at once; see `state`."""
+        before = self.text
+        try:
+            for place, value in values.items():
+                if value != self.value(*place):
+                    self.text = self._with_value(place, value)
+            after = self.text
+        finally:
+            self.text = before
+        self.write(after)
+
+    def _with_value(self, place: Place, value: Any) -> str:
+        """The text with a value at a place."""
         open_line = self._open_at(place)
         if open_line is not None and value is not None:
             lines = self.text.splitlines()
             lines[open_line.first : open_line.last] = [f"{key_text(str(place[-1]))} = {value_text(value)}"]
-            self.write("\n".join(lines) + "\n")
-            return
+            return "\n".join(lines) + "\n"
         try:
             document = tomlkit.parse(self.text)
         except TOMLKitError as error:
@@ -118,17 +131,21 @@ class TrialDocument:
         for part, following in pairwise(place):
             if isinstance(part, str) and part not in within:
                 if value is None:
-                    return
+                    return self.text
                 within[part] = tomlkit.aot() if isinstance(following, int) else tomlkit.table()
             elif isinstance(part, int) and part == len(within):
                 within.append(tomlkit.table())
             within = within[part]
+        fresh = isinstance(place[-1], str) and place[-1] not in within
         if value is not None:
-            within[place[-1]] = value
+            # As drafts write it: what is no table of its own stands in one line.
+            within[place[-1]] = tomlkit.value(value_text(value))
         else:
             _removed(within, place[-1])
         text = tomlkit.dumps(document)
-        self.write(text if text.endswith("\n") else text + "\n")
+        if fresh and value is not None:
+            text = _before_comments(self.text, text)
+        return text if text.endswith("\n") else text + "\n"
 
     def write(self, text: str) -> None:
         """Replace the text, on disk first.
@@ -219,6 +236,19 @@ class TrialDocument:
             expected="tables, and lines of the form key = value",
             remedy="correct the line, or take the change back",
         )
+
+
+def _before_comments(before: str, after: str) -> str:
+    """A text with the line that is new in it moved up, above comments and blank lines: these are of the next table."""
+    old, lines = before.splitlines(), after.splitlines()
+    new = next((k for k, (one, other) in enumerate(zip(old, lines, strict=False)) if one != other), len(old))
+    if lines[:new] + lines[new + 1 :] != old:
+        return after
+    to = new
+    while to > 0 and (not lines[to - 1].strip() or lines[to - 1].startswith("#")):
+        to -= 1
+    lines.insert(to, lines.pop(new))
+    return "\n".join(lines) + "\n"
 
 
 def _removed(within: Any, name: str | int) -> None:

@@ -7,7 +7,7 @@ A step is a function `show(view)` that draws itself into the page with NiceGUI; 
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -15,6 +15,7 @@ from typing import Any, Literal
 from nicegui import ui
 
 from musclesolve.desk.desk import Change, Desk
+from musclesolve.desk.trial_document import Place
 from musclesolve.errors import MuscleSolveError
 
 LOG = logging.getLogger("musclesolve")
@@ -81,10 +82,14 @@ class View:
         self._navigation.refresh()
         self._content.refresh()
 
-    def state(self, place: tuple[str | int, ...], value: Any) -> bool:
+    def state(self, place: Place, value: Any) -> bool:
         """State a value of the trial file; returns whether it was taken. What cannot be is said."""
+        return self.state_all({place: value})
+
+    def state_all(self, values: Mapping[Place, Any]) -> bool:
+        """State several values of the trial file in one change; see `state`."""
         with self.saying():
-            self.desk.state(place, value, by=self)
+            self.desk.state_all(values, by=self)
             self.refresh_frame()
             return True
         return False

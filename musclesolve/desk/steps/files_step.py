@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import asyncio
 import tempfile
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from nicegui import events, run, ui
 
 from musclesolve.desk.desk import Desk
+from musclesolve.desk.in_thread import in_thread
 from musclesolve.desk.view import State, Step, View
 from musclesolve.desk.work_folder import ARCHIVE, RECORDINGS
 from musclesolve.drafting.draft_folder import FolderDraft
@@ -132,7 +131,7 @@ class Files:
             with self.view.saying(), tempfile.TemporaryDirectory(prefix="musclesolve-") as held:
                 part = Path(held) / "part"
                 await file.save(part)
-                brought += await _in_thread(self.desk.folder.bring, file.name, part)
+                brought += await in_thread(self.desk.folder.bring, file.name, part)
         if brought:
             self.view.say(f"Brought: {', '.join(brought)}")
         event.sender.reset()  # type: ignore[attr-defined]
@@ -143,7 +142,7 @@ class Files:
     async def _draft(self) -> None:
         self.view.say("Looking at the recordings; this takes some seconds.")
         with self.view.saying():
-            draft: FolderDraft = await _in_thread(self.desk.drafted)
+            draft: FolderDraft = await in_thread(self.desk.drafted)
             there = [trial.path for trial in draft.trials if trial.path.exists()]
             if there and not await self._may_replace(there):
                 return
@@ -160,11 +159,6 @@ class Files:
                     "no-caps flat color=negative"
                 )
         return bool(await dialog)
-
-
-async def _in_thread(function: Any, *arguments: Any) -> Any:
-    """As `run.io_bound`, with the errors of the input."""
-    return await asyncio.get_running_loop().run_in_executor(None, lambda: function(*arguments))
 
 
 def state(desk: Desk) -> State:

@@ -1,0 +1,14 @@
+"""What takes longer than a glance is computed in a thread, so that the page goes on."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from typing import TypeVar
+
+Value = TypeVar("Value")
+
+
+async def in_thread(function: Callable[..., Value], *arguments: object) -> Value:
+    """As `nicegui.run.io_bound`, with the errors of the input."""
+    return await asyncio.get_running_loop().run_in_executor(None, lambda: function(*arguments))

@@ -1,0 +1,71 @@
+"""Recordings that the desk has read: each file once, until it changes."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Iterable
+from pathlib import Path
+from threading import Lock
+
+from musclesolve.errors import InputError
+from musclesolve.recording.data import Markers
+from musclesolve.recording.formats import read_markers
+
+MOST_KEPT = 12
+Stamp = tuple[tuple[Path, int, int], ...]
+"""Files with their time of change [ns] and their size [bytes]."""
+
+
+class Recordings:
+    """Marker recordings by their path; may be asked from several threads at once."""
+
+    def __init__(self) -> None:
+        self._kept = OrderedDict[Path, tuple[Stamp, Markers | InputError]]()
+        self._lock = Lock()
+
+    def markers(self, path: Path) -> Markers:
+        """The markers of a file, as `read_markers` returns them; read where the file is new or has changed.
+
+        Raises:
+            InputError: as of `read_markers`; the same as before while the file stays as it is.
+        """
+        known = self._known(path)
+        if known is None:
+            stamp = _stamp((path,))
+            try:
+                known = read_markers(path)
+                stamp = _stamp((path, *known.sources))
+            except InputError as error:
+                known = error
+            with self._lock:
+                self._kept[path] = stamp, known
+                self._kept.move_to_end(path)
+                while len(self._kept) > MOST_KEPT:
+                    self._kept.popitem(last=False)
+        if isinstance(known, InputError):
+            raise known
+        return known
+
+    def known(self, path: Path) -> bool:
+        """Whether `markers` returns, or refuses, without reading the file."""
+        return self._known(path) is not None
+
+    def _known(self, path: Path) -> Markers | InputError | None:
+        with self._lock:
+            kept = self._kept.get(path)
+        if kept is None or _stamp(part for part, *_ in kept[0]) != kept[0]:
+            return None
+        return kept[1]
+
+
+def _stamp(paths: Iterable[Path]) -> Stamp:
+    """The state of some files; of one that cannot be looked at, zeros."""
+    stamps = []
+    for path in paths:
+        try:
+            state = path.stat()
+        except OSError:
+            stamps.append((path, 0, 0))
+        else:
+            stamps.append((path, state.st_mtime_ns, state.st_size))
+    return tuple(stamps)

@@ -1,0 +1,38 @@
+"""Each recording is read once, until its file changes."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from musclesolve.desk.recordings import Recordings
+from musclesolve.errors import InputError
+
+HEADER = "PathFileType\t4\t(X/Y/Z)\tx.trc\nDataRate\tCameraRate\tNumFrames\tNumMarkers\tUnits\n100\t100\t2\t1\tmm\n"
+
+
+def written(path: Path, height: int) -> Path:
+    rows = "".join(f"{k + 1}\t{k / 100:.2f}\t0\t{height}\t0\n" for k in range(2))
+    path.write_text(f"{HEADER}Frame#\tTime\tA\t\t\n\t\tX1\tY1\tZ1\n\n{rows}")
+    return path
+
+
+def test_a_file_is_read_again_only_where_it_has_changed(tmp_path: Path) -> None:
+    recordings, path = Recordings(), written(tmp_path / "x.trc", 900)
+    assert not recordings.known(path)
+    first = recordings.markers(path)
+    assert recordings.known(path)
+    assert recordings.markers(path) is first
+    written(path, 1000)
+    assert not recordings.known(path)
+    np.testing.assert_allclose(recordings.markers(path)["A"][:, 1], 1.0)
+
+
+def test_what_is_refused_is_refused_until_the_file_changes(tmp_path: Path) -> None:
+    recordings, path = Recordings(), tmp_path / "x.trc"
+    for _ in range(2):
+        with pytest.raises(InputError):
+            recordings.markers(path)
+        assert recordings.known(path)
+    written(path, 900)
+    assert recordings.markers(path).names == ("A",)
