@@ -36,6 +36,7 @@ from musclesolve.dynamics.kinematics.pose_fit import NearestPose, Pose, fit_pose
 from musclesolve.dynamics.rotations import angle_between, to_cardan
 from musclesolve.errors import InputError, MuscleSolveError
 from musclesolve.live.causal_filter import CausalFilter
+from musclesolve.live.leg_frames import leg_frames
 from musclesolve.live.marker_bridging import MarkerBodies
 from musclesolve.live.plate_sides import PlateSides
 from musclesolve.live.sample_clock import SampleClock, Taken
@@ -53,18 +54,15 @@ from musclesolve.motion.motion_plausibility import (
 )
 from musclesolve.muscles.muscle_state import joined_state
 from musclesolve.muscles.placing.place_muscles import LEG_DOFS, JoinedLegs
-from musclesolve.pipeline.body import JointLoads, Part, SharedPart
 from musclesolve.pipeline.emg_informed import follows_emg
-from musclesolve.pipeline.mechanics import JOINTS, MARGIN
+from musclesolve.pipeline.mechanics import MARGIN
 from musclesolve.pipeline.recorded_body import LegJoints, RecordedBody, leg_loads
 from musclesolve.pipeline.run import prepare_recording, recording_of
 from musclesolve.pipeline.run_options import check_consistent, check_rigid
-from musclesolve.pipeline.share import share_part
 from musclesolve.recording.data import SIDES, Side, Trial
 from musclesolve.recording.plates.foot_contacts import EDGE, FAST, HIGH, LOW, SLOW, touch
 from musclesolve.recording.schema import Document
 from musclesolve.recording.trial.model_trial import ModelTrial
-from musclesolve.sharing.problem import Problem
 from musclesolve.sharing.status import Status, is_solved
 
 FILLING = "too few samples for the filter yet"
@@ -240,8 +238,8 @@ class Live:
         count = len(self.model.topology.dof_names)
         self._legs = JoinedLegs(tuple(leg.muscles for leg in self.body.legs))
         self._leg_joints = LegJoints.of(self.model, self._legs)
-        self._shared = [part.shared for part in self.body.parts]
-        self._problems: dict[str, Problem] = {}  # by side, checked once
+        shared = [part.shared for part in self.body.parts]
+        self._together = leg_frames(self._legs.legs, shared, self.body.sharing)
         self._floor = _floor_heights(fit.q, measured.time, self._feet_slots)
         self._coordinates = CausalFilter(count, self.rate, self.cutoff, self.lag)
         self._wrenches = tuple(CausalFilter(6, self.rate, self.cutoff, self.lag) for _ in SIDES)
@@ -536,30 +534,16 @@ class Live:
             moments[:, joints:] = np.nan
         both = joined_state(model, self._legs, motion)
         loads = leg_loads(model, motion, forces, both, self._leg_joints)
-        parts, by_leg, first = list[SharedPart](), list[JointLoads](), 0
-        for number, leg in enumerate(self._legs.legs):
-            columns, rows = (
-                slice(first, first + len(leg.names)),
-                slice(len(LEG_DOFS) * number, len(LEG_DOFS) * (number + 1)),
-            )
-            first = columns.stop
-            own = SIDES.index(leg.side)
-            by_leg.append(loads.part(self.joints[len(JOINTS) * number : len(JOINTS) * (number + 1)], columns))
-            part = Part(
-                sides=(leg.side,),
-                dofs=leg.dof_names,
-                shared=self._shared[number],
-                state=both.stretch(leg.parameters, rows, columns),
-                moment=moments[:, self._leg_rows[own]],
-                usable=np.array([balanced and (plausible is None or plausible[own])]),
-                time=motion.time,
-                loads=by_leg[number],
-                emg=None if expected is None else expected[None, columns],
-            )
-            parts.append(share_part(part, self.body.sharing, self._problems.get(leg.side)))
-            self._problems.setdefault(leg.side, parts[-1].problem)
+        usable = np.full(2, balanced) if plausible is None else plausible & balanced
+        of_legs = moments[0, self._leg_rows]
+        parts, reactions = zip(
+            *(
+                legs.share(both, loads, of_legs, usable, expected, self.body.sharing)
+                for legs in self._together
+            ),
+            strict=True,
+        )
         solutions = [part.solution for part in parts]
-        tension = np.concatenate([solution.force for solution in solutions], axis=1) + both.passive_force
         return Frame(
             time=time,
             coordinates=coordinates,
@@ -570,11 +554,9 @@ class Live:
             moment=moments[0, self._dof_rows],
             pelvis_residual=moments[0, joints:],
             musculotendon_length=both.musculotendon_length[0],
-            activation=np.concatenate([solution.activation[0] for solution in solutions]),
-            force=tension[0],
-            joint_reaction=np.concatenate(
-                [load.forces(part.tension)[0] for load, part in zip(by_leg, parts, strict=True)]
-            ),
+            activation=np.concatenate([solution.activation.ravel() for solution in solutions]),
+            force=np.concatenate([part.tension.ravel() for part in parts]),
+            joint_reaction=np.concatenate(reactions),
             status=np.concatenate([solution.status for solution in solutions]),
             kkt_residual=np.concatenate([solution.kkt_residual for solution in solutions]),
             cost=np.concatenate([solution.cost for solution in solutions]),

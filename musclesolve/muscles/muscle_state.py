@@ -54,18 +54,27 @@ class MuscleState:
 
     def part(self, dofs: Sequence[int], muscles: Indices) -> MuscleState:
         """Some of the muscles about some degrees of freedom, by number."""
-        return self._with(self.parameters.muscles(muscles), self.moment_arm[:, dofs][:, :, muscles], muscles)
-
-    def stretch(self, parameters: MuscleParameters, dofs: slice, muscles: slice) -> MuscleState:
-        """Muscles that follow each other, whose parameters are known, about degrees of freedom that do: views."""
-        return self._with(parameters, self.moment_arm[:, dofs, muscles], muscles)
-
-    def _with(self, parameters: MuscleParameters, arm: Array, muscles: Indices | slice) -> MuscleState:
         columns = {name: getattr(self, name)[:, muscles] for name in _BY_MUSCLE}
+        arm = self.moment_arm[:, dofs][:, :, muscles]
+        return MuscleState(parameters=self.parameters.muscles(muscles), moment_arm=arm, **columns)
+
+    def legs(self, parameters: MuscleParameters, count: int, dofs: slice, muscles: slice) -> MuscleState:
+        """Some of `count` legs with equally many muscles, in one frame, as frames: each about its own joints.
+
+        dofs, muscles: of these legs, one leg after the other; parameters: of one of them.
+        """
+        columns = {name: getattr(self, name)[0, muscles].reshape(count, -1) for name in _BY_MUSCLE}
+        arm = leg_blocks(self.moment_arm[:, dofs, muscles], count)
         return MuscleState(parameters=parameters, moment_arm=arm, **columns)
 
 
 _BY_MUSCLE = [each.name for each in fields(MuscleState) if each.name not in ("parameters", "moment_arm")]
+
+
+def leg_blocks(values: Array, count: int) -> Array:
+    """What the n muscles of each leg do at its own m rows, (count, m, n, ...), of values (1, count m, count n, ...)."""
+    legs, (_, rows, muscles, *rest) = np.arange(count), values.shape
+    return np.asarray(values.reshape(count, rows // count, count, muscles // count, *rest)[legs, :, legs])
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

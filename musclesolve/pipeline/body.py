@@ -16,7 +16,7 @@ import numpy as np
 
 from musclesolve._util.arrays import Array, Indices, Mask
 from musclesolve._util.sides import ALL_SIDES, OTHER, side_of
-from musclesolve.muscles.muscle_state import MuscleState
+from musclesolve.muscles.muscle_state import MuscleState, leg_blocks
 from musclesolve.pipeline.knee_contact import ContactSpacing
 from musclesolve.pipeline.measured_activation import MeasuredActivation
 from musclesolve.pipeline.measured_fascicles import MeasuredFascicles
@@ -93,6 +93,18 @@ class JointLoads:
             knees,
             self.patella[:, of_knees][:, :, muscles] if knees else self.patella,
         )
+
+    def legs(self, count: int, joints: slice, muscles: slice) -> JointLoads:
+        """Some of `count` legs with equally many joints and muscles, in one frame, as frames: by its own muscles each.
+
+        joints, muscles: of these legs, one leg after the other. Without knees.
+        """
+        names = self.joints[joints]
+        net, net_moment = (each[0, joints].reshape(count, -1, 3) for each in (self.net, self.net_moment))
+        across, moment_across = (
+            leg_blocks(each[:, joints, muscles], count) for each in (self.across, self.moment_across)
+        )
+        return JointLoads(names[: len(names) // count], net, across, net_moment, moment_across)
 
     @property
     def matrix(self) -> Array:

@@ -27,7 +27,7 @@ def stride():
     return read_trial(reference_stride())
 
 
-def check_alike(live: Live) -> None:
+def check_alike(live: Live, every: int = 1) -> None:
     """The frames of the offline run's own filtered signals are its result."""
     body = live.body
     offline, motion = share(body), body.mechanics.motion
@@ -35,7 +35,7 @@ def check_alike(live: Live) -> None:
     reactions = {name: force for part in offline.parts for name, force in part.contact_force.items()}
     tension = offline.over_muscles([part.tension for part in offline.parts])
     status = np.stack([part.solution.status for part in offline.parts], axis=1)
-    for k in range(len(motion.time)):
+    for k in range(0, len(motion.time), every):
         state = motion.coordinates[k], motion.rates[k], motion.second[k]
         frame = live.evaluate(motion.time[k], *state, np.stack([forces["r"][k], forces["l"][k]]))
         assert np.array_equal(frame.status, status[k])
@@ -70,6 +70,12 @@ def test_the_recorded_walk_too(default_walk_trial):
     live = Live(default_walk_trial)
     check_alike(live)
     check_poses(live)
+
+
+@pytest.mark.parametrize("cost", ["activation_volume", "joint_reaction_squared"])
+def test_other_costs_too(default_walk_trial, cost):
+    """One of the fiber lengths, which are not those of the other leg, and one of joint reactions."""
+    check_alike(Live(default_walk_trial, cost=cost), every=9)
 
 
 def test_a_quarter_of_a_tenth_of_a_second_behind_the_walk_is_near_the_zero_lag_result(default_walk_trial):
