@@ -24,6 +24,7 @@ from refusals import refused
 
 from musclesolve.live.adapters.qualisys import QualisysStream
 from musclesolve.live.joining import Joined, Wanted
+from musclesolve.live.live import Live
 from musclesolve.live.replay import samples
 from musclesolve.live.stream import run_session
 
@@ -147,7 +148,9 @@ def test_markers_and_plates_of_qtm_give_the_forces_of_the_recording(live):
     server.close()
     assert "streamframes allframes 3d forcesingle" in server.asked and len(found) == len(frames)
     both = [(a, b) for a, b in zip(found, truth, strict=True) if a.valid.all() and b.valid.all()]
-    assert len(both) > 0.8 * sum(frame.valid.all() for frame in truth)  # until 100 N the sense is not known
+    assert len(both) > 0.8 * sum(
+        frame.valid.all() for frame in truth
+    )  # until three readings of 100 N the sense is not known
     assert max(np.abs(a.moment - b.moment).max() for a, b in both[20:]) < 0.1  # single precision
 
 
@@ -160,32 +163,55 @@ def read_all(stream: QualisysStream, count: int) -> list:
     return found
 
 
+def standing(live: Live, number: int, plates: list[list[float]]) -> bytes:
+    """A frame of somebody who stands, by its number, 100 a second."""
+    return data(number, 0.01 * number, np.full((len(live.markers), 3), 5.0), np.array(plates))
+
+
 def test_forces_on_the_plate_and_in_its_axes_become_those_on_the_foot(live):
     """A plate whose z axis points down, 2 m ahead: what a foot pushes with 700 N is + 700 N along its z."""
     wanted = Wanted.of(live, "+x", "+z")
     corners = np.array([[2.3, 0.2, 0.0], [1.7, 0.2, 0.0], [1.7, -0.2, 0.0], [2.3, -0.2, 0.0]])[[1, 0, 3, 2]]
     rows = [[10.0, 20.0, 700.0, 0.0, 0.0, 5.0, 100.0, 50.0, 0.0]] * len(live.plates)
-    frames = [data(1, 1.0, np.full((len(live.markers), 3), 5.0), np.array(rows))]
+    frames = [standing(live, k, rows) for k in range(3)]
     server = Qtm(settings(list(live.markers), len(live.plates), corners), frames)
     stream = QualisysStream(f"127.0.0.1:{server.port}/plate", wanted)
-    plates, markers = read_all(stream, 2)
+    *before, plates, markers = read_all(stream, 6)
+    assert all(np.isnan(reading.values).all() for reading in before if reading.kind == "plates")
     stream.close()
     server.close()
     # x of the plate is -x of the laboratory, z is -z, so y is y
     assert np.allclose(plates.values[0], [10.0, -20.0, 700.0, 1.9, 0.05, 0.0, 0.0, 0.0, 5.0], atol=1e-5)
-    assert markers.time == 1.0 and np.allclose(markers.values, 0.005)
+    assert markers.time == 0.02 and np.allclose(markers.values, 0.005)
 
 
 def test_forces_beside_their_plates_are_refused(live):
     wanted = Wanted.of(live, "+x", "+z")
     rows = [[0.0, 0.0, 700.0, 0.0, 0.0, 0.0, 100.0, 50.0, 0.0]] * len(live.plates)
-    frames = [data(1, 1.0, np.full((len(live.markers), 3), 5.0), np.array(rows))]
+    frames = [standing(live, k, rows) for k in range(3)]
     server = Qtm(settings(list(live.markers), len(live.plates), CORNERS / 30.0 + [2.0, 0.0, 0.0]), frames)
     stream = QualisysStream(f"127.0.0.1:{server.port}", wanted)
     with refused("bad_plate", "plate 1", "/plate"):
-        read_all(stream, 2)
+        read_all(stream, 6)
     stream.close()
     server.close()
+
+
+def test_a_single_reading_turns_no_force_and_refuses_no_plate(live):
+    """A knock against the plate, and a point of force that is a spike, before a foot stands on it."""
+    wanted = Wanted.of(live, "+x", "+z")
+    foot, knock, spike = (
+        [0.0, 0.0, up, 0.0, 0.0, 0.0, at, 0.0, 0.0]
+        for up, at in ((700.0, 100.0), (-300.0, 0.0), (400.0, 9e5))
+    )
+    rows = [knock, spike, foot, knock, foot, foot, spike, foot]
+    frames = [standing(live, k, [row] * len(live.plates)) for k, row in enumerate(rows)]
+    server = Qtm(settings(list(live.markers), len(live.plates)), frames)
+    stream = QualisysStream(f"127.0.0.1:{server.port}", wanted)
+    vertical = [each.values[0, 2] for each in read_all(stream, 2 * len(rows)) if each.kind == "plates"]
+    stream.close()
+    server.close()
+    assert np.isnan(vertical[:-1]).all() and vertical[-1] == 700.0
 
 
 def test_a_qtm_that_vanishes_is_looked_for_until_it_is_back(live):

@@ -8,8 +8,9 @@ middle,
 
     x = (C1 - C2) / |C1 - C2|,   z = x (C1 - C4) / |...|,   y = z x x,   p = C + R p_plate,   R = [x y z].
 
-Which of both it is, and whether the force is that on the foot or on the plate, is not in the stream, but shows: the
-point of a loaded plate lies on it, and the ground pushes upwards.
+Which of both it is, and whether the force is that on the foot or on the plate, is not in the stream, but shows in
+several readings of a loaded plate: its point lies on it, and the ground pushes upwards. A single reading may be a knock
+or a spike.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from time import perf_counter
 import numpy as np
 import qtm_rt
 
-from musclesolve._util.arrays import Array, Mask
+from musclesolve._util.arrays import Array
 from musclesolve._util.message_text import few
 from musclesolve.errors import InputError
 from musclesolve.live.joining import Reading, Wanted
@@ -30,6 +31,8 @@ CONNECTED_WITHIN = 5.0
 """So long an answer of QTM is waited for [s]."""
 SURE = 100.0
 """Vertical force from which the sense of the force and its point are looked at [N]."""
+READINGS = 3
+"""So many of them, one after the other, have to agree."""
 BESIDE = 0.1
 """The point of a force may lie so far beside its plate [m]."""
 MM = 0.001
@@ -138,6 +141,10 @@ class QualisysStream:
             * MM
         )
         self._sense = np.zeros(len(plates))  # 1: force on the foot, -1: on the plate, 0: not known yet
+        self._upwards = np.zeros(
+            len(plates)
+        )  # readings that point up, or less than zero: down, since the last other
+        self._beside = np.zeros(len(plates))  # readings with the point beside the plate, since the last other
 
     def _on_packet(self, packet: qtm_rt.QRTPacket) -> None:
         self._packets.put_nowait((packet, perf_counter()))
@@ -194,21 +201,28 @@ class QualisysStream:
             numbers = numbers @ np.stack([x, np.cross(z, x), z], axis=1)
             numbers[:, 1] += middle
         plates = self._wanted.plates(numbers)
-        loaded = np.abs(plates[:, 2]) > SURE
-        self._check_points(loaded & (self._sense == 0.0), plates, middle)
-        self._sense = np.where(loaded & (self._sense == 0.0), np.sign(plates[:, 2]), self._sense)
-        unknown = (self._sense == 0.0) & (np.abs(plates[:, 2]) > self._wanted.live.unloaded_below)
-        plates[:, [0, 1, 2, 6, 7, 8]] *= np.where(self._sense == 0.0, 1.0, self._sense)[:, None]
+        self._look(plates, middle)
+        # what one plate has shown holds for another until that shows its own
+        shown = np.unique(self._sense[self._sense != 0.0])
+        sense = np.where(self._sense == 0.0, shown[0] if len(shown) == 1 else 0.0, self._sense)
+        unknown = (sense == 0.0) & (np.abs(plates[:, 2]) > self._wanted.live.unloaded_below)
+        plates[:, [0, 1, 2, 6, 7, 8]] *= np.where(sense == 0.0, 1.0, sense)[:, None]
         plates[unknown] = np.nan
         return plates
 
-    def _check_points(self, loaded: Mask, plates: Array, middle: Array) -> None:
-        """Refuse forces that act beside their plates: they are in other axes than stated."""
+    def _look(self, plates: Array, middle: Array) -> None:
+        """Count which way forces point whose sense is not known, and refuse those that act beside their plates.
+
+        The latter are in other axes than stated. plates (P, 9) in the global frame, middle (P, 3) of the plates [m].
+        """
+        loaded = (np.abs(plates[:, 2]) > SURE) & (self._sense == 0.0)
         corners = (self._corners - middle[:, None]) @ self._wanted.rotation.T
         reach = np.abs(corners).max(axis=1)[:, :2] + BESIDE
         away = plates[:, 3:5] - (middle @ self._wanted.rotation.T)[:, :2]
-        if (beside := loaded & (np.abs(away) > reach).any(axis=1)).any():
-            number = int(np.argmax(beside))
+        beside = (np.abs(away) > reach).any(axis=1)
+        self._beside[loaded] = np.where(beside, self._beside + 1.0, 0.0)[loaded]
+        if (self._beside >= READINGS).any():
+            number = int(np.argmax(self._beside))
             other = f"{self._host}" if self._local else f"{self._host}/plate"
             raise InputError(
                 f"the center of pressure is {np.linalg.norm(away[number]):.2f} m from the middle of plate {number + 1}",
@@ -217,6 +231,10 @@ class QualisysStream:
                 expected=f"forces in the axes of {'each plate' if self._local else 'the laboratory'}",
                 remedy=f"--from qualisys:{other}, or correct the corners of the plate in QTM",
             )
+        up, loaded = np.sign(plates[:, 2]), loaded & ~beside
+        again = np.sign(self._upwards) == up
+        self._upwards[loaded] = np.where(again, self._upwards + up, up)[loaded]
+        self._sense = np.where(np.abs(self._upwards) >= READINGS, np.sign(self._upwards), self._sense)
 
     @property
     def remarks(self) -> list[str]:
