@@ -12,6 +12,8 @@ from collections.abc import Callable
 
 import numpy as np
 
+from musclesolve._util.arrays import Array
+from musclesolve._util.message_text import few
 from musclesolve.checking.forces.plate_zero_and_saturation import ZERO
 from musclesolve.constants import STANDARD_GRAVITY
 from musclesolve.live.live import Frame, Live
@@ -20,6 +22,8 @@ from musclesolve.live.stream import Arrival
 LOG = logging.getLogger("musclesolve")
 HIDDEN = 1.0
 """A marker that is hidden for so long is reported [s]."""
+FAR = 3.0
+"""No marker of a subject is farther from the middle of all of them [m]."""
 WINDOW = 10.0
 """Residuals and the zero of plates are looked at over so long [s]: several steps."""
 LOOKED = 1.0
@@ -51,6 +55,7 @@ class SessionWatch:
         self._residual = deque[tuple[float, float]]()  # time [s] and force [N]
         self._vertical = deque[tuple[float, np.ndarray]]()  # of the plates (P,) [N]
         self._looked = -np.inf
+        self._far = np.zeros(len(live.markers), bool)  # whether each marker was far off at the last look
 
     def take(self, arrival: Arrival, frame: Frame) -> None:
         """See Sink."""
@@ -73,16 +78,29 @@ class SessionWatch:
         for past in (self._residual, self._vertical):
             while past and not 0.0 <= time - past[0][0] <= WINDOW:
                 past.popleft()
-        self._look(time)
+        self._look(time, markers)
 
     def close(self) -> None:
         """See Sink."""
 
-    def _look(self, time: float) -> None:
-        """Say what is true now."""
+    def _look(self, time: float, markers: Array) -> None:
+        """Say what is true now; markers (n, 3) [m] of the newest sample."""
         for k in np.flatnonzero(time - self._hidden_since >= HIDDEN):
             name = self._live.markers[k]
             self._report(name, time, f"the marker {name} is hidden for {time - self._hidden_since[k]:.0f} s")
+        seen = np.isfinite(markers).all(axis=1)
+        away = np.zeros(len(markers))
+        if seen.any():
+            away[seen] = np.linalg.norm(markers[seen] - np.median(markers[seen], axis=0), axis=1)
+        before, self._far = self._far, away > FAR
+        if (still := before & self._far).any():
+            names = few([self._live.markers[k] for k in np.flatnonzero(still)], 3)
+            self._report(
+                "far",
+                time,
+                f"{names}: up to {away[still].max():.3g} m from the middle of the markers, expected at most {FAR:g} m: "
+                "see whether they are labelled right, and in the unit and the axes of the others",
+            )
         whole = self._vertical[-1][0] - self._vertical[0][0] >= 0.5 * WINDOW
         if len(self._residual) > 0.25 * WINDOW * self._live.rate:
             share = float(np.median([force for _, force in self._residual])) / self._weight

@@ -19,6 +19,7 @@ from typing import NamedTuple, Protocol
 import numpy as np
 
 from musclesolve._util.arrays import Array
+from musclesolve.live.first_markers import FirstMarkers
 from musclesolve.live.live import FILLING, Frame, Live
 from musclesolve.recording.data import Side
 from musclesolve.recording.schema import Document
@@ -194,9 +195,13 @@ def run_session(
 
     With `fresh` what arrived before all sinks were ready is left out, so that frames are never behind by that time.
     Source and sinks are closed in any case.
+
+    Raises:
+        InputError: markers in another unit than their stream states; what the source refuses.
     """
     passed, begun, last = Passed(), perf_counter(), math.inf
     heard = math.inf  # when the last sample arrived
+    first = FirstMarkers(live.carriers.place)
     idle = [sink.idle for sink in sinks if hasattr(sink, "idle")]
     try:
         for sink in sinks:
@@ -215,6 +220,7 @@ def run_session(
             if arrival.received - heard > SILENCE:
                 passed.silences.append(arrival.received - heard)
             heard = arrival.received
+            first.check(arrival.sample.markers)
             frame = live.step(*arrival.sample)
             for sink in sinks:
                 sink.take(arrival, frame)

@@ -63,14 +63,14 @@ def marker_units(case: Case) -> Iterator[Finding]:
         # Whatever the axes.
         apart = np.linalg.norm(np.mean(high, axis=0) - np.mean(low, axis=0), axis=-1)
         height = float(np.median(apart[np.isfinite(apart)])) if np.isfinite(apart).any() else 0.0
-        factor = _factor(height / (SHARE * stature), LENGTHS, LENGTH_BAND) if height > 0.0 else None
+        factor = unit_factor(height / (SHARE * stature), LENGTHS, LENGTH_BAND) if height > 0.0 else None
         if factor is not None:
             values = {"height": height, "stature": stature, "usual": SHARE * stature, "unit": LENGTHS[factor]}
             repair = replace_fields(**{role: replace(markers, position=markers.position * factor)})
             yield finding("marker_units", "error", values, Where(markers.path), repair)
 
 
-def _factor(ratio: float, known: dict[float, str], band: tuple[float, float]) -> float | None:
+def unit_factor(ratio: float, known: dict[float, str], band: tuple[float, float]) -> float | None:
     """Return the factor that brings a ratio nearest to one, None where it is right as it is or none does."""
     if band[0] <= ratio <= band[1]:
         return None
@@ -87,7 +87,7 @@ def force_units(case: Case) -> Iterator[Finding]:
     total = np.sum([np.linalg.norm(plate.force, axis=1) for plate in plates], axis=0)
     # Not the very greatest: one spike must not decide on a unit.
     peak = float(np.quantile(total, 0.98))
-    factor = _factor(peak / (PEAK * weight), FORCES, FORCE_BAND) if peak > 0.0 else None
+    factor = unit_factor(peak / (PEAK * weight), FORCES, FORCE_BAND) if peak > 0.0 else None
     if factor is None:
         return
     scaled = [replace(plate, force=plate.force * factor, moment=plate.moment * factor) for plate in plates]

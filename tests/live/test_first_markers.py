@@ -1,0 +1,65 @@
+"""The unit of the first markers of a session, whatever the pose, the axes, and what single samples show."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from refusals import refused
+
+from musclesolve.live.first_markers import SAMPLES, FirstMarkers
+from musclesolve.live.live import Live
+from musclesolve.live.replay import samples
+from musclesolve.live.stream import Arrival, Sample, StreamEnded, run_session
+
+UNITS = {"a thousand times too large": 1000.0, "a hundred times too small": 0.01, "in inches": 1.0 / 0.0254}
+
+
+@pytest.fixture
+def walk(live: Live) -> list[Sample]:
+    return list(samples(live, live.trial))
+
+
+def check(live: Live, markers) -> None:
+    first = FirstMarkers(live.carriers.place)
+    for each in markers:
+        first.check(each)
+
+
+@pytest.mark.parametrize("said", UNITS)
+def test_another_unit_is_refused_in_every_phase_of_a_step_and_in_any_axes(live, walk, said):
+    turned = np.array([[0.0, 0.0, 1.0], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0]])
+    for begin in range(0, len(walk) - SAMPLES, SAMPLES):
+        right = [sample.markers @ turned for sample in walk[begin : begin + SAMPLES]]
+        check(live, right)
+        with refused("bad_units", said, "unit"):
+            check(live, [UNITS[said] * markers for markers in right])
+
+
+def test_single_samples_and_hidden_markers_decide_nothing(live, walk):
+    first = [sample.markers.copy() for sample in walk[:SAMPLES]]
+    for k in (0, 3, 7):
+        first[k] *= 1000.0
+    check(live, first)
+    for markers in first:
+        markers[2:] = np.nan
+    check(live, [*(1000.0 * markers for markers in first), *(sample.markers for sample in walk)])
+    check(live, np.zeros((30, len(live.markers), 3)))
+
+
+def test_a_session_in_another_unit_ends_with_its_first_samples(live, walk):
+    class Millimetres:
+        remarks, closed, given = (), False, iter(walk)
+
+        def wait(self, timeout):
+            sample = next(self.given, None)
+            if sample is None:
+                raise StreamEnded
+            return Arrival(sample._replace(markers=1000.0 * sample.markers), 0.0)
+
+        def close(self):
+            self.closed = True
+
+    source = Millimetres()
+    with refused("bad_units", "a thousand times too large"):
+        run_session(live, source, [])
+    assert source.closed and len(list(source.given)) == len(walk) - SAMPLES
