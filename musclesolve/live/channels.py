@@ -79,9 +79,8 @@ class Layout:
                 stands twice, or nothing of what is needed.
         """
         live = wanted.live
-        found: dict[
-            tuple[str, str], int
-        ] = {}  # (marker, axis), ("force 1", axis) or ("emg", channel) -> column
+        # (marker, axis), ("force 1", axis) or ("emg", channel) -> column
+        found = dict[tuple[str, str], int]()
         scale = np.ones(len(channels))
         stated = _stated_plates(wanted)
         for column, channel in enumerate(channels):

@@ -258,10 +258,7 @@ class Joined:
         self._ways = {stream.clock: _Way() for stream in self._streams}
         self._held, self._past = list[Reading](), dict[tuple[str, int], _Past]()
         self._carrier: int | None = None  # the stream that has the markers
-        self._times, self._stretches = (
-            list[float](),
-            0,
-        )  # of readings of markers, of which the rate is measured
+        self._times, self._stretches = list[float](), 0  # by which the rate of the markers is measured
         self._last, self._late_time, self._late_since = -np.inf, np.inf, 0
         self.late = self.repeated = 0
         self._queue: SimpleQueue[tuple[int, Reading | BaseException]] = SimpleQueue()

@@ -141,9 +141,8 @@ class QualisysStream:
             * MM
         )
         self._sense = np.zeros(len(plates))  # 1: force on the foot, -1: on the plate, 0: not known yet
-        self._upwards = np.zeros(
-            len(plates)
-        )  # readings that point up, or less than zero: down, since the last other
+        # so many readings since the last other one point up, below zero: down
+        self._upwards = np.zeros(len(plates))
         self._beside = np.zeros(len(plates))  # readings with the point beside the plate, since the last other
 
     def _on_packet(self, packet: qtm_rt.QRTPacket) -> None:
