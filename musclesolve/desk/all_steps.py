@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from musclesolve.desk.steps.events_step import EVENTS
 from musclesolve.desk.steps.files_step import FILES
+from musclesolve.desk.steps.plates_step import PLATES
 from musclesolve.desk.steps.subject_step import SUBJECT
 
-STEPS = (FILES, SUBJECT)
+STEPS = (FILES, SUBJECT, PLATES, EVENTS)

@@ -59,7 +59,7 @@ def field(view: View, table: str, key: str, title: str = "", redraw: bool = Fals
         elif "choices" in spec:
             choices = {choice: choice.replace("_", " ") for choice in spec["choices"]}
             if not spec.get("required"):
-                choices = {"": f"as usual{f' ({default})' if default else ''}"} | choices
+                choices = {"": f"not stated{f': {default}' if default else ''}".replace("_", " ")} | choices
             ui.select(
                 choices,
                 value=value if value in choices else ("" if "" in choices else None),

@@ -1,0 +1,168 @@
+"""What the steps Plates and Events show: the forces that were measured, whose they are, and when feet strike and leave.
+
+The trial is read as `check` reads it, with all that can be read of it, so that a file that is not complete is shown.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from musclesolve._util.arrays import Array
+from musclesolve.checking.loading import load
+from musclesolve.desk.trial_document import Place
+from musclesolve.errors import InputError, MuscleSolveError
+from musclesolve.motion.events.force_events import FIRM_WEIGHTS, FootLoads, contacts
+from musclesolve.motion.events.gait_events import GaitEvents, gait_events
+from musclesolve.recording.c3d.c3d_file import is_c3d, read_c3d
+from musclesolve.recording.c3d.force_platforms import read_plates
+from musclesolve.recording.data import SIDES, PlateForce, Side, Trial
+from musclesolve.recording.formats import read_forces_table
+from musclesolve.recording.plates.foot_forces import is_stated, plate_of
+from musclesolve.recording.schema import Document
+from musclesolve.recording.trial.trial_file import ranged, rotation_of
+
+Steps = tuple[tuple[float, float, Side | None], ...]
+SAME = 1.0
+"""Forces of a plate and of a foot that differ by less [N] are the same."""
+USUAL_MASS = 70.0
+"""Where the mass is not stated yet [kg]: it only tells a contact from a knock against the plate."""
+
+
+@dataclass(frozen=True)
+class SeenPlate:
+    """A plate as it was recorded.
+
+    name: for people. index: of its [[force]] table, None where it has none. number: of the plate of a C3D file. stated:
+    what the table says of its foot, "" without one. time (S,) [s], vertical (S,) [N]. corners: (4, 2) on the floor [m],
+    None where they are not known. steps: first and last time [s] of each contact, and the foot it is counted for.
+    """
+
+    name: str
+    index: int | None
+    number: int | None
+    stated: str
+    time: Array
+    vertical: Array
+    corners: Array | None
+    steps: Steps
+
+    def place(self, count: int) -> Place:
+        """Where its foot is stated, of a list that has `count` tables so far."""
+        return ("force", count if self.index is None else self.index, "side")
+
+
+@dataclass(frozen=True)
+class MeasuredForces:
+    """The plates and feet of a trial.
+
+    events: None where they cannot be found, for which `trouble` says why. paths: name, foot and points (T, 2) [m] of
+    what goes over the floor: heels, toes and centers of pressure.
+    """
+
+    trial: Trial
+    plates: tuple[SeenPlate, ...]
+    events: GaitEvents | None
+    paths: tuple[tuple[str, Side, Array], ...]
+    trouble: str = ""
+
+    def vertical(self, side: Side) -> tuple[Array, Array]:
+        """Times (S,) [s] and vertical force (S,) [N] on one foot."""
+        return FootLoads.of(self.trial).vertical(side)
+
+
+def measured_forces(path: Path) -> MeasuredForces:
+    """Read the forces of a trial file.
+
+    Raises:
+        InputError: there is no motion to show them with, or their file cannot be read.
+    """
+    case, findings = load(path)
+    if case is None:
+        errors = [finding for finding in findings if finding.severity == "error"]
+        first = next((each for each in errors if each.code == "unreadable"), errors[0] if errors else None)
+        raise InputError(
+            first.what if first else "the recording cannot be read",
+            code="unreadable_file",
+            file=path,
+            remedy=first.remedy if first else None,
+        )
+    trial, document, content = case.trial, case.document, case.content
+    plates = _plates(document, content, trial)
+    events, trouble = None, ""
+    try:
+        trial = ranged(trial, content)
+        events = gait_events(trial)
+    except (MuscleSolveError, ArithmeticError, ValueError, LookupError) as error:
+        trouble = f"Heel strikes and toe-offs cannot be found: {error}"
+    return MeasuredForces(trial, plates, events, tuple(_paths(trial)), trouble)
+
+
+def _plates(document: Document, content: dict, trial: Trial) -> tuple[SeenPlate, ...]:  # type: ignore[type-arg]
+    """The plates of the file, whether they are used or not."""
+    files = trial.files
+    path = files.get("forces", files.get("markers"))
+    if path is None:
+        return ()
+    rotation, seen = rotation_of(document, content["laboratory"]), list[SeenPlate]()
+    entries = content["force"]
+    if is_c3d(path):
+        stated = {int(entry["plate"]): k for k, entry in enumerate(entries) if entry["plate"] is not None}
+        for recording in read_plates(read_c3d(path), rotation)[0]:
+            number = recording.plate.number
+            index, vertical = stated.get(number), recording.force[:, 2]
+            side = "" if index is None else str(entries[index]["side"])
+            steps = _steps(recording.time, vertical, trial)
+            corners = recording.plate.corners[:, :2]
+            seen.append(
+                SeenPlate(f"Plate {number}", index, number, side, recording.time, vertical, corners, steps)
+            )
+    elif "forces" in files:
+        table = read_forces_table(path)
+        for index, entry in enumerate(entries):
+            if not is_stated(entry):
+                continue
+            plate = plate_of(document, content, index, table, rotation)
+            names = entry["force"] if isinstance(entry["force"], str) else ", ".join(entry["force"])
+            vertical = plate.force[:, 2]
+            steps = _steps(plate.time, vertical, trial)
+            seen.append(SeenPlate(names, index, None, entry["side"], plate.time, vertical, None, steps))
+    return tuple(seen)
+
+
+def _steps(time: Array, vertical: Array, trial: Trial) -> Steps:
+    """The contacts with a plate, and the foot whose force each is in the trial."""
+    mass = trial.subject.mass if np.isfinite(trial.subject.mass) else USUAL_MASS
+    loads = FootLoads(trial.forces, trial.filter.unloaded_below, mass)
+    found = contacts(time, vertical, loads.unloaded_below, loads.level(FIRM_WEIGHTS))
+    steps = list[tuple[float, float, Side | None]]()
+    for first, last in np.clip(found, time[0], time[-1]):
+        middle = (first + last) / 2.0
+        force = float(np.interp(middle, time, vertical))
+        whose = [plate.side for plate in trial.forces if abs(_at(plate, middle) - force) < SAME]
+        steps.append((float(first), float(last), whose[0] if whose else None))
+    return tuple(steps)
+
+
+def _at(plate: PlateForce, time: float) -> float:
+    return float(np.interp(time, plate.time, plate.force[:, 2]))
+
+
+def _paths(trial: Trial) -> list[tuple[str, Side, Array]]:
+    """Heels, toes and centers of pressure over the floor."""
+    paths = list[tuple[str, Side, Array]]()
+    for side in SIDES:
+        for landmark in ("heel", "toe"):
+            markers = trial.mapping.get(f"{landmark}_{side}", {})
+            shown = [name for name in markers if name in trial.markers.names]
+            if shown:
+                places = [trial.markers.names.index(name) for name in shown]
+                paths.append((landmark, side, trial.markers.position[:, places, :2].mean(axis=1)))
+        for plate in trial.forces:
+            if plate.side == side:
+                point = np.where(plate.force[:, 2:3] > 50.0, plate.point[:, :2], np.nan)
+                step = max(1, plate.time.size // 400)
+                paths.append(("center of pressure", side, point[::step]))
+    return paths

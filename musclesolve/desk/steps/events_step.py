@@ -1,0 +1,264 @@
+"""Events: heel strikes, toe-offs and the analysed range on the curves of the ground force, moved by hand or by keys."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from nicegui import ui
+
+from musclesolve.desk.desk import Desk
+from musclesolve.desk.fields import field
+from musclesolve.desk.in_thread import in_thread
+from musclesolve.desk.measured_forces import MeasuredForces, measured_forces
+from musclesolve.desk.time_curves import COLORS, Handle, TimeCurves
+from musclesolve.desk.trial_document import Place
+from musclesolve.desk.view import State, Step, View
+from musclesolve.errors import MuscleSolveError
+from musclesolve.recording.data import SIDE_NAMES, SIDES, Event, EventKind, Side
+
+KINDS: dict[EventKind, tuple[str, str]] = {"heel_strike": ("heel strike", "HS"), "toe_off": ("toe-off", "TO")}
+SOURCES = {
+    "stated": "stated",
+    "forces": "found by the forces",
+    "markers": "found by the markers",
+    "periodic": "assumed: one stride away",
+}
+START, END = "start", "end"
+RANGE = "#3d434b"
+APART = 0.02
+"""Events of a kind and foot stay so far apart [s]."""
+
+
+@dataclass(frozen=True)
+class Numbered:
+    """An event, its name on the page, and the times of all of its kind and foot that were seen or stated [s]."""
+
+    event: Event
+    id: str
+    alike: tuple[float, ...]
+
+    @property
+    def key(self) -> str:
+        """Of [events]."""
+        return f"{self.event.kind}_{self.event.side}"
+
+
+def numbered(events: Iterable[Event], first: float, last: float) -> list[Numbered]:
+    """The events within the recorded time, those that are only assumed left out."""
+    shown = [event for event in events if event.source != "periodic" and event.kind in KINDS]
+    shown = [event for event in shown if first <= event.time <= last]
+    found = list[Numbered]()
+    for event in shown:
+        alike = tuple(e.time for e in shown if (e.kind, e.side) == (event.kind, event.side))
+        found.append(Numbered(event, f"{event.kind}_{event.side}_{alike.index(event.time)}", alike))
+    return found
+
+
+class Events:
+    """The step in one window."""
+
+    def __init__(self, view: View) -> None:
+        self.view, self.desk = view, view.desk
+        self.seen: MeasuredForces | None = None
+        self.shown = list[Numbered]()
+
+    def show(self) -> None:
+        """Draw it."""
+        if self.desk.is_model:
+            ui.label("Steps of an OpenSim model are found in its loads.")
+        else:
+            self._curves()
+            ui.timer(0.0, self._look, once=True)
+        field(self.view, "time", "movement", "What the subject does")
+
+    async def _look(self) -> None:
+        assert self.desk.trial is not None
+        try:
+            self.seen = await in_thread(measured_forces, self.desk.trial.path)
+        except MuscleSolveError as error:
+            self._curves.refresh(str(error))
+        else:
+            self._curves.refresh()
+
+    @ui.refreshable_method
+    def _curves(self, trouble: str = "") -> None:
+        if trouble:
+            ui.label(trouble).classes("ms-bad ms-message")
+            return
+        seen = self.seen
+        if seen is None:
+            ui.spinner()
+            return
+        curves = [
+            (f"{SIDE_NAMES[side]} foot", COLORS[side], *seen.vertical(side))
+            for side in SIDES
+            if seen.vertical(side)[0].size
+        ]
+        if not curves:
+            ui.label("No ground force is counted for a foot yet: see the step Plates.")
+            return
+        first, last = min(t[0] for *_, t, _ in curves), max(t[-1] for *_, t, _ in curves)
+        self.shown = numbered(seen.events or (), float(first), float(last))
+        start, end = seen.trial.time_range
+        ui.label(
+            "Drag a line, or choose it with the Tab key and move it with the arrow keys (10 ms; with Shift 1 ms). "
+            "Delete removes an event. Gray is not analysed."
+        ).classes("ms-why")
+        if seen.trouble:
+            ui.label(seen.trouble).classes("ms-bad")
+        chart = TimeCurves(
+            "Vertical ground force on both feet, with heel strikes, toe-offs and the analysed range",
+            "vertical force [N]",
+            curves,
+            self._handles(start, end),
+            [(float(first), start), (end, float(last))],
+            self._moved,
+            self._removed,
+            self._picked,
+        )
+        if self.view.focus.time is not None:
+            chart.show_cursor(self.view.focus.time)
+        self._range(start, end)
+        self._table()
+
+    def _handles(self, start: float, end: float) -> list[Handle]:
+        handles = [
+            Handle(START, start, "start of the analysed range", "start", RANGE, high=end - 0.1, row=2),
+            Handle(END, end, "end of the analysed range", "end", RANGE, low=start + 0.1, row=2, turned=True),
+        ]
+        for each in self.shown:
+            name, short = KINDS[each.event.kind]
+            before = [time for time in each.alike if time < each.event.time]
+            after = [time for time in each.alike if time > each.event.time]
+            handles.append(
+                Handle(
+                    each.id,
+                    each.event.time,
+                    f"{SIDE_NAMES[each.event.side]} {name}, {SOURCES[each.event.source]}",
+                    f"{short} {each.event.side.upper()}",
+                    COLORS[each.event.side],
+                    dashed=each.event.source != "stated",
+                    low=max(before) + APART if before else None,
+                    high=min(after) - APART if after else None,
+                    row=0 if each.event.side == "r" else 1,
+                )
+            )
+        return handles
+
+    def _range(self, start: float, end: float) -> None:
+        assert self.desk.trial is not None
+        with ui.row().classes("items-center"):
+            for name, label, time in ((START, "Analysed from [s]", start), (END, "to [s]", end)):
+                number = ui.number(label, value=round(time, 3), step=0.01).props("outlined dense")
+                number.on("change", lambda _, n=number, name=name: self._moved(name, n.value))
+            stated = any(self.desk.trial.value("time", key) is not None for key in ("start_s", "end_s"))
+            if stated:
+                ui.button("As found", on_click=self._range_found).props("outline no-caps dense").tooltip(
+                    "for each leg what was measured of it"
+                )
+            else:
+                ui.label("As found: for each leg what was measured of it.").classes("ms-why")
+
+    def _table(self) -> None:
+        ui.label("Heel strikes and toe-offs").classes("ms-part")
+        for side in SIDES:
+            for kind, (name, _) in KINDS.items():
+                self._line(side, kind, name)
+        with ui.row().classes("items-center"):
+            what = {(kind, side): f"{SIDE_NAMES[side]} {KINDS[kind][0]}" for side in SIDES for kind in KINDS}
+            names = [f"{kind}_{side}" for kind, side in what]
+            chosen = ui.select(dict(zip(names, what.values(), strict=True)), value=names[0], label="Add a")
+            chosen.props("outlined dense options-dense").classes("ms-input")
+            self._time = ui.number("at [s]: type, or click the curves", step=0.01).props("outlined dense")
+            self._time.classes("ms-input")
+            ui.button("Add", on_click=lambda: self._add(str(chosen.value), self._time.value)).props(
+                "outline no-caps"
+            )
+
+    def _line(self, side: Side, kind: EventKind, name: str) -> None:
+        """The events of one kind and foot, each as a number."""
+        assert self.desk.trial is not None
+        alike = [each for each in self.shown if (each.event.side, each.event.kind) == (side, kind)]
+        key = f"{kind}_{side}"
+        with ui.row().classes("items-center"):
+            ui.label(f"{SIDE_NAMES[side].capitalize()} {name}").classes("ms-kind")
+            for each in alike:
+                number = ui.number(value=round(each.event.time, 3), step=0.01, format="%.3f")
+                number.props(f'outlined dense suffix="s" aria-label="{SIDE_NAMES[side]} {name} [s]"').classes(
+                    "ms-time"
+                ).tooltip(SOURCES[each.event.source])
+                number.on("change", lambda _, n=number, id=each.id: self._moved(id, n.value))
+                ui.button(on_click=lambda _, id=each.id: self._removed(id)).props(
+                    f'flat dense round size=sm icon=close aria-label="Remove {SIDE_NAMES[side]} {name} at '
+                    f'{each.event.time:.2f} s"'
+                )
+            if self.desk.trial.value("events", key) is not None:
+                ui.button("As found", on_click=lambda: self._state(("events", key), None)).props(
+                    "outline no-caps dense"
+                )
+            elif not alike:
+                ui.label("none").classes("ms-why")
+
+    # ---- what happens
+
+    async def _moved(self, name: str, time: float | None) -> None:
+        if self.seen is None or time is None:
+            return
+        start, end = self.seen.trial.time_range
+        if name in (START, END):
+            start, end = (time, end) if name == START else (start, time)
+            values: dict[Place, float] = {
+                ("time", "start_s"): round(start, 3),
+                ("time", "end_s"): round(end, 3),
+            }
+            self.view.state_all(values)
+            await self._look()
+            return
+        each = next(each for each in self.shown if each.id == name)
+        times = [time if before == each.event.time else before for before in each.alike]
+        await self._state(("events", each.key), sorted(round(t, 3) for t in times))
+
+    async def _removed(self, name: str) -> None:
+        if name in (START, END):
+            return
+        each = next(each for each in self.shown if each.id == name)
+        left = [round(time, 3) for time in each.alike if time != each.event.time]
+        if not left:
+            self.view.say(
+                "One is left of each kind that is stated; As found takes back what was stated.", bad=True
+            )
+            return
+        await self._state(("events", each.key), left)
+
+    async def _add(self, key: str, time: float | None) -> None:
+        if time is None:
+            self.view.say("Type the time, or click the curves at it.", bad=True)
+            return
+        there = next((each.alike for each in self.shown if each.key == key), ())
+        await self._state(("events", key), sorted(round(t, 3) for t in (*there, time)))
+
+    async def _range_found(self) -> None:
+        self.view.state_all({("time", "start_s"): None, ("time", "end_s"): None})
+        await self._look()
+
+    async def _state(self, place: tuple[str | int, ...], value: list[float] | None) -> None:
+        self.view.state(place, value)
+        await self._look()
+
+    def _picked(self, time: float) -> None:
+        self._time.value = round(time, 3)
+
+
+def state(desk: Desk) -> State:
+    """Nothing is needed here: events and range are found."""
+    return "" if desk.trial is None else "done"
+
+
+EVENTS = Step(
+    "events",
+    "Events",
+    "When the feet strike and leave, and what is analysed; found in the recording, changed here where it is wrong.",
+    lambda view: Events(view).show(),
+    state,
+)

@@ -1,0 +1,199 @@
+"""Plates: what each force plate measured, which foot stands on it, and the way of the feet over the floor."""
+
+from __future__ import annotations
+
+from html import escape
+
+import numpy as np
+from nicegui import ui
+
+from musclesolve._util.arrays import Array
+from musclesolve.desk.desk import Desk
+from musclesolve.desk.fields import field
+from musclesolve.desk.in_thread import in_thread
+from musclesolve.desk.measured_forces import MeasuredForces, SeenPlate, measured_forces
+from musclesolve.desk.time_curves import COLORS, TimeCurves
+from musclesolve.desk.view import State, Step, View
+from musclesolve.errors import MuscleSolveError
+from musclesolve.recording.data import SIDE_NAMES
+
+FOUND, UNUSED = "found", "unused"
+FEET = {FOUND: "found by its contacts", "r": "right foot", "l": "left foot"}
+SCALE = 220.0
+"""Pixels of the plan for a metre, as far as there is room."""
+MARGIN = 0.15
+PLAIN = "#6b7480"
+
+
+class Plates:
+    """The step in one window."""
+
+    def __init__(self, view: View) -> None:
+        self.view, self.desk = view, view.desk
+
+    def show(self) -> None:
+        """Draw it."""
+        if self.desk.is_model:
+            ui.label("An OpenSim model gets its moments or loads from the files that the trial file names.")
+            return
+        self._measured()
+        ui.timer(0.0, self._look, once=True)
+        with ui.expansion("Thresholds and clock").classes("w-full"):
+            field(self.view, "filter", "unloaded_below_n", redraw=True)
+            field(
+                self.view,
+                "plates",
+                "offset_s",
+                "Clock of the markers minus clock of the plates [s]",
+                redraw=True,
+            )
+
+    async def _look(self) -> None:
+        assert self.desk.trial is not None
+        try:
+            found = await in_thread(measured_forces, self.desk.trial.path)
+        except MuscleSolveError as error:
+            self._measured.refresh(None, str(error))
+        else:
+            self._measured.refresh(found)
+
+    @ui.refreshable_method
+    def _measured(self, seen: MeasuredForces | None = None, trouble: str = "") -> None:
+        if trouble:
+            ui.label(trouble).classes("ms-bad ms-message")
+            return
+        if seen is None:
+            ui.spinner()
+            return
+        if not seen.plates:
+            ui.label(
+                "No force plates were found: bring the file of the forces, and draft the trial file anew."
+            )
+            return
+        ui.html(plan(seen), sanitize=False).classes("ms-plan")
+        ui.label(
+            "The floor from above, walking to the right. Red: right foot, blue: left foot; thin lines: heels and toes, "
+            "thick lines: centers of pressure, which should lie between them."
+        ).classes("ms-why")
+        for plate in seen.plates:
+            self._plate(seen, plate)
+        if any(plate.number is not None and plate.index is not None for plate in seen.plates):
+            ui.button("Find all feet by their contacts", on_click=self._all_found).props("outline no-caps")
+
+    def _plate(self, seen: MeasuredForces, plate: SeenPlate) -> None:
+        with ui.card().classes("w-full ms-card"):
+            with ui.row().classes("items-center"):
+                ui.label(plate.name).classes("ms-part")
+                choices = dict(FEET)
+                value = {"": FOUND, "auto": FOUND}.get(plate.stated, plate.stated)
+                if plate.number is not None:
+                    named = any(each.index is not None for each in seen.plates)
+                    choices[UNUSED] = "nobody: not used"
+                    value = value if plate.index is not None or not named else UNUSED
+                    if named:
+                        del choices[FOUND]
+                ui.select(
+                    choices,
+                    value=value,
+                    label="Foot",
+                    on_change=lambda event: self._stated(seen, plate, str(event.value)),
+                ).props("outlined dense options-dense").classes("ms-input")
+                if not plate.steps:
+                    ui.label("Nobody steps on it.").classes("ms-why")
+                for first, last, side in plate.steps:
+                    whose = "no foot" if side is None else f"{SIDE_NAMES[side]} foot"
+                    ui.label(f"{first:.2f} to {last:.2f} s: {whose}").classes("ms-why")
+            sides = {side for *_, side in plate.steps if side is not None}
+            color = COLORS[sides.pop()] if len(sides) == 1 else PLAIN
+            TimeCurves(
+                f"Vertical force of {plate.name}",
+                "N",
+                [("vertical force", color, plate.time, plate.vertical)],
+            )
+
+    async def _stated(self, seen: MeasuredForces, plate: SeenPlate, choice: str) -> None:
+        if plate.number is None:
+            self.view.state(plate.place(0), {FOUND: "auto"}.get(choice, choice))
+        else:
+            chosen = {each.number: _usual(each) for each in seen.plates} | {plate.number: choice}
+            tables = [
+                {"plate": number, "side": side} for number, side in chosen.items() if side in ("r", "l")
+            ]
+            self.view.state(("force",), tables or None)
+        self._measured.refresh()
+        await self._look()
+
+    async def _all_found(self) -> None:
+        self.view.state(("force",), None)
+        self._measured.refresh()
+        await self._look()
+
+
+def _usual(plate: SeenPlate) -> str:
+    """The foot of a plate of a C3D file as it is counted now; UNUSED where nobody or both step on it."""
+    sides = {side for *_, side in plate.steps if side is not None}
+    return plate.stated or (next(iter(sides)) if len(sides) == 1 else UNUSED)
+
+
+def plan(seen: MeasuredForces) -> str:
+    """The floor from above as SVG: plates, heels, toes and centers of pressure; the subject walks to the right."""
+    everything = [path for *_, path in seen.paths] + [p.corners for p in seen.plates if p.corners is not None]
+    if not everything:
+        return ""
+    points = np.concatenate(everything)
+    points = points[np.isfinite(points).all(axis=1)]
+    if not points.size:
+        return ""
+    low, high = points.min(axis=0) - MARGIN, points.max(axis=0) + MARGIN
+    width, height = (high - low) * SCALE
+
+    def line(path: Array, color: str, wide: float) -> str:
+        text, pen = "", False
+        for x, y in (path - low) * SCALE:
+            if not np.isfinite(x + y):
+                pen = False
+                continue
+            text += f"{'L' if pen else 'M'}{x:.1f} {height - y:.1f}"
+            pen = True
+        return f'<path d="{text}" fill="none" stroke="{color}" stroke-width="{wide}" stroke-linecap="round"/>'
+
+    parts = list[str]()
+    for plate in seen.plates:
+        if plate.corners is None:
+            continue
+        shown = (plate.corners - low) * SCALE
+        outline = " ".join(f"{x:.1f},{height - y:.1f}" for x, y in shown)
+        x, y = shown.mean(axis=0)
+        parts.append(f'<polygon points="{outline}" fill="#eef1f4" stroke="#9aa5b1"/>')
+        parts.append(
+            f'<text x="{x:.1f}" y="{height - y:.1f}" text-anchor="middle" fill="#5b6672">{escape(plate.name)}</text>'
+        )
+    for name, side, path in seen.paths:
+        parts.append(line(path, COLORS[side], 4.0 if name == "center of pressure" else 1.0))
+    return (
+        f'<svg viewBox="0 0 {width:.0f} {height:.0f}" style="max-height: 300px; width: 100%" role="img" '
+        f'aria-label="The floor from above" font-size="13">{"".join(parts)}</svg>'
+    )
+
+
+def state(desk: Desk) -> State:
+    """Whether the trial names forces."""
+    if desk.trial is None:
+        return ""
+    if desk.is_model:
+        return "done"
+    markers = str(desk.trial.value("files", "markers") or "").lower()
+    forces = str(desk.trial.value("files", "forces") or "").lower()
+    named = bool(
+        forces.endswith(".c3d") or (not forces and markers.endswith(".c3d")) or desk.trial.value("force")
+    )
+    return "done" if named else "open"
+
+
+PLATES = Step(
+    "plates",
+    "Plates",
+    "What the force plates measured, and whose foot stood on them.",
+    lambda view: Plates(view).show(),
+    state,
+)
