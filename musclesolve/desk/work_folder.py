@@ -12,6 +12,7 @@ import shutil
 import stat
 import tempfile
 import zipfile
+import zlib
 from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
 from typing import IO
@@ -30,6 +31,16 @@ LONGEST_NAME = 150
 RESERVED = frozenset('<>:"/\\|?*')
 """Signs that some system does not allow in a name."""
 CHUNK = 1 << 20
+UNREADABLE = (
+    zipfile.BadZipFile,
+    NotImplementedError,
+    RuntimeError,
+    EOFError,
+    OSError,
+    ValueError,
+    zlib.error,
+)
+"""What `zipfile` raises on archives that are damaged, of another method, or locked by a password."""
 
 
 class WorkFolder:
@@ -169,7 +180,7 @@ def _unpacked(name: str, source: Path, folder: Path) -> Iterator[Path]:
                 with archive.open(entry) as packed, target.open("wb") as out:
                     left = _copied(packed, out, left, name)
                 yield target
-    except (zipfile.BadZipFile, NotImplementedError, RuntimeError, EOFError) as error:
+    except UNREADABLE as error:
         raise refuse(f"it cannot be unpacked: {error}", "a zip archive without a password") from error
 
 

@@ -1,0 +1,116 @@
+"""The trial file on the desk: comments stay, suggestions are taken, and what is on disk counts."""
+
+from __future__ import annotations
+
+import pytest
+
+from musclesolve.desk.trial_document import TrialDocument
+from tests.support.refusals import refused
+
+DRAFT = """\
+# Drafted.
+
+[subject]
+name = "s1"                     # the folder
+# TODO: enter the body mass: no file states it, and there is one way
+# only to measure it
+# mass_kg = 82.8                        # a guess
+# TODO: enter the sex
+# sex = "female"
+# TODO: check the name
+shoe_mass_kg = 0.3
+
+# TODO: check the side
+[emg]
+file = "emg.sto"
+
+[[force]]
+side = "r"                      # by its contacts
+"""
+
+
+@pytest.fixture
+def document(tmp_path):
+    path = tmp_path / "trial.toml"
+    path.write_text(DRAFT, encoding="utf-8")
+    return TrialDocument(path)
+
+
+def test_what_a_draft_leaves_open_is_listed(document):
+    opens = [(each.table, each.key, each.value) for each in document.opens]
+    assert opens == [
+        ("subject", "mass_kg", 82.8),
+        ("subject", "sex", "female"),
+        ("subject", "shoe_mass_kg", None),
+        ("emg", None, None),
+    ]
+    assert document.opens[0].why.endswith("only to measure it")
+
+
+def test_a_stated_value_replaces_the_suggestion_and_all_else_stays(document):
+    document.state(("subject", "mass_kg"), 80.0)
+    expected = DRAFT.replace(
+        "# TODO: enter the body mass: no file states it, and there is one way\n# only to measure it\n"
+        "# mass_kg = 82.8                        # a guess\n",
+        "mass_kg = 80.0\n",
+    )
+    assert document.text == expected == document.path.read_text(encoding="utf-8")
+    assert document.value("subject", "mass_kg") == 80.0
+    document.state(("subject", "mass_kg"), None)
+    assert document.value("subject", "mass_kg") is None
+    assert "# by its contacts" in document.text and "# the folder" in document.text
+
+
+def test_values_of_lists_of_tables_and_new_tables(document):
+    document.state(("force", 0, "side"), "l")
+    document.state(("force", 1, "side"), "r")
+    document.state(("filter", "cutoff_hz"), 6.0)
+    assert [table["side"] for table in document.content["force"]] == ["l", "r"]
+    assert document.value("filter", "cutoff_hz") == 6.0 and document.value("filter", "order") is None
+    assert document.value("force", 7, "side") is None
+    document.state(("force",), None)
+    assert "force" not in document.content
+    document.state(("nothing", "there"), None)
+    assert "nothing" not in document.content
+
+
+def test_a_todo_is_done_and_changes_are_taken_back(document):
+    last = document.opens[-1]
+    document.decided(last)
+    assert "check the side" not in document.text and "[emg]" in document.text
+    assert document.can_undo
+    document.undo()
+    assert document.text == DRAFT == document.path.read_text(encoding="utf-8")
+    assert not document.can_undo
+
+
+def test_what_is_no_toml_is_refused_and_nothing_changes(document):
+    with refused("bad_format", "trial.toml"):
+        document.write("[subject\n")
+    assert document.path.read_text(encoding="utf-8") == document.text == DRAFT
+
+
+def test_a_change_by_another_program_is_read_and_not_overwritten(document):
+    other = DRAFT.replace('"s1"', '"s2"')
+    document.path.write_text(other, encoding="utf-8")
+    with refused("conflict"):
+        document.state(("subject", "mass_kg"), 80.0)
+    assert document.path.read_text(encoding="utf-8") == document.text == other
+    document.state(("subject", "mass_kg"), 80.0)
+    assert document.value("subject", "name") == "s2"
+
+
+def test_a_file_that_is_no_toml_is_shown_and_can_be_mended(tmp_path):
+    path = tmp_path / "trial.toml"
+    path.write_text("[subject\n", encoding="utf-8")
+    document = TrialDocument(path)
+    assert document.fault and document.content == {}
+    with refused("bad_format"):
+        document.state(("subject", "mass_kg"), 80.0)
+    document.write("[subject]\n")
+    assert not document.fault
+
+
+def test_a_missing_file_is_refused(tmp_path):
+    with refused("unreadable_file", "none.toml"):
+        TrialDocument(tmp_path / "none.toml")
