@@ -2,23 +2,49 @@
 
 from __future__ import annotations
 
+import json
+import shlex
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
 from musclesolve.desk.recordings import Recordings
 from musclesolve.desk.runner import Runner, Task
-from musclesolve.desk.trial_document import Place, TrialDocument
+from musclesolve.desk.trial_document import Open, Place, TrialDocument
 from musclesolve.desk.work_folder import WorkFolder
 from musclesolve.drafting.draft_folder import FolderDraft, draft_folder, write_drafts
 from musclesolve.drafting.subject_size import GivenSubject
 from musclesolve.errors import MuscleSolveError
 from musclesolve.recording.trial.model_trial import names_model
+from musclesolve.results.files.result_netcdf import result_attributes
+from musclesolve.studies.many_trials.recipe import ATTRIBUTE, changed_inputs
 
 Change = Literal["text", "task", "trial"]
 """Values of the trial file; progress or end of a task; another trial file, or other files in the folder."""
 RESULTS = "results"
 _NOBODY = GivenSubject()
+
+
+@dataclass(frozen=True)
+class RunOptions:
+    """What `musclesolve run` is given beside the trial file.
+
+    side: "r", "l" or "both". samples: of the Monte Carlo analysis; 0: none.
+    """
+
+    side: str = "both"
+    figures: bool = True
+    samples: int = 0
+
+    @property
+    def words(self) -> list[str]:
+        """The options of the command line."""
+        return [
+            *(["--side", self.side] if self.side != "both" else []),
+            *(["--no-figures"] if not self.figures else []),
+            *(["--uncertainty", f"{self.samples}"] if self.samples else []),
+        ]
 
 
 class Desk:
@@ -29,9 +55,9 @@ class Desk:
 
     Attributes:
         trial: that is open, None before the first is drafted.
-        findings: what `check` said last, by the text it looked at; None before.
         draft: of the folder, as it was made last.
         recordings: markers of the files that were read.
+        options: of the next run.
         close: ends the server.
     """
 
@@ -41,7 +67,10 @@ class Desk:
         self.close: Callable[[], None] = lambda: None
         self.trial: TrialDocument | None = None
         self.draft: FolderDraft | None = None
-        self._checked: tuple[str, dict[str, Any]] | None = None
+        self.options = RunOptions()
+        self._checked: tuple[str, dict[str, Any] | Exception] | None = None
+        self._failed: tuple[str, Exception] | None = None
+        self._changed_inputs: tuple[object, list[str]] = (None, [])
         self._listeners = dict[object, Callable[[Change], None]]()
         if trials := self.trials:
             self.open(trials[0])
@@ -102,6 +131,11 @@ class Desk:
         return self.trial is not None and names_model(self.trial.path)
 
     @property
+    def trial_path(self) -> Path | None:
+        """The trial file that is open."""
+        return None if self.trial is None else self.trial.path
+
+    @property
     def output(self) -> Path:
         """Folder of the result of the trial that is open."""
         assert self.trial is not None
@@ -116,22 +150,108 @@ class Desk:
         return path if path.is_file() else None
 
     @property
+    def command(self) -> str:
+        """The command line that computes the same in the folder."""
+        assert self.trial is not None
+        output = self.output.relative_to(self.folder.path).as_posix()
+        return shlex.join(["musclesolve", "run", self.trial.path.name, "-o", output, *self.options.words])
+
+    @property
+    def changed_inputs(self) -> list[str]:
+        """Names of the files of the trial that have changed since its result was computed, itself among them."""
+        if self.trial is None or (path := self.result) is None:
+            return []
+        made = json.loads(result_attributes(path).get(ATTRIBUTE, "{}"))
+        files: dict[str, str] = made.get("files", {})
+        beside = [self.trial.path.parent / name for name in files]
+        # hashes of large recordings take time: once for each state of the files
+        key = [(each, each.stat().st_mtime_ns) for each in (path, self.trial.path, *beside) if each.is_file()]
+        if self._changed_inputs[0] != key:
+            self._changed_inputs = key, changed_inputs(files, self.trial.path)
+        return self._changed_inputs[1]
+
+    @property
     def findings(self) -> dict[str, Any] | None:
         """What `check` says of the text as it is now, None where it has not looked at it."""
+        said = self._said
+        return said if isinstance(said, dict) else None
+
+    @property
+    def check_failure(self) -> Exception | None:
+        """Why `check` has nothing to say of the text as it is now."""
+        said = self._said
+        return said if isinstance(said, Exception) else None
+
+    @property
+    def _said(self) -> dict[str, Any] | Exception | None:
         if self._checked is None or self.trial is None or self._checked[0] != self.trial.text:
             return None
         return self._checked[1]
 
+    @property
+    def run_failure(self) -> Exception | None:
+        """Why the last run of the text as it is now has no result."""
+        same = self._failed is not None and self.trial is not None and self._failed[0] == self.trial.text
+        return self._failed[1] if same and self._failed is not None else None
+
+    def decided(self, each: Open, by: object = None) -> None:
+        """Remove what a draft has left to decide; see `TrialDocument.decided`. What `check` said still holds."""
+        assert self.trial is not None
+        said = self._said
+        self.trial.decided(each)
+        if said is not None:
+            self._checked = self.trial.text, said
+        self.changed("text", by)
+
     def check(self) -> Task:
         """Begin to check the trial."""
         assert self.trial is not None
+        self._look_again()
         text = self.trial.text
 
         def keep(task: Task) -> None:
-            if task.succeeded:
-                self._checked = text, task.value
+            if not task.cancelled:
+                self._checked = text, task.value if task.error is None else task.error
 
-        return self.runner.start("Check of the recording", "check", keep, trial=self.trial.path)
+        return self.start("Check of the recording", "check", keep, trial=self.trial.path)
+
+    def run(self) -> Task:
+        """Begin to compute the muscle forces of the trial, as `command` does."""
+        assert self.trial is not None
+        self._look_again()
+        text = self.trial.text
+
+        def keep(task: Task) -> None:
+            self._failed = None if task.error is None else (text, task.error)
+
+        return self.start(
+            "Muscle forces",
+            "run",
+            keep,
+            trial=self.trial.path,
+            output=self.output,
+            options={"side": self.options.side},
+            figures=self.options.figures,
+            samples=self.options.samples or None,
+        )
+
+    def start(
+        self, title: str, name: str, then: Callable[[Task], None] | None = None, **arguments: Any
+    ) -> Task:
+        """Begin a task; see `Runner.start`."""
+        task = self.runner.start(title, name, then, **arguments)
+        self.changed("task")
+        return task
+
+    def cancel(self) -> None:
+        """End the task that is on its way; nothing of it is kept."""
+        self.runner.cancel()
+        self.changed("task")
+
+    def _look_again(self) -> None:
+        """Read the trial file again where another program has changed it: what is computed reads the file."""
+        if self.trial is not None and self.trial.reload():
+            self.changed("text")
 
     # ---- listeners
 
@@ -145,6 +265,8 @@ class Desk:
 
     def changed(self, what: Change, by: object = None) -> None:
         """Say that something has changed."""
+        if what == "trial":
+            self._checked = None  # other recordings may be there
         for key, listener in list(self._listeners.items()):
             if key is not by:
                 listener(what)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from nicegui import ui
 
 from musclesolve.desk.trial_document import Open
 from musclesolve.desk.view import View
-from musclesolve.recording.schema import trial_keys
+from musclesolve.recording.schema import described_keys, trial_keys
 from musclesolve.recording.text.toml_text import value_text
 
 UNITS = {
@@ -31,6 +32,35 @@ def title_of(key: str) -> str:
     return key.replace("_", " ").capitalize()
 
 
+def keys_of(view: View) -> dict[str, Any]:
+    """Tables and keys that the trial file may have."""
+    return described_keys("model_keys.toml") if view.desk.is_model else trial_keys()
+
+
+def choice(
+    view: View, table: str, key: str, title: str, choices: Mapping[str, str], about: Callable[[str], str]
+) -> None:
+    """A field for a key of the trial file whose values have names: a list to choose from.
+
+    choices: value -> what the list shows. about: a sentence on a value.
+    """
+    trial = view.desk.trial
+    assert trial is not None
+    value = trial.value(table, key)
+    default = keys_of(view)[table]["keys"][key].get("default", "")
+    shown = value if value is not None else default
+
+    def taken(stated: str) -> None:
+        if view.state((table, key), stated or None):
+            why.set_text(about(stated))
+
+    with ui.row().classes("ms-field"):
+        listed = dict(choices) if shown in choices else {shown: str(shown), **choices}
+        select = ui.select(listed, value=shown, label=title, on_change=lambda event: taken(event.value))
+        select.props("outlined dense options-dense").classes("ms-input")
+        why = ui.label(about(shown)).classes("ms-why")
+
+
 def field(view: View, table: str, key: str, title: str = "", redraw: bool = False) -> None:
     """A field for a key of the trial file, with what it is, its default, and what a draft suggests.
 
@@ -38,7 +68,7 @@ def field(view: View, table: str, key: str, title: str = "", redraw: bool = Fals
     """
     trial = view.desk.trial
     assert trial is not None
-    spec = trial_keys()[table]["keys"][key]
+    spec = keys_of(view)[table]["keys"][key]
     value, default = trial.value(table, key), spec.get("default")
     title = title or title_of(key)
 
@@ -66,6 +96,8 @@ def field(view: View, table: str, key: str, title: str = "", redraw: bool = Fals
                 label=title,
                 on_change=lambda event: taken(event.value),
             ).props("outlined dense options-dense").classes("ms-input")
+        elif spec["type"] == "number" and "words" in spec:
+            _number_or_word(title, spec, value, taken)
         elif spec["type"] in ("number", "whole") and not isinstance(value, str):
             number = ui.number(
                 title,
@@ -86,6 +118,41 @@ def field(view: View, table: str, key: str, title: str = "", redraw: bool = Fals
                 for each in trial.opens:
                     if (each.table, each.key) == (table, key):
                         _suggestion(view, each)
+
+
+NUMBER = "number"
+
+
+def _number_or_word(title: str, spec: Mapping[str, Any], value: Any, taken: Callable[[Any], None]) -> None:
+    """A list with the words that may stand in the place of a number, and the number where it is chosen."""
+    default = spec.get("default")
+    choices = {"": f"as usual ({default})", NUMBER: "a number:"}
+    choices |= {word: word.replace("_", " ") for word in spec["words"] if word != default}
+    is_number = isinstance(value, int | float)
+
+    def chosen(word: str) -> None:
+        if word != NUMBER:
+            taken(word)
+        elif number.value is not None:
+            taken(number.value)
+
+    with ui.column().classes("ms-input gap-1"):
+        select = ui.select(
+            choices,
+            value=NUMBER if is_number else value or "",
+            label=title,
+            on_change=lambda event: chosen(event.value),
+        ).props("outlined dense options-dense")
+        number = ui.number(
+            title,
+            value=value if is_number else default if isinstance(default, int | float) else None,
+            min=spec.get("minimum", spec.get("above")),
+            max=spec.get("maximum"),
+        ).props("outlined dense")
+        number.on("change", lambda: taken(number.value))
+        number.bind_visibility_from(select, "value", value=NUMBER)
+        for each in (select, number):
+            each.classes("w-full")
 
 
 def _suggestion(view: View, each: Open) -> None:

@@ -53,6 +53,8 @@ class Runner:
     def __init__(self) -> None:
         self.task: Task | None = None
         self._helper: Helper | None = None
+        self._ending: Thread | None = None  # of a process that was cancelled
+        self._given = True  # whether the process has the task
 
     def prepare(self) -> None:
         """Start the process, if there is none."""
@@ -83,23 +85,32 @@ class Runner:
                 f"{self.task.title} is still on its way", code="busy", remedy="wait for it, or cancel it"
             )
         self.prepare()
-        assert self._helper is not None
-        self.task = Task(title, name, arguments, monotonic(), then)
-        self._helper.give((name, arguments))
+        self.task, self._given = Task(title, name, arguments, monotonic(), then), False
+        self._give()
         return self.task
+
+    def _give(self) -> None:
+        """Hand the task to the process, once one that was cancelled has given up the files that it had reserved."""
+        if self._given or self._helper is None or self.task is None:
+            return
+        if self._ending is None or not self._ending.is_alive():
+            self._given = self._helper.give((self.task.name, self.task.arguments))
 
     def cancel(self) -> None:
         """End the task that is on its way, and its process; the next process is started at once."""
         if self.busy and self.task is not None and self._helper is not None:
             ending, self._helper = self._helper, None
-            Thread(target=ending.end).start()  # it may take seconds to give up its files
+            self._ending = Thread(target=ending.end)  # it may take seconds
+            self._ending.start()
             self._end(cancelled=True)
+            self._given = True
             self.prepare()
 
     def poll(self) -> bool:
         """Take what the process has sent; returns whether anything is new."""
         if self._helper is None:
             return False
+        self._give()
         fresh = False
         try:
             for kind, content in self._helper.news():

@@ -125,6 +125,10 @@ class View:
         """Call `listener` when the progress of a task has changed, as long as this step is shown."""
         self._task_listeners.append(listener)
 
+    def show_text(self) -> None:
+        """Open the text of the trial file."""
+        self._drawer.show()
+
     def refresh(self) -> None:
         """Draw everything anew."""
         self.refresh_frame()
@@ -202,14 +206,9 @@ class View:
         with ui.row():
             ui.button("Apply", on_click=lambda: self._apply(text.value)).props("no-caps")
             ui.button("Discard", on_click=self._trial_text.refresh).props("flat no-caps")
-        ui.label(f"The same by hand: musclesolve run {trial.path.name} -o {self._output_name()}").classes(
-            "ms-command"
-        )
+        ui.label(f"The same by hand: {self.desk.command}").classes("ms-command")
 
     # ---- what happens
-
-    def _output_name(self) -> str:
-        return self.desk.output.relative_to(self.desk.folder.path).as_posix()
 
     def _apply(self, text: str) -> None:
         if self.write(text):

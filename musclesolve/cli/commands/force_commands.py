@@ -174,19 +174,11 @@ def analyse(
     **options: Any,
 ) -> None:
     """Read, compute, write, summarise; ends with exit code 3 where frames have no valid solution."""
-    from musclesolve.studies.many_trials.one_trial import analyse as compute
+    from musclesolve.studies.many_trials.one_trial import analyse_with_uncertainty
 
     given = {key: value for key, value in options.items() if value is not None}
     with progress() as report:
-        found = None
-        if samples is None:
-            result, paths = compute(trial, output, given, figures, report)
-        else:
-            from musclesolve.studies.uncertainty.monte_carlo import UncertaintyFiles
-
-            further = UncertaintyFiles(samples, seed, figures, given, report)
-            result, paths = compute(trial, output, given, figures, report, further)
-            found = further.found
+        result, paths, found = analyse_with_uncertainty(trial, output, given, figures, report, samples, seed)
     finish_result(command, result, paths, found)
 
 

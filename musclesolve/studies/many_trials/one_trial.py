@@ -104,6 +104,28 @@ def analyse(
         return result, write_files(folder, files, replaced)
 
 
+def analyse_with_uncertainty(
+    trial: Path,
+    folder: Path,
+    options: Mapping[str, object],
+    figures: bool,
+    progress: Progress,
+    samples: int | None,
+    seed: int = 0,
+) -> tuple[xr.Dataset, list[Path], xr.Dataset | None]:
+    """As `analyse`, with so many Monte Carlo samples over the sources of error unless None: uncertainty.nc.
+
+    Returns:
+        The result, the files, and what `uncertainty` returns, None without samples.
+    """
+    if samples is None:
+        return (*analyse(trial, folder, options, figures, progress), None)
+    from musclesolve.studies.uncertainty.monte_carlo import UncertaintyFiles
+
+    further = UncertaintyFiles(samples, seed, figures, options, progress)
+    return (*analyse(trial, folder, options, figures, progress, further), further.found)
+
+
 def share_into(
     folder: Path,
     inputs: tuple[Path, Path, Path | None],

@@ -54,14 +54,19 @@ def is_current(text: str, trial: Path, folder: Path, options: Mapping[str, objec
         page = dict(given.get("page", _page(PageStyle())))
     except (ValueError, KeyError, TypeError):
         return False
-    # The files of the recipe are all of the trial: one that names other files has another hash itself.
     return (
         made == _choices(options)
-        and trial.name in files
-        and all(_unchanged(trial.resolve().parent / name, sha) for name, sha in files.items())
+        and not changed_inputs(files, trial)
         and all((folder / name).is_file() for name in written)
         and (not figures or _drawn(page, written))
     )
+
+
+def changed_inputs(files: Mapping[str, str], trial: Path) -> list[str]:
+    """The names of the files of a trial that are not those of which `input_hashes` were taken."""
+    # They are all of the trial: one that names other files has another hash itself.
+    names = [name for name, sha in files.items() if not _unchanged(trial.resolve().parent / name, sha)]
+    return names if trial.name in files else [trial.name, *names]
 
 
 def _drawn(page: dict[str, Any], written: list[str]) -> bool:

@@ -1,0 +1,131 @@
+"""What the desk says of a result: the verdict, the summary of the command line, peaks as rows of tables."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import xarray as xr
+
+from musclesolve._util.sides import SIDE_NAMES, split_side
+from musclesolve.checking.finding import Finding, Report, Where
+from musclesolve.plotting.figure_names import UNCERTAINTY
+from musclesolve.report.content.headline import Headline, headline
+from musclesolve.results.dataset import frame_validity as frames
+from musclesolve.results.facts import ContactPeak, Facts
+from musclesolve.results.files.result_netcdf import read_result
+from musclesolve.results.tables.lines import INDENT
+from musclesolve.results.tables.run_summary import summary, uncertainty_summary
+
+Rows = list[dict[str, Any]]
+
+
+@dataclass(frozen=True)
+class ResultFacts:
+    """A result in words and rows.
+
+    verdict: one of `report.content.headline.LABELS`, with label, sign, reason and what to be careful about.
+    summary: the lines that `musclesolve run` prints, subject and statement. contact, muscles: rows of tables.
+    """
+
+    verdict: str
+    label: str
+    mark: str
+    why: str
+    careful: list[str]
+    summary: list[tuple[str, str]]
+    contact: Rows
+    muscles: Rows
+
+    @property
+    def css(self) -> str:
+        """Class of the verdict: green is for a usable result alone."""
+        return {"usable": "good", "not usable": "error"}.get(self.verdict, "warning")
+
+
+def result_facts(path: Path, checked: Mapping[str, Any] | None) -> ResultFacts:
+    """What a result says.
+
+    Args:
+        path: of result.nc.
+        checked: what `check` says of its trial, a document of `Report.as_dict`; None where that is not known.
+
+    Raises:
+        InputError: the file cannot be read, or is no result.
+    """
+    result = read_result(path)
+    facts = Facts(result)
+    top: Headline = headline(facts, None if checked is None else report_of(checked))
+    lines = [summary(result)]
+    if (beside := path.parent / UNCERTAINTY).is_file():
+        lines.append(uncertainty_summary(read_result(beside)))
+    against = [f"{each[0].upper()}{each[1:]}" for each in top.against]
+    return ResultFacts(
+        top.verdict,
+        top.label,
+        top.mark,
+        top.why.striptags(),
+        [*against, *(each.striptags() for each in top.careful)],
+        [(each[:INDENT].strip(), each[INDENT:]) for text in lines for each in text.splitlines()],
+        _contact(facts),
+        _muscles(facts),
+    )
+
+
+def report_of(document: Mapping[str, Any]) -> Report:
+    """A report of `check` from its document."""
+    findings = (
+        Finding(**{**each, "where": Where(**{**each["where"], "file": None})})
+        for each in document["findings"]
+    )
+    return Report(Path(document["trial"]), tuple(findings))
+
+
+def _contact(facts: Facts) -> Rows:
+    """Peak contact force of every joint, and of the parts of the knee."""
+
+    def row(name: str, peak: ContactPeak) -> dict[str, Any]:
+        numbers = {"bw": _rounded(peak.body_weights, 2), "newton": round(peak.newton)}
+        return {"name": name, "leg": SIDE_NAMES.get(peak.side, ""), **numbers, "time": round(peak.time, 3)}
+
+    joints = [row(peak.stem.replace("_", " "), peak) for peak in facts.contact_peaks]
+    knees = [
+        row(f"knee, {part}", peak) for part, peaks in facts.knee_peaks.items() for peak in peaks.values()
+    ]
+    return [*joints, *knees]
+
+
+def _muscles(facts: Facts) -> Rows:
+    """Peak force of every muscle over the valid frames of its leg."""
+    result: xr.Dataset = facts.result
+    if "muscle_force" not in result:
+        return []
+    force = result["muscle_force"].transpose("time", "muscle").values
+    strength = result["max_isometric_force"].values if "max_isometric_force" in result else None
+    groups = result["group"].values if "group" in result.variables else None
+    rows = []
+    for k, (name, side) in enumerate(frames.muscle_sides(result).items()):
+        values = np.where(facts.valid[side], force[:, k], np.nan)
+        if not np.isfinite(values).any():
+            continue
+        at = int(np.nanargmax(values))
+        rows.append(
+            {
+                "name": split_side(name)[0].replace("_", " "),
+                "leg": SIDE_NAMES.get(side, ""),
+                "group": "" if groups is None else str(groups[k]).replace("_", " "),
+                "newton": round(float(values[at])),
+                "bw": _rounded(float(values[at]) / facts.body_weight, 2),
+                "percent": None if strength is None else _rounded(100.0 * values[at] / strength[k], 0),
+                "time": round(float(result["time"].values[at]), 3),
+            }
+        )
+    return sorted(rows, key=lambda row: -row["newton"])
+
+
+def _rounded(value: float, digits: int) -> float | None:
+    """A number as JSON has it: it knows none that is not finite."""
+    return round(float(value), digits) if np.isfinite(value) else None

@@ -1,0 +1,215 @@
+"""Check: what is wrong with the recording and the trial file, before anything is computed; and where to mend it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Mapping
+from pathlib import Path
+from typing import Any
+
+from nicegui import ui
+
+from musclesolve.checking.finding import SEVERITIES, Where
+from musclesolve.desk.desk import Desk
+from musclesolve.desk.fields import title_of
+from musclesolve.desk.trial_document import Open
+from musclesolve.desk.view import Focus, State, Step, View
+
+HEADINGS = {"error": "Errors", "warning": "Warnings", "note": "Notes"}
+SIGNS = {"error": "error", "warning": "warning", "note": "info"}
+STEP_OF = {
+    "subject": "subject",
+    **dict.fromkeys(("files", "laboratory"), "files"),
+    **dict.fromkeys(
+        ("markers", "mapping", "clusters", "carried", "gaps", "joint_centers", "consistency"), "markers"
+    ),
+    **dict.fromkeys(("plates", "force"), "plates"),
+    "time": "events",
+    **dict.fromkeys(("filter", "muscles", "sharing", "knee", "emg", "uncertainty"), "run"),
+}
+"""Table of the trial file -> the step that shows it."""
+
+
+def target(where: Mapping[str, Any], steps: Collection[str]) -> tuple[str, Focus] | None:
+    """The step that shows the place of a finding, and what it should look at; None: the text of the trial file.
+
+    Args:
+        where: `Where.as_dict` of the finding.
+        steps: names of the steps that there are.
+    """
+    times = [first for first, _ in where["times"] if first is not None]
+    foot = where["plate"] and where["plate"][0]
+    focus = Focus(tuple(where["markers"]), times[0] if times else None, foot)
+    table = re.match(r"\[\[?(\w+)", where["field"] or "")
+    for applies, step in (
+        (bool(focus.markers), "markers"),
+        (foot is not None and not table, "plates"),
+        (table is not None, STEP_OF.get(table[1], "") if table else ""),
+        (focus.time is not None, "events"),
+    ):
+        if applies:
+            return (step, focus) if step in steps else None
+    return None
+
+
+def place(where: Mapping[str, Any]) -> str:
+    """The place of a finding in words."""
+    spans = tuple((first, last) for first, last in where["times"] if first is not None and last is not None)
+    path = Path(where["file"]) if where["file"] else None
+    return str(Where(**{**where, "file": path, "times": spans, "markers": tuple(where["markers"])}))
+
+
+def counted(findings: Mapping[str, Any]) -> dict[str, list[dict[str, Any]]]:
+    """The findings by severity, the most serious first."""
+    every = findings["findings"]
+    return {name: own for name in SEVERITIES if (own := [each for each in every if each["severity"] == name])}
+
+
+class Check:
+    """The step in one window."""
+
+    def __init__(self, view: View) -> None:
+        self.view, self.desk = view, view.desk
+        self._shown: object = None
+
+    def show(self) -> None:
+        """Draw it, and check what has not been checked."""
+        self._todos()
+        if self._unknown and not self.desk.runner.busy:
+            self._begin()
+        self._said()
+        self.view.on_task(self._on_task)
+
+    @property
+    def _unknown(self) -> bool:
+        return self.desk.findings is None and self.desk.check_failure is None
+
+    @property
+    def _state(self) -> object:
+        return self.desk.runner.busy, self._unknown
+
+    def _begin(self) -> None:
+        with self.view.saying():
+            self.desk.check()
+
+    def _on_task(self) -> None:
+        if self._state != self._shown:
+            if self._unknown and not self.desk.runner.busy and not self._was_cancelled:
+                self._begin()  # another task was on its way before
+            self._said.refresh()
+
+    @property
+    def _was_cancelled(self) -> bool:
+        task = self.desk.runner.task
+        return task is not None and task.name == "check" and task.cancelled
+
+    def _todos(self) -> None:
+        assert self.desk.trial is not None
+        opens = self.desk.trial.opens
+        if not opens:
+            return
+        ui.label("Left to decide").classes("ms-part").props('role="heading" aria-level="2"')
+        ui.label(
+            "The draft was not sure of these. Change what is wrong; “Done” says that it is right as it stands."
+        ).classes("ms-why")
+        for each in opens:
+            with ui.row().classes("ms-finding ms-todo"):
+                ui.icon("help").classes("ms-sign")
+                with ui.column().classes("ms-words"):
+                    name = (
+                        f"{title_of(each.table)}: {title_of(each.key)}" if each.key else title_of(each.table)
+                    )
+                    ui.label(name).classes("ms-what")
+                    ui.label(f"{each.why[0].upper()}{each.why[1:]}").classes("ms-remedy")
+                    if each.value is not None and each.key:
+                        ui.label(f"Suggested: {each.value}").classes("ms-suggested")
+                with ui.row().classes("ms-turn-small"):
+                    self._show_button(target(where_of(each), self._steps), name)
+                    done = ui.button("Done", on_click=lambda _, each=each: self._done(each))
+                    done.props("outline dense no-caps").props["aria-label"] = f"Done: {name}"
+
+    def _done(self, each: Open) -> None:
+        with self.view.saying():
+            self.desk.decided(each, by=self.view)
+        self.view.refresh()
+
+    @property
+    def _steps(self) -> list[str]:
+        return [step.name for step in self.view.steps]
+
+    def _show_button(self, at: tuple[str, Focus] | None, name: str) -> None:
+        def show() -> None:
+            if at is None:
+                self.view.show_text()
+            else:
+                self.view.go(*at)
+
+        title = next((step.title for step in self.view.steps if at and step.name == at[0]), "the trial file")
+        button = ui.button("Show", on_click=show).props("flat dense no-caps icon=arrow_forward")
+        button.tooltip(f"in {title}").props["aria-label"] = f"Show in {title}: {name}"
+
+    @ui.refreshable_method
+    def _said(self) -> None:
+        self._shown = self._state
+        findings, task = self.desk.findings, self.desk.runner.task
+        with ui.row().classes("ms-turn-small"):
+            again = ui.button("Check again" if findings else "Check", on_click=self._begin)
+            again.props("outline no-caps icon=fact_check").set_enabled(not self.desk.runner.busy)
+            if self.desk.runner.busy and task is not None:
+                ui.spinner()
+                waits = "" if task.name == "check" else " The check follows."
+                ui.label(f"{task.title} …{waits}").props('role="status"')
+        if (failure := self.desk.check_failure) is not None:
+            ui.label(str(failure)).classes("ms-bad ms-message")
+        if findings is None:
+            return
+        ui.label(findings["verdict"]).classes(f"ms-verdict ms-{worst(findings)}").props('role="status"')
+        for severity, own in counted(findings).items():
+            ui.label(f"{HEADINGS[severity]} ({len(own)})").classes("ms-part").props(
+                'role="heading" aria-level="2"'
+            )
+            for each in own:
+                self._finding(each)
+
+    def _finding(self, each: dict[str, Any]) -> None:
+        with ui.row().classes(f"ms-finding ms-{each['severity']}"):
+            ui.icon(SIGNS[each["severity"]]).classes("ms-sign").props(f'aria-label="{each["severity"]}"')
+            with ui.column().classes("ms-words"):
+                ui.label(f"{each['what'][0].upper()}{each['what'][1:]}").classes("ms-what")
+                ui.label(f"Remedy: {each['remedy']}").classes("ms-remedy")
+                if at := place(each["where"]):
+                    ui.label(at).classes("ms-place")
+            to, inside = target(each["where"], self._steps), each["where"]["field"] or each["where"]["line"]
+            if to is not None or inside:
+                self._show_button(to, each["what"])
+
+
+def where_of(each: Open) -> dict[str, Any]:
+    """What a draft has left to decide as the place of a finding."""
+    return Where(field=f"[{each.table}] {each.key or ''}").as_dict()
+
+
+def worst(findings: Mapping[str, Any]) -> str:
+    """The severity of the most serious finding, "good" where there are notes at most."""
+    severity = next(iter(counted(findings)), "note")
+    return "good" if severity == "note" else severity
+
+
+def state(desk: Desk) -> State:
+    """Errors are faults; unknown until checked since the last change."""
+    if desk.trial is None:
+        return ""
+    if desk.check_failure is not None:
+        return "fault"
+    if desk.findings is None:
+        return "open"
+    return "done" if desk.findings["ok"] else "fault"
+
+
+CHECK = Step(
+    "check",
+    "Check",
+    "What is wrong with the recording, before anything is computed.",
+    lambda view: Check(view).show(),
+    state,
+)

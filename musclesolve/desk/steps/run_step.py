@@ -1,0 +1,218 @@
+"""Run: the choices that matter before muscle forces are computed, the computation, and what it says."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from time import monotonic
+from typing import Any
+
+from nicegui import ui
+
+import muscle_db
+from musclesolve.desk.desk import Desk
+from musclesolve.desk.fields import choice, field
+from musclesolve.desk.runner import Task
+from musclesolve.desk.steps.verdict import facts_of, show_verdict
+from musclesolve.desk.view import State, Step, View
+from musclesolve.sharing.cost.cost_registry import costs
+
+USE_OF = {
+    "joint_weighted_activation": "the usual one: no decision of your own",
+    "activation_volume": "every unit of muscle tissue costs the same, however a muscle is divided into parts",
+    "activation_power": "to compare with OpenSim's static optimization",
+    "stress_cubed": "to compare with most of the older literature",
+    "joint_reaction_squared": "the least contact force that is possible, as a bound",
+    "min_max": "the largest load of any muscle as small as possible",
+    "emg_tracking": "activations that follow your EMG as far as the moments allow",
+}
+"""What each cost is for, as docs/choose_a_cost.md recommends them."""
+SIDES = {"both": "both legs", "r": "right leg", "l": "left leg"}
+SAMPLES = {0: "none", 200: "200 samples", 1000: "1000 samples"}
+
+
+def cost_names() -> dict[str, str]:
+    """The costs, those with a recommendation first, as a list shows them."""
+    known = costs()
+    order = [*(name for name in USE_OF if name in known), *(name for name in known if name not in USE_OF)]
+    return {name: name.replace("_", " ") for name in order}
+
+
+def about_cost(name: str) -> str:
+    """What a cost is for, its formula and source."""
+    record = costs().get(name)
+    if record is None:
+        return "There is no cost of this name."
+    use = USE_OF.get(name, "for comparison with work that used it")
+    return f"{use[0].upper()}{use[1:]}. Minimises {record.formula} ({record.source})."
+
+
+def muscle_sets(folder: Path) -> dict[str, str]:
+    """The muscle sets, and the models in the folder that hold one, as a list shows them."""
+    models = sorted(path.name for path in folder.glob("*.osim"))
+    return {name: name for name in [*muscle_db.available(), *models]}
+
+
+def in_words(seconds: float) -> str:
+    """A time that something still takes."""
+    return f"{seconds:.0f} s" if seconds < 90 else f"{seconds / 60:.0f} min"
+
+
+def progress_words(task: Task) -> str:
+    """How far a task is."""
+    left = "" if task.left is None else f", about {in_words(task.left)} left"
+    return f"{task.title}: {task.stage}, {100 * task.fraction:.0f} %, {in_words(monotonic() - task.begun)} so far{left}"
+
+
+class Run:
+    """The step in one window."""
+
+    def __init__(self, view: View) -> None:
+        self.view, self.desk = view, view.desk
+        self._shown: object = None
+
+    def show(self) -> None:
+        """Draw it."""
+        self._choices()
+        self._options()
+        self._command()
+        self._work()
+        self.view.on_task(self._on_task)
+
+    def _choices(self) -> None:
+        """Keys of the trial file."""
+        view = self.view
+        choice(view, "sharing", "cost", "Cost that is minimised", cost_names(), about_cost)
+        if not self.desk.is_model:
+            about = "Paths, strengths and lengths of the muscles: a set by name, or an OpenSim model."
+            sets = muscle_sets(self.desk.folder.path)
+            choice(view, "muscles", "database", "Muscle set", sets, lambda _: about)
+        field(view, "muscles", "tendon", "Tendons")
+        field(view, "filter", "cutoff_hz", "Cut-off frequency [Hz]")
+        if self.desk.trial is not None and self.desk.trial.value("emg") is not None:
+            field(view, "emg", "weight", "Weight of EMG")
+
+    def _options(self) -> None:
+        """What is no key of the trial file but an option of the command."""
+        options = self.desk.options
+
+        def taken(**changed: Any) -> None:
+            self.desk.options = replace(self.desk.options, **changed)
+            self._command.refresh()
+
+        with ui.row().classes("ms-field"):
+            ui.select(
+                SIDES, value=options.side, label="Legs", on_change=lambda event: taken(side=event.value)
+            ).props("outlined dense options-dense").classes("ms-input")
+            ui.label("Which legs are analysed. One leg suffices where only one foot was on a plate.").classes(
+                "ms-why"
+            )
+        with ui.row().classes("ms-field"):
+            ui.select(
+                SAMPLES | {options.samples: SAMPLES.get(options.samples, f"{options.samples} samples")},
+                value=options.samples,
+                label="Uncertainty",
+                on_change=lambda event: taken(samples=event.value),
+            ).props("outlined dense options-dense").classes("ms-input")
+            ui.label(
+                "Repeats the analysis with errors of recording and muscles drawn at random, for standard deviations "
+                "of all forces. Takes minutes."
+            ).classes("ms-why")
+        ui.checkbox(
+            "Draw the figures", value=options.figures, on_change=lambda event: taken(figures=event.value)
+        )
+
+    @ui.refreshable_method
+    def _command(self) -> None:
+        ui.label(f"The same on the command line, in the folder: {self.desk.command}").classes("ms-command")
+
+    # ---- the computation
+
+    @property
+    def _state(self) -> object:
+        return self.desk.runner.busy, self.desk.runner.task
+
+    def _on_task(self) -> None:
+        if self._state != self._shown:
+            self._work.refresh()
+
+    def _begin(self) -> None:
+        with self.view.saying():
+            self.desk.run()
+
+    @ui.refreshable_method
+    def _work(self) -> None:
+        self._shown = self._state
+        task = self.desk.runner.task
+        if self.desk.runner.busy and task is not None:
+            show_progress(self.desk, task)
+            return
+        with ui.row().classes("ms-turn-small"):
+            ui.button("Run", on_click=self._begin).props("unelevated no-caps icon=play_arrow")
+            if self.desk.findings is not None and not self.desk.findings["ok"]:
+                ui.label("The check has found errors: the result would be wrong.").classes("ms-bad")
+                self._to_check()
+        if (failure := self.desk.run_failure) is not None:
+            ui.label(str(failure)).classes("ms-bad ms-message").props('role="alert"')
+            with ui.row():
+                self._to_check()
+            return
+        if task is not None and task.name == "run" and task.cancelled:
+            ui.label("Cancelled: nothing was written.").props('role="status"')
+        if self.desk.result is not None:
+            ui.label("The result").classes("ms-part").props('role="heading" aria-level="2"')
+            self._outcome()
+            ui.timer(0.0, self._load, once=True)
+
+    def _to_check(self) -> None:
+        ui.button("See the check", on_click=lambda: self.view.go("check")).props("outline no-caps")
+
+    async def _load(self) -> None:
+        with self.view.saying():
+            self._outcome.refresh(await facts_of(self.desk))
+
+    @ui.refreshable_method
+    def _outcome(self, facts: Any = None) -> None:
+        if facts is None:
+            ui.spinner()
+            return
+        show_verdict(self.desk, facts)
+        if any(step.name == "result" for step in self.view.steps):
+            with ui.row():
+                ui.button("Show the result", on_click=lambda: self.view.go("result")).props(
+                    "unelevated no-caps icon=insights"
+                )
+        with ui.expansion("Summary, as the command line prints it", value=True).classes("w-full"):
+            with ui.element("dl").classes("ms-facts ms-summary"):
+                for subject, statement in facts.summary:
+                    with ui.element("dt"):
+                        ui.label(subject)
+                    with ui.element("dd"):
+                        ui.label(statement)
+
+
+def show_progress(desk: Desk, task: Task) -> None:
+    """The progress of a task, with a button that ends it."""
+    with ui.column().classes("ms-progress"):
+        bar = ui.linear_progress(value=task.fraction, show_value=False).props('aria-label="Progress"')
+        words = ui.label(progress_words(task)).props('role="status" aria-live="off"')
+        with ui.row():
+            ui.button("Cancel", on_click=desk.cancel).props("outline no-caps icon=stop")
+
+    def update() -> None:
+        bar.set_value(task.fraction)
+        words.set_text(progress_words(task))
+
+    ui.timer(0.3, update)
+
+
+def state(desk: Desk) -> State:
+    """Done where there is a result of the trial as it is now."""
+    if desk.trial is None:
+        return ""
+    if desk.run_failure is not None:
+        return "fault"
+    return "done" if desk.result is not None and not desk.changed_inputs else "open"
+
+
+RUN = Step("run", "Run", "The forces of the muscles.", lambda view: Run(view).show(), state)

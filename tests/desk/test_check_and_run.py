@@ -1,0 +1,203 @@
+"""The steps Check and Run: where a finding leads, what is computed, and what an end leaves."""
+
+from __future__ import annotations
+
+import contextlib
+import re
+import shlex
+import shutil
+from pathlib import Path
+from threading import Event
+from typing import Any
+
+import pytest
+import xarray as xr
+from document_pages import DOCS
+from typer.testing import CliRunner
+
+from musclesolve._util.progress import no_progress
+from musclesolve._util.worker_pool import DONE
+from musclesolve.checking.finding import Finding, Report, Where
+from musclesolve.cli.app import app
+from musclesolve.data import reference_stride
+from musclesolve.desk import runner as running
+from musclesolve.desk import tasks
+from musclesolve.desk.desk import Desk, RunOptions
+from musclesolve.desk.result_facts import report_of, result_facts
+from musclesolve.desk.steps import check_step, run_step
+from musclesolve.errors import BusyError, InputError
+from musclesolve.recording.schema import trial_keys
+from musclesolve.results.files.result_netcdf import read_result
+from musclesolve.sharing.cost.cost_registry import costs
+
+STEPS = ("files", "subject", "markers", "plates", "events", "check", "run", "result")
+
+
+@pytest.fixture
+def desk(tmp_path: Path) -> Desk:
+    """A desk on a copy of the bundled stride."""
+    shutil.copytree(reference_stride().parent, tmp_path / "walk")
+    return Desk(tmp_path / "walk")
+
+
+class Given:
+    """A process that keeps what it is given, and sends what it is said to."""
+
+    def __init__(self, *_: Any, **__: Any) -> None:
+        self.tasks: list[Any] = []
+        self.sent: list[tuple[str, Any]] = []
+        self.may_end = Event()
+
+    def give(self, task: Any) -> bool:
+        self.tasks.append(task)
+        return True
+
+    def news(self) -> list[tuple[str, Any]]:
+        sent, self.sent = self.sent, []
+        return sent
+
+    def end(self) -> None:
+        assert self.may_end.wait(10.0)
+
+
+@pytest.fixture
+def processes(monkeypatch: pytest.MonkeyPatch) -> list[Given]:
+    """The processes that runners have started."""
+    made: list[Given] = []
+    monkeypatch.setattr(running, "Helper", lambda *a, **k: made.append(Given()) or made[-1])
+    return made
+
+
+# ---- Check
+
+
+@pytest.mark.parametrize(
+    ("where", "step", "looks_at"),
+    [
+        (Where(markers=("RASI",), times=((0.5, 0.6),)), "markers", (("RASI",), 0.5, None)),
+        (Where(plate="left", times=((1.0, 1.2),)), "plates", ((), 1.0, "l")),
+        (Where(field="[[force]] side", plate="right"), "plates", ((), None, "r")),
+        (Where(times=((0.25, 0.3),)), "events", ((), 0.25, None)),
+        (Where(field="[subject] mass_kg", line=4), "subject", ((), None, None)),
+        (Where(field="[sharing] cost"), "run", ((), None, None)),
+    ],
+)
+def test_a_finding_leads_to_the_step_that_shows_its_place(where, step, looks_at):
+    name, focus = check_step.target(where.as_dict(), STEPS)
+    assert (name, (focus.markers, focus.time, focus.side)) == (step, looks_at)
+
+
+def test_where_no_step_shows_the_place_it_is_the_text_of_the_trial_file():
+    assert check_step.target(Where(file=Path("trial.toml"), line=3).as_dict(), STEPS) is None
+    assert check_step.target(Where(field="[fascicle] file").as_dict(), STEPS) is None
+    assert check_step.target(Where(markers=("RASI",)).as_dict(), ("files", "run")) is None
+
+
+def test_steps_are_named_for_tables_that_exist():
+    assert set(check_step.STEP_OF) <= set(trial_keys())
+    assert set(check_step.STEP_OF.values()) <= set(STEPS)
+
+
+def test_a_finding_is_the_same_after_its_way_through_a_document():
+    where = Where(Path("walk.trc"), markers=("A", "B"), times=((0.1, 0.2),))
+    report = Report(Path("trial.toml"), (Finding("noise", "warning", "what", "remedy", where),))
+    document = report.as_dict()
+    assert check_step.place(document["findings"][0]["where"]) == str(where)
+    assert report_of(document).verdict == report.verdict
+    assert check_step.worst(document) == "warning"
+
+
+def test_what_check_says_holds_for_the_text_that_it_looked_at(desk, processes):
+    assert check_step.state(desk) == "open"
+    desk.check()
+    (process,) = processes
+    name, arguments = process.tasks[0]
+    process.sent = [(DONE, tasks.TASKS[name](no_progress, **arguments))]
+    assert desk.runner.poll()
+    assert desk.findings is not None and check_step.state(desk) == "done"
+    desk.state(("subject", "mass_kg"), 3000.0)
+    assert desk.findings is None and check_step.state(desk) == "open"
+
+
+def test_a_decision_leaves_what_check_said(desk):
+    desk.write("# TODO: look at the name\n" + desk.trial.text)
+    desk._checked = desk.trial.text, {"ok": True, "verdict": "", "findings": []}
+    desk.decided(desk.trial.opens[0])
+    assert not desk.trial.opens and desk.findings is not None
+
+
+def test_a_check_that_fails_says_why_and_is_a_fault(desk, processes):
+    desk.check()
+    error = InputError("a fault", code="bad_value")
+    processes[0].sent = [(DONE, error)]
+    desk.runner.poll()
+    assert desk.check_failure is error and check_step.state(desk) == "fault"
+
+
+# ---- Run
+
+
+def test_every_cost_is_offered_with_what_the_page_recommends():
+    page = (DOCS / "choose_a_cost.md").read_text(encoding="utf-8")
+    rows = page.partition("## Which one")[2].partition("##")[0]
+    assert set(re.findall(r"`(\w+)`[^|]*\|$", rows, re.M)) | {"joint_weighted_activation"} == set(
+        run_step.USE_OF
+    )
+    assert set(run_step.cost_names()) == set(costs())
+    assert all(record.formula in run_step.about_cost(name) for name, record in costs().items())
+
+
+def test_the_command_line_that_is_shown_gives_the_same_numbers(desk, processes):
+    desk.options = RunOptions(side="r", figures=False)
+    desk.run()
+    name, arguments = processes[0].tasks[0]
+    (path,) = tasks.TASKS[name](no_progress, **arguments)
+    ours = read_result(path)
+    path.unlink()
+    with contextlib.chdir(desk.folder.path):
+        done = CliRunner().invoke(app, shlex.split(desk.command)[1:])
+    assert done.exit_code == 0, done.output
+    xr.testing.assert_identical(read_result(path), ours)
+    said = result_facts(path, None)
+    printed = [" ".join(line.split()) for line in done.output.splitlines()]
+    assert all(" ".join(f"{subject} {words}".split()) in printed for subject, words in said.summary)
+    assert run_step.state(desk) == "done"
+    desk.state(("sharing", "cost"), "stress_cubed")
+    assert desk.changed_inputs == ["trial.toml"] and run_step.state(desk) == "open"
+
+
+def test_every_option_is_in_the_command_line_and_in_the_task(desk, processes):
+    desk.options = RunOptions("l", figures=False, samples=200)
+    desk.run()
+    _, arguments = processes[0].tasks[0]
+    assert (arguments["options"], arguments["figures"], arguments["samples"]) == ({"side": "l"}, False, 200)
+    assert (
+        desk.command == "musclesolve run trial.toml -o results/trial --side l --no-figures --uncertainty 200"
+    )
+
+
+def test_an_error_is_a_fault_of_the_text_that_it_is_of(desk, processes):
+    desk.run()
+    processes[0].sent = [(DONE, InputError("a fault", code="bad_value"))]
+    desk.runner.poll()
+    assert desk.run_failure is not None and run_step.state(desk) == "fault"
+    desk.state(("sharing", "cost"), "stress_cubed")
+    assert desk.run_failure is None and run_step.state(desk) == "open"
+
+
+def test_a_cancelled_run_ends_at_once_and_the_next_waits_for_its_files(desk, processes):
+    seen: list[str] = []
+    desk.listen("window", seen.append)
+    task = desk.run()
+    with pytest.raises(BusyError):
+        desk.check()
+    desk.cancel()
+    assert task.cancelled and not desk.runner.busy and seen == ["task", "task"]
+    desk.run()
+    first, second = processes
+    desk.runner.poll()
+    assert not second.tasks, "the process that was cancelled still has the folder"
+    first.may_end.set()
+    desk.runner._ending.join(10.0)
+    desk.runner.poll()
+    assert [name for name, _ in second.tasks] == ["run"]
