@@ -17,9 +17,17 @@ from musclesolve.motion.ground_reaction import center_of_pressure
 from musclesolve.muscles.placing.place_muscles import JoinedLegs
 from musclesolve.recording.data import SIDES
 from musclesolve.report import picture
-from musclesolve.report.picture.picture_data import Arrows, DrawnLeg, PictureData, Quantity, round_above
+from musclesolve.report.picture.bones import bones_of
+from musclesolve.report.picture.picture_data import (
+    Arrows,
+    DrawnLeg,
+    PictureData,
+    Quantity,
+    lines_beside,
+    round_above,
+)
 from musclesolve.results.dataset.frame_validity import STANCE_THRESHOLD, VALID
-from musclesolve.results.dataset.picture import subject_skeleton
+from musclesolve.results.dataset.picture import Skeleton, subject_skeleton
 from musclesolve.sharing.status import Status
 
 COLORED_BY = {"activation": "activation", "muscle_force": "force"}
@@ -34,7 +42,8 @@ class LiveDrawing:
 
     weight: of the body [N]. heights: of the ground under the right and the left foot (2,) [m]. heading [rad] from x to
     the left. pose: coordinates (K+6,) of a pose of the recording, by which bones get their thickness. joints, sides:
-    names in the order of a row. high: end of the scale of each quantity without a fixed one, so far.
+    names in the order of a row. high: end of the scale of each quantity without a fixed one, so far. knee_widths: over
+    the epicondyles [m], by side, as far as they are known.
     """
 
     model: Model
@@ -46,6 +55,7 @@ class LiveDrawing:
     heading: float
     pose: Array
     high: dict[str, float]
+    knee_widths: dict[str, float]
 
     @classmethod
     def of(cls, live: Live, weight: float) -> LiveDrawing:
@@ -62,12 +72,14 @@ class LiveDrawing:
             heading=float(live.body.gait.heading_at(mechanics.motion.time[middle : middle + 1])[0]),
             pose=mechanics.motion.coordinates[middle],
             high={},
+            knee_widths={str(side): width for side, width in mechanics.measured.knee_width.items()},
         )
 
     def base(self) -> PictureData:
         """What does not move, with the pose of the recording and nothing else that is known."""
         legs = self.legs.legs
-        position, path, points, bones, owner = self._placed(self.pose)
+        skeleton, path, owner = self._placed(self.pose)
+        points, bones = skeleton.points, bones_of(skeleton, ("",), self.knee_widths)
         names = tuple(name for leg in legs for name in leg.names)
         short = (name for leg in legs for name in leg.short_names)
         strength = self.legs.parameters.max_isometric_force
@@ -83,8 +95,8 @@ class LiveDrawing:
             simulated=False,
             subjects=("",),
             points=points,
-            position=position,
-            bones=np.array([(number[a], number[b]) for a, b in bones], np.intp).reshape(-1, 2),
+            position=skeleton.position,
+            lines=lines_beside(skeleton, bones),
             muscles=names,
             short_names=tuple(split_side(name)[0].replace("_", " ") for name in short),
             size=np.sqrt(strength / strength.max()),
@@ -101,13 +113,14 @@ class LiveDrawing:
             weight=self.weight,
             heading=self.heading,
             missing=(),
+            bones=bones,
             shapes=None,
             events=(),
         )
 
     def drawn(self, base: PictureData, row: AnyArray, values: dict[str, Array]) -> PictureData:
         """A row () of a frame as a picture; values (n,) by attribute of the frame, NaN where they are not valid."""
-        position, path, *_ = self._placed(row["coordinates"])
+        skeleton, path, _ = self._placed(row["coordinates"])
         force, moment = row["wrench"][:, :3], row["wrench"][:, 3:]
         place = np.concatenate(
             [
@@ -126,8 +139,9 @@ class LiveDrawing:
         return replace(
             base,
             time=row["time"][None],
-            position=position,
+            position=skeleton.position,
             path=path,
+            bones=base.bones.moved(skeleton),
             legs=tuple(DrawnLeg(side, np.array([name]), np.full(1, np.nan)) for side, name in known.items()),
             quantities=tuple(self._colored(each, values) for each in base.quantities),
             ground=replace(base.ground, force=force, place=place),
@@ -145,17 +159,16 @@ class LiveDrawing:
         self.high[about["key"]] = high
         return Quantity(about, own, high)
 
-    def _placed(
-        self, coordinates: Array
-    ) -> tuple[Array, Array, tuple[str, ...], tuple[tuple[str, str], ...], AnyArray]:
-        """Skeleton (1, S, 3) and paths (1, P, 3) [m] in a pose; names, bones, and the muscle (P,) of each point."""
+    def _placed(self, coordinates: Array) -> tuple[Skeleton, Array, AnyArray]:
+        """Skeleton and paths (1, P, 3) [m] in a pose, NaN where it is not known; the muscle (P,) of each point."""
         known = np.isfinite(coordinates).all()
         pose = np.where(known, coordinates, self.pose)[None]
         still = np.zeros_like(pose)
         motion, _ = moving_bodies(self.model, np.zeros(1), pose, still, still)
         skeleton = subject_skeleton(self.model, motion)
         lines = self.legs.paths.lines(motion.q, motion.coordinates, trimmed=False)
-        position, path = (
-            np.where(known, each.astype(float), np.nan) for each in (skeleton.position, lines.position)
+        position, place, rotation, path = (
+            np.where(known, each.astype(float), np.nan)
+            for each in (skeleton.position, skeleton.place, skeleton.rotation, lines.position)
         )
-        return position, path, skeleton.points, skeleton.bones, lines.muscle
+        return replace(skeleton, position=position, place=place, rotation=rotation), path, lines.muscle

@@ -17,6 +17,7 @@ import xarray as xr
 from musclesolve._util.arrays import AnyArray, Array
 from musclesolve._util.bundled_toml import bundled_toml
 from musclesolve._util.sides import SIDE_NAMES
+from musclesolve.report.picture.bones import Bones
 from musclesolve.report.picture.picture_data import Arrows, PictureData, Quantity
 from musclesolve.report.picture.shapes import Shapes
 from musclesolve.results.dataset.result_quantities import identity
@@ -26,8 +27,10 @@ STEP = 1e-4
 NO_PLACE = -32768
 NO_VALUE, FULL = 65535, 65534
 """Of values: none, and the upper end of their range. Values beyond the range are its ends."""
-TURN = 32767
-"""Of quaternions: one."""
+TURN = FULL_STEPS = 32767
+"""Of quaternions: one. Of vertices: the greatest coordinate of a surface."""
+MOST_SHORT = 65536
+"""Vertices of a surface whose numbers have 16 bits."""
 
 
 def json_text(content: Any) -> str:
@@ -53,7 +56,8 @@ def page_data(data: PictureData, title: str, subtitle: str) -> dict[str, Any]:
         "level": data.level,
         "heading": data.heading,
         "points": list(data.points),
-        "bones": data.bones.tolist(),
+        "lines": data.lines.tolist(),
+        "bones": _bones(data.bones),
         "heads": heads_of(data),
         "ribs": ribs_of(data),
         "hoops": hoops(),
@@ -97,6 +101,7 @@ def moving_data(data: PictureData) -> dict[str, Any]:
         "offset": packed(offset, "<i4"),
         "skeleton": packed(_relative(data.position, offset), "<i2"),
         "path": packed(_relative(data.path, offset), "<i2"),
+        "poses": _poses(data.bones.place, data.bones.rotation),
         "quantities": [_range_and_values(each) for each in data.quantities],
         "verdicts": [verdict_of(name) for name in verdicts],
         "legs": [
@@ -154,12 +159,12 @@ def verdict_of(name: str) -> dict[str, str]:
 
 
 def heads_of(data: PictureData) -> list[dict[str, Any]]:
-    """For every subject the first head of picture.toml whose points there are, by their numbers."""
+    """For every subject without a skull the first head of picture.toml whose points there are, by their numbers."""
     return _numbered(data, "head", ("points",), ("points", "up"))
 
 
 def ribs_of(data: PictureData) -> list[dict[str, Any]]:
-    """For every subject the first ribs of picture.toml whose points there are, by their numbers."""
+    """For every subject without a thorax the first ribs of picture.toml whose points there are, by their numbers."""
     return _numbered(data, "ribs", ("spine", "across"), ("spine", "across"))
 
 
@@ -175,6 +180,8 @@ def _numbered(
     number, chosen = {name: k for k, name in enumerate(data.points)}, []
     for before in data.subjects:
         for entry in bundled_toml(__package__, "picture.toml")[table].values():
+            if before + entry["segment"] in data.bones.segments:
+                break
             if all(before + name in number for key in needed for name in entry[key]):
                 chosen.append(entry | {key: [number[before + name] for name in entry[key]] for key in ends})
                 break
@@ -195,9 +202,32 @@ def _shapes(shapes: Shapes | None) -> dict[str, Any] | None:
         "half": shapes.half.tolist(),
         "body": shapes.body.tolist(),
         "bodies": shapes.place.shape[1],
-        "place": packed(shapes.place, "<f4"),
-        "turn": packed(np.rint(TURN * quaternions(shapes.rotation)), "<i2"),
-    }
+    } | _poses(shapes.place, shapes.rotation)
+
+
+def _poses(place: Array, rotation: Array) -> dict[str, str]:
+    """Positions (T, B, 3) and rotations (T, B, 3, 3) of bodies."""
+    return {"place": packed(place, "<f4"), "turn": packed(np.rint(TURN * quaternions(rotation)), "<i2")}
+
+
+def _bones(bones: Bones) -> list[dict[str, Any]]:
+    """Vertices as 16-bit shares of the greatest coordinate, triangles by the numbers of their vertices."""
+    surfaces = []
+    for surface in bones.surfaces:
+        vertices = surface.vertices
+        step = max(float(np.abs(vertices).max(initial=0.0)), STEP) / FULL_STEPS
+        kind = "<u2" if len(vertices) <= MOST_SHORT else "<u4"
+        surfaces.append(
+            {
+                "step": step,
+                "vertices": packed(np.rint(vertices / step), "<i2"),
+                "long": kind == "<u4",
+                "faces": packed(surface.faces, kind),
+                "hull": packed(surface.hull, kind),
+                "closed": surface.closed,
+            }
+        )
+    return surfaces
 
 
 def shape_colors(shapes: Shapes) -> list[str]:
@@ -208,14 +238,14 @@ def shape_colors(shapes: Shapes) -> list[str]:
 
 
 def quaternions(rotation: Array) -> Array:
-    """(T, B, 4) x, y, z, w of rotations (T, B, 3, 3)."""
+    """(T, B, 4) x, y, z, w of rotations (T, B, 3, 3); that of no rotation where one is NaN."""
     from scipy.spatial.transform import Rotation
 
     if not rotation.size:
         return np.zeros((*rotation.shape[:2], 4))
-    return np.asarray(Rotation.from_matrix(rotation.reshape(-1, 3, 3)).as_quat()).reshape(
-        *rotation.shape[:2], 4
-    )
+    known = np.isfinite(rotation).all(axis=(2, 3), keepdims=True)
+    turned = np.where(known, rotation, np.eye(3)).reshape(-1, 3, 3)
+    return np.asarray(Rotation.from_matrix(turned).as_quat()).reshape(*rotation.shape[:2], 4)
 
 
 def _forces(arrows: Arrows) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""The moving picture as GIF or MP4: the side view, flat lines frame by frame."""
+"""The moving picture as GIF or MP4: the side view, painted frame by frame from the farthest to the nearest."""
 
 from __future__ import annotations
 
@@ -32,7 +32,13 @@ SIZE, WIDE = (5.4, 7.2), (8.4, 6.0)
 """Of a picture [inch], 100 dots each; of one of a simulation, in which bodies lie down."""
 TURN, TILT = np.radians(24.0), np.radians(6.0)
 """The side view is turned by so much about the vertical, and seen from so much above."""
-BONE, GRAY, GROUND = "#c3c8ce", "#9aa1aa", "#0072b2"
+BONE, GRAY, GROUND = "#dbd4c4", "#9aa1aa", "#0072b2"
+SHADES = np.linspace(0.66, 1.0, 10)
+"""Of a bone, from where no light falls to where it falls straight; the light is above and left of the viewer."""
+LAMP = np.array([-0.30, 0.50, -0.81])
+"""Right, up and away on the page."""
+PIECE, BEFORE = 0.03, 0.015
+"""Lines are painted in pieces of this length at most, so much nearer than they are: they run along bones [m]."""
 RIM = 36
 """Lines of the outline of a surface."""
 HOOP = 20
@@ -86,12 +92,14 @@ def film(result: xr.Dataset, kind: str, speed: float = 0.5, progress: Progress |
 
 
 class _Sheet:
-    """A figure whose lines and texts are set anew for every frame."""
+    """A figure whose bones, lines and texts are set anew for every frame."""
 
     def __init__(self, view: View, title: str) -> None:
+        from matplotlib.artist import Artist
         from matplotlib.backends.backend_agg import FigureCanvasAgg
         from matplotlib.collections import LineCollection
         from matplotlib.figure import Figure
+        from matplotlib.transforms import IdentityTransform
 
         self.view = view
         size = WIDE if view.data.simulated else SIZE
@@ -105,7 +113,22 @@ class _Sheet:
         axes.set_ylim(-0.12 * scale * view.height, 1.02 * scale * view.height)
         axes.set_xlim(-scale * half, scale * half)
         self.floor: Any = axes.add_collection(LineCollection([], colors="#dde1e6", linewidths=0.8))
-        self.lines: Any = axes.add_collection(LineCollection([], capstyle="round"))
+        self.axes, self.frame, sheet = axes, 0, self
+
+        class Body(Artist):
+            """All that is painted in the order of its depth; no collection of matplotlib takes triangles and lines."""
+
+            def __init__(self) -> None:
+                super().__init__()
+                self.set_zorder(3)  # above the floor
+
+            def draw(self, renderer: Any) -> None:
+                corners, colors = sheet.painted()
+                renderer.draw_gouraud_triangles(
+                    renderer.new_gc(), corners, np.repeat(colors[:, None], 3, axis=1), IdentityTransform()
+                )
+
+        axes.add_artist(Body())
         figure.text(0.03, 0.975, title, fontsize=6.5, va="top", color=SOFT, wrap=True)
         self.clock = figure.text(0.03, 0.925, "", fontsize=15, va="top", weight="bold", color=INK)
         self.verdicts = figure.text(0.30, 0.925, "", fontsize=7.5, va="top", color=INK, linespacing=1.5)
@@ -117,17 +140,41 @@ class _Sheet:
 
     def draw(self, frame: int) -> AnyArray:
         """Pixels of a frame."""
-        lines = self.view.lines(frame)
+        self.frame = frame
         self.floor.set_segments(list(self.view.grid(frame)))
-        self.lines.set_segments(list(lines.segments))
-        self.lines.set_linewidths(lines.widths)
-        self.lines.set_color(lines.colors)
         self.clock.set_text(f"{self.view.data.time[frame]:.2f} s")
         text, lost = (_pressing if self.view.data.simulated else _verdicts)(self.view.data, frame)
         self.verdicts.set_text(text)
         self.verdicts.set_color(LOST if lost else INK)
         self.canvas.draw()
         return np.asarray(self.canvas.buffer_rgba())[..., :3].copy()
+
+    def painted(self) -> tuple[Array, AnyArray]:
+        """Triangles (k, 3, 2) [dots] of the frame and their colors (k, 4), the farthest first."""
+        lines, faces = self.view.lines(self.frame), self.view.faces(self.frame)
+        to_dots = self.axes.transData.transform
+        # pieces of lines, as two triangles each
+        length = np.linalg.norm(np.diff(np.dstack([lines.segments, lines.depth]), axis=1)[:, 0], axis=1)
+        counts = np.maximum(1, np.ceil(length / PIECE)).astype(int)
+        of = np.repeat(np.arange(len(counts)), counts)
+        number = np.arange(len(of)) - np.repeat(np.cumsum(counts) - counts, counts)
+        ends = to_dots(lines.segments.reshape(-1, 2)).reshape(-1, 2, 2)[of]
+        step = (ends[:, 1] - ends[:, 0]) / counts[of, None]
+        start = ends[:, 0] + number[:, None] * step
+        size = np.maximum(np.linalg.norm(step, axis=1, keepdims=True), 1e-9)
+        half = lines.widths[of, None] / 2.0 * self.axes.figure.dpi / 72.0
+        # a little longer than they are, so that neighbors join where a line bends
+        along = half * step / size
+        across = np.stack([-along[:, 1], along[:, 0]], axis=1)
+        low, high = start - 0.5 * along, start + step + 0.5 * along
+        corners = np.stack([low - across, low + across, high + across, high - across], axis=1)
+        strips = corners[:, [[0, 1, 2], [0, 2, 3]]].reshape(-1, 3, 2)
+        depth = lines.depth[of, 0] + (number + 0.5) / counts[of] * (lines.depth[of, 1] - lines.depth[of, 0])
+        every = np.concatenate([np.repeat(depth - BEFORE, 2), faces.depth])
+        order = np.argsort(-every, kind="stable")
+        bones = to_dots(faces.corners.reshape(-1, 2)).reshape(-1, 3, 2)
+        colors = np.concatenate([np.repeat(lines.colors[of], 2, axis=0), faces.colors])
+        return np.concatenate([strips, bones])[order], colors[order]
 
 
 def _verdicts(data: PictureData, frame: int) -> tuple[str, bool]:
@@ -171,11 +218,21 @@ def _color_bar(figure: Any, view: View) -> None:
 
 @dataclass(frozen=True, eq=False)
 class Lines:
-    """Segments (k, 2, 2) [m on the page], widths (k,) [points] and colors (k, 4) of one frame, the farthest first."""
+    """Segments (k, 2, 2) [m on the page], widths (k,) [points], colors (k, 4) and depths of the ends (k, 2) [m]."""
 
     segments: Array
     widths: Array
     colors: AnyArray
+    depth: Array
+
+
+@dataclass(frozen=True, eq=False)
+class Faces:
+    """Triangles that face the viewer: corners (k, 3, 2) [m on the page], colors (k, 4) and depth (k,) [m]."""
+
+    corners: Array
+    colors: AnyArray
+    depth: Array
 
 
 @dataclass(frozen=True, eq=False)
@@ -231,10 +288,10 @@ class View:
         return (points - self.centers[frame]) @ self.axes.T
 
     def lines(self, frame: int) -> Lines:
-        """Everything that is drawn in a frame."""
+        """Everything that is drawn in a frame but the bones that have a surface."""
         data = self.data
         found = [
-            self._bones(frame),
+            self._bare_bones(frame),
             self._ribs(frame),
             self._muscles(frame),
             self._arrows(data.ground, frame),
@@ -243,9 +300,33 @@ class View:
         ends = np.concatenate([part[0] for part in found])
         placed = self.flat(ends.reshape(-1, 3), frame).reshape(-1, 2, 3)
         (known,) = np.nonzero(np.isfinite(placed).all(axis=(1, 2)))
-        order = known[np.argsort(-placed[known, :, 2].mean(axis=1), kind="stable")]
-        widths, hues = (np.concatenate([part[k] for part in found])[order] for k in (1, 2))
-        return Lines(placed[order, :, :2], widths, hues)
+        widths, hues = (np.concatenate([part[k] for part in found])[known] for k in (1, 2))
+        return Lines(placed[known, :, :2], widths, hues, placed[known, :, 2])
+
+    def faces(self, frame: int) -> Faces:
+        """The bones that have a surface, each triangle in one shade (Lambert)."""
+        corners, normals = [np.zeros((0, 3, 3))], [np.zeros((0, 3))]
+        bones = self.data.bones
+        for surface, vertices in zip(bones.surfaces, bones.placed(frame), strict=True):
+            own = self.flat(vertices, frame)[surface.faces]
+            normal = np.cross(own[:, 1] - own[:, 0], own[:, 2] - own[:, 0])
+            # right, up and away are left-handed: the cross product points into a closed surface
+            normal /= -np.maximum(np.linalg.norm(normal, axis=1, keepdims=True), 1e-12)
+            seen = normal[:, 2] < 0.0
+            if not surface.closed:
+                normal[~seen], seen = -normal[~seen], np.isfinite(normal[:, 2])
+            corners.append(own[seen])
+            normals.append(normal[seen])
+        every = np.concatenate(corners)
+        light = np.clip(np.concatenate(normals) @ LAMP / np.linalg.norm(LAMP), 0.0, 1.0)
+        colors = self._shades[np.rint(light * (len(SHADES) - 1)).astype(int)]
+        return Faces(every[..., :2], colors, every[..., 2].mean(axis=1))
+
+    @cached_property
+    def _shades(self) -> AnyArray:
+        from matplotlib.colors import to_rgba_array
+
+        return np.asarray(to_rgba_array(shades()))
 
     def grid(self, frame: int) -> Array:
         """Lines of the floor (k, 2, 2), half a metre apart, which stay where they are while the view moves."""
@@ -259,16 +340,16 @@ class View:
         ends = np.concatenate([flat, np.full((*flat.shape[:2], 1), self.floor)], axis=2)
         return self.flat(ends.reshape(-1, 3), frame).reshape(-1, 2, 3)[..., :2]
 
-    def _bones(self, frame: int) -> tuple[Array, Array, AnyArray]:
-        """Those of a head of more than a line are drawn as its outline."""
-        bones, outlines = self.data.bones, [np.zeros((0, 2, 3))]
+    def _bare_bones(self, frame: int) -> tuple[Array, Array, AnyArray]:
+        """Lines between points; those of a head of more than a line are drawn as its outline."""
+        lines, outlines = self.data.lines, [np.zeros((0, 2, 3))]
         for head in self._heads:
             points: list[int] = head["points"]
             if len(points) > 2:
-                kept = [bone for bone in bones.tolist() if not set(bone) <= set(points)]
-                bones = np.array(kept, np.intp).reshape(-1, 2)
+                kept = [line for line in lines.tolist() if not set(line) <= set(points)]
+                lines = np.array(kept, np.intp).reshape(-1, 2)
             outlines.append(self._outline(frame, head))
-        ends = np.concatenate([self.data.position[frame][bones], *outlines])
+        ends = np.concatenate([self.data.position[frame][lines], *outlines])
         return ends, np.full(len(ends), 3.4), _painted(BONE, len(ends))
 
     def _ribs(self, frame: int) -> tuple[Array, Array, AnyArray]:
@@ -362,6 +443,13 @@ class View:
         return ends, np.full(len(ends), 3.0), _painted(GROUND, len(ends))
 
 
+def shades() -> list[str]:
+    """Colors of a bone from where no light falls to where it falls straight."""
+    from matplotlib.colors import to_hex, to_rgb
+
+    return [to_hex(share * np.array(to_rgb(BONE))) for share in SHADES]
+
+
 def _painted(color: str, count: int) -> AnyArray:
     from matplotlib.colors import to_rgba
 
@@ -393,7 +481,8 @@ def _palette(data: PictureData) -> AnyArray:
     own = list(dict.fromkeys(own))
     full = np.array([to_rgb(each) for each in (*own, BONE, GRAY, GROUND, INK, SOFT, LOST)])
     blends = [paper + share * (full - paper) for share in np.linspace(0.16, 1.0, 6)]
-    return np.rint(255.0 * np.concatenate([[paper], *blends]))
+    bones = np.array([to_rgb(each) for each in shades()])
+    return np.rint(255.0 * np.concatenate([[paper], *blends, bones]))
 
 
 def _mp4(pictures: Iterator[AnyArray], program: str) -> bytes:

@@ -19,7 +19,7 @@ from musclesolve.errors import InputError
 from musclesolve.report.picture.encoded import as_dict, json_text
 from musclesolve.report.picture.picture_data import PictureData, check_kind, picture_data
 
-SCRIPTS = ("data.js", "tubes.js", "shapes.js", "camera.js", "scene.js", "picture.js")
+SCRIPTS = ("data.js", "tubes.js", "bones.js", "shapes.js", "camera.js", "scene.js", "picture.js")
 """What draws one frame; `playback.js` or a page of its own chooses which."""
 NOTHING = (
     "There is no moving picture: this result holds no points of skeleton and muscle paths, as those of earlier "

@@ -14,9 +14,11 @@ from musclesolve._util.bundled_toml import bundled_toml
 from musclesolve._util.sides import SIDE_NAMES, side_of, split_side
 from musclesolve.constants import STANDARD_GRAVITY
 from musclesolve.errors import InputError
+from musclesolve.report.picture.bones import Bones, bones_of
 from musclesolve.report.picture.shapes import Shapes, shapes_of
 from musclesolve.results.dataset import frame_validity as frames
 from musclesolve.results.dataset.checked import check_status, other_kind
+from musclesolve.results.dataset.picture import Skeleton
 
 NEEDED = ("time", "muscle", "side", "status", "valid")
 KIND = "simulation"
@@ -27,7 +29,7 @@ COLORS = 64
 """Of the range of a quantity."""
 MOST_BYTES = 5_000_000
 """Of positions; a longer result is shown with fewer frames."""
-BYTES = {"skeleton_point": 6, "path_point": 6, "surface_body_number": 20, "contact_pair": 24}
+BYTES = {"skeleton_point": 6, "path_point": 6, "segment": 20, "surface_body_number": 20, "contact_pair": 24}
 """Of one in one frame."""
 
 
@@ -98,9 +100,10 @@ class Arrows:
 class PictureData:
     """A result or a simulation as it is drawn: T frames, `every` one of the result.
 
-    points (S), position (T, S, 3) [m], bones (B, 2) by number; muscles (n) with their sides and sizes (n,), 0 to 1;
-    path (T, P, 3) [m] and first (n+1,): the points of each muscle; weight [N]; heading [rad] from x to the left;
-    missing: sentences. subjects: what stands before the names of each one's points; shapes, events: of a simulation.
+    points (S), position (T, S, 3) [m], lines (L, 2) between them by number, of bones without a surface; muscles (n)
+    with their sides and sizes (n,), 0 to 1; path (T, P, 3) [m] and first (n+1,): the points of each muscle; weight [N];
+    heading [rad] from x to the left; missing: sentences. subjects: what stands before the names of each one's points
+    and segments. bones: those with a surface; shapes, events: of a simulation.
     """
 
     time: Array
@@ -109,7 +112,7 @@ class PictureData:
     subjects: tuple[str, ...]
     points: tuple[str, ...]
     position: Array
-    bones: Indices
+    lines: Indices
     muscles: tuple[str, ...]
     short_names: tuple[str, ...]
     size: Array
@@ -122,6 +125,7 @@ class PictureData:
     weight: float | None
     heading: float
     missing: tuple[str, ...]
+    bones: Bones
     shapes: Shapes | None
     events: tuple[PictureEvent, ...]
 
@@ -170,7 +174,14 @@ def picture_data(result: xr.Dataset) -> PictureData:
     frame = sum(size * result.sizes.get(dim, 0) for dim, size in BYTES.items())
     every = max(1, int(np.ceil(frame * result.sizes["time"] / MOST_BYTES)))
     result = result.isel(time=slice(None, None, every))
-    points, position, bones = _skeleton(result)
+    subjects = tuple(map(str, np.atleast_1d(result.attrs["prefixes"]))) if simulated else ("",)
+    skeleton = _skeleton(result)
+    widths = {
+        side: float(result.attrs[f"knee_width_{side}_m"])
+        for side in SIDE_NAMES
+        if f"knee_width_{side}_m" in result.attrs
+    }
+    bones = bones_of(skeleton, subjects, widths)
     kept, path, first = _paths(result)
     muscles = result.isel(muscle=kept)
     short_names = muscles["short_name"] if "short_name" in muscles.variables else muscles["muscle"]
@@ -202,10 +213,10 @@ def picture_data(result: xr.Dataset) -> PictureData:
         time=np.asarray(result["time"].values, dtype=float),
         every=every,
         simulated=simulated,
-        subjects=tuple(map(str, np.atleast_1d(result.attrs["prefixes"]))) if simulated else ("",),
-        points=points,
-        position=position,
-        bones=bones,
+        subjects=subjects,
+        points=skeleton.points,
+        position=skeleton.position,
+        lines=lines_beside(skeleton, bones),
         muscles=tuple(map(str, muscles["muscle"].values)),
         short_names=tuple(split_side(str(name))[0].replace("_", " ") for name in short_names.values),
         size=size,
@@ -214,13 +225,21 @@ def picture_data(result: xr.Dataset) -> PictureData:
         legs=tuple(legs),
         quantities=_quantities(muscles),
         ground=ground,
-        contact=contact_arrows(result, points),
+        contact=contact_arrows(result, skeleton.points),
         weight=weight,
         heading=heading,
         missing=tuple(_missing(result, every)),
+        bones=bones,
         shapes=shapes_of(result),
         events=_contact_events(result),
     )
+
+
+def lines_beside(skeleton: Skeleton, bones: Bones) -> Indices:
+    """The bones (L, 2) that no surface shows, as lines from one point to another by their numbers."""
+    number = {name: k for k, name in enumerate(skeleton.points)}
+    bare = [(number[a], number[b]) for a, b, segment in skeleton.bones if segment not in bones.segments]
+    return np.array(bare, np.intp).reshape(-1, 2)
 
 
 def check_kind(result: xr.Dataset) -> None:
@@ -255,14 +274,30 @@ def is_simulation(result: xr.Dataset) -> bool:
     return getattr(result, "attrs", {}).get("kind") == KIND
 
 
-def _skeleton(result: xr.Dataset) -> tuple[tuple[str, ...], Array, Indices]:
-    if not {"skeleton_position", "skeleton_point", "bone_start", "bone_end"} <= set(result.variables):
-        return (), np.zeros((result.sizes["time"], 0, 3)), np.zeros((0, 2), np.intp)
-    names = [str(name) for name in result["skeleton_point"].values]
-    position = result["skeleton_position"].transpose("time", "skeleton_point", "axis").values
-    ends = zip(result["bone_start"].values, result["bone_end"].values, strict=True)
-    bones = [(names.index(str(a)), names.index(str(b))) for a, b in ends if {str(a), str(b)} <= set(names)]
-    return tuple(names), np.asarray(position, dtype=float), np.array(bones, np.intp).reshape(-1, 2)
+def _skeleton(result: xr.Dataset) -> Skeleton:
+    """Points, bones and segments; those that the result does not have are none."""
+    count = result.sizes["time"]
+    position, place, rotation = (np.zeros((count, 0, *shape)) for shape in ((3,), (3,), (3, 3)))
+    points: tuple[str, ...] = ()
+    segments: tuple[str, ...] = ()
+    bones: list[tuple[str, str, str]] = []
+    if {"skeleton_position", "skeleton_point", "bone_start", "bone_end"} <= set(result.variables):
+        points = tuple(map(str, result["skeleton_point"].values))
+        position = (
+            result["skeleton_position"].transpose("time", "skeleton_point", "axis").values.astype(float)
+        )
+        of = (
+            result["bone_segment"].values
+            if "bone_segment" in result.variables
+            else [""] * result.sizes["bone"]
+        )
+        ends = zip(result["bone_start"].values, result["bone_end"].values, of, strict=True)
+        bones = [(str(a), str(b), str(segment)) for a, b, segment in ends if {str(a), str(b)} <= set(points)]
+    if {"segment_position", "segment_rotation"} <= set(result.variables):
+        segments = tuple(map(str, result["segment"].values))
+        place = result["segment_position"].transpose("time", "segment", "axis").values
+        rotation = result["segment_rotation"].transpose("time", "segment", "axis", "segment_axis").values
+    return Skeleton(points, position, tuple(bones), segments, place, rotation)
 
 
 def _paths(result: xr.Dataset) -> tuple[list[int], Array, Indices]:
@@ -370,6 +405,8 @@ def _missing(result: xr.Dataset, every: int) -> list[str]:
         return found
     if "skeleton_position" not in result:
         found.append(f"No skeleton: the result holds no points of it; {again}.")
+    elif "segment_rotation" not in result:
+        found.append(f"Bones are lines: the result holds no rotations of segments; {again}.")
     if "path_position" not in result:
         found.append(f"No muscles: the result holds no points of their paths; {again}.")
     if "ground_reaction_force" not in result and "external_force" not in result:

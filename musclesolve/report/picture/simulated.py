@@ -9,6 +9,7 @@ they lie in the standing layout of their bodies (surface_center and so on), with
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from itertools import combinations
 
 import numpy as np
@@ -65,34 +66,48 @@ def simulation_picture(
 
 def _skeletons(motions: dict[str, Simulation], prefixes: dict[str, str]) -> Part:
     """Points and bones of all models, the name of the model before those of its points where there are several."""
-    points: list[str] = []
-    bones: list[tuple[str, str]] = []
-    places = []
+    whole: list[Skeleton] = []
     for name, motion in motions.items():
-        skeleton, before = model_bones(motion), prefixes[name]
-        points += [before + point for point in skeleton.points]
-        bones += [(before + start, before + end) for start, end in skeleton.bones]
-        places.append(skeleton.position)
-    return Skeleton(tuple(points), np.concatenate(places, axis=1), tuple(bones)).labels
+        own, before = model_bones(motion), prefixes[name]
+        points, segments = (tuple(before + each for each in names) for names in (own.points, own.segments))
+        bones = tuple((before + start, before + end, before + segment) for start, end, segment in own.bones)
+        whole.append(replace(own, points=points, bones=bones, segments=segments))
+    return Skeleton(
+        points=tuple(point for each in whole for point in each.points),
+        position=np.concatenate([each.position for each in whole], axis=1),
+        bones=tuple(bone for each in whole for bone in each.bones),
+        segments=tuple(segment for each in whole for segment in each.segments),
+        place=np.concatenate([each.place for each in whole], axis=1),
+        rotation=np.concatenate([each.rotation for each in whole], axis=1),
+    ).labels
 
 
 def model_bones(motion: Simulation) -> Skeleton:
     """Points of a model, and bones between those of each body.
 
     A body with a further point is drawn from there to its others; every other one as lines between all of its points.
+    Bones with a shape, which are fixed to segments, are those of the inverse model alone.
     """
     topology = motion.model.topology
     if topology.name == SUBJECT:
         return subject_skeleton(motion.model, motion.motion)
     names = tuple(point.name for point in topology.points)
-    bones: dict[tuple[str, str], None] = {}
+    bones: dict[tuple[str, str], str] = {}
     for body in topology.bodies:
         if extra := [point for point in body.extra if point in names]:
             lines = [(extra[0], point) for point in (*body.points, *extra[1:])]
         else:
             lines = list(combinations(body.points, 2))
-        bones |= dict.fromkeys(lines)
-    return Skeleton(names, motion.q[:, : len(names)].astype(np.float32), tuple(bones))
+        bones |= dict.fromkeys(lines, body.name)
+    none = np.zeros((len(motion.q), 0, 3), np.float32)
+    return Skeleton(
+        names,
+        motion.q[:, : len(names)].astype(np.float32),
+        tuple((*ends, body) for ends, body in bones.items()),
+        segments=(),
+        place=none,
+        rotation=np.zeros((len(motion.q), 0, 3, 3), np.float32),
+    )
 
 
 def _muscles(

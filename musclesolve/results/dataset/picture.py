@@ -23,26 +23,45 @@ Variable = tuple[tuple[str, ...], AnyArray] | tuple[tuple[str, ...], AnyArray, d
 """Dimensions, values and attributes of a variable of a result."""
 
 
+SEGMENT_AXES = ("forward", "left", "up")
+"""Axes of a segment by where they point in the standing pose."""
+
 Part = tuple[dict[str, Variable], dict[str, object]]
 """Variables and coordinates of a result, named as in variables.toml."""
 
 
 @dataclass(frozen=True, eq=False)
 class Skeleton:
-    """Names of points (S), their positions (T, S, 3) [m] in single precision, and bones from one point to another."""
+    """What is drawn of bones, in single precision: points, lines between them, and segments that surfaces are fixed to.
+
+    points (S): names, at position (T, S, 3) [m]. bones: lines from one point to another, with the segment of each.
+    segments (B): names, at place (T, B, 3) [m] with rotation (T, B, 3, 3), whose columns are the axes of the segment:
+    forward, left and up in the standing pose.
+    """
 
     points: tuple[str, ...]
     position: AnyArray
-    bones: tuple[tuple[str, str], ...]
+    bones: tuple[tuple[str, str, str], ...]
+    segments: tuple[str, ...]
+    place: AnyArray
+    rotation: AnyArray
 
     @property
     def labels(self) -> Part:
-        """Positions of the points; names of the points, and the points at both ends of each bone."""
-        ends = np.array(self.bones, np.str_).reshape(-1, 2)
-        return {"skeleton_position": (("time", "skeleton_point", "axis"), self.position)}, {
+        """Poses of points and segments; their names, and ends and segments of the bones."""
+        bones = np.array(self.bones, np.str_).reshape(-1, 3)
+        variables: dict[str, Variable] = {
+            "skeleton_position": (("time", "skeleton_point", "axis"), self.position),
+            "segment_position": (("time", "segment", "axis"), self.place),
+            "segment_rotation": (("time", "segment", "axis", "segment_axis"), self.rotation),
+        }
+        return variables, {
             "skeleton_point": list(self.points),
-            "bone_start": ("bone", ends[:, 0]),
-            "bone_end": ("bone", ends[:, 1]),
+            "bone_start": ("bone", bones[:, 0]),
+            "bone_end": ("bone", bones[:, 1]),
+            "bone_segment": ("bone", bones[:, 2]),
+            "segment": list(self.segments),
+            "segment_axis": list(SEGMENT_AXES),
         }
 
 
@@ -71,8 +90,13 @@ def subject_skeleton(model: Model, motion: Motion) -> Skeleton:
         places[name] = motion.origin + rotation @ (unit * np.array(offset))
     chosen = {name: place for name, place in places.items() if name not in table["subject"]["left_out"]}
     position = np.stack(list(chosen.values()), axis=1).astype(np.float32)
-    bones = [(str(start), str(end)) for start, end in table["subject"]["bones"]]
-    return Skeleton(tuple(chosen), position, tuple(bones))
+    bones = [(str(start), str(end), str(segment)) for start, end, segment in table["subject"]["bones"]]
+    segments = tuple(str(name) for name in dict.fromkeys(segment for *_, segment in bones))
+    bodies = model.rigid_bodies.subset(np.array([model.body(name) for name in segments]))
+    place, turned = bodies.basic(motion.q)[:, :, 0], bodies.rotation(motion.q)
+    return Skeleton(
+        tuple(chosen), position, tuple(bones), segments, place.astype(np.float32), turned.astype(np.float32)
+    )
 
 
 _SAME = 1e-3
@@ -87,15 +111,22 @@ def model_skeleton(model: OpenSimModel, values: Array) -> Skeleton:
     A joint lies where the frame of the body beyond it is, and bears the name of the joint. The nearer body has its own
     point there if the joint lets the two move apart: where that frame is in the default pose.
     """
-    drawing = _Drawing(model, body_motion(model, values), body_motion(model, coordinate_values(model, {})))
+    motion = body_motion(model, values)
+    drawing = _Drawing(model, motion, body_motion(model, coordinate_values(model, {})))
     for joint in model.joints:
         drawing.points[joint.name] = drawing.place(joint.outboard.body, joint.outboard.position)
     for body in (joint.outboard.body for joint in model.joints):
         drawing.draw(body)
     points = drawing.points
-    long = [(a, b) for a, b in drawing.bones if np.linalg.norm(points[a][0] - points[b][0]) > _SHORTEST]
+    long = [
+        bone for bone in drawing.bones if np.linalg.norm(points[bone[0]][0] - points[bone[1]][0]) > _SHORTEST
+    ]
     position = (np.stack(list(points.values()), axis=1) @ TO_GLOBAL.T).astype(np.float32)
-    return Skeleton(tuple(points), position, tuple(long))
+    moved = [k for k, body in enumerate(model.bodies) if body in model.reachable]
+    place = (motion.position[:, moved] @ TO_GLOBAL.T).astype(np.float32)
+    rotation = (TO_GLOBAL @ motion.rotation[:, moved] @ TO_GLOBAL.T).astype(np.float32)
+    segments = tuple(model.bodies[k] for k in moved)
+    return Skeleton(tuple(points), position, tuple(long), segments, place, rotation)
 
 
 @dataclass(eq=False)
@@ -106,7 +137,7 @@ class _Drawing:
     motion: BodyMotion
     rest: BodyMotion
     points: dict[str, Array] = field(default_factory=dict)
-    bones: list[tuple[str, str]] = field(default_factory=list)
+    bones: list[tuple[str, str, str]] = field(default_factory=list)
 
     def place(self, body: str, local: Array) -> Array:
         """A point of a body in the ground, (T, 3)."""
@@ -121,16 +152,16 @@ class _Drawing:
         if upright and len(beyond) > 1:
             middle = f"middle of {body}"
             self.points[middle] = np.mean([self.points[end] for end in beyond], axis=0)
-            self.bones.append((start, middle))
+            self.bones.append((start, middle, body))
             start = middle
-        self.bones += [(start, end) for end in beyond]
+        self.bones += [(start, end, body) for end in beyond]
         if len(beyond) > 2:
-            self.bones += list(zip(beyond, [*beyond[1:], beyond[0]], strict=True))
+            self.bones += [(a, b, body) for a, b in zip(beyond, [*beyond[1:], beyond[0]], strict=True)]
         mass = self.model.masses.get(body)
         if mass is not None and (upright or not beyond):
             own = next(joint for joint in self.model.joints if joint.outboard.body == body)
             self.points[f"end of {body}"] = self.place(body, 2.0 * mass.center - own.outboard.position)
-            self.bones.append((start, f"end of {body}"))
+            self.bones.append((start, f"end of {body}", body))
 
     def _end(self, joint: Joint) -> str:
         """Name of the point of the nearer body at a joint."""

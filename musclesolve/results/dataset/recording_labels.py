@@ -148,12 +148,14 @@ def _provenance(body: RecordedBody) -> dict[str, object]:
     """What the numbers were made of: inputs, subject, options."""
     trial, mechanics, options = body.trial, body.mechanics, body.options
     subject, consistency = trial.subject, trial.consistency
+    knee_width = mechanics.measured.knee_width
     return {
         "subject": subject.name,
         "subject_mass_kg": subject.mass,
         "subject_stature_m": subject.stature,
         "subject_sex": subject.sex,
         "subject_shoe_mass_kg": subject.shoe_mass,
+        **{f"knee_width_{side}_m": width for side, width in knee_width.items()},
         "subject_segments": [f"{name} {each.sentence}" for name, each in subject.segments.items()],
         "subject_body": "" if subject.body is None else subject.body.sentence,
         "plate_corrections": list(trial.plate_corrections),

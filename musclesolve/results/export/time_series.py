@@ -21,7 +21,7 @@ _ORDER, _SIGN = [0, 2, 1], [1.0, 1.0, -1.0]
 """OpenSim's x, y, z from forward, left, up."""
 _OTHER_LAYOUTS = ("quantile", "cost", "percent")
 """Dimensions of averages, comparisons and uncertainties, which keep the names of this project."""
-FOR_PICTURES = {"skeleton_point", "path_point"}
+FOR_PICTURES = {"skeleton_point", "path_point", "segment"}
 """Dimensions of points that only pictures are drawn from."""
 
 

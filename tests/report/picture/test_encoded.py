@@ -53,9 +53,9 @@ def test_positions_are_those_of_the_result_to_a_tenth_of_a_millimetre(stride: xr
 
 
 def test_bones_keep_their_length_in_the_page(stride: xr.Dataset) -> None:
-    page = in_page(stride)
+    page = in_page(stride.drop_dims("segment"))
     skeleton = places(page, "skeleton", len(page["points"]))
-    bones = np.array(page["bones"])
+    bones = np.array(page["lines"])
     length = np.linalg.norm(skeleton[:, bones[:, 1]] - skeleton[:, bones[:, 0]], axis=2)
     assert np.ptp(length, axis=0).max() < 2e-4 * np.sqrt(3.0)
 
@@ -200,6 +200,7 @@ def test_a_place_that_is_no_number_is_left_out(stride: xr.Dataset) -> None:
 def test_parts_that_an_older_result_lacks_are_named_and_the_rest_is_drawn(stride: xr.Dataset) -> None:
     for dropped, word in (
         (["skeleton_point", "bone"], "skeleton"),
+        (["segment"], "Bones are lines"),
         (["path_point"], "muscles"),
         (["joint"], "contact"),
     ):

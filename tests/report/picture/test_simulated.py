@@ -76,11 +76,11 @@ def test_points_are_those_of_the_models_and_bones_keep_their_length(
         for point in ("hip_r", "head_top", "foot_l"):
             found = data.position[:, data.points.index(f"{name} {point}")]
             np.testing.assert_allclose(found, motion.q[:, motion.model.slot(point)], atol=1e-6)
-    ends = data.position[:, data.bones]
+    ends = data.position[:, data.lines]
     assert np.ptp(np.linalg.norm(ends[:, :, 1] - ends[:, :, 0], axis=2), axis=0).max() < 1e-5
-    owners = {(data.points[a].split()[0], data.points[b].split()[0]) for a, b in data.bones}
+    owners = {(data.points[a].split()[0], data.points[b].split()[0]) for a, b in data.lines}
     assert owners == {("one", "one"), ("two", "two")}, "no bone joins two persons"
-    joined = {data.points[k] for bone in data.bones for k in bone}
+    joined = {data.points[k] for line in data.lines for k in line}
     assert joined == set(data.points), "every point is drawn"
 
 

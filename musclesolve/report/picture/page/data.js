@@ -14,6 +14,10 @@ class PictureData {
       this.shapes.place = unpacked(json.shapes.place, Float32Array);
       this.shapes.turn = unpacked(json.shapes.turn, Int16Array);
     }
+    this.bones = json.bones.map((bone) => ({
+      ...bone, vertices: Float32Array.from(unpacked(bone.vertices, Int16Array), (each) => each * bone.step),
+      faces: unpacked(bone.faces, bone.long ? Uint32Array : Uint16Array),
+      hull: unpacked(bone.hull, bone.long ? Uint32Array : Uint16Array) }));
     const ends = [...this.muscles.slice(1).map((muscle) => muscle.first), this.pathPoints];
     this.muscles.forEach((muscle, m) => { muscle.count = ends[m] - muscle.first; });
     this.take(json);
@@ -27,6 +31,7 @@ class PictureData {
     this.offset = unpacked(json.offset, Int32Array);
     this.skeleton = unpacked(json.skeleton, Int16Array);
     this.path = unpacked(json.path, Int16Array);
+    this.poses = { place: unpacked(json.poses.place, Float32Array), turn: unpacked(json.poses.turn, Int16Array) };
     json.quantities.forEach((each, k) => Object.assign(this.quantities[k], each, { data: unpacked(each.data, Uint16Array) }));
     json.legs.forEach((leg, k) => Object.assign(this.legs[k], {
       verdict: unpacked(leg.verdict, Uint8Array), percent: unpacked(leg.percent, Float32Array) }));

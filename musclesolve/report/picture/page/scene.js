@@ -1,6 +1,6 @@
 // The subject in space: bones, muscles, arrows, floor.
 
-const BONE = [0.80, 0.82, 0.84], GRAY = [0.60, 0.63, 0.67];
+const BONE = [0.86, 0.83, 0.77], GRAY = [0.60, 0.63, 0.67];
 const BACKGROUND = 0xf5f6f8, SHADOW = 0xe2e5ea, GRID = 0xd3d8df, GROUND = 0x0072b2, CONTACT = 0x00855f;
 const GROUND_SCALE = 0.5, CONTACT_SCALE = 0.1, ONE_KN = 1000;  // [m] for one body weight, or one kilonewton
 const FOV = 28;
@@ -14,8 +14,8 @@ class Scene {
     this.scene.background = new THREE.Color(BACKGROUND);
     this.camera = new THREE.PerspectiveCamera(FOV, 1, 0.05, 60);
     this.camera.up.set(0, 0, 1);
-    this.scene.add(this.camera, new THREE.HemisphereLight(0xffffff, 0xdedee4, 0.82));
-    const lamp = new THREE.DirectionalLight(0xffffff, 0.30);
+    this.scene.add(this.camera, new THREE.HemisphereLight(0xffffff, 0xd4d2d0, 0.74));
+    const lamp = new THREE.DirectionalLight(0xffffff, 0.42);
     lamp.position.set(-0.4, 0.9, 0.6);
     this.camera.add(lamp);
     this.body();
@@ -26,14 +26,14 @@ class Scene {
 
   body() {
     const data = this.data, material = () => new THREE.MeshLambertMaterial({ vertexColors: true, side: THREE.DoubleSide });
-    this.bonesDrawn = data.bones.filter(([a, b]) => !data.heads.some(({ points }) =>
+    this.linesDrawn = data.lines.filter(([a, b]) => !data.heads.some(({ points }) =>
       points.length > 2 && points.includes(a) && points.includes(b)));
-    this.bones = new Tubes(this.bonesDrawn.map(() => 2), material());
+    this.lines = new Tubes(this.linesDrawn.map(() => 2), material());
     this.muscles = new Tubes(data.muscles.map((muscle) => muscle.count), material());
     this.ribs = new Tubes(data.ribs.flatMap(() => data.hoops.levels.map(() => CORNERS + 1)), material());
-    this.scene.add(this.bones.mesh, this.muscles.mesh, this.ribs.mesh);
+    this.scene.add(this.lines.mesh, this.muscles.mesh, this.ribs.mesh);
     const shadow = new THREE.MeshBasicMaterial({ color: SHADOW, side: THREE.DoubleSide });
-    for (const tubes of data.level ? [this.bones, this.muscles] : []) {
+    for (const tubes of data.level ? [this.lines, this.muscles] : []) {
       const flat = new THREE.Mesh(tubes.geometry, shadow);
       flat.frustumCulled = false;
       flat.scale.z = 1e-4;
@@ -43,20 +43,21 @@ class Scene {
     const plain = new THREE.MeshLambertMaterial({ color: new THREE.Color(...BONE) });
     this.balls = new THREE.InstancedMesh(new THREE.SphereGeometry(1, 14, 10), plain, Math.max(data.points.length, 1));
     this.balls.frustumCulled = false;
-    this.balls.visible = data.points.length > 0;
+    this.balls.visible = this.linesDrawn.length > 0;
     this.heads = data.heads.map(() => new THREE.Mesh(new THREE.SphereGeometry(1, 28, 20), plain));
     this.scene.add(this.balls, ...this.heads);
+    this.bones = new Bones(data, this.scene, shadow);
     this.shapes = new Shapes(data, this.scene);
     this.ground = data.ground.names.map(() => this.arrow(GROUND, 0.011));
     this.contact = data.contact.names.map(() => this.arrow(CONTACT, 0.007));
     this.boneSizes();
   }
 
-  // Radius of each bone by its length in the first frame where both ends are known, and of each joint [m].
+  // Radius of each line by its length in the first frame where both ends are known, and of each joint [m].
   boneSizes() {
     const data = this.data;
     this.ballSize = new Float32Array(data.points.length);
-    this.boneSize = this.bonesDrawn.map(([a, b]) => {
+    this.boneSize = this.linesDrawn.map(([a, b]) => {
       let length = 0.1;
       for (let frame = 0; frame < data.frames; frame++) {
         const each = distance(data.joint(frame, a, []), data.joint(frame, b, []));
@@ -163,12 +164,13 @@ class Scene {
 
   drawBones(frame) {
     const data = this.data, matrix = new THREE.Matrix4();
-    this.bonesDrawn.forEach(([a, b], number) => {
+    this.bones.draw(frame);
+    this.linesDrawn.forEach(([a, b], number) => {
       const size = this.boneSize[number];
-      this.bones.lay(number, [data.joint(frame, a, []), data.joint(frame, b, [])],
+      this.lines.lay(number, [data.joint(frame, a, []), data.joint(frame, b, [])],
         (share) => size * (1 - 0.38 * Math.sin(Math.PI * share)), BONE);
     });
-    this.bones.done();
+    this.lines.done();
     data.points.forEach((_, point) => {
       const place = data.joint(frame, point, []), size = place[0] === place[0] ? this.ballSize[point] : 0;
       matrix.makeScale(size, size, size);

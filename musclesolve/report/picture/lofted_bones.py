@@ -1,0 +1,190 @@
+"""Bones of a subject as closed surfaces through the cross sections of bones.toml, scaled to the subject's skeleton.
+
+A bone is a loft: superellipses |x/a|^n + |y/b|^n = 1 about a curve, closed at both ends by a rounded cap. The curve and
+the half widths are interpolated between the sections of the table without overshoot (PCHIP).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import cache
+from typing import Any
+
+import numpy as np
+from scipy.interpolate import PchipInterpolator
+from scipy.spatial.transform import Rotation
+
+from musclesolve._util.arrays import Array, Indices
+from musclesolve._util.bundled_toml import bundled_toml
+
+MM = 1e-3
+SPACING = 20.0
+"""Rings lie about so far apart, or nearer [mm]."""
+CAP_ANGLE, CAP_DEPTH = np.radians(50.0), 0.7
+"""Where the ring of a cap lies on its quarter turn, and how far most caps stand out, in the smaller half width."""
+STANDARD_KNEE = 0.098
+"""Breadth of the knee of a man of 1.8 m over the epicondyles [m] (Heath and Carter 1967, Am J Phys Anthropol 27:57)."""
+WIDTH_LIMITS = (0.8, 1.3)
+"""Least and greatest width of the bones of a leg by the breadth of the knee, in that by their length."""
+
+Mesh = tuple[Array, Indices]
+"""Vertices (V, 3) and the numbers of those of each triangle (F, 3), counterclockwise seen from outside."""
+
+
+def lofted_bones(
+    points: Mapping[str, Array],
+    segments: Mapping[str, tuple[Array, Array]],
+    knee_widths: Mapping[str, float],
+) -> dict[str, Mesh]:
+    """The bones of each segment that bones.toml has some for, as one surface, by the name of the segment.
+
+    A segment without its landmarks, in any of the frames, has none.
+
+    Args:
+        points: positions (T, 3) [m] of the points of the skeleton by name.
+        segments: position (T, 3) [m] and rotation (T, 3, 3) of each segment by name.
+        knee_widths: breadth over the epicondyles [m] by side, "r" or "l".
+
+    Returns:
+        Vertices (V, 3) [m] in the axes of the segment, from its position, and triangles (F, 3).
+    """
+
+    def middles(ends: Sequence[Sequence[str]], side: str) -> list[Array]:
+        """The mean (T, 3) of the points of each end; none at all where one of them is missing."""
+        named = [[name.format(side=side) for name in names] for names in ends]
+        if not all(name in points for names in named for name in names):
+            return []
+        return [np.mean([points[name] for name in names], axis=0) for names in named]
+
+    parts: dict[str, list[Mesh]] = {}
+    for name, (place, rotation) in segments.items():
+        stem, side = (name[:-2], name[-1]) if name[-2:] in ("_r", "_l") else (name, "")
+        for frame, about in bundled_toml(__package__, "bones.toml")["frame"].items():
+            landmarks = middles([about["origin"], *about.get("axis", ())], side)
+            ends = [(*middles(about["scale"][key][:2], side), about["scale"][key][2]) for key in "xoz"]
+            if stem not in about["segments"] or not landmarks or not all(len(each) == 3 for each in ends):
+                continue
+            # what does not move in the segment, and distances, by their medians over the frames
+            origin, *axis = (_constant(np.einsum("tji,tj->ti", rotation, each - place)) for each in landmarks)
+            distances = [_constant(np.linalg.norm(one - other, axis=1)[:, None])[0] for one, other, _ in ends]
+            scale = np.array(distances) / [MM * size for *_, size in ends]
+            if about.get("as_wide_as_knee") and np.isfinite(knee_widths.get(side, np.nan)):
+                low, high = scale[2] * np.array(WIDTH_LIMITS)
+                scale[:2] = np.clip(knee_widths[side] / STANDARD_KNEE, low, high)
+            axes = _upright(axis[1] - axis[0]) if axis else np.eye(3)
+            if not (np.isfinite(origin).all() and np.isfinite(axes).all() and np.isfinite(scale).all()):
+                continue
+            for vertices, faces in standard_bones(frame, side):
+                parts.setdefault(name, []).append((origin + (MM * scale * vertices) @ axes.T, faces))
+    return {name: joined(meshes) for name, meshes in parts.items()}
+
+
+def _constant(values: Array) -> Array:
+    """The median (k,) over the frames of what hardly changes, (T, k); NaN where it is known in none."""
+    known = values[np.isfinite(values).all(axis=1)]
+    return np.median(known, axis=0) if len(known) else np.full(values.shape[1], np.nan)
+
+
+def joined(meshes: Sequence[Mesh]) -> Mesh:
+    """Several surfaces as one."""
+    first = np.cumsum([0, *(len(vertices) for vertices, _ in meshes)])
+    faces = [faces + start for (_, faces), start in zip(meshes, first, strict=False)]
+    return np.concatenate([vertices for vertices, _ in meshes]), np.concatenate(faces)
+
+
+def _upright(up: Array) -> Array:
+    """Axes (3, 3) with z along a direction (3,) and x in the plane of the segment's x and z."""
+    z = up / np.linalg.norm(up)
+    y = np.cross(z, [1.0, 0.0, 0.0])
+    y /= np.linalg.norm(y)
+    return np.stack([np.cross(y, z), y, z], axis=1)
+
+
+@cache
+def standard_bones(frame: str, side: str) -> tuple[Mesh, ...]:
+    """The bones of a frame of bones.toml as they stand there, [mm] forward, left and up, with faces outward.
+
+    side: "r" or "l"; "" for a segment of the median plane, which has those of both sides.
+    """
+    bones = [bone for bone in bundled_toml(__package__, "bones.toml")["bone"] if bone["frame"] == frame]
+    meshes = []
+    for bone in bones:
+        for vertices, faces in _copies(bone):
+            for of in (side,) if side else ("r",) if bone.get("middle") else ("r", "l"):
+                # the table is left-handed on the right side, where o points to the right
+                turned = vertices * [1.0, -1.0 if of == "r" else 1.0, 1.0]
+                meshes.append((turned, faces[:, ::-1] if of == "r" else faces))
+    return tuple(meshes)
+
+
+def _copies(bone: Mapping[str, Any]) -> list[Mesh]:
+    """The surfaces of a bone in x, o, z [mm] at all of its places."""
+    vertices, faces = _loft(bone)
+    placed = []
+    for x, z, tilt, size in bone.get("copies", [(0.0, 0.0, 0.0, 1.0)]):
+        # from z to x
+        turned = Rotation.from_rotvec([0.0, np.radians(tilt), 0.0]).apply(size * vertices)
+        placed.append((turned + np.array([x, 0.0, z]), faces))
+    return placed
+
+
+def _loft(bone: Mapping[str, Any]) -> Mesh:
+    """The surface of a bone in x, o, z [mm] about its own origin."""
+    toward = np.array(bone.get("toward", (1.0, 0.0, 0.0)), dtype=float)
+    plates = np.array(bone.get("plates", ()), dtype=float)
+    rows = np.array(bone["rings"], dtype=float) if not plates.size else plates
+    at = rows[:, :3] if not plates.size else 0.5 * (rows[:, :3] + rows[:, 3:6])
+    along = np.concatenate([[0.0], np.cumsum(np.linalg.norm(np.diff(at, axis=0), axis=1))])
+    counts = np.maximum(1, np.rint(np.diff(along) / SPACING).astype(int))
+    fine = np.concatenate(
+        [np.linspace(a, b, n, endpoint=False) for a, b, n in zip(along, along[1:], counts, strict=False)]
+        + [along[-1:]]
+    )
+    rows = PchipInterpolator(along, rows)(fine)
+    # centers (k, 3), their tangents, and the half axes u and v (k, 3) of each section
+    if plates.size:
+        center, u = 0.5 * (rows[:, :3] + rows[:, 3:6]), 0.5 * (rows[:, :3] - rows[:, 3:6])
+        tangent = _unit(np.gradient(center, fine, axis=0))
+        v = rows[:, 6:] * _unit(np.cross(tangent, u))
+    else:
+        center = rows[:, :3]
+        tangent = _unit(np.gradient(center, fine, axis=0))
+        across = _unit(toward - (tangent @ toward)[:, None] * tangent)
+        u, v = rows[:, 3:4] * across, rows[:, 4:5] * np.cross(tangent, across)
+    depth = (
+        bone.get("cap", CAP_DEPTH) * np.minimum(np.linalg.norm(u, axis=1), np.linalg.norm(v, axis=1))[[0, -1]]
+    )
+    ends = np.stack([-depth[0] * tangent[0], depth[1] * tangent[-1]])
+    poles = center[[0, -1]] + ends
+    caps = center[[0, -1]] + np.sin(CAP_ANGLE) * ends
+    center = np.concatenate([caps[:1], center, caps[1:]])
+    u, v = (np.concatenate([np.cos(CAP_ANGLE) * w[:1], w, np.cos(CAP_ANGLE) * w[-1:]]) for w in (u, v))
+    # about as many corners as make edges of equal length on thick and thin bones
+    sides = bone.get("sides", 2 * int(np.rint(1.0 + 0.9 * np.sqrt(np.linalg.norm([u, v], axis=2).max()))))
+    angle = 2.0 * np.pi * np.arange(sides) / sides
+    c, s = (
+        np.sign(np.round(f, 12)) * np.abs(f) ** (2.0 / bone.get("order", 2.0))
+        for f in (np.cos(angle), np.sin(angle))
+    )
+    rings = center[:, None] + c[:, None] * u[:, None] + s[:, None] * v[:, None]
+    return np.concatenate([rings.reshape(-1, 3), poles]), _tube(len(rings), sides)
+
+
+def _tube(rings: int, sides: int) -> Indices:
+    """Triangles of rings of corners, one after the other, and of two poles, the last two vertices."""
+    ring, corner = np.meshgrid(np.arange(rings - 1), np.arange(sides), indexing="ij")
+    a, b = (ring * sides + corner).ravel(), (ring * sides + (corner + 1) % sides).ravel()
+    own, other, last = np.arange(sides), (np.arange(sides) + 1) % sides, (rings - 1) * sides
+    first_pole, last_pole = np.full(sides, rings * sides), np.full(sides, rings * sides + 1)
+    return np.concatenate(
+        [
+            np.stack([a, b, a + sides], axis=1),
+            np.stack([b, b + sides, a + sides], axis=1),
+            np.stack([first_pole, other, own], axis=1),
+            np.stack([last_pole, last + own, last + other], axis=1),
+        ]
+    )
+
+
+def _unit(vectors: Array) -> Array:
+    return np.asarray(vectors / np.linalg.norm(vectors, axis=-1, keepdims=True))
