@@ -245,7 +245,6 @@ class Live:
         self._wrenches = tuple(CausalFilter(6, self.rate, self.cutoff, self.lag) for _ in SIDES)
         self._assigned = PlateSides(self.plates, recording.unloaded_below, self._weight)
         self._clock, self._past = SampleClock(self.rate, self.bridge), _Past()
-        self._period = np.array([0.0, 1.0 / self.rate])  # of two samples [s]
 
     @property
     def unloaded_below(self) -> float:
@@ -405,7 +404,7 @@ class Live:
         base (3, 3): rotation of the pelvis in the pose `near`.
         """
         followed = self._following.follow(Seen.of(self._map, markers[None]), trunk=self._trunk)
-        values = np.stack([*followed.points.values(), *followed.directions.values()], axis=1)
+        values = np.concatenate([*followed.points.values(), *followed.directions.values()])[None]
         nearest = self._nearest.at(values)
         if near is None or base is None:
             check_axes(self.trial, followed.directions)
@@ -450,7 +449,7 @@ class Live:
             return None, None, str(error)
         links = rotation[self._links]
         joints = _relative(links)
-        if past.joints is not None and jumps(angle_between(past.joints, joints), self._period).any():
+        if past.joints is not None and jumps(angle_between(past.joints, joints), 1.0 / self.rate).any():
             past.not_plausible[:] = time
         of_feet = residual[self._foot_columns]
         far = np.vecdot(of_feet, of_feet) > of_feet.shape[1] * FOOT_LIMIT**2
@@ -533,7 +532,7 @@ class Live:
             moments[:, self._leg_rows[~known]] = np.nan
             moments[:, joints:] = np.nan
         both = joined_state(model, self._legs, motion)
-        loads = leg_loads(model, motion, forces, both, self._leg_joints)
+        loads = leg_loads(model, motion, forces, both, self._leg_joints, bodies.rotation)
         usable = np.full(2, balanced) if plausible is None else plausible & balanced
         of_legs = moments[0, self._leg_rows]
         parts, reactions = zip(

@@ -35,6 +35,8 @@ class PlateSides:
         self._below = unloaded_below
         stated = [[side == each for each in SIDES] for side in self.sides]
         self._stated = np.array(stated, float).reshape(-1, 2)
+        # foot of each plate, by its number: as stated, or in the newest sample
+        self._foot = {k: SIDES.index(side) for k, side in enumerate(self.sides) if side is not None}
         self._open = [k for k, side in enumerate(self.sides) if side is None]
         self._weight = np.zeros(
             (len(self.sides), 2)
@@ -69,14 +71,16 @@ class PlateSides:
                 self._weight[k, np.argmin(away[k])] += abs(force[k, 2])
             share = self._weight[k] / max(self._weight[k].sum(), 1e-300)
             if near and share.max() >= CLEAR:
-                on[k, np.argmax(share)] = 1.0
+                self._foot[k] = int(np.argmax(share))
+                on[k, self._foot[k]] = 1.0
             else:
+                self._foot.pop(k, None)
                 on[k] = np.nan
                 amiss = f"it is not clear which foot stands on plate {k + 1}"
         for k in borne.tolist() if feet is not None else ():
-            if 1.0 not in on[k]:
+            foot = self._foot.get(k)
+            if foot is None:
                 continue
-            foot = int(np.argmax(on[k]))
             if fault := sample_fault(force[k], moment[k], float(away[k, foot]), self._weight_of_body):
                 wrench[k] = np.nan
                 amiss = f"the force on the {SIDE_NAMES[SIDES[foot]]} foot {fault}, and is left out"

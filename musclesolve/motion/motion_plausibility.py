@@ -104,16 +104,16 @@ def foot_residual(points: Sequence[str], residual: Array, side: str) -> Array:
     return np.asarray(np.sqrt(np.mean(residual[:, columns] ** 2, axis=1)))
 
 
-def jumps(rotation: Array, time: Array) -> Mask:
-    """Return between which neighboring frames a joint rotates faster than any can, (T-1,)."""
-    return np.asarray(rotation > np.maximum(FASTEST * np.diff(time), LEAST_JUMP))
+def jumps(rotation: Array, period: Array | float) -> Mask:
+    """Return which rotations (...) [rad] from one frame to the next are faster than any joint can; period [s]."""
+    return np.asarray(rotation > np.maximum(FASTEST * period, LEAST_JUMP))
 
 
 def steady(rotations: Mapping[str, Array], time: Array) -> Mask:
     """Return the frames (T,) that no jump of a joint reaches; rotations by joint, as in `jumps`."""
     kept = np.ones(time.size, bool)
     for rotation in rotations.values():
-        for frame in np.flatnonzero(jumps(rotation, time)):
+        for frame in np.flatnonzero(jumps(rotation, np.diff(time))):
             kept[max(frame + 1 - REACH, 0) : frame + 1 + REACH] = False
     return kept
 
@@ -139,7 +139,9 @@ def jump_warnings(
     warnings = []
     for side in SIDES:
         legs = {joint: rotations[f"{joint}_{side}"] for joint in SHOWN_BY}
-        jumping = {joint: where for joint, angle in legs.items() if (where := jumps(angle, time)).any()}
+        jumping = {
+            joint: where for joint, angle in legs.items() if (where := jumps(angle, np.diff(time))).any()
+        }
         if not jumping:
             continue
         anywhere = np.any(list(jumping.values()), axis=0)

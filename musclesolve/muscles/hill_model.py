@@ -131,5 +131,5 @@ def tendon_force(
     """`capacity_and_passive` of parameters that are known to be right, with the fastest shortening (n,) [m/s]."""
     l_norm, v_norm = fiber.length / optimal, fiber.velocity / fastest
     active = curves.active(l_norm) * curves.velocity(v_norm)  # eq. 6.9 at activation 1
-    stretched = curves.passive(l_norm, element.at_zero, element.at_one)
+    stretched = curves.passive(l_norm, element.at_zero, element.at_one) if element.force.any() else 0.0
     return TendonForce(force * fiber.cos_pennation * active, element.force * fiber.cos_pennation * stretched)

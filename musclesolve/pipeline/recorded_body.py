@@ -223,10 +223,12 @@ def leg_loads(
     loads: DistalLoads,
     state: LegState | JoinedState,
     joints: LegJoints | None = None,
+    rotation: Array | None = None,
 ) -> JointLoads:
     """Loads of hip, knee and ankle of the legs of a state; moments are about hip, knee and ankle center.
 
-    loads: of the bodies and what acts on them; joints: of these muscles on this model, found unless given.
+    loads: of the bodies and what acts on them; joints: of these muscles on this model; rotation (T, B, 3, 3): of the
+    bodies from standing. These two are found unless given.
     """
     from musclesolve.muscles.paths.kernel.entry import COUPLES
     from musclesolve.pipeline.patella_kernel import THROUGH
@@ -241,7 +243,10 @@ def leg_loads(
     for joint, dofs, columns in legs.guided:
         COUPLES.load()(path.explicit, columns, contiguous(axes[:, dofs]), about[:, joint])
     # the patellar ligament in place of the quadriceps
-    turned = contiguous(model.rigid_bodies.subset(legs.shanks).rotation(motion.q))
+    if rotation is None:
+        turned = contiguous(model.rigid_bodies.subset(legs.shanks).rotation(motion.q))
+    else:
+        turned = contiguous(rotation[:, legs.shanks])
     moved = contiguous(motion.coordinates), axes, turned
     arms = contiguous(state.moment_arm)
     THROUGH.load()(legs.knees, lean_table(), moved, legs.heads, arms, pull, about, np.empty((3, 3)))

@@ -61,7 +61,7 @@ def test_a_leg_that_leaps_is_told_with_joint_time_and_markers(stride: tuple[Tria
 
 def test_how_far_a_joint_may_turn_depends_on_the_time_it_has() -> None:
     turn = np.radians([9.0, 35.0, 35.0])
-    assert jumps(turn, np.array([0.0, 0.001, 0.011, 0.031])).tolist() == [False, True, False]
+    assert jumps(turn, np.array([0.001, 0.01, 0.02])).tolist() == [False, True, False]
 
 
 @pytest.mark.parametrize(("mm", "says"), [(29, None), (31, "off accordingly"), (120, "2 of 5 frames")])

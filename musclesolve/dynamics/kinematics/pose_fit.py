@@ -264,7 +264,7 @@ class NearestPose:
     def at(self, values: Array) -> NearestPose:
         """The fit of other frames of the same points and directions, whose places are (T, n, 3)."""
         targets = Targets(self.targets.slots, values, self.targets.weights)
-        other = replace(self, targets=targets, names=np.arange(len(values)))
+        other = NearestPose(self.model, targets, self.free, self.rest, np.arange(len(values)))
         vars(other)["compiled"] = self.compiled  # what does not depend on the places
         return other
 

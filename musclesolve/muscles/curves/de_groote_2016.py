@@ -42,7 +42,8 @@ class DeGroote2016:
         """Force sum_k b1 exp(-(x - b2)^2 / (2 (b3 + b4 x)^2)) at x = 1 + (l - 1) / s."""
         height, center, width, growth = _GAUSSIANS.T
         x = 1.0 + (np.asarray(l_norm, dtype=float)[..., None] - 1.0) / self.active_width
-        return np.asarray(np.exp(-0.5 * ((x - center) / (width + growth * x)) ** 2) @ height)
+        z = (x - center) / (width + growth * x)
+        return np.asarray(np.exp(-0.5 * z * z) @ height)
 
     def active_slope(self, l_norm: ArrayLike) -> Array:
         """Derivative of `active` by the length over L0."""

@@ -72,7 +72,9 @@ class SumOfTerms(Cost):
 
     def terms(self, problem: Problem) -> tuple[Term, ...]:
         """See Cost."""
-        coefficient = np.broadcast_to(self.coefficient(problem), problem.force_capacity.shape)
+        coefficient, shape = self.coefficient(problem), problem.force_capacity.shape
+        if coefficient.shape != shape:
+            coefficient = np.broadcast_to(coefficient, shape)
         return (Term(self.form, coefficient, self.target(problem)),)
 
     def value(self, problem: Problem, activation: Array) -> Array:

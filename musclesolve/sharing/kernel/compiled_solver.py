@@ -37,6 +37,8 @@ class KernelOptions(NamedTuple):
     allow_reserve: bool  # whether an infeasible frame is solved again with reserves
 
 
+_OUTPUT = [array.name for array in fields(SolutionArrays)[:-1]]
+"""In the order of solve_frame.FrameOutput."""
 _NO_OPTIONS = KernelOptions(0.0, 0, False)
 _NO_RATE = RateBounds(np.zeros(0), 0.0, 0.0, np.zeros(0), np.zeros(1))
 _THREAD = local()
@@ -62,9 +64,11 @@ class KernelProblem:
         if not cost.built_in or problem.n_muscles > MAX_MUSCLES or not compiles():
             return None
         with np.errstate(all="ignore"):  # some frames may not consist of numbers
-            terms, ends = cost.terms(problem), cost.largest_activation(problem)
-        if terms is None:
-            return None
+            terms = cost.terms(problem)
+            if terms is None:
+                return None
+            unbounded = all(term.form.end == np.inf for term in terms)
+            ends = _NO_TABLE if unbounded else cost.largest_activation(problem)
         frames, dofs, muscles = shape = problem.moment_arm.shape
         # whether the arrays that compiled code does not get are finite in a frame
         unseen = (problem.fiber_velocity, problem.reaction_matrix, problem.reaction_offset)
@@ -72,7 +76,7 @@ class KernelProblem:
         soft = (_NO_CUBE, _NO_TABLE, _NO_TABLE) if rows is None else (rows.matrix, rows.target, rows.weight)
         arrays = (
             *(problem.moment_arm, problem.moment, problem.force_capacity, problem.lower, problem.upper),
-            _NO_TABLE if np.isinf(ends).all() else ends,
+            ends,
             _usable([x.reshape(frames, -1) for x in unseen if x is not None], frames),
             _NO_TABLE if problem.reserve_weight is None else problem.reserve_weight,
             *soft,
@@ -120,9 +124,7 @@ class KernelProblem:
         from musclesolve.sharing.kernel.entry import compiled_run
 
         compiled = compiled_run()
-        arrays = [
-            getattr(out, array.name) for array in fields(out)[:-1]
-        ]  # in the order of solve_frame.FrameOutput
+        arrays = [getattr(out, name) for name in _OUTPUT]
 
         def run(first: int, last: int) -> Any:
             if getattr(_THREAD, "sizes", None) != self.sizes:
