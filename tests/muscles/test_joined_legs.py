@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 import muscle_db
@@ -29,12 +31,35 @@ def test_both_legs_are_the_two_legs(model, motion, wrenches):
     for number, leg in enumerate(legs):
         columns, rows = slice(first, first + len(leg.names)), slice(7 * number, 7 * number + 7)
         first = columns.stop
-        alone, part = muscle_state(model, leg, motion), both.stretch(leg.parameters, rows, columns)
-        for name in (*COLUMNS, "moment_arm"):
-            np.testing.assert_allclose(getattr(part, name), getattr(alone, name), atol=1e-12, err_msg=name)
+        alone = muscle_state(model, leg, motion)
+        for name in COLUMNS:
+            part = getattr(both, name)[:, columns]
+            np.testing.assert_allclose(part, getattr(alone, name), atol=1e-12, err_msg=name)
+        np.testing.assert_allclose(both.moment_arm[:, rows, columns], alone.moment_arm, atol=1e-12)
         others = np.delete(both.moment_arm[:, rows], np.r_[columns], axis=2)
         assert not others.any()
         loads = leg_loads(model, motion, distal_loads(model, segments, wrenches), alone)
         some = joined.part(loads.joints, columns)
         for name in ("net", "across", "net_moment", "moment_across", "patella"):
             np.testing.assert_allclose(getattr(some, name), getattr(loads, name), atol=1e-9, err_msg=name)
+
+
+def test_the_legs_of_one_frame_are_frames(model, motion, wrenches):
+    database = muscle_db.load("rajagopal_2023")
+    legs = tuple(place_muscles(model, database, side) for side in "rl")
+    here = motion.frames(slice(20, 21))
+    pushes = [replace(wrench, force=wrench.force[20:21], moment=wrench.moment[20:21]) for wrench in wrenches]
+    forces = distal_loads(model, segment_motion(model, here), pushes)
+    both = joined_state(model, JoinedLegs(legs), here)
+    muscles = slice(0, len(both.parameters.names))
+    states = both.legs(legs[0].parameters, 2, slice(0, 14), muscles)
+    loads = leg_loads(model, here, forces, both).legs(2, slice(0, 6), muscles)
+    for number, leg in enumerate(legs):
+        alone = muscle_state(model, leg, here)
+        for name in (*COLUMNS, "moment_arm"):
+            part = getattr(states, name)[number]
+            np.testing.assert_allclose(part, getattr(alone, name)[0], atol=1e-12, err_msg=name)
+        own = leg_loads(model, here, forces, alone)
+        for name in ("net", "across", "net_moment", "moment_across"):
+            part = getattr(loads, name)[number]
+            np.testing.assert_allclose(part, getattr(own, name)[0], atol=1e-9, err_msg=name)
