@@ -404,7 +404,7 @@ class Live:
         base (3, 3): rotation of the pelvis in the pose `near`.
         """
         followed = self._following.follow(Seen.of(self._map, markers[None]), trunk=self._trunk)
-        values = np.concatenate([*followed.points.values(), *followed.directions.values()])[None]
+        values = np.concatenate([followed.place, followed.direction], axis=1)
         nearest = self._nearest.at(values)
         if near is None or base is None:
             check_axes(self.trial, followed.directions)

@@ -12,7 +12,7 @@ from synthetic_trial import MASS, RATE, STATURE, person, write_markers, write_tr
 
 from musclesolve.constants import STANDARD_GRAVITY
 from musclesolve.errors import InputError
-from musclesolve.motion.anatomy.anatomy import anatomy
+from musclesolve.motion.anatomy.anatomy import Seen, anatomy
 from musclesolve.motion.anatomy.landmark_positions import MarkerMap, filtered_markers
 from musclesolve.motion.events.force_events import FootLoads
 from musclesolve.motion.motion_warnings import carried_share
@@ -102,7 +102,7 @@ def test_the_weight_is_that_of_the_person_on_a_moving_pelvis(tmp_path: Path) -> 
         accelerated,
         FootLoads.of(accelerated),
         walk.time,
-        MarkerMap.of(accelerated, walk.names, {}).follow(walk.position)[1],
+        Seen.of(MarkerMap.of(accelerated, walk.names, {}), walk.position).moving,
         accelerated.time_range,
     )
     assert share == pytest.approx(1.0, abs=0.01)

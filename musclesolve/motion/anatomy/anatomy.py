@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 
-from musclesolve._util.arrays import Array
+from musclesolve._util.arrays import Array, Indices
 from musclesolve.motion.anatomy.functional_axes import with_functional_axes
-from musclesolve.motion.anatomy.joint_centers import joint_center, moving_medials
+from musclesolve.motion.anatomy.joint_centers import between, joint_center, moving_medials, unseen
 from musclesolve.motion.anatomy.landmark_positions import (
     MarkerMap,
     Points,
@@ -26,6 +27,7 @@ from musclesolve.motion.anatomy.proportions import (
     unusual_segments,
 )
 from musclesolve.motion.anatomy.standing_posture import (
+    BACK_SHARE,
     Posture,
     foot_left,
     knee_widths,
@@ -34,7 +36,7 @@ from musclesolve.motion.anatomy.standing_posture import (
     shows_axis,
     standing_offsets,
 )
-from musclesolve.motion.anatomy.unit_vectors import across, unit
+from musclesolve.motion.anatomy.unit_vectors import UP, across, mean_length, unit
 from musclesolve.motion.anatomy.upper_body import completed, upper_body
 from musclesolve.motion.events.force_events import FootLoads
 from musclesolve.motion.motion_warnings import (
@@ -191,90 +193,149 @@ def measured_body(
     unusual: list[Unusual] = []
     if checked:
         check_axes(recording, directions)
+        assumed = {f"hip_{side}": followed.of_pelvis[:, k] for k, side in enumerate(SIDES)}
         unusual = [
             *unusual_landmarks(recording, subject.stature, followed.moving),
-            *unusual_hips(
-                recording, subject.stature, points, followed.assumed_hips, followed.pelvis_up, regression
-            ),
+            *unusual_hips(recording, subject.stature, points, assumed, followed.of_pelvis[:, 2], regression),
             *unusual_segments(recording, subject.stature, offsets),
         ]
     depth = pelvis_depth(stance.pelvis)
     return Measured(followed.moving, stance, points, directions, offsets, depth, followed.bodies, unusual)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Seen:
     """What markers show before anything is known of the posture.
 
-    clusters: by name, followed from standing; moving: landmark -> (T, 3) [m], and the top of the trunk where it stands
-    for the spines of the pelvis.
+    clusters: by name, followed from standing; landmarks (L,): names, the top of the trunk among them where it stands
+    for the spines of the pelvis; places (T, L, 3): where they are [m].
     """
 
     clusters: dict[str, Poses]
-    moving: Points
+    landmarks: tuple[str, ...]
+    places: Array
 
     @classmethod
     def of(cls, markers: MarkerMap, position: Array) -> Seen:
         """Of markers in motion, (T, n, 3) [m]."""
-        clusters, moving = markers.follow(position)
-        if not shows_spines(moving) and (top := trunk_top(moving)) is not None:
-            moving["trunk_top"] = top
-        return cls(clusters, moving)
+        seen = cls(*markers.follow(position))
+        if shows_spines(seen.landmarks) or (top := trunk_top(seen.moving)) is None:
+            return seen
+        places = np.concatenate([seen.places, top[:, None]], axis=1)
+        return cls(seen.clusters, (*seen.landmarks, "trunk_top"), places)
+
+    @cached_property
+    def moving(self) -> Points:
+        """Where each landmark is, (T, 3) [m], by its name."""
+        return dict(zip(self.landmarks, self.places.swapaxes(0, 1), strict=True))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Followed:
-    """Points and axes of the body in every frame, and what they are derived from; fields as in `Measured`.
+    """Points and axes of the body in every frame, and what they are derived from.
 
-    assumed_hips: hip centers (T, 3) [m] in the pelvis as it stood; pelvis_up (T, 3): its neutral upward direction.
+    seen, medials: the landmarks, and those (T, 3) [m] that markers do not show; bodies: as in `Measured`; names (P,)
+    and place (T, P, 3) [m] of the points of the model; axes (D,) and direction (T, D, 3) of its axes; of_pelvis
+    (T, 4, 3): hip centers [m] in the pelvis as it stood, right and left, and its neutral upward and forward direction.
     """
 
-    moving: Points
-    points: Points
-    directions: Points
+    seen: Seen
+    medials: Points
     bodies: dict[str, Poses]
-    assumed_hips: Points
-    pelvis_up: Array
+    names: tuple[str, ...]
+    place: Array
+    axes: tuple[str, ...]
+    direction: Array
+    of_pelvis: Array
+
+    @property
+    def moving(self) -> Points:
+        """Landmark -> (T, 3) [m]."""
+        return self.seen.moving | self.medials
+
+    @property
+    def points(self) -> Points:
+        """Point of the model -> (T, 3) [m]."""
+        return dict(zip(self.names, self.place.swapaxes(0, 1), strict=True))
+
+    @property
+    def directions(self) -> Points:
+        """Axis of the model -> (T, 3)."""
+        return dict(zip(self.axes, self.direction.swapaxes(0, 1), strict=True))
 
 
 @dataclass(frozen=True, eq=False)
 class Following:
     """How the body is followed from the standing posture into what is seen: all that is the same in every frame.
 
-    shapes: pelvis and feet that no cluster shows, by the landmarks `shown`; foot_left: ankle axis (3,) of each standing
-    foot.
+    shapes: pelvis and feet that no cluster shows, by the landmarks with the numbers `shown`; pelvis (3, 4): its hip
+    centers, upward and forward direction, and foot_left (3,) of each side: its ankle axis, as they stood; medials:
+    landmarks that markers do not show. points (P,): model points, but for the back, and lines: the sides whose knees,
+    and whose elbows, show their axis. weights: of the landmarks, medials, hips and upward direction in points and
+    lines, see `linear_points`; upright: what the vertical adds to them, (..., 3) [m], None where nothing.
     """
 
     recording: Recording
-    stature: float
     stance: Posture
     shapes: Shapes
-    shown: tuple[str, ...]
+    shown: Indices
+    pelvis: Array
     foot_left: dict[Side, Array]
+    medials: tuple[str, ...]
+    points: tuple[str, ...]
+    lines: tuple[list[Side], list[Side]]
+    weights: Array
+    upright: Array | None
 
     @classmethod
     def of(cls, recording: Recording, subject: Subject, stance: Posture, seen: Seen) -> Following:
         """Of a standing posture, and any frames of the motion."""
         # Pelvis and feet, by their clusters where the trial has them and by their landmarks elsewhere.
+        landmarks = seen.landmarks
         shapes = {"pelvis": (stance.pelvis, pelvic_landmarks(stance.pelvis))}
         for side in SIDES:
             leg, line = stance.legs[side], [f"heel_{side}", f"toe_{side}"]
             # The first landmark that shows how the foot rotates about the line from heel to toe. The fifth metatarsal
             # does not where the toe marker sits on its head; where none does, the first is left to be refused.
-            thirds = [f"{part}_{side}" for part in THIRD_OF_FOOT if f"{part}_{side}" in seen.moving]
+            thirds = [f"{part}_{side}" for part in THIRD_OF_FOOT if f"{part}_{side}" in landmarks]
             clear = (
                 third for third in thirds if breadth(np.array([leg[name] for name in (*line, third)])) > CLEAR
             )
             shapes[f"foot_{side}"] = (leg, [*line, next(clear, thirds[0])])
         shapes = {body: shape for body, shape in shapes.items() if body not in seen.clusters}
-        shown = tuple(name for _, names in shapes.values() for name in names)
+        shown = [landmarks.index(name) for _, names in shapes.values() for name in names]
         places = iter(range(len(shown)))
         bodies = {
             body: (np.stack([reference[name] for name in names]), [next(places) for _ in names])
             for body, (reference, names) in shapes.items()
         }
-        left = {side: foot_left(stance.legs[side], side) for side in SIDES}
-        return cls(recording, subject.stature, stance, body_shapes(recording, bodies), shown, left)
+        medials = tuple(
+            f"{joint}_medial_{side}"
+            for joint, side in (() if recording.static is None else unseen(landmarks))
+        )
+        # What is linear in places is so in the weights of places: the same rules on unit vectors give these.
+        sources = (*landmarks, *medials, "hip_r", "hip_l", "up", "vertical")
+        one = dict(zip(sources, np.eye(len(sources)), strict=True))
+        hips = {name: one.pop(name) for name in ("hip_r", "hip_l")}
+        up, vertical = one.pop("up"), one.pop("vertical")
+        points, lines = linear_points(one, hips, up, vertical, subject.stature)
+        weights = np.stack([*points.values(), *lines.values()])
+        return cls(
+            recording,
+            stance,
+            body_shapes(recording, bodies),
+            np.array(shown, np.intp),
+            np.stack([*(stance.pelvis[name] for name in hips), *stance.pelvis_axes.T[[2, 0]]], axis=1),
+            {side: foot_left(stance.legs[side], side) for side in SIDES},
+            medials,
+            tuple(points),
+            (
+                [side for side in SIDES if f"knee_{side}" in lines],
+                [side for side in SIDES if f"elbow_{side}" in lines],
+            ),
+            np.ascontiguousarray(weights[:, :-1]),
+            weights[:, -1:] * UP if weights[:, -1].any() else None,
+        )
 
     def follow(self, seen: Seen, checked: bool = False, trunk: float | None = None) -> Followed:
         """Follow pelvis, legs, trunk and arms.
@@ -282,42 +343,87 @@ class Following:
         Each frame is followed for itself where `trunk`, the length from hips to neck [m], is given; else that is the
         mean over the frames. `checked` refuses groups of markers that do not move as one body.
         """
-        recording, stance, moving, bodies = self.recording, self.stance, seen.moving, dict(seen.clusters)
-        if self.shown:
-            shown = np.stack([moving[name] for name in self.shown], axis=1)
-            bodies = self.shapes.poses(self.shapes.register(shown)) | bodies
+        places, bodies = seen.places, seen.clusters
+        if self.shown.size:
+            bodies = self.shapes.poses(self.shapes.register(places[:, self.shown])) | bodies
         if checked:
-            check_rigid(recording, bodies)
+            check_rigid(self.recording, bodies)
 
         pelvis = bodies["pelvis"]
-        up = pelvis.direction(stance.pelvis_axes[:, 2])
-        assumed = {f"hip_{side}": pelvis.point(stance.pelvis[f"hip_{side}"]) for side in SIDES}
-        hips = {f"hip_{side}": moving.get(f"hip_center_{side}", assumed[f"hip_{side}"]) for side in SIDES}
-        if recording.static is not None:
-            moving, triangles = moving_medials(recording, moving, hips, stance.pelvis)
+        of_pelvis = (pelvis.rotation @ self.pelvis).swapaxes(1, 2)
+        of_pelvis[:, :2] += pelvis.translation[:, None]
+        medials: Points = {}
+        if self.medials:
+            assumed = {f"hip_{side}": of_pelvis[:, k] for k, side in enumerate(SIDES)}
+            moving, triangles = moving_medials(self.recording, seen.moving, assumed, self.stance.pelvis)
             if checked:
-                check_rigid(recording, triangles)
-            bodies |= triangles
-        points: Points = {}
-        for side in SIDES:
-            points |= {f"{joint}_{side}": joint_center(moving, joint, side) for joint in ("knee", "ankle")}
-            points |= {f"{part}_{side}": moving[f"{part}_{side}"] for part in ("heel", "toe")}
-        directions: Points = {}
-        # Square to the thigh, as in the model: knee markers at unlike heights must not tilt the leg sideways.
-        sides = [side for side in SIDES if shows_axis(moving, "knee", side)]
-        if sides:
-            thigh = [hips[f"hip_{side}"] - points[f"knee_{side}"] for side in sides]
-            left, thigh = unit(np.array([[leftward(moving, "knee", side) for side in sides], thigh]))
-            axes = across(left, thigh)
-            directions = {f"knee_axis_{side}": axis for side, axis in zip(sides, axes, strict=True)}
-        for side in SIDES:
-            directions[f"ankle_axis_{side}"] = bodies[f"foot_{side}"].direction(self.foot_left[side])
-        directions["pelvis_forward"] = pelvis.direction(stance.pelvis_axes[:, 0])
-        points |= hips | upper_body(moving, hips, up, self.stature, trunk)
-        for side in SIDES:
-            if f"elbow_{side}" in points and shows_axis(moving, "elbow", side):
-                directions[f"elbow_axis_{side}"] = unit(leftward(moving, "elbow", side))
-        return Followed(moving, points, directions, bodies, assumed, up)
+                check_rigid(self.recording, triangles)
+            bodies = bodies | triangles
+            medials = {name: moving[name] for name in self.medials}
+            places = np.concatenate([places, *(place[:, None] for place in medials.values())], axis=1)
+        places = self.weights @ np.concatenate([places, of_pelvis[:, :3]], axis=1)
+        if self.upright is not None:
+            places += self.upright
+
+        count, (knees, elbows) = len(self.points), self.lines
+        hips, neck = places[:, count], places[:, count + 1]
+        length = mean_length(neck) if trunk is None else trunk
+        back = hips + BACK_SHARE * length * of_pelvis[:, 2]
+        lines, k = unit(places[:, count + 2 :]), len(knees)
+        direction = [
+            # Square to the thigh, as in the model: knee markers at unlike heights must not tilt the leg sideways.
+            across(lines[:, :k], lines[:, k : 2 * k]),
+            *(bodies[f"foot_{side}"].direction(self.foot_left[side])[:, None] for side in SIDES),
+            of_pelvis[:, 3:],
+            lines[:, 2 * k :],
+        ]
+        axes = (
+            *(f"knee_axis_{side}" for side in knees),
+            *(f"ankle_axis_{side}" for side in SIDES),
+            "pelvis_forward",
+            *(f"elbow_axis_{side}" for side in elbows),
+        )
+        return Followed(
+            seen=seen,
+            medials=medials,
+            bodies=bodies,
+            names=(*self.points, "back"),
+            place=np.concatenate([places[:, :count], back[:, None]], axis=1),
+            axes=axes,
+            direction=np.concatenate(direction, axis=1),
+            of_pelvis=of_pelvis,
+        )
+
+
+def linear_points(
+    moving: Points, assumed: Points, up: Array, vertical: Array, stature: float
+) -> tuple[Points, Points]:
+    """Return the points of the model that are linear in places (..., 3) [m], and lines from which the rest follows.
+
+    Args:
+        moving: the landmarks.
+        assumed: hip centers "hip_r", "hip_l" in the pelvis as it stood; those that are mapped win over them.
+        up, vertical: unit vectors, the upward direction of the pelvis and that of gravity.
+        stature: of the subject [m].
+
+    Returns:
+        Points but for the back; the middle of the hips, the line from there to the neck, those of the knees to the left
+        and up the thighs, then those of the elbows to the left, as far as they are seen.
+    """
+    hips = {f"hip_{side}": moving.get(f"hip_center_{side}", assumed[f"hip_{side}"]) for side in SIDES}
+    points: Points = {}
+    for side in SIDES:
+        points |= {f"{joint}_{side}": joint_center(moving, joint, side) for joint in ("knee", "ankle")}
+        points |= {f"{part}_{side}": moving[f"{part}_{side}"] for part in ("heel", "toe")}
+    points |= hips | upper_body(moving, hips, up, vertical, stature)
+    middle = between(hips["hip_r"], hips["hip_l"])
+    knees = [side for side in SIDES if shows_axis(moving, "knee", side)]
+    elbows = [side for side in SIDES if f"elbow_{side}" in points and shows_axis(moving, "elbow", side)]
+    lines = {"hips": middle, "trunk": points["neck_base"] - middle}
+    lines |= {f"knee_{side}": leftward(moving, "knee", side) for side in knees}
+    lines |= {f"thigh_{side}": hips[f"hip_{side}"] - points[f"knee_{side}"] for side in knees}
+    lines |= {f"elbow_{side}": leftward(moving, "elbow", side) for side in elbows}
+    return points, lines
 
 
 def check_axes(recording: Recording, directions: Points) -> None:

@@ -7,7 +7,7 @@ marker on the side of the segment and the lateral marker, as they were standing.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Container, Mapping
 from typing import Any
 
 import numpy as np
@@ -95,7 +95,7 @@ def standing_medials(
     Hip centers "hip_r", "hip_l" (3,) [m] are by regression; those that are mapped win over them.
     """
     points = dict(standing)
-    for joint, side in _unseen(points):
+    for joint, side in unseen(points):
         lateral, wand = points[f"{joint}_lateral_{side}"], points[f"{WANDS[joint]}_{side}"]
         above, offset = _above(points, hips, joint, side), subject.chord_offset(joint)
         try:
@@ -117,7 +117,7 @@ def moving_medials(
     """
     points = dict(moving)
     triangles: dict[str, Poses] = {}
-    for joint, side in _unseen(points):
+    for joint, side in unseen(points):
         names = [f"{WANDS[joint]}_{side}", f"{joint}_lateral_{side}"]
         reference = np.stack([_above(standing, standing, joint, side), *(standing[name] for name in names)])
         seen = np.stack([_above(points, hips, joint, side), *(points[name] for name in names)], axis=1)
@@ -127,7 +127,7 @@ def moving_medials(
     return points, triangles
 
 
-def _unseen(points: Mapping[str, Array]) -> list[tuple[str, Side]]:
+def unseen(points: Container[str]) -> list[tuple[str, Side]]:
     """Return joint and side of the centers that are not to be had from the points, knees before ankles."""
     return [
         (joint, side)

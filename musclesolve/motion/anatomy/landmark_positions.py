@@ -123,8 +123,8 @@ class MarkerMap:
             np.array([weights for _, weights in padded]).reshape(-1, most),
         )
 
-    def follow(self, position: Array) -> tuple[dict[str, Poses], Points]:
-        """The clusters, and every landmark that markers (T, n, 3) [m] or clusters show, (T, 3) [m]."""
+    def follow(self, position: Array) -> tuple[dict[str, Poses], tuple[str, ...], Array]:
+        """The clusters, and names (L,) and places (T, L, 3) [m] of all landmarks, of markers (T, n, 3) [m]."""
         found = rotation, translation, _ = self.clusters.register(position)
         if self.carrier.size:
             carried = (rotation[self.carrier] @ self.place[:, None, :, None])[..., 0]
@@ -133,7 +133,7 @@ class MarkerMap:
         places = self.weights[:, :1] * position[:, self.parts[:, 0]]
         for k in range(1, self.parts.shape[1]):
             places += self.weights[:, k, None] * position[:, self.parts[:, k]]
-        return self.clusters.poses(found), dict(zip(self.landmarks, places.swapaxes(0, 1), strict=True))
+        return self.clusters.poses(found), self.landmarks, places
 
 
 def body_shapes(recording: Recording, bodies: Mapping[str, tuple[Array, Sequence[int]]]) -> Shapes:

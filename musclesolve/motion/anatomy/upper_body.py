@@ -10,8 +10,6 @@ from musclesolve._util.arrays import Array
 from musclesolve.motion.anatomy.joint_centers import between, shoulder_center
 from musclesolve.motion.anatomy.landmark_positions import Points
 from musclesolve.motion.anatomy.proportions import segment_shares
-from musclesolve.motion.anatomy.standing_posture import BACK_SHARE
-from musclesolve.motion.anatomy.unit_vectors import UP, mean_length
 from musclesolve.recording.data import SIDE_NAMES, SIDES
 
 # Points that are the landmarks of the same name, when they are mapped.
@@ -19,12 +17,10 @@ HEAD = ("head_base", "head_low", "head_top")
 HAND = ("hand_radial", "hand_ulnar")
 
 
-def upper_body(
-    moving: Points, hips: Points, pelvis_up: Array, stature: float, trunk: float | None = None
-) -> Points:
-    """Return the model points (T, 3) of trunk, arms, hands and head that the landmarks show.
+def upper_body(moving: Points, hips: Points, pelvis_up: Array, vertical: Array, stature: float) -> Points:
+    """Return the model points of trunk, arms, hands and head that the landmarks show, but for the back.
 
-    trunk: length from hips to neck [m], the mean over the frames unless given.
+    Linear in all but the stature [m], see `anatomy.linear_points`.
     """
     points = {name: moving[name] for name in HEAD if name in moving}
     for side in SIDES:
@@ -46,14 +42,11 @@ def upper_body(
         # One end of the hand alone does not say how the wrist is bent; both of them do, in place of the wrist.
         if f"wrist_{side}" in names or len(names) == len(HAND):
             points |= {name: moving[name] for name in names}
-    middle = between(hips["hip_r"], hips["hip_l"])
     neck = _neck(moving, points)
     if neck is None:
         # The trunk stays upright over a pelvis that tilts; tilting with it, it would be thrown about.
-        neck = middle + segment_shares()["trunk"]["share"] * stature * UP
-    trunk = mean_length(neck - middle) if trunk is None else trunk
-    back = middle + BACK_SHARE * trunk * pelvis_up
-    return points | {"neck_base": neck, "back": back}
+        neck = between(hips["hip_r"], hips["hip_l"]) + segment_shares()["trunk"]["share"] * stature * vertical
+    return points | {"neck_base": neck}
 
 
 def completed(moving: Points, points: Points) -> list[str]:

@@ -318,7 +318,7 @@ def gait2392_without(folder: Path, *markers: str) -> Path:
     trial, walk = read_trial(path), read_trc(file)
     # What only the standing trial shows, carried into the motion by the cluster of its segment, which is rigid here.
     standing = standing_markers(trial.static)
-    poses, _ = MarkerMap.of(trial, trial.markers.names, standing).follow(trial.markers.position)
+    poses, *_ = MarkerMap.of(trial, trial.markers.names, standing).follow(trial.markers.position)
     rotation = rotation_of(trial.document, trial.document.content["laboratory"])
     added = {
         marker: poses[cluster].point(standing[marker]) @ rotation
