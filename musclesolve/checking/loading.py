@@ -19,7 +19,7 @@ import numpy as np
 from musclesolve._util.arrays import Array
 from musclesolve.checking.case import Case, Fact, contained, finding_of
 from musclesolve.checking.finding import Finding, Run, Where
-from musclesolve.checking.repair import Recorded
+from musclesolve.checking.repair import ROLES, Recorded
 from musclesolve.errors import InputError
 from musclesolve.recording.c3d.c3d_file import is_c3d, read_c3d
 from musclesolve.recording.data import Markers, PlateForce, Table, Trial
@@ -53,6 +53,10 @@ from musclesolve.recording.trial.trial_file import (
 )
 
 Rows = TypeVar("Rows", Markers, Table)
+MARKER_TABLES = ("laboratory", "files", "markers", "mapping", "clusters", "carried")
+"""What states how markers are read and what they mean."""
+WITHOUT_PARTS: dict[str, Any] = {"segments": None, "body": None}
+"""What [subject] states of segments and of a calibrated body is read apart from the rest."""
 
 
 def load(path: Path) -> tuple[Case | None, list[Finding]]:
@@ -66,33 +70,96 @@ def load(path: Path) -> tuple[Case | None, list[Finding]]:
         return None, [finding_of(code, error)]
     content, errors = examined(document)
     findings = _together([finding_of("trial_file", error) for error in errors])
-    axes: tuple[Fact, ...] = ("up", "forward")
-    unknown: set[Fact] = {axis for axis in axes if content["laboratory"][axis] is None}
-    files: dict[str, Path] = {}
-    for role, name in content["files"].items():
-        if name is not None:
-            with contained(findings, f"search for the file of {role}", code="unreadable"):
-                files[role] = document.input_file("files", role, name)
-    rotation, standing = _rotations(document, content["laboratory"], findings)
-
-    def markers(role: str, rotation: Array) -> Markers | None:
-        recorded = read_leniently(files[role], read_markers, findings) if role in files else None
-        return None if recorded is None else _whole(recorded, "NumFrames", findings).rotated(rotation)
-
-    walk, static = markers("markers", rotation), markers("static", standing)
+    unknown = _unknown_axes(content)
+    files = _files(document, content, findings)
+    rotation, walk, static = _motion_and_standing(document, content, files, findings, read_markers)
     if walk is None:
         # Nothing can be found in forces without the feet, but whether their file can be read.
         if "forces" in files and not is_c3d(files["forces"]):
             read_leniently(files["forces"], read_forces_table, findings)
         return None, findings
-    laboratory = {key: axis for key, axis in content["laboratory"].items() if axis is not None}
     trial = _trial(document, content, files, rotation, walk, static, findings)
     if any(finding.code == "mapping" for finding in findings):
         unknown.add("mapping")
     if not trial.forces or not all(map(is_stated, content["force"])):
         unknown.add("plates")
-    case = Case(document, content, Recorded(trial, laboratory), tuple(findings), frozenset(unknown))
+    case = Case(document, content, _recorded(trial, content), tuple(findings), frozenset(unknown))
     return case, findings
+
+
+def load_markers(
+    path: Path, read: Callable[[Path], Markers] = read_markers
+) -> tuple[Case | None, list[Finding]]:
+    """As `load`, of motion, standing trial and what their markers mean; nothing else is read, or reported.
+
+    read: reader of the markers of a file.
+    """
+    try:
+        document = trial_document(path)
+    except InputError as error:
+        return None, [finding_of("trial_file", error)]
+    # What joints need beside markers; the other tables have their defaults.
+    used = (*MARKER_TABLES, "subject", "joint_centers")
+    document.content = {name: table for name, table in document.content.items() if name in used}
+    content, errors = examined(document)
+    content["files"] = {role: content["files"][role] for role in ROLES}
+    concerned = tuple(f"[{name}]" for name in MARKER_TABLES)
+    found = [finding_of("trial_file", error) for error in errors]
+    findings = [finding for finding in found if (finding.where.field or "").startswith(concerned)]
+    unknown, files = _unknown_axes(content), _files(document, content, findings)
+    _, walk, static = _motion_and_standing(document, content, files, findings, read)
+    if walk is None:
+        return None, findings
+    unread = static is None and content["files"]["static"] is not None
+    marker_mapping = _marker_mapping(document, content, walk, static, unread, findings)
+    subject = subject_of(document, _subject_values(content) | WITHOUT_PARTS)
+    span = float(walk.time[0]), float(walk.time[-1])
+    trial = assembled(document, content, {}, marker_mapping, FunctionalTrials(), (), subject, span)
+    case = Case(document, content, _recorded(trial, content), tuple(findings), frozenset(unknown))
+    return case, findings
+
+
+def _files(document: Document, content: dict[str, Any], findings: list[Finding]) -> dict[str, Path]:
+    """Return role -> file of those that are named and there."""
+    files: dict[str, Path] = {}
+    for role, name in content["files"].items():
+        if name is not None:
+            with contained(findings, f"search for the file of {role}", code="unreadable"):
+                files[role] = document.input_file("files", role, name)
+    return files
+
+
+def _motion_and_standing(
+    document: Document,
+    content: dict[str, Any],
+    files: dict[str, Path],
+    findings: list[Finding],
+    read: Callable[[Path], Markers],
+) -> tuple[Array, Markers | None, Markers | None]:
+    """Return the rotation (3, 3) from the files to the global frame, and both recordings in that frame."""
+    rotation, standing = _rotations(document, content["laboratory"], findings)
+
+    def markers(role: str, rotation: Array) -> Markers | None:
+        recorded = read_leniently(files[role], read, findings) if role in files else None
+        return None if recorded is None else _whole(recorded, "NumFrames", findings).rotated(rotation)
+
+    return rotation, markers("markers", rotation), markers("static", standing)
+
+
+def _recorded(trial: Trial, content: dict[str, Any]) -> Recorded:
+    return Recorded(trial, {key: axis for key, axis in content["laboratory"].items() if axis is not None})
+
+
+def _subject_values(content: dict[str, Any]) -> dict[str, Any]:
+    """Return [subject]; what is not known is not a number, and no check looks at it."""
+    values: dict[str, Any] = content["subject"]
+    unknown = {key: float("nan") for key in ("mass_kg", "stature_m") if values[key] is None}
+    return values | unknown | {"sex": values["sex"] or "male"}
+
+
+def _unknown_axes(content: dict[str, Any]) -> set[Fact]:
+    axes: tuple[Fact, ...] = ("up", "forward")
+    return {axis for axis in axes if content["laboratory"][axis] is None}
 
 
 def _together(findings: list[Finding]) -> list[Finding]:
@@ -184,11 +251,8 @@ def _trial(
         forces, corrections = corrected_plates(document, content, forces, rotation)
         notes += corrections
 
-    # What is not known is not a number, and no check looks at it.
-    values = content["subject"]
-    unknown = {key: float("nan") for key in ("mass_kg", "stature_m") if values[key] is None}
-    values = values | unknown | {"sex": values["sex"] or "male"}
-    subject = subject_of(document, values | {"segments": None, "body": None})
+    values = _subject_values(content)
+    subject = subject_of(document, values | WITHOUT_PARTS)
     with contained(findings, "reading of the subject's segments and body", code="unreadable"):
         subject = subject_of(document, values)
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
+from musclesolve.desk.marker_meaning import Meanings
 from musclesolve.desk.recordings import Recordings
 from musclesolve.desk.runner import Runner, Task
 from musclesolve.desk.trial_document import Open, Place, TrialDocument
@@ -58,12 +59,14 @@ class Desk:
         draft: of the folder, as it was made last.
         recordings: markers of the files that were read.
         options: of the next run.
+        meanings: what they mean by the trial file.
         close: ends the server.
     """
 
     def __init__(self, folder: Path) -> None:
         self.folder, self.runner = WorkFolder(folder), Runner()
         self.recordings = Recordings()
+        self.meanings = Meanings(self.recordings)
         self.close: Callable[[], None] = lambda: None
         self.trial: TrialDocument | None = None
         self.draft: FolderDraft | None = None

@@ -134,6 +134,10 @@ class View:
         self.refresh_frame()
         self._content.refresh()
 
+    def refresh_steps(self) -> None:
+        """Draw anew what is known of the steps."""
+        self._navigation.refresh()
+
     def refresh_frame(self) -> None:
         """Draw anew what stands around the step: header, steps, text of the trial file."""
         self._header.refresh()

@@ -1,0 +1,381 @@
+"""What the markers of the open trial mean: landmark by landmark, from where it is known, and what is wrong with it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field
+from functools import cache, cached_property
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+
+from musclesolve._util.arrays import Array
+from musclesolve._util.bundled_toml import bundled_toml
+from musclesolve.checking.case import Case
+from musclesolve.checking.finding import Finding
+from musclesolve.checking.loading import load_markers
+from musclesolve.checking.markers import landmark_order
+from musclesolve.checking.observed_body import landmark
+from musclesolve.checking.stages import checks_of, examine
+from musclesolve.desk.recordings import Recordings
+from musclesolve.desk.trial_document import Place
+from musclesolve.drafting.choose_mapping import MarkerChoice, choose_mapping
+from musclesolve.drafting.laboratory_axes import LaboratoryAxes, laboratory_axes
+from musclesolve.errors import InputError
+from musclesolve.recording.data import Markers, Trial
+from musclesolve.recording.file_axes import global_from_laboratory, standing_axes
+from musclesolve.recording.markers.landmark_names import landmarks
+from musclesolve.recording.markers.mapping_tables import functional_joints
+from musclesolve.recording.markers.marker_mapping import requested_mapping
+from musclesolve.recording.markers.marker_names import MarkerNames, split_label
+from musclesolve.recording.markers.marker_set import MarkerSet, marker_names_of, marker_sets, markers_of
+
+Source = Literal["file", "set", "left out", ""]
+"""A line of [mapping], the marker set, left out by a line of [mapping], or not mapped."""
+Recording = Literal["standing", "motion"]
+
+
+@dataclass(frozen=True)
+class Part:
+    """A part of the body: its landmarks, without side where they have both, and pairs between which a line is drawn."""
+
+    title: str
+    landmarks: tuple[str, ...]
+    lines: tuple[tuple[str, str], ...]
+
+
+@cache
+def parts() -> tuple[Part, ...]:
+    """The parts of the body, as `marker_parts.toml` has them; lines by the names of landmarks, side included."""
+    described = []
+    for entry in bundled_toml(__package__, "marker_parts.toml")["part"]:
+        lines = [
+            pair
+            for one, other in entry["lines"]
+            for suffix in ("", "_r", "_l")
+            if set(pair := (_of_side(one, suffix), _of_side(other, suffix))) <= set(landmarks())
+        ]
+        described.append(Part(entry["title"], tuple(entry["landmarks"]), tuple(dict.fromkeys(lines))))
+    return tuple(described)
+
+
+def _of_side(name: str, suffix: str) -> str:
+    return name if name in landmarks() else name + suffix
+
+
+@dataclass(frozen=True)
+class Mapped:
+    """One landmark.
+
+    way: as a trial file writes it: a marker, a midpoint, or weights; None where it is not mapped. problem: why what is
+    mapped cannot be used, or why it is asked for; suggestion: what the names of the markers mean, None where nothing.
+    """
+
+    name: str
+    way: Any = None
+    source: Source = ""
+    problem: str = ""
+    suggestion: Any = None
+    missing: bool = False
+
+    @property
+    def markers(self) -> list[str]:
+        """The markers that it is mapped to."""
+        return markers_of(self.way)
+
+
+@dataclass(frozen=True)
+class Meaning:
+    """What the markers of a trial mean.
+
+    case: motion and standing trial in the global frame, by the names that the mapping uses; None where there is no
+    motion. findings: what is wrong, causes first. mapped: landmark -> what is known of it. clusters: as they are
+    asked for; carried: marker of the standing trial -> the cluster that carries it. files: that it was read from.
+    """
+
+    case: Case | None
+    findings: tuple[Finding, ...]
+    mapped: Mapping[str, Mapped]
+    clusters: Mapping[str, list[str]] = field(default_factory=dict)
+    carried: Mapping[str, str] = field(default_factory=dict)
+    files: tuple[Path, ...] = ()
+    labels: Mapping[str, str] = field(default_factory=dict)
+    chosen_set: str | None = None
+    proposed: Proposal | None = None
+
+    @property
+    def missing(self) -> list[str]:
+        """Landmarks that are needed and not mapped."""
+        return [name for name, each in self.mapped.items() if each.missing]
+
+    @property
+    def suggestions(self) -> dict[str, Any]:
+        """Landmark -> how it may be mapped, of those that are not."""
+        return {name: each.suggestion for name, each in self.mapped.items() if each.suggestion is not None}
+
+    @property
+    def faults(self) -> list[Finding]:
+        """What is wrong besides landmarks that are missing, which the reader of trial files reports of [mapping]."""
+        return [
+            finding for finding in self.findings if not (self.missing and finding.where.field == "[mapping]")
+        ]
+
+    @cached_property
+    def landmark_of(self) -> dict[str, str]:
+        """Marker -> the first landmark that it shows."""
+        shown = dict[str, str]()
+        for name, each in self.mapped.items():
+            for marker in each.markers:
+                shown.setdefault(marker, name)
+        return shown
+
+    def recording(self, which: Recording) -> Markers | None:
+        """The motion or the standing trial."""
+        trial = None if self.case is None else self.case.trial
+        return None if trial is None else trial.static if which == "standing" else trial.markers
+
+    @cached_property
+    def marker_names(self) -> list[str]:
+        """The markers of both recordings, those of the motion first."""
+        both = (self.recording("motion"), self.recording("standing"))
+        return list(dict.fromkeys(name for markers in both if markers is not None for name in markers.names))
+
+    def written(self, marker: str) -> str:
+        """The name by which a trial file names a marker."""
+        return self.labels.get(marker, marker)
+
+    def changes_of(self, suggestions: Mapping[str, Any]) -> dict[Place, Any]:
+        """What the trial file states once suggestions are accepted: landmarks, and the clusters that carry them."""
+        changes: dict[Place, Any] = {("mapping", name): way for name, way in suggestions.items()}
+        moving = self.recording("motion")
+        for marker in (marker for way in suggestions.values() for marker in markers_of(way)):
+            cluster = None if self.proposed is None else self.proposed.carried.get(marker)
+            if moving is not None and marker not in moving and cluster and marker not in self.carried:
+                changes["carried", marker] = cluster
+                if cluster not in self.clusters and self.proposed is not None:
+                    changes["clusters", cluster] = list(self.proposed.clusters[cluster])
+        return changes
+
+
+@dataclass(frozen=True)
+class Proposal:
+    """What the names of the markers mean: landmarks, and clusters that carry what only the standing trial shows.
+
+    set: a bundled marker set whose names are there, None where none is. axes: of the files, as the markers show them.
+    """
+
+    set: MarkerSet | None
+    mapping: Mapping[str, Any]
+    clusters: Mapping[str, list[str]]
+    carried: Mapping[str, str]
+    axes: LaboratoryAxes
+
+
+class Meanings:
+    """What the markers of the trial mean, found once for each text and state of the files.
+
+    Args:
+        recordings: that were read.
+    """
+
+    def __init__(self, recordings: Recordings) -> None:
+        self._recordings = recordings
+        self._last: tuple[Path, str, Meaning] | None = None
+        self._proposed: tuple[Markers, Markers | None, MarkerChoice] | None = None
+
+    def known(self, path: Path, text: str) -> Meaning | None:
+        """The meaning where it was found already and no file has changed; reads nothing."""
+        if self._last is None or self._last[:2] != (path, text):
+            return None
+        meaning = self._last[2]
+        return meaning if all(map(self._recordings.known, meaning.files)) else None
+
+    def of(self, path: Path, text: str) -> Meaning:
+        """The meaning; reads the files where they are new, which takes a moment."""
+        meaning = self.known(path, text)
+        if meaning is None:
+            meaning = self._found(path)
+            self._last = path, text, meaning
+        return meaning
+
+    def _found(self, path: Path) -> Meaning:
+        read = list[Path]()
+
+        def reader(file: Path) -> Markers:
+            read.append(file)
+            return self._recordings.markers(file)
+
+        case, findings = load_markers(path, reader)
+        if case is None:
+            mapped = {name: Mapped(name) for name in landmarks()}
+            return Meaning(None, tuple(findings), mapped, files=tuple(read))
+        content, document = case.content, case.document
+        raw = _raw(case, read, self._recordings)
+        tables: Mapping[str, Mapping[str, Any]] = {
+            name: content[name] for name in ("mapping", "clusters", "carried")
+        }
+        names = MarkerNames()
+        with suppress(InputError):
+            asked = requested_mapping(document, content, *raw)
+            tables, names = asked.tables, asked.names
+        labels = _written_names(raw, names)
+        proposal = self._proposal(raw, names, labels)
+        examined = examine(case, checks_of(landmark_order.__name__), {})
+        wrong = {finding.where.field: finding.what for finding in examined.findings}
+        functional = functional_joints(content)
+        mapped = {}
+        for name, known in landmarks().items():
+            own, way = content["mapping"].get(name), tables["mapping"].get(name)
+            source: Source = (
+                "left out" if own is False else "file" if own is not None else "set" if way else ""
+            )
+            needed = (
+                known.required
+                and name.partition("_")[0] not in functional
+                and not any(other in tables["mapping"] for other in known.instead)
+            )
+            way = None if own is False else way
+            mapped[name] = Mapped(
+                name,
+                way,
+                source,
+                problem=wrong.get(f"[mapping] {name}", "") if way is not None else "",
+                suggestion=proposal.mapping.get(name) if way is None and source == "" else None,
+                missing=needed and way is None,
+            )
+        mapped = _without_double_suggestions(mapped)
+        return Meaning(
+            case,
+            examined.findings,
+            mapped,
+            {
+                name: list(markers)
+                for name, markers in tables["clusters"].items()
+                if isinstance(markers, list)
+            },
+            {marker: cluster for marker, cluster in tables["carried"].items() if isinstance(cluster, str)},
+            tuple(read),
+            labels,
+            content["markers"]["set"],
+            proposal,
+        )
+
+    def _proposal(
+        self, raw: tuple[Markers, Markers | None], names: MarkerNames, labels: Mapping[str, str]
+    ) -> Proposal:
+        """What drafting makes of the markers, by the names of the trial."""
+        if self._proposed is None or self._proposed[:2] != raw:
+            self._proposed = (*raw, choose_mapping(*raw))
+        choice = self._proposed[2]
+        chosen = None if choice.set is None else marker_sets()[choice.set]
+        own = frozenset(marker for weights in choice.resolved.values() for marker in weights)
+        theirs = (
+            MarkerNames(own, person=choice.person)
+            if chosen is None
+            else marker_names_of(chosen, own, choice.person)
+        )
+        name_of = dict[str, str]()
+        for markers in (each for each in raw if each is not None):
+            here = names.renamed(markers).names
+            for their, mine, label in zip(theirs.renamed(markers).names, here, markers.names, strict=True):
+                name_of.setdefault(their, labels.get(mine, mine))
+                name_of.setdefault(split_label(label)[1], labels.get(mine, mine))
+
+        def named(markers: Iterable[str]) -> list[str]:
+            return [name_of[marker] for marker in markers if marker in name_of]
+
+        clusters = {} if chosen is None else dict(chosen.clusters)
+        carried = {} if chosen is None else dict(chosen.carried)
+        return Proposal(
+            chosen,
+            {
+                name: way
+                for name, weights in choice.resolved.items()
+                if (way := _way(weights, name_of)) is not None
+            },
+            {name: named(markers) for name, markers in (clusters | dict(choice.clusters.markers)).items()},
+            {
+                name_of[marker]: cluster
+                for marker, cluster in (carried | dict(choice.clusters.carried)).items()
+                if marker in name_of
+            },
+            laboratory_axes(choice, None),
+        )
+
+
+def _raw(case: Case, read: list[Path], recordings: Recordings) -> tuple[Markers, Markers | None]:
+    """Motion and standing trial in the axes of their files."""
+    trial = case.trial
+
+    # Where a file was repaired to be read, what was read of it stands in the case alone.
+    def original(markers: Markers) -> Markers:
+        try:
+            return recordings.markers(markers.path) if markers.path in read else markers
+        except InputError:
+            return markers
+
+    return original(trial.markers), None if trial.static is None else original(trial.static)
+
+
+def _written_names(raw: tuple[Markers, Markers | None], names: MarkerNames) -> dict[str, str]:
+    """Marker by the name of the mapping -> its name in a trial file: without the person where that is clear."""
+    written = dict[str, str]()
+    for markers in (each for each in raw if each is not None):
+        persons = {split_label(label)[0] for label in markers.names} - {""}
+        plain = [split_label(label)[1] for label in markers.names]
+        for name in names.renamed(markers).names:
+            person, short = split_label(name)
+            alone = persons == {person} or (names.person is not None and names.person == person)
+            written.setdefault(name, short if person and alone and plain.count(short) == 1 else name)
+    return written
+
+
+def _way(weights: Mapping[str, float], name_of: Mapping[str, str]) -> Any:
+    """How a trial file writes weights of markers; None where one is not there."""
+    if not set(weights) <= set(name_of):
+        return None
+    named = {name_of[marker]: weight for marker, weight in weights.items()}
+    if len(named) == 1:
+        return next(iter(named))
+    if len(named) == 2 and set(named.values()) == {0.5}:
+        return {"midpoint": list(named)}
+    return {"weights": named}
+
+
+def _without_double_suggestions(mapped: Mapping[str, Mapped]) -> dict[str, Mapped]:
+    """The landmarks without suggestions of a point that another landmark is mapped to."""
+    taken = [each.way for each in mapped.values() if each.way is not None]
+    return {
+        name: Mapped(name, each.way, each.source, each.problem, None, each.missing)
+        if each.suggestion in taken
+        else each
+        for name, each in mapped.items()
+    }
+
+
+def way_text(way: Any) -> str:
+    """How a landmark is mapped, in words."""
+    if isinstance(way, str):
+        return way
+    if isinstance(way, dict) and isinstance(way.get("midpoint"), list):
+        return "midway between " + " and ".join(map(str, way["midpoint"]))
+    if isinstance(way, dict) and isinstance(way.get("weights"), dict):
+        return " + ".join(f"{weight:g} {marker}" for marker, weight in way["weights"].items())
+    return str(way)
+
+
+def laboratory_rotation(meaning: Meaning, which: Recording) -> Array | None:
+    """The rotation (3, 3) from the axes of a file to those of the picture; None where there is no motion."""
+    if meaning.case is None:
+        return None
+    laboratory = meaning.case.content["laboratory"]
+    axes = standing_axes(laboratory) if which == "standing" else (laboratory["forward"], laboratory["up"])
+    return global_from_laboratory(*axes)
+
+
+def landmark_paths(trial: Trial, markers: Markers) -> dict[str, Array]:
+    """Landmark -> its path (T, 3) [m] in one recording, of those that it shows."""
+    paths = {name: landmark(trial, name, markers) for name in trial.mapping}
+    return {name: path for name, path in paths.items() if path is not None and np.isfinite(path).any()}

@@ -1,0 +1,110 @@
+"""One recording as the page draws it: markers by side, lines between landmarks, the floor, and each frame."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from musclesolve._util.arrays import Array
+from musclesolve.checking.observed_body import ahead, seen_mean
+from musclesolve.desk.marker_meaning import Meaning, Recording, landmark_paths, parts
+from musclesolve.plotting.page.page_style import SIDE_COLOR
+
+COLORS = {"r": SIDE_COLOR["r"], "l": SIDE_COLOR["l"], "m": "#3c4650", "": "#a4adb7"}
+"""By side: right, left, mapped without side, not mapped."""
+USUAL_HEIGHT = 1.8
+"""Of a picture in which no landmark shows the height [m]."""
+
+
+class Picture:
+    """One recording as it is drawn.
+
+    Args:
+        meaning: of its markers.
+        which: the standing trial or the motion.
+    """
+
+    def __init__(self, meaning: Meaning, which: Recording) -> None:
+        case, markers = meaning.case, meaning.recording(which)
+        assert case is not None
+        assert markers is not None
+        self.meaning, self.which, self.markers, self.trial = meaning, which, markers, case.trial
+        self.paths = landmark_paths(case.trial, markers)
+        self.names = list(self.paths)
+
+    @property
+    def kinds(self) -> list[str]:
+        """The side of each marker: "r", "l", "m" of the middle, "" where it shows no landmark."""
+        sides = {
+            marker: name[-1] if name[-2:] in ("_r", "_l") else "m"
+            for marker, name in self.meaning.landmark_of.items()
+        }
+        return [sides.get(name, "") for name in self.markers.names]
+
+    @property
+    def lines(self) -> list[tuple[int, int, str]]:
+        """Pairs of landmarks (their numbers) between which a line is drawn, with the side."""
+        return [
+            (
+                self.names.index(one),
+                self.names.index(other),
+                one[-1] if one[-2:] == other[-2:] in ("_r", "_l") else "m",
+            )
+            for part in parts()
+            for one, other in part.lines
+            if one in self.paths and other in self.paths
+        ]
+
+    @cached_property
+    def extent(self) -> tuple[float, float]:
+        """Height of the floor, and of the body above it [m], by the landmarks; else by all markers."""
+        paths = list(self.paths.values()) or [self.markers.position.reshape(-1, 3)]
+        heights = np.concatenate([path[:, 2] for path in paths])
+        heights = heights[np.isfinite(heights)]
+        if not heights.size:
+            return 0.0, USUAL_HEIGHT
+        low, high = np.percentile(heights, [1.0, 99.0])
+        # The lowest markers are on shoes, some centimetres above the floor.
+        floor = 0.0 if -0.05 < low < 0.25 else float(low)
+        return floor, max(float(high) - floor, 0.3)
+
+    @cached_property
+    def facing(self) -> float:
+        """The way the subject faces, as an angle from the x axis about the z axis [rad]; 0 where it is not seen."""
+        forward = ahead(self.trial, self.markers)
+        mean = np.zeros(3) if forward is None else seen_mean(forward)
+        return float(np.arctan2(mean[1], mean[0])) if np.isfinite(mean).all() else 0.0
+
+    @cached_property
+    def best_frame(self) -> int:
+        """The frame in which most markers are seen, of several the one in the middle."""
+        count = np.isfinite(self.markers.position).all(axis=2).sum(axis=1)
+        best = np.flatnonzero(count == count.max())
+        return int(best[len(best) // 2])
+
+    def frame_at(self, time: float) -> int:
+        """The frame nearest to a time [s]."""
+        return int(np.argmin(np.abs(self.markers.time - time)))
+
+    def moment(self, frame: int) -> dict[str, Any]:
+        """Where markers and landmarks are in a frame, and the point in the middle of the picture [m]."""
+        markers = self.markers.position[frame]
+        landmarks = np.array([path[frame] for path in self.paths.values()]).reshape(-1, 3)
+        points = landmarks if np.isfinite(landmarks).all(axis=1).any() else markers
+        points = points[np.isfinite(points).all(axis=1)]
+        floor, height = self.extent
+        middle = np.median(points, axis=0) if len(points) else np.zeros(3)
+        center = [float(middle[0]), float(middle[1]), floor + 0.47 * height]
+        return {
+            "markers": _rounded(markers),
+            "landmarks": _rounded(landmarks),
+            "center": _rounded([center])[0],
+        }
+
+
+def _rounded(points: Array | Sequence[Sequence[float]]) -> list[list[float] | None]:
+    """Points (k, 3) to the millimetre; None of those that are not seen."""
+    return [[round(float(x), 3) for x in point] if np.isfinite(point).all() else None for point in points]

@@ -1,0 +1,66 @@
+"""The markers of a recording in three dimensions, at one instant: a canvas that is turned and zoomed in the browser."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from nicegui.element import Element
+from nicegui.events import GenericEventArguments
+
+from musclesolve.desk.marker_meaning import laboratory_rotation
+from musclesolve.desk.marker_picture import COLORS, Picture
+
+
+class MarkerScene(Element, component="marker_scene.js"):
+    """The picture in the page.
+
+    Args:
+        on_pick: called with the marker that was clicked, None beside all of them.
+    """
+
+    def __init__(self, on_pick: Callable[[str | None], Any]) -> None:
+        super().__init__()
+        for name in ("names", "kinds", "lines", "axes", "marked", "offered"):
+            self._props[name] = []
+        self._props["colors"], self._props["all"] = COLORS, False
+
+        def pick(event: GenericEventArguments) -> Any:
+            return on_pick(event.args["name"])
+
+        self.on("pick", pick)
+
+    def draw(self, picture: Picture, frame: int, ahead: bool) -> None:
+        """Draw a recording at one of its frames; ahead: whether the walking direction is known."""
+        rotation = laboratory_rotation(picture.meaning, picture.which)
+        floor, height = picture.extent
+        self._props |= {
+            "names": list(picture.markers.names),
+            "kinds": picture.kinds,
+            "lines": picture.lines,
+            "axes": [] if rotation is None else rotation.T.tolist(),
+            "ahead": ahead,
+            "floor": floor,
+            "facing": picture.facing,
+            "height": height,
+            "moment": picture.moment(frame),
+            "label": f"The markers of the {'standing trial' if picture.which == 'standing' else 'motion'}. "
+            "Drag or arrow keys turn it, plus and minus zoom, Home shows it as at first. "
+            "Markers can be chosen from the list beside it, too.",
+        }
+        self.update()
+
+    def show_frame(self, picture: Picture, frame: int) -> None:
+        """Draw another frame of the same recording."""
+        self._props["moment"] = picture.moment(frame)
+        self.update()
+
+    def point_out(self, selected: str | None, marked: Sequence[str], offered: Sequence[str]) -> None:
+        """Point out the marker that is selected, others, and those that are suggested."""
+        self._props |= {"selected": selected or "", "marked": list(marked), "offered": list(offered)}
+        self.update()
+
+    def name_all(self, shown: bool) -> None:
+        """Show every name, or those that are asked for."""
+        self._props["all"] = shown
+        self.update()
