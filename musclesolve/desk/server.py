@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import logging
 import secrets
 import socket
 import webbrowser
@@ -67,6 +68,7 @@ def serve(folder: Path, port: int, opens: bool, announce: Callable[[str], None])
     Raises:
         InputError: a folder that cannot be used, or a port that is not free.
     """
+    logging.getLogger("nicegui").setLevel(logging.ERROR)  # not each page that somebody asks for in vain
     desk = Desk(folder)
     with contextlib.closing(_listening(port)) as listening:
         port, token = listening.getsockname()[1], secrets.token_urlsafe(24)
