@@ -12,7 +12,7 @@ from musclesolve.drafting.draft_folder import draft_folder, write_drafts
 from musclesolve.motion.events.gait_events import gait_events
 from musclesolve.recording.trial.trial_file import read_trial
 from musclesolve.synthetic.trial_copy import open_copy, write_copy
-from tests.support.refusals import refused
+from refusals import refused
 
 
 def test_plates_of_columns_their_feet_and_events():

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from musclesolve.desk.trial_document import TrialDocument
-from tests.support.refusals import refused
+from refusals import refused
 
 DRAFT = """\
 # Drafted.

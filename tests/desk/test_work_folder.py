@@ -12,7 +12,7 @@ import pytest
 
 from musclesolve.desk import work_folder
 from musclesolve.desk.work_folder import LONGEST_NAME, MOST_FILES, WorkFolder, checked_name
-from tests.support.refusals import refused
+from refusals import refused
 
 
 @pytest.fixture

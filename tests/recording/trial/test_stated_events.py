@@ -9,7 +9,7 @@ from musclesolve.data.bundled import reference_stride
 from musclesolve.motion.events.gait_events import gait_events
 from musclesolve.recording.trial.trial_file import read_trial
 from musclesolve.synthetic.trial_copy import open_copy, write_copy
-from tests.support.refusals import refused
+from refusals import refused
 
 
 def stated(folder, line):
