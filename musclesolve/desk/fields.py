@@ -22,6 +22,7 @@ UNITS = {
     "_years": "years",
     "_deg": "degrees",
 }
+NAMES = {"emg": "EMG"}
 
 
 def title_of(key: str) -> str:
@@ -29,7 +30,7 @@ def title_of(key: str) -> str:
     for ending, unit in UNITS.items():
         if key.endswith(ending):
             return f"{key.removesuffix(ending).replace('_', ' ').capitalize()} [{unit}]"
-    return key.replace("_", " ").capitalize()
+    return NAMES.get(key, key.replace("_", " ").capitalize())
 
 
 def keys_of(view: View) -> dict[str, Any]:
@@ -79,8 +80,17 @@ def field(view: View, table: str, key: str, title: str = "", redraw: bool = Fals
             stated = round(stated)
         elif spec["type"] == "number" and isinstance(stated, int):
             stated = float(stated)
-        if view.state((table, key), stated) and redraw:
-            view.refresh()
+        if view.state((table, key), stated):
+            suggested.set_visibility(stated is None)
+            if redraw:
+                view.refresh()
+
+    entry: ui.number | ui.input | None = None
+
+    def take(guess: Any) -> None:
+        if entry is not None:
+            entry.set_value(guess)
+        taken(guess)
 
     with ui.row().classes("ms-field"):
         if spec["type"] == "truth":
@@ -99,7 +109,7 @@ def field(view: View, table: str, key: str, title: str = "", redraw: bool = Fals
         elif spec["type"] == "number" and "words" in spec:
             _number_or_word(title, spec, value, taken)
         elif spec["type"] in ("number", "whole") and not isinstance(value, str):
-            number = ui.number(
+            entry = number = ui.number(
                 title,
                 value=value,
                 min=spec.get("minimum", spec.get("above")),
@@ -108,16 +118,16 @@ def field(view: View, table: str, key: str, title: str = "", redraw: bool = Fals
             ).props("outlined dense")
             number.classes("ms-input").on("change", lambda: taken(number.value))
         else:
-            text = ui.input(title, value=str(value or ""), placeholder=str(default or "")).props(
+            entry = text = ui.input(title, value=str(value or ""), placeholder=str(default or "")).props(
                 "outlined dense"
             )
             text.classes("ms-input").on("change", lambda: taken(text.value))
         with ui.column().classes("ms-beside"):
             ui.label(f"{spec['about'][0].upper()}{spec['about'][1:]}.").classes("ms-why")
-            if value is None:
-                for each in trial.opens:
+            with ui.column().classes("ms-beside") as suggested:
+                for each in trial.opens if value is None else ():
                     if (each.table, each.key) == (table, key):
-                        _suggestion(view, each)
+                        _suggestion(each, take)
 
 
 NUMBER = "number"
@@ -155,17 +165,12 @@ def _number_or_word(title: str, spec: Mapping[str, Any], value: Any, taken: Call
             each.classes("w-full")
 
 
-def _suggestion(view: View, each: Open) -> None:
-    """What the draft has left open, with a button that accepts its value."""
+def _suggestion(each: Open, take: Callable[[Any], object]) -> None:
+    """What the draft has left open, with a button that takes its value."""
     ui.label(f"{each.why[0].upper()}{each.why[1:]}.").classes("ms-suggested")
-
-    def accept() -> None:
-        if view.state((each.table, str(each.key)), each.value):
-            view.refresh()
-
     # Of what is chosen from a list a draft gives an example, no guess.
     with ui.row():
         if each.value is not None and "choices" not in trial_keys()[each.table]["keys"][str(each.key)]:
-            ui.button(f"Take the guess: {value_text(each.value)}", on_click=accept).props(
+            ui.button(f"Take the guess: {value_text(each.value)}", on_click=lambda: take(each.value)).props(
                 "outline dense no-caps"
             )

@@ -19,10 +19,22 @@ from musclesolve.desk.trial_document import Place
 from musclesolve.errors import MuscleSolveError
 
 LOG = logging.getLogger("musclesolve")
-State = Literal["done", "open", "fault", ""]
-"""Of a step: everything is there, something is left to do, something is wrong, or nothing can be said."""
-ICONS = {"done": "check_circle", "open": "radio_button_unchecked", "fault": "error", "": "remove"}
-SAID = {"done": "done", "open": "to do", "fault": "faults", "": "nothing to do yet"}
+State = Literal["done", "open", "warning", "fault", ""]
+"""Of a step: done, something is left to do, to be looked at, something is wrong, or nothing can be said."""
+ICONS = {
+    "done": "check_circle",
+    "open": "radio_button_unchecked",
+    "warning": "warning",
+    "fault": "error",
+    "": "remove",
+}
+SAID = {
+    "done": "done",
+    "open": "to do",
+    "warning": "to be looked at",
+    "fault": "faults",
+    "": "nothing to do yet",
+}
 
 
 @dataclass(frozen=True)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from xml.etree import ElementTree
 
+from refusals import refused
+
 from musclesolve.data.bundled import reference_stride
 from musclesolve.desk.measured_forces import measured_forces
 from musclesolve.desk.steps.events_step import numbered
@@ -12,7 +14,6 @@ from musclesolve.drafting.draft_folder import draft_folder, write_drafts
 from musclesolve.motion.events.gait_events import gait_events
 from musclesolve.recording.trial.trial_file import read_trial
 from musclesolve.synthetic.trial_copy import open_copy, write_copy
-from refusals import refused
 
 
 def test_plates_of_columns_their_feet_and_events():

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import pytest
+from refusals import refused
 
 from musclesolve.desk.trial_document import TrialDocument
-from refusals import refused
 
 DRAFT = """\
 # Drafted.

@@ -9,10 +9,10 @@ import sys
 import zipfile
 
 import pytest
+from refusals import refused
 
 from musclesolve.desk import work_folder
 from musclesolve.desk.work_folder import LONGEST_NAME, MOST_FILES, WorkFolder, checked_name
-from refusals import refused
 
 
 @pytest.fixture

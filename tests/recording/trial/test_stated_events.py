@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import pytest
+from refusals import refused
 
 from musclesolve.checking.check import check
 from musclesolve.data.bundled import reference_stride
 from musclesolve.motion.events.gait_events import gait_events
 from musclesolve.recording.trial.trial_file import read_trial
 from musclesolve.synthetic.trial_copy import open_copy, write_copy
-from refusals import refused
 
 
 def stated(folder, line):
