@@ -11,8 +11,6 @@ from nicegui.element import Element
 
 from musclesolve._util.arrays import Array
 
-COLORS = {"r": "#b3261e", "l": "#1f5fa8"}
-"""Of the right and the left foot, as everywhere in the figures."""
 MOST_POINTS = 1500
 """Of a curve on the page."""
 

@@ -53,7 +53,7 @@ def test_most_mutants_agree_in_all_and_each_kind_of_number_is_compared(done: lis
 def test_public_models(model_folder: Path) -> None:
     cases = list(public_models(model_folder.parent, SEED, poses=1, frames=1))
     assert len(cases) >= 12
-    assert differing(list(outcomes(cases))) == []
+    assert differing(list(outcomes(some(cases, 2)))) == []
 
 
 def test_what_differs_is_found(tmp_path: Path) -> None:

@@ -11,10 +11,11 @@ from musclesolve.desk.desk import Desk
 from musclesolve.desk.fields import field
 from musclesolve.desk.in_thread import in_thread
 from musclesolve.desk.measured_forces import MeasuredForces, measured_forces
-from musclesolve.desk.time_curves import COLORS, Handle, TimeCurves
+from musclesolve.desk.time_curves import Handle, TimeCurves
 from musclesolve.desk.trial_document import Place
 from musclesolve.desk.view import State, Step, View
 from musclesolve.errors import MuscleSolveError
+from musclesolve.plotting.page.page_style import SIDE_COLOR
 from musclesolve.recording.data import SIDE_NAMES, SIDES, Event, EventKind, Side
 
 KINDS: dict[EventKind, tuple[str, str]] = {"heel_strike": ("heel strike", "HS"), "toe_off": ("toe-off", "TO")}
@@ -91,7 +92,7 @@ class Events:
             ui.spinner()
             return
         curves = [
-            (f"{SIDE_NAMES[side]} foot", COLORS[side], *seen.vertical(side))
+            (f"{SIDE_NAMES[side]} foot", SIDE_COLOR[side], *seen.vertical(side))
             for side in SIDES
             if seen.vertical(side)[0].size
         ]
@@ -137,7 +138,7 @@ class Events:
                     each.event.time,
                     f"{SIDE_NAMES[each.event.side]} {name}, {SOURCES[each.event.source]}",
                     f"{short} {each.event.side.upper()}",
-                    COLORS[each.event.side],
+                    SIDE_COLOR[each.event.side],
                     dashed=each.event.source != "stated",
                     low=max(before) + APART if before else None,
                     high=min(after) - APART if after else None,

@@ -12,9 +12,10 @@ from musclesolve.desk.desk import Desk
 from musclesolve.desk.fields import field
 from musclesolve.desk.in_thread import in_thread
 from musclesolve.desk.measured_forces import MeasuredForces, SeenPlate, measured_forces
-from musclesolve.desk.time_curves import COLORS, TimeCurves
+from musclesolve.desk.time_curves import TimeCurves
 from musclesolve.desk.view import State, Step, View
 from musclesolve.errors import MuscleSolveError
+from musclesolve.plotting.page.page_style import SIDE_COLOR
 from musclesolve.recording.data import SIDE_NAMES
 
 FOUND, UNUSED = "found", "unused"
@@ -72,7 +73,7 @@ class Plates:
             return
         ui.html(plan(seen), sanitize=False).classes("ms-plan")
         ui.label(
-            "The floor from above, walking to the right. Red: right foot, blue: left foot; thin lines: heels and toes, "
+            "The floor from above, walking to the right. Blue: right foot, orange: left foot; thin lines: heels and toes, "
             "thick lines: centers of pressure, which should lie between them."
         ).classes("ms-why")
         for plate in seen.plates:
@@ -104,7 +105,7 @@ class Plates:
                     whose = "no foot" if side is None else f"{SIDE_NAMES[side]} foot"
                     ui.label(f"{first:.2f} to {last:.2f} s: {whose}").classes("ms-why")
             sides = {side for *_, side in plate.steps if side is not None}
-            color = COLORS[sides.pop()] if len(sides) == 1 else PLAIN
+            color = SIDE_COLOR[sides.pop()] if len(sides) == 1 else PLAIN
             TimeCurves(
                 f"Vertical force of {plate.name}",
                 "N",
@@ -169,7 +170,7 @@ def plan(seen: MeasuredForces) -> str:
             f'<text x="{x:.1f}" y="{height - y:.1f}" text-anchor="middle" fill="#5b6672">{escape(plate.name)}</text>'
         )
     for name, side, path in seen.paths:
-        parts.append(line(path, COLORS[side], 4.0 if name == "center of pressure" else 1.0))
+        parts.append(line(path, SIDE_COLOR[side], 4.0 if name == "center of pressure" else 1.0))
     return (
         f'<svg viewBox="0 0 {width:.0f} {height:.0f}" style="max-height: 300px; width: 100%" role="img" '
         f'aria-label="The floor from above" font-size="13">{"".join(parts)}</svg>'
