@@ -73,8 +73,8 @@ class Plates:
             return
         ui.html(plan(seen), sanitize=False).classes("ms-plan")
         ui.label(
-            "The floor from above, walking to the right. Blue: right foot, orange: left foot; thin lines: heels and toes, "
-            "thick lines: centers of pressure, which should lie between them."
+            "The floor from above, walking to the right. Blue: right foot, orange: left foot; thin: heels and toes, "
+            "thick: centers of pressure, which should lie between them."
         ).classes("ms-why")
         for plate in seen.plates:
             self._plate(seen, plate)
