@@ -39,7 +39,7 @@ def from_cardan(tilt: Array, list_: Array, rotation: Array) -> Array:
 
 def to_cardan(matrix: Array) -> tuple[Array, Array, Array]:
     """Tilt, list and rotation (T,) [rad] of rotation matrices; continuous in time (unwrapped)."""
-    list_ = np.arcsin(np.clip(matrix[:, 2, 1], -1.0, 1.0))
+    list_ = np.arcsin(np.minimum(np.maximum(matrix[:, 2, 1], -1.0), 1.0))
     tilt = np.arctan2(-matrix[:, 2, 0], matrix[:, 2, 2])
     rotation = np.arctan2(-matrix[:, 0, 1], matrix[:, 1, 1])
     # of one matrix there is nothing to unwrap

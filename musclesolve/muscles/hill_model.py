@@ -75,7 +75,7 @@ def fibers_behind(mt_length: Array, mt_velocity: Array, tendon: Array, thickness
     """`fiber_state` of parameters that are known to be right, with the thickness L0 sin(a0) (n,) [m]."""
     along = np.maximum(mt_length - tendon, 0.0)
     length = np.hypot(along, thickness)
-    cosine = np.divide(along, length, out=np.zeros_like(length), where=length != 0.0)
+    cosine = along / np.maximum(length, _NO_LENGTH)
     return FiberState(length, mt_velocity * cosine, cosine)
 
 
@@ -87,6 +87,7 @@ def check_positive(value: ArrayLike, what: str, unit: str) -> Array:
     return value
 
 
+_NO_LENGTH = 1e-300  # [m] instead of zero, so that 0 / 0 is zero
 MAX_SHORTENING_VELOCITY = 10.0  # [optimal fiber lengths / s] the source gives none
 
 

@@ -73,8 +73,9 @@ _BY_MUSCLE = [each.name for each in fields(MuscleState) if each.name not in ("pa
 
 def leg_blocks(values: Array, count: int) -> Array:
     """What the n muscles of each leg do at its own m rows, (count, m, n, ...), of values (1, count m, count n, ...)."""
-    legs, (_, rows, muscles, *rest) = np.arange(count), values.shape
-    return np.asarray(values.reshape(count, rows // count, count, muscles // count, *rest)[legs, :, legs])
+    _, rows, muscles, *rest = values.shape
+    blocks = values.reshape(count, rows // count, count, muscles // count, *rest)
+    return np.asarray(np.einsum("lrlm...->lrm...", blocks))
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

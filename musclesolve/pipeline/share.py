@@ -93,7 +93,7 @@ def sharing_problem(part: Part, sharing: Sharing, like: Problem | None = None) -
     """
     state, loads = part.state, part.loads
     arm = state.moment_arm[:, part.rows]
-    needed = part.shared_moment - np.einsum("tkm,tm->tk", arm, state.passive_force)
+    needed = part.shared_moment - (arm @ state.passive_force[:, :, None])[:, :, 0]
     arrays: dict[str, Any] = {
         "moment_arm": arm,
         "moment": np.where(part.usable[:, None], needed, np.nan),
