@@ -62,10 +62,12 @@ def choice(
         why = ui.label(about(shown)).classes("ms-why")
 
 
-def field(view: View, table: str, key: str, title: str = "", redraw: bool = False) -> None:
+def field(
+    view: View, table: str, key: str, title: str = "", then: Callable[[], object] | None = None
+) -> None:
     """A field for a key of the trial file, with what it is, its default, and what a draft suggests.
 
-    redraw: whether the step is drawn anew once the value was taken, because other fields depend on it.
+    then: called once the value was taken, such as `view.refresh` where other fields depend on it.
     """
     trial = view.desk.trial
     assert trial is not None
@@ -82,8 +84,8 @@ def field(view: View, table: str, key: str, title: str = "", redraw: bool = Fals
             stated = float(stated)
         if view.state((table, key), stated):
             suggested.set_visibility(stated is None)
-            if redraw:
-                view.refresh()
+            if then is not None:
+                then()
 
     entry: ui.number | ui.input | None = None
 

@@ -60,6 +60,11 @@ class MarkerScene(Element, component="marker_scene.js"):
         self._props |= {"selected": selected or "", "marked": list(marked), "offered": list(offered)}
         self.update()
 
+    @property
+    def names_all(self) -> bool:
+        """Whether every name is shown."""
+        return bool(self._props["all"])
+
     def name_all(self, shown: bool) -> None:
         """Show every name, or those that are asked for."""
         self._props["all"] = shown

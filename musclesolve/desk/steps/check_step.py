@@ -19,9 +19,10 @@ HEADINGS = {"error": "Errors", "warning": "Warnings", "note": "Notes"}
 SIGNS = {"error": "error", "warning": "warning", "note": "info"}
 STEP_OF = {
     "subject": "subject",
-    **dict.fromkeys(("files", "laboratory"), "files"),
+    "files": "files",
     **dict.fromkeys(
-        ("markers", "mapping", "clusters", "carried", "gaps", "joint_centers", "consistency"), "markers"
+        ("laboratory", "markers", "mapping", "clusters", "carried", "gaps", "joint_centers", "consistency"),
+        "markers",
     ),
     **dict.fromkeys(("plates", "force"), "plates"),
     "time": "events",

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import numpy as np
 from nicegui import ui
@@ -14,15 +17,25 @@ from musclesolve.desk.in_thread import in_thread
 from musclesolve.desk.marker_meaning import Mapped, Meaning, Proposal, Recording, parts, way_text
 from musclesolve.desk.marker_picture import COLORS, Picture
 from musclesolve.desk.marker_scene import MarkerScene
+from musclesolve.desk.marker_words import (
+    cell_text,
+    clipped,
+    in_words,
+    missing_text,
+    names_of,
+    plain_words,
+    row_title,
+    seen_text,
+    source_text,
+)
 from musclesolve.desk.trial_document import Place
-from musclesolve.desk.view import State, Step, View
-from musclesolve.recording.data import SIDES
+from musclesolve.desk.view import Focus, State, Step, View
 from musclesolve.recording.markers.landmark_names import landmarks
 from musclesolve.recording.markers.marker_set import marker_sets, markers_of
+from musclesolve.recording.schema import trial_keys
 
-NO_SET = ""
-LONGEST_TEXT, LONGEST_TITLE = 260, 40
-"""Characters of a sentence that is shown, and of the name of a row."""
+NO_SET, FEWEST = "", 3
+"""Choice of no set; markers of a cluster."""
 VIEWS = (
     ("Front", 0.0, 0.05),
     ("Right", -np.pi / 2, 0.05),
@@ -34,10 +47,21 @@ AXES = ("forward", "up", "static_forward", "static_up")
 LEGEND = (("r", "right"), ("l", "left"), ("m", "middle"), ("", "not mapped"))
 
 
-def in_words(name: str) -> str:
-    """A landmark in words: "asis_r" is "Right anterior superior iliac spine"."""
-    words = landmarks()[name].description
-    return words[0].upper() + words[1:]
+@dataclass
+class Shown:
+    """What a window shows of the markers, as long as it looks at the same: it survives that the page is drawn anew.
+
+    focus: of the window, at that time. frame: None before the recording was read. landmark, marker: that are chosen.
+    """
+
+    focus: Focus
+    which: Recording
+    frame: int | None = None
+    landmark: str | None = None
+    marker: str | None = None
+
+
+_SHOWN = WeakKeyDictionary[View, Shown]()
 
 
 class MarkersStep:
@@ -47,155 +71,180 @@ class MarkersStep:
         self.view, self.desk = view, view.desk
         self.meaning: Meaning | None = None
         self.picture: Picture | None = None
-        self.which: Recording = "standing"
-        self.frame = 0
-        self.landmark: str | None = None
-        self.marker: str | None = None
+        self.cells = dict[str, Cell]()
+        self.inputs = dict[Place, ui.select]()
+        if view not in _SHOWN or _SHOWN[view].focus is not view.focus:
+            marker = next(iter(view.focus.markers), None)
+            _SHOWN[view] = Shown(
+                view.focus, "standing" if view.focus.time is None else "motion", marker=marker
+            )
+        self.shown = _SHOWN[view]
 
     def show(self) -> None:
         """Draw it."""
         if self.desk.is_model:
             ui.label("The markers of an OpenSim model are part of the model: there is nothing to map.")
             return
-        assert self.desk.trial is not None
-        self._what_is_wrong()
-        with ui.element("div").classes("ms-markers"):
-            with ui.element("div").classes("ms-markers-picture"):
-                self._picture()
-                self._chosen()
-            with ui.element("div").classes("ms-markers-list"):
-                self._list()
-        self._tables()
-        known = self.desk.meanings.known(self.desk.trial.path, self.desk.trial.text)
-        if known is not None:
-            self._take(known)
-        else:
-            ui.timer(0.0, self._look, once=True)
+        with ui.element("div").classes("ms-step-content") as self.root:
+            self._what_is_wrong()
+            with ui.element("div").classes("ms-markers"):
+                with ui.element("div").classes("ms-markers-picture") as self.beside:
+                    with ui.element("div").classes("ms-scene"):
+                        self.scene = MarkerScene(self._picked)
+                    self._controls()
+                    self._chosen()
+                with ui.element("div").classes("ms-markers-list"):
+                    self._offers()
+                    self._list()
+            with ui.expansion("Marker set").classes("w-full"):
+                self._set()
+            with ui.expansion("Laboratory axes").classes("w-full") as self.axes:
+                self._axes()
+            with ui.expansion("Clusters and carried markers").classes("w-full"):
+                self._clusters()
+            with ui.expansion("Joint centers and gaps").classes("w-full"):
+                for table in ("joint_centers", "gaps"):
+                    for key in trial_keys()[table]["keys"]:
+                        field(self.view, table, key, then=self._look_soon)
+        self._look_soon()
 
     # ---- what is known
+
+    def _look_soon(self) -> None:
+        with self.root:
+            ui.timer(0.0, self._look, once=True)
 
     async def _look(self) -> None:
         """Find what the markers mean by the text as it is now, and show it."""
         trial = self.desk.trial
         if trial is None:
             return
-        self._take(await in_thread(self.desk.meanings.of, trial.path, trial.text))
-        self.view.refresh_steps()
+        path, text = trial.path, trial.text
+        meaning, picture = await in_thread(self._found, path, text, self.shown.which)
+        if self.root.is_deleted or self.desk.trial is None or self.desk.trial.text != text:
+            return  # the step is shown no more, or it is looked for by another text already
+        with self.root:
+            await self._take(meaning, picture)
+            self.view.refresh_steps()
 
-    def _take(self, meaning: Meaning) -> None:
-        first, self.meaning = self.meaning is None, meaning
-        if first:
-            focus = self.view.focus
-            known = [marker for marker in focus.markers if marker in meaning.marker_names]
-            self.marker = known[0] if known else None
-            self.which = "motion" if focus.time is not None else "standing"
-        if meaning.recording(self.which) is None:
-            self.which = "motion"
-        before = self.picture
-        self.picture = None if meaning.case is None else Picture(meaning, self.which)
-        if self.picture is not None and (
-            before is None or before.markers.time.size != self.picture.markers.time.size
-        ):
-            time = self.view.focus.time
-            self.frame = (
-                self.picture.best_frame
-                if time is None or self.which == "standing"
-                else self.picture.frame_at(time)
-            )
-        self._what_is_wrong.refresh()
-        self._controls.refresh()
-        self._chosen.refresh()
-        self._list.refresh()
-        self._tables.refresh()
-        self._draw()
+    def _found(self, path: Path, text: str, which: Recording) -> tuple[Meaning, Picture | None]:
+        """What the markers mean, and the recording that is drawn: the motion where there is no standing trial."""
+        meaning = self.desk.meanings.of(path, text)
+        for recording in (which, "motion"):
+            if meaning.recording(recording) is not None:
+                return meaning, Picture(meaning, recording)
+        return meaning, None
 
-    def _draw(self) -> None:
-        """Draw the recording at its frame, with what is chosen."""
-        assert self.meaning is not None
-        if self.picture is None:
-            return
+    async def _take(self, meaning: Meaning, picture: Picture | None) -> None:
+        self.meaning, self.picture = meaning, picture
+        shown = self.shown
+        if picture is not None:
+            if (
+                shown.frame is None
+                or shown.which != picture.which
+                or shown.frame >= picture.markers.time.size
+            ):
+                time = self.view.focus.time if picture.which == "motion" else None
+                shown.frame = picture.best_frame if time is None else picture.frame_at(time)
+            shown.which = picture.which
+        for part in (self._what_is_wrong, self._controls, self._chosen, self._offers):
+            await part.refresh()
+        for table in (self._set, self._axes, self._clusters):
+            await table.refresh()
+        self._update_cells()
+        if picture is not None and shown.frame is not None:
+            self.scene.draw(picture, shown.frame, self._knows_axes())
+            self._point_out()
+
+    def _knows_axes(self) -> bool:
         trial = self.desk.trial
-        ahead = trial is not None and all(trial.value("laboratory", key) for key in ("forward", "up"))
-        self.scene.draw(self.picture, self.frame, ahead)
-        self._point_out()
+        return trial is not None and all(trial.value("laboratory", key) for key in ("forward", "up"))
 
     def _point_out(self) -> None:
         if self.meaning is None:
             return
-        mapped = None if self.landmark is None else self.meaning.mapped[self.landmark]
+        mapped = None if self.shown.landmark is None else self.meaning.mapped[self.shown.landmark]
         marked = [*self.view.focus.markers, *(mapped.markers if mapped else ())]
-        self.scene.point_out(self.marker, marked, markers_of(mapped.suggestion) if mapped else ())
+        self.scene.point_out(self.shown.marker, marked, markers_of(mapped.suggestion) if mapped else ())
 
     # ---- changes
 
-    async def _state(self, changes: dict[Place, Any]) -> bool:
-        """State values of the trial file, and find what the markers mean by them."""
-        taken = self.view.state_all(changes)
-        await self._look()
+    async def _state(self, changes: Mapping[Place, Any], focus: Place | None = None) -> bool:
+        """State values of the trial file, and find what the markers mean by them; focus: the input that has it then."""
+        with self.root:
+            taken = self.view.state_all(changes)
+            await self._look()
+        if focus in self.inputs:
+            self.inputs[focus].run_method("focus")
         return taken
 
-    async def _map(self, name: str, way: Any) -> None:
-        """Map a landmark; a set or a cluster that carries its marker is stated with it."""
+    async def _map(self, name: str, way: Any, focus: bool = True) -> None:
+        """Map a landmark; a cluster that carries its marker is stated with it. focus: whether its cell has it then."""
         assert self.meaning is not None
         if not await self._state(self.meaning.changes_of({name: way})):
             return
         if self.meaning.mapped[name].problem:
-            self.landmark = name
-            self._chosen.refresh()
-            self._list.refresh()
-            self._point_out()
+            await self._choose(name)
         else:
-            self.view.say(f"{in_words(name)}: {way_text(way)}")
+            with self.root:
+                self.view.say(f"{in_words(name)}: {way_text(way)}")
+        if focus:
+            self._focus(name)
 
     async def _picked(self, marker: str | None) -> None:
         """A marker was clicked, None beside all of them."""
-        if self.landmark is None or marker is None:
-            self.marker = marker
-            self._chosen.refresh()
+        name = self.shown.landmark
+        if name is None or marker is None or self.meaning is None:
+            self.shown.marker = marker
+            await self._chosen.refresh()
             self._point_out()
             return
-        name, self.marker = self.landmark, None
-        assert self.meaning is not None
-        self.landmark = self._next(name)
-        await self._map(name, self.meaning.written(marker))
+        self.shown.landmark = self._next(name)
+        await self._map(name, self.meaning.written(marker), focus=False)
 
     def _next(self, name: str) -> str | None:
         """The landmark that is needed next and not mapped, after one that is mapped now."""
         assert self.meaning is not None
-        order = [of for part in parts() for stem in part.landmarks for of in names_of(stem)]
+        order = list(self.cells)
         missing = [of for of in order if of in self.meaning.missing and of != name]
         after = [of for of in missing if order.index(of) > order.index(name)]
         return next(iter([*after, *missing]), None)
 
-    def _choose(self, name: str | None) -> None:
-        """Choose a landmark, or none."""
-        self.landmark = None if name == self.landmark else name
-        self.marker = None
-        self._chosen.refresh()
-        self._list.refresh()
+    async def _choose(self, name: str | None, by_key: bool = False) -> None:
+        """Choose a landmark, or none; by_key: the list of its markers has the focus then."""
+        self.shown.landmark, self.shown.marker = name, None
+        await self._chosen.refresh()
+        self._update_cells()
         self._point_out()
+        if name is None:
+            return
+        if by_key:
+            self.inputs["mapping", name].run_method("focus")
+        else:
+            with self.root:
+                ui.run_javascript(f"getHtmlElement({self.beside.id})?.scrollIntoView({{block: 'nearest'}})")
+
+    def _focus(self, name: str) -> None:
+        with self.root:
+            ui.run_javascript(f"getHtmlElement({self.cells[name].button.id})?.focus({{preventScroll: true}})")
 
     # ---- the picture
 
-    def _picture(self) -> None:
-        with ui.element("div").classes("ms-scene"):
-            self.scene = MarkerScene(self._picked)
-        self._controls()
-
     @ui.refreshable_method
     def _controls(self) -> None:
-        if self.meaning is None or self.picture is None:
+        picture, frame = self.picture, self.shown.frame
+        if self.meaning is None or picture is None or frame is None:
             return
-        time = self.picture.markers.time
+        time = picture.markers.time
         with ui.row().classes("ms-scene-row"):
             if self.meaning.recording("standing") is not None:
                 ui.toggle(
                     {"standing": "Standing trial", "motion": "Motion"},
-                    value=self.which,
+                    value=picture.which,
                     on_change=self._show_other,
-                ).props(
-                    'dense no-caps unelevated toggle-color=primary color=white text-color=black aria-label="Recording"'
-                ).classes("ms-which")
+                ).props("dense no-caps unelevated toggle-color=primary color=white text-color=black").classes(
+                    "ms-which"
+                )
             for title, turn, tilt in VIEWS:
                 ui.button(
                     title, on_click=lambda _, at=(turn, tilt): self.scene.run_method("look", *at)
@@ -204,42 +253,43 @@ class MarkersStep:
                 ui.button(icon=icon, on_click=lambda _, by=factor: self.scene.run_method("zoom", by)).props(
                     f'flat dense round size=sm aria-label="{title}"'
                 )
-            ui.checkbox("All names", on_change=lambda event: self.scene.name_all(event.value)).props("dense")
+            ui.checkbox(
+                "All names",
+                value=self.scene.names_all,
+                on_change=lambda event: self.scene.name_all(event.value),
+            ).props("dense")
         with ui.row().classes("ms-scene-row"):
-            instant = ui.label(f"{time[self.frame]:.2f} s").classes("ms-instant-text")
+            instant = ui.label(f"{time[frame]:.2f} s").classes("ms-instant-text")
 
             def moved(event: Any) -> None:
-                self.frame = round(event.value)
-                instant.set_text(f"{time[self.frame]:.2f} s")
-                if self.picture is not None:
-                    self.scene.show_frame(self.picture, self.frame)
+                self.shown.frame = round(event.value)
+                instant.set_text(f"{time[self.shown.frame]:.2f} s")
+                self.scene.show_frame(picture, self.shown.frame)
 
-            slider = ui.slider(min=0, max=time.size - 1, step=1, value=self.frame, on_change=moved)
+            slider = ui.slider(min=0, max=time.size - 1, step=1, value=frame, on_change=moved)
             slider.props('aria-label="Instant"').classes("ms-instant")
             for kind, text in LEGEND:
                 with ui.element("span").classes("ms-legend"):
                     ui.element("span").classes("ms-dot").style(f"background: {COLORS[kind]}")
                     ui.label(text)
 
-    def _show_other(self, event: Any) -> None:
-        self.which = event.value
-        if self.meaning is not None:
-            self.picture = None
-            self._take(self.meaning)
+    async def _show_other(self, event: Any) -> None:
+        self.shown.which, self.shown.frame = event.value, None
+        await self._look()
 
     # ---- what is chosen
 
     @ui.refreshable_method
     def _chosen(self) -> None:
-        meaning = self.meaning
+        meaning, shown = self.meaning, self.shown
         if meaning is None:
             ui.spinner()
             return
         with ui.element("div").classes("ms-chosen").props('aria-live="polite"'):
-            if self.landmark is not None:
-                self._of_landmark(meaning, meaning.mapped[self.landmark])
-            elif self.marker is not None:
-                self._of_marker(meaning, self.marker)
+            if shown.landmark is not None:
+                self._of_landmark(meaning, meaning.mapped[shown.landmark])
+            elif shown.marker is not None:
+                self._of_marker(meaning, shown.marker)
             else:
                 ui.label(
                     "Choose a landmark in the list, then click its marker. Or click a marker to see what it shows."
@@ -265,7 +315,7 @@ class MarkersStep:
         weighted = isinstance(mapped.way, dict) and "weights" in mapped.way
         first, second = ([] if weighted else [*mapped.markers, None, None])[:2] or (None, None)
         with ui.row().classes("ms-scene-row"):
-            one = self._marker_select("Marker", options, first)
+            one = self.inputs["mapping", mapped.name] = self._marker_select("Marker", options, first)
             two = self._marker_select("midway to (optional)", options, second)
 
             async def stated(_: Any) -> None:
@@ -284,19 +334,26 @@ class MarkersStep:
                     f"Take the suggestion: {way_text(mapped.suggestion)}",
                     on_click=lambda: self._map(mapped.name, mapped.suggestion),
                 ).props("outline dense no-caps")
-            place: Place = ("mapping", mapped.name)
             for source, text, value in (
                 ("file", "Remove the line of the trial file", None),
                 ("set", "Leave it out", False),
                 ("left out", "Use it again", None),
             ):
                 if mapped.source == source:
-                    ui.button(text, on_click=lambda _, v=value: self._state({place: v})).props(
+                    ui.button(text, on_click=lambda _, v=value: self._restate_landmark(mapped.name, v)).props(
                         "flat dense no-caps"
                     )
             ui.button("Done", on_click=lambda: self._choose(None)).props("flat dense no-caps")
         if mapped.source:
             ui.label(source_text(mapped, meaning)).classes("ms-why")
+
+    async def _restate_landmark(self, name: str, value: Any) -> None:
+        await self._state({("mapping", name): value})
+        self._focus(name)
+
+    async def _done(self, name: str) -> None:
+        await self._choose(None)
+        self._focus(name)
 
     def _of_marker(self, meaning: Meaning, marker: str) -> None:
         ui.label(f"Marker {marker}").classes("ms-part")
@@ -342,12 +399,10 @@ class MarkersStep:
 
     # ---- the list
 
-    @ui.refreshable_method
     def _list(self) -> None:
-        meaning = self.meaning
-        if meaning is None:
-            return
-        self._suggested(meaning)
+        ui.label(
+            "Green: by the trial file; blue: by the marker set; dashed: suggested; red: missing or wrong."
+        ).classes("ms-why")
         with ui.element("table").classes("ms-landmarks"):
             with ui.element("thead"), ui.element("tr"):
                 for title in ("Landmark", "Right", "Left"):
@@ -361,14 +416,35 @@ class MarkersStep:
                     ):
                         ui.label(part.title)
                     for stem in part.landmarks:
-                        self._row(meaning, stem)
+                        self._row(stem)
 
-    def _suggested(self, meaning: Meaning) -> None:
+    def _row(self, stem: str) -> None:
+        names = names_of(stem)
+        with ui.element("tr"):
+            with ui.element("th").props('scope="row"'):
+                ui.label(row_title(names[0]))
+                with ui.element("div").classes("ms-row-notes"):
+                    ui.label(stem).classes("ms-key")
+                    if landmarks()[names[0]].required:
+                        ui.label("needed").classes("ms-needed")
+            for name in names:
+                with ui.element("td").props("" if len(names) > 1 else 'colspan="2"'):
+                    self.cells[name] = Cell(name, self._choose_or_not)
+
+    async def _choose_or_not(self, name: str, by_key: bool) -> None:
+        await self._choose(None if name == self.shown.landmark else name, by_key)
+
+    def _update_cells(self) -> None:
+        if self.meaning is not None:
+            for name, cell in self.cells.items():
+                cell.show(self.meaning.mapped[name], name == self.shown.landmark)
+
+    @ui.refreshable_method
+    def _offers(self) -> None:
+        meaning = self.meaning
+        if meaning is None or meaning.proposed is None or not meaning.suggestions:
+            return
         proposal, suggestions = meaning.proposed, meaning.suggestions
-        if proposal is None:
-            return
-        if not suggestions:
-            return
         by_set = proposal.set if meaning.chosen_set is None else None
         with ui.element("div").classes("ms-offer"):
             text = f"The names of the markers mean {len(suggestions)} more landmarks: those with a question mark."
@@ -388,29 +464,6 @@ class MarkersStep:
                 f"Accept all {len(suggestions)} suggestions",
                 on_click=lambda: self._state(meaning.changes_of(suggestions)),
             ).props("outline dense no-caps")
-
-    def _row(self, meaning: Meaning, stem: str) -> None:
-        names = names_of(stem)
-        with ui.element("tr"):
-            with ui.element("th").props('scope="row"'):
-                ui.label(row_title(names[0]))
-                with ui.element("div").classes("ms-row-notes"):
-                    ui.label(stem).classes("ms-key")
-                    if landmarks()[names[0]].required:
-                        ui.label("needed").classes("ms-needed")
-            for name in names:
-                with ui.element("td").props("" if len(names) > 1 else 'colspan="2"'):
-                    self._cell(meaning.mapped[name])
-
-    def _cell(self, mapped: Mapped) -> None:
-        """A landmark of one side: its marker, what is suggested, or that it is missing."""
-        text, kind, said = cell_text(mapped)
-        button = ui.button(text, on_click=lambda: self._choose(mapped.name)).props(
-            "flat dense no-caps align=left"
-        )
-        button.props["aria-label"] = f"{in_words(mapped.name)}: {said}"
-        button.props["aria-pressed"] = "true" if mapped.name == self.landmark else "false"
-        button.classes(f"ms-cell ms-cell-{kind}" + (" ms-cell-here" if mapped.name == self.landmark else ""))
 
     # ---- what is wrong
 
@@ -434,19 +487,10 @@ class MarkersStep:
     # ---- set, axes, clusters
 
     @ui.refreshable_method
-    def _tables(self) -> None:
-        meaning, trial = self.meaning, self.desk.trial
-        if meaning is None or trial is None:
+    def _set(self) -> None:
+        meaning = self.meaning
+        if meaning is None:
             return
-        with ui.expansion("Marker set", value=False).classes("w-full"):
-            self._set(meaning)
-        stated = all(trial.value("laboratory", key) for key in AXES[:2])
-        with ui.expansion("Laboratory axes", value=not stated).classes("w-full"):
-            self._axes(meaning)
-        with ui.expansion("Clusters and carried markers", value=False).classes("w-full"):
-            self._clusters(meaning)
-
-    def _set(self, meaning: Meaning) -> None:
         ui.label(
             "A marker set maps the markers of a common laboratory protocol by their names. Landmarks that are mapped "
             "one by one override it."
@@ -457,15 +501,21 @@ class MarkersStep:
             options.setdefault(meaning.chosen_set, f"{meaning.chosen_set}, a file of your own")
 
         async def chosen(event: Any) -> None:
-            await self._state({("markers", "set"): event.value or None})
+            await self._state({("markers", "set"): event.value or None}, ("markers", "set"))
 
-        ui.select(options, value=meaning.chosen_set or NO_SET, label="Marker set", on_change=chosen).props(
-            "outlined dense options-dense"
-        ).classes("w-full")
+        self.inputs["markers", "set"] = (
+            ui.select(options, value=meaning.chosen_set or NO_SET, label="Marker set", on_change=chosen)
+            .props("outlined dense options-dense")
+            .classes("w-full")
+        )
 
-    def _axes(self, meaning: Meaning) -> None:
-        trial = self.desk.trial
-        assert trial is not None
+    @ui.refreshable_method
+    def _axes(self) -> None:
+        meaning, trial = self.meaning, self.desk.trial
+        if meaning is None or trial is None:
+            return
+        if not self._knows_axes():
+            self.axes.open()
         ui.label(
             "How the axes of the files lie: the picture shows them at its lower left, and the walking direction on "
             "the floor."
@@ -486,9 +536,13 @@ class MarkersStep:
                         ),
                     ).props("outline dense no-caps")
         for key in AXES:
-            field(self.view, "laboratory", key, redraw=True)
+            field(self.view, "laboratory", key, then=self._look_soon)
 
-    def _clusters(self, meaning: Meaning) -> None:
+    @ui.refreshable_method
+    def _clusters(self) -> None:
+        meaning = self.meaning
+        if meaning is None:
+            return
         ui.label(
             "A cluster is three or more markers that move as one body. It carries markers that only the standing trial "
             "shows, such as those of the medial epicondyles, into the motion."
@@ -497,15 +551,7 @@ class MarkersStep:
         for name, markers in meaning.clusters.items():
             carries = [marker for marker, cluster in meaning.carried.items() if cluster == name]
             with ui.row().classes("ms-field"):
-                select = ui.select(
-                    list(dict.fromkeys([*meaning.marker_names, *markers])),
-                    value=markers,
-                    label=f"Cluster {name}",
-                    multiple=True,
-                    with_input=True,
-                    on_change=lambda event, name=name: self._restate(("clusters", name), event.value, 3),
-                )
-                select.props("outlined dense options-dense use-chips").classes("ms-wide")
+                self._several_markers(f"Cluster {name}", meaning, markers, ("clusters", name))
                 with ui.column().classes("ms-beside"):
                     ui.label(f"Carries {', '.join(carries)}." if carries else "Carries no marker.").classes(
                         "ms-why"
@@ -529,20 +575,49 @@ class MarkersStep:
             shows = meaning.landmark_of.get(marker)
             clusters = {"": "none", **{name: name for name in meaning.clusters}}
             with ui.row().classes("ms-field"):
-                ui.select(
-                    clusters,
-                    value=meaning.carried.get(marker, ""),
-                    label=f"{marker} is carried by",
-                    on_change=lambda event, marker=marker: self._restate(("carried", marker), event.value, 0),
-                ).props("outlined dense options-dense").classes("ms-input")
+                self.inputs["carried", marker] = (
+                    ui.select(
+                        clusters,
+                        value=meaning.carried.get(marker, ""),
+                        label=f"{marker} is carried by",
+                        on_change=lambda event, marker=marker: self._restate(
+                            ("carried", marker), event.value or None
+                        ),
+                    )
+                    .props("outlined dense options-dense")
+                    .classes("ms-input")
+                )
                 ui.label(f"{in_words(shows)}." if shows else "Shows no landmark.").classes("ms-why")
 
-    async def _restate(self, place: Place, value: Any, least: int) -> None:
-        """State a cluster or what it carries; a cluster of too few markers is no cluster yet."""
-        if len(value) < least:
-            self.view.say(f"A cluster has {least} markers or more.", bad=True)
+    def _several_markers(self, title: str, meaning: Meaning, chosen: list[str], place: Place) -> None:
+        """A list of markers; it is stated when the choice is closed, or when one is taken out beside it."""
+        options = list(dict.fromkeys([*meaning.marker_names, *chosen]))
+        select = ui.select(options, value=chosen, label=title, multiple=True, with_input=True)
+        select.props("outlined dense options-dense use-chips").classes("ms-wide")
+        self.inputs[place] = select
+        is_open = [False]
+
+        async def closed() -> None:
+            is_open[0] = False
+            if select.value != chosen:
+                await self._restate(place, [meaning.written(marker) for marker in select.value])
+
+        async def changed() -> None:
+            if not is_open[0]:
+                await closed()
+
+        select.on("popup-show", lambda: is_open.__setitem__(0, True))
+        select.on("popup-hide", closed)
+        select.on_value_change(changed)
+
+    async def _restate(self, place: Place, value: Any) -> None:
+        """State a cluster or what it carries; a cluster of too few markers is no cluster."""
+        if isinstance(value, list) and 0 < len(value) < FEWEST:
+            self.view.say(
+                f"A cluster has {FEWEST} markers or more; none removes it from the trial file.", bad=True
+            )
             return
-        await self._state({place: value or None})
+        await self._state({place: value or None}, place)
 
     def _new_cluster(self, meaning: Meaning) -> None:
         with ui.row().classes("ms-field"):
@@ -555,8 +630,8 @@ class MarkersStep:
             markers.props("outlined dense options-dense use-chips").classes("ms-wide")
 
             async def add() -> None:
-                if not name.value or len(markers.value or ()) < 3:
-                    self.view.say("A cluster has a name, and three markers or more.", bad=True)
+                if not name.value.strip() or len(markers.value or ()) < FEWEST:
+                    self.view.say(f"A cluster has a name, and {FEWEST} markers or more.", bad=True)
                     return
                 await self._state(
                     {("clusters", name.value.strip()): [meaning.written(m) for m in markers.value]}
@@ -565,72 +640,29 @@ class MarkersStep:
             ui.button("Add", on_click=add).props("outline dense no-caps")
 
 
-def names_of(stem: str) -> list[str]:
-    """The landmarks of a row: right and left, or the one in the middle."""
-    return [stem] if stem in landmarks() else [f"{stem}_{side}" for side in SIDES]
+class Cell:
+    """A landmark of one side in the list: its marker, what is suggested, or that it is missing.
 
+    Args:
+        name: of the landmark.
+        choose: called with the name, and whether a key chose it.
+    """
 
-def plain_words(name: str) -> str:
-    """A landmark in words, without its side."""
-    return landmarks()[name].description.removeprefix("right ").removeprefix("left ")
+    def __init__(self, name: str, choose: Callable[[str, bool], Awaitable[None]]) -> None:
+        self.name, self._kind = name, ""
+        self.button = ui.button().props("flat dense no-caps align=left").classes("ms-cell")
+        # A click by a key has no count of clicks.
+        self.button.on("click", lambda event: choose(name, event.args["detail"] == 0), ["detail"])
 
-
-def row_title(name: str) -> str:
-    """A landmark in few words, without its side."""
-    words = plain_words(name).partition(" (")[0]
-    words = words if len(words) <= LONGEST_TITLE else words.partition(",")[0]
-    return words[0].upper() + words[1:]
-
-
-def missing_text(names: Sequence[str]) -> str:
-    """Landmarks in words, both sides of one together."""
-    sides = dict[str, list[str]]()
-    for name in names:
-        side = {"_r": "right", "_l": "left"}.get(name[-2:])
-        sides.setdefault(plain_words(name), []).extend([side] if side else [])
-    return "; ".join(f"{words} ({' and '.join(of)})" if of else words for words, of in sides.items())
-
-
-def cell_text(mapped: Mapped) -> tuple[str, str, str]:
-    """What a cell shows, its kind, and what it says to those who hear the page."""
-    if mapped.problem:
-        return way_text(mapped.way), "bad", f"{way_text(mapped.way)}, cannot be used"
-    if mapped.way is not None:
-        by = "from the marker set" if mapped.source == "set" else "from the trial file"
-        return way_text(mapped.way), mapped.source, f"{way_text(mapped.way)}, {by}"
-    if mapped.suggestion is not None:
-        return f"{way_text(mapped.suggestion)} ?", "suggested", f"suggested: {way_text(mapped.suggestion)}"
-    if mapped.source == "left out":
-        return "left out", "none", "left out"
-    return (
-        ("missing", "missing", "needed and not mapped")
-        if mapped.missing
-        else ("choose", "none", "not mapped")
-    )
-
-
-def source_text(mapped: Mapped, meaning: Meaning) -> str:
-    """Where it is known from what a landmark is mapped to."""
-    return {
-        "file": "A line of [mapping] in the trial file maps it.",
-        "set": f"The marker set {meaning.chosen_set} maps it; another marker here overrides the set.",
-        "left out": "A line of [mapping] leaves it out.",
-    }.get(mapped.source, "")
-
-
-def seen_text(meaning: Meaning, marker: str) -> list[str]:
-    """How much of each recording shows a marker."""
-    said = []
-    for which, title in (("motion", "motion"), ("standing", "standing trial")):
-        markers = meaning.recording(which)  # type: ignore[arg-type]
-        if markers is None:
-            continue
-        if marker not in markers:
-            said.append(f"Not in the {title}")
-            continue
-        share = float(np.isfinite(markers[marker]).all(axis=1).mean())
-        said.append(f"Seen in {100.0 * share:.0f} % of the {title}")
-    return said
+    def show(self, mapped: Mapped, chosen: bool) -> None:
+        """Show what is known of it."""
+        text, kind, said = cell_text(mapped)
+        kind = f"ms-cell-{kind}" + (" ms-cell-here" if chosen else "")
+        self.button.set_text(text)
+        self.button.props["aria-label"] = f"{in_words(self.name)}: {said}"
+        self.button.props["aria-pressed"] = "true" if chosen else "false"
+        self.button.classes(remove=self._kind, add=kind)
+        self._kind = kind
 
 
 def axes_of(proposal: Proposal) -> dict[str, str]:
@@ -639,11 +671,6 @@ def axes_of(proposal: Proposal) -> dict[str, str]:
     if axes.forward is None or axes.up is None:
         return {}
     return {"forward": axes.forward, "up": axes.up, **{line.key: line.value for line in axes.standing}}
-
-
-def clipped(text: str) -> str:
-    """A sentence without the long list of names behind it."""
-    return text if len(text) <= LONGEST_TEXT else text[:LONGEST_TEXT].rsplit(" ", 1)[0] + " ..."
 
 
 def state(desk: Desk) -> State:

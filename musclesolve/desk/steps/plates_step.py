@@ -40,13 +40,13 @@ class Plates:
         self._measured()
         ui.timer(0.0, self._look, once=True)
         with ui.expansion("Thresholds and clock").classes("w-full"):
-            field(self.view, "filter", "unloaded_below_n", redraw=True)
+            field(self.view, "filter", "unloaded_below_n", then=self.view.refresh)
             field(
                 self.view,
                 "plates",
                 "offset_s",
                 "Clock of the markers minus clock of the plates [s]",
-                redraw=True,
+                then=self.view.refresh,
             )
 
     async def _look(self) -> None:

@@ -1,0 +1,94 @@
+"""Landmarks, and what is known of them, in words."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from musclesolve.desk.marker_meaning import Mapped, Meaning, Recording, way_text
+from musclesolve.recording.data import SIDES
+from musclesolve.recording.markers.landmark_names import landmarks
+
+LONGEST_TEXT, LONGEST_TITLE = 260, 40
+"""Characters of a sentence that is shown, and of the name of a row."""
+RECORDINGS: dict[Recording, str] = {"motion": "motion", "standing": "standing trial"}
+
+
+def in_words(name: str) -> str:
+    """A landmark in words: "asis_r" is "Right anterior superior iliac spine"."""
+    words = landmarks()[name].description
+    return words[0].upper() + words[1:]
+
+
+def names_of(stem: str) -> list[str]:
+    """The landmarks of a row: right and left, or the one in the middle."""
+    return [stem] if stem in landmarks() else [f"{stem}_{side}" for side in SIDES]
+
+
+def plain_words(name: str) -> str:
+    """A landmark in words, without its side."""
+    return landmarks()[name].description.removeprefix("right ").removeprefix("left ")
+
+
+def row_title(name: str) -> str:
+    """A landmark in few words, without its side."""
+    words = plain_words(name).partition(" (")[0]
+    words = words if len(words) <= LONGEST_TITLE else words.partition(",")[0]
+    return words[0].upper() + words[1:]
+
+
+def missing_text(names: Sequence[str]) -> str:
+    """Landmarks in words, both sides of one together."""
+    sides = dict[str, list[str]]()
+    for name in names:
+        side = {"_r": "right", "_l": "left"}.get(name[-2:])
+        sides.setdefault(plain_words(name), []).extend([side] if side else [])
+    return "; ".join(f"{words} ({' and '.join(of)})" if of else words for words, of in sides.items())
+
+
+def cell_text(mapped: Mapped) -> tuple[str, str, str]:
+    """What a cell shows, its kind, and what it says to those who hear the page."""
+    if mapped.problem:
+        return way_text(mapped.way), "bad", f"{way_text(mapped.way)}, cannot be used"
+    if mapped.way is not None:
+        by = "from the marker set" if mapped.source == "set" else "from the trial file"
+        return way_text(mapped.way), mapped.source, f"{way_text(mapped.way)}, {by}"
+    if mapped.suggestion is not None:
+        return f"{way_text(mapped.suggestion)} ?", "suggested", f"suggested: {way_text(mapped.suggestion)}"
+    if mapped.source == "left out":
+        return "left out", "none", "left out"
+    return (
+        ("missing", "missing", "needed and not mapped")
+        if mapped.missing
+        else ("choose", "none", "not mapped")
+    )
+
+
+def source_text(mapped: Mapped, meaning: Meaning) -> str:
+    """Where it is known from what a landmark is mapped to."""
+    return {
+        "file": "A line of [mapping] in the trial file maps it.",
+        "set": f"The marker set {meaning.chosen_set} maps it; another marker here overrides the set.",
+        "left out": "A line of [mapping] leaves it out.",
+    }.get(mapped.source, "")
+
+
+def seen_text(meaning: Meaning, marker: str) -> list[str]:
+    """How much of each recording shows a marker."""
+    said = []
+    for which, title in RECORDINGS.items():
+        markers = meaning.recording(which)
+        if markers is None:
+            continue
+        if marker not in markers:
+            said.append(f"Not in the {title}")
+            continue
+        share = float(np.isfinite(markers[marker]).all(axis=1).mean())
+        said.append(f"Seen in {100.0 * share:.0f} % of the {title}")
+    return said
+
+
+def clipped(text: str) -> str:
+    """A sentence without the long list of names behind it."""
+    return text if len(text) <= LONGEST_TEXT else text[:LONGEST_TEXT].rsplit(" ", 1)[0] + " ..."
