@@ -101,8 +101,11 @@ def load_markers(
     # What joints need beside markers; the other tables have their defaults.
     used = (*MARKER_TABLES, "subject", "joint_centers")
     document.content = {name: table for name, table in document.content.items() if name in used}
+    files, keys = document.content.get("files"), document.tables["files"]["keys"]
+    if isinstance(files, dict):
+        document.content["files"] = {role: name for role, name in files.items() if role in ROLES}
+    document.tables = {**document.tables, "files": {"keys": {role: keys[role] for role in ROLES}}}
     content, errors = examined(document)
-    content["files"] = {role: content["files"][role] for role in ROLES}
     concerned = tuple(f"[{name}]" for name in MARKER_TABLES)
     found = [finding_of("trial_file", error) for error in errors]
     findings = [finding for finding in found if (finding.where.field or "").startswith(concerned)]

@@ -20,7 +20,7 @@ from musclesolve.checking.markers import landmark_order
 from musclesolve.checking.observed_body import landmark
 from musclesolve.checking.stages import checks_of, examine
 from musclesolve.desk.recordings import Recordings
-from musclesolve.desk.trial_document import Place
+from musclesolve.desk.trial_document import Place, TrialDocument
 from musclesolve.drafting.choose_mapping import MarkerChoice, choose_mapping
 from musclesolve.drafting.laboratory_axes import LaboratoryAxes, laboratory_axes
 from musclesolve.errors import InputError
@@ -183,7 +183,7 @@ class Meanings:
     def __init__(self, recordings: Recordings) -> None:
         self._recordings = recordings
         self._last: tuple[Path, str, Meaning] | None = None
-        self._proposed: tuple[Markers, Markers | None, MarkerChoice] | None = None
+        self._proposed: tuple[tuple[Markers, Markers | None], MarkerChoice] | None = None
 
     def known(self, path: Path, text: str) -> Meaning | None:
         """The meaning where it was found already and no file has changed; reads nothing."""
@@ -193,11 +193,16 @@ class Meanings:
         return meaning if all(map(self._recordings.known, meaning.files)) else None
 
     def of(self, path: Path, text: str) -> Meaning:
-        """The meaning; reads the files where they are new, which takes a moment."""
+        """The meaning; reads the files where they are new, which takes a moment.
+
+        Raises:
+            InputError: the trial file cannot be read any more.
+        """
         meaning = self.known(path, text)
         if meaning is None:
             meaning = self._found(path)
-            self._last = path, text, meaning
+            if TrialDocument(path).text == text:  # else it was changed meanwhile
+                self._last = path, text, meaning
         return meaning
 
     def _found(self, path: Path) -> Meaning:
@@ -266,9 +271,9 @@ class Meanings:
         self, raw: tuple[Markers, Markers | None], names: MarkerNames, labels: Mapping[str, str]
     ) -> Proposal:
         """What drafting makes of the markers, by the names of the trial."""
-        if self._proposed is None or self._proposed[:2] != raw:
-            self._proposed = (*raw, choose_mapping(*raw))
-        choice = self._proposed[2]
+        if self._proposed is None or any(a is not b for a, b in zip(self._proposed[0], raw, strict=True)):
+            self._proposed = raw, choose_mapping(*raw)
+        choice = self._proposed[1]
         chosen = None if choice.set is None else marker_sets()[choice.set]
         own = frozenset(marker for weights in choice.resolved.values() for marker in weights)
         theirs = (

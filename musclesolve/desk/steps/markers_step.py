@@ -30,6 +30,7 @@ from musclesolve.desk.marker_words import (
 )
 from musclesolve.desk.trial_document import Place
 from musclesolve.desk.view import Focus, State, Step, View
+from musclesolve.errors import MuscleSolveError
 from musclesolve.recording.markers.landmark_names import landmarks
 from musclesolve.recording.markers.marker_set import marker_sets, markers_of
 from musclesolve.recording.schema import trial_keys
@@ -120,7 +121,13 @@ class MarkersStep:
         if trial is None:
             return
         path, text = trial.path, trial.text
-        meaning, picture = await in_thread(self._found, path, text, self.shown.which)
+        try:
+            meaning, picture = await in_thread(self._found, path, text, self.shown.which)
+        except MuscleSolveError as error:
+            if not self.root.is_deleted:
+                with self.root:
+                    self.view.say(str(error), bad=True)
+            return
         if self.root.is_deleted or self.desk.trial is None or self.desk.trial.text != text:
             return  # the step is shown no more, or it is looked for by another text already
         with self.root:
