@@ -172,6 +172,15 @@ class WrapSurface:
 
 
 @dataclass(frozen=True, eq=False)
+class AttachedMesh:
+    """A file of geometry that is drawn in a frame of a body, its vertices multiplied by scale (3,) before."""
+
+    file: str
+    frame: Frame
+    scale: Array
+
+
+@dataclass(frozen=True, eq=False)
 class Wrap:
     """A surface of a path between two of its points, counted from 1; None: from the first, to the last."""
 
@@ -214,7 +223,7 @@ class OpenSimModel:
     masses: of the bodies whose file states them; mass_faults: body -> why its mass properties cannot be used.
     gravity (3,) [m/s2]. couplers: in an order in which each depends on earlier ones only. unsupported: what the file
     has and this reader does not, "joint shoulder_r" -> "ScapulothoracicJoint"; an error only where it is needed, as
-    other constraints are. notes: what is unusual in the file, and how it was read.
+    other constraints are. notes: what is unusual in the file, and how it was read. meshes: what is drawn of the bodies.
     """
 
     name: str
@@ -233,6 +242,7 @@ class OpenSimModel:
     gravity: Array = field(default_factory=lambda: np.array([0.0, -STANDARD_GRAVITY, 0.0]))
     credits: str = ""
     publications: str = ""
+    meshes: tuple[AttachedMesh, ...] = ()
 
     @property
     def mass(self) -> float:

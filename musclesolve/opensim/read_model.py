@@ -11,6 +11,7 @@ from musclesolve.constants import STANDARD_GRAVITY
 from musclesolve.opensim.layouts import CURRENT, components, upgrade
 from musclesolve.opensim.model import GROUND, BodyMass, OpenSimModel
 from musclesolve.opensim.read_context import Context
+from musclesolve.opensim.read_geometry import read_meshes
 from musclesolve.opensim.read_joints import read_coordinates, read_couplers, read_joints, read_links
 from musclesolve.opensim.read_muscles import read_muscles, read_surfaces
 from musclesolve.opensim.xml_tree import Element, read_xml
@@ -70,6 +71,7 @@ def read_osim(path: str | Path) -> OpenSimModel:
         gravity=np.array([0.0, -STANDARD_GRAVITY, 0.0]) if gravity is None else gravity.vector(),
         credits=_text(model, "credits"),
         publications=_text(model, "publications"),
+        meshes=read_meshes(context),
     )
     for point in (point for muscle in muscles.values() for point in muscle.points):
         moving, switching = point.moving.coordinates if point.moving else (), (point.condition or ())[:1]

@@ -103,7 +103,7 @@ class Element:
                 code="not_numbers",
             )
         if count is not None and values.size != count:
-            expected = {1: "one number", 2: "two numbers", 3: "three numbers"}[count]
+            expected = {1: "one number", 2: "two numbers", 3: "three numbers", 6: "six numbers"}[count]
             self.fail(f"{values.size} numbers", expected=expected, remedy="correct the element")
         return values
 

@@ -28,6 +28,7 @@ from musclesolve.report.content.trial_sections import contact_sources
 from musclesolve.report.drawing import CHECK, FIGURE, DrawingTask, Made, make
 from musclesolve.report.figures.figure_choice import caption, figures_of
 from musclesolve.report.inputs import AVERAGE, Inputs, TrialFiles, read_inputs
+from musclesolve.report.picture.save_picture import with_geometry
 from musclesolve.report.rendering import rendered, template
 from musclesolve.report.sections import Picture, Section, jobs_of, sections_of
 from musclesolve.results.dataset.result_quantities import text, trial_name
@@ -57,6 +58,7 @@ def write_report(
     output: str | Path | None = None,
     progress: Progress | None = None,
     workers: int = 1,
+    geometry: str | Path | None = None,
 ) -> tuple[Path, Inputs]:
     """Write a report of results, with what was computed of the same trials besides.
 
@@ -65,16 +67,20 @@ def write_report(
         output: the page (.html), or a folder for report.html; beside the first file unless given.
         progress: called with the name of each stage and the share of the work that is done.
         workers: how many processes draw figures side by side.
+        geometry: folder with the .vtp, .stl or .obj files of an OpenSim model, where these are not in the folder
+            Geometry beside it.
 
     Returns:
         The page, and what it was made of.
 
     Raises:
-        InputError: a file does not exist, none can be used, or the page cannot be written.
+        InputError: a file or the folder of geometry does not exist, none can be used, or the page cannot be written.
     """
     report = progress or no_progress
     report("reading", 0.0)
     inputs = read_inputs(paths)
+    if geometry is not None and inputs.trials:
+        inputs.trials[0].base = with_geometry(inputs.trials[0].base, geometry)
     target = Path(paths[0]).parent if output is None else Path(output)
     if target.is_dir():
         target = target / NAME

@@ -153,9 +153,37 @@ def fibers(given: Task) -> Any:
     return found
 
 
+def meshes(given: Task) -> Any:
+    """Rotation (3, 3) and position (3,) in the ground, and scale (3,), of every visible mesh, by its file."""
+    model, state, _ = _model(given, forces=True)
+    found = {}
+    for each in model.getComponentsList():
+        mesh = osim.Mesh.safeDownCast(each) if each.getConcreteClassName() == "Mesh" else None
+        if mesh is None or not mesh.get_Appearance().get_visible():
+            continue
+        pose = mesh.getFrame().getTransformInGround(state)
+        rotation = [[pose.R().get(i, j) for j in range(3)] for i in range(3)]
+        found[mesh.get_mesh_file()] = [
+            rotation,
+            pose.p().to_numpy().tolist(),
+            mesh.get_scale_factors().to_numpy().tolist(),
+        ]
+    return found
+
+
+def vertices(given: Task) -> Any:
+    """Vertices (V, 3) of a file of geometry."""
+    mesh = osim.PolygonalMesh()
+    mesh.loadFile(given["model"])
+    return [mesh.getVertexPosition(k).to_numpy().tolist() for k in range(mesh.getNumVertices())]
+
+
 if __name__ == "__main__":
     import opensim as osim
 
     osim.Logger.setLevelString("error")
-    kinds = {each.__name__: each for each in (inverse, positions, reactions, muscles, paths, fibers)}
+    kinds = {
+        each.__name__: each
+        for each in (inverse, positions, reactions, muscles, paths, fibers, meshes, vertices)
+    }
     print("FOUND" + json.dumps([kinds[each["kind"]](each) for each in json.load(sys.stdin)]))

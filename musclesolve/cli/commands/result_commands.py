@@ -16,6 +16,16 @@ if TYPE_CHECKING:
     pass
 
 
+Geometry = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="FOLDER",
+        help="Folder with the .vtp, .stl or .obj files of the bones of an OpenSim model; default: Geometry beside the "
+        "model.",
+    ),
+]
+
+
 def report(
     result: Annotated[
         list[Path],
@@ -30,13 +40,14 @@ def report(
             "-o", "--output", help="The page, NAME.html, or a folder; default: report.html beside the result."
         ),
     ] = None,
+    geometry: Geometry = None,
 ) -> None:
     """Write a report: one page with verdict, figures, tables, limits and a methods paragraph, for any browser."""
     from musclesolve._util.processes import cores
     from musclesolve.report.page import write_report
 
     with progress() as update:
-        written, inputs = write_report(result, output, update, cores())
+        written, inputs = write_report(result, output, update, cores(), geometry)
     for each in inputs.unreadable:
         print_summary(line("left out", f"{each.path}: {each.reason}"))
     print_files([written])
@@ -58,14 +69,15 @@ def picture(
     speed: Annotated[
         float, typer.Option(min=0.01, max=10.0, help="Speed of GIF and MP4 as a share of the true one.")
     ] = 0.5,
+    geometry: Geometry = None,
 ) -> None:
-    """Show the subject in motion: skeleton, muscles colored by activation, ground and contact forces."""
+    """Show the subject in motion: bones, muscles colored by activation, ground and contact forces."""
     from musclesolve.report.picture.save_picture import save_picture
     from musclesolve.results.files.atomic_writing import reserved
 
     path = output or result.parent / "picture.html"
     with progress() as report, reserved(path.parent):
-        missing = save_picture(result, path, speed, report)
+        missing = save_picture(result, path, speed, report, geometry=geometry)
     if missing:
         print_summary("\n".join(lines("note", missing)))
     print_files([path])

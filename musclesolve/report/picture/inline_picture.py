@@ -12,7 +12,7 @@ import xarray as xr
 
 from musclesolve._util.checks import check_number
 from musclesolve.report.picture.moving_picture import picture_page
-from musclesolve.report.picture.save_picture import picture_dataset
+from musclesolve.report.picture.save_picture import picture_dataset, with_geometry
 
 if TYPE_CHECKING:
     from musclesolve.dynamics.forward.contact_simulation import ContactSimulation
@@ -49,6 +49,7 @@ def moving_picture(
     *,
     muscles: MuscleForces | Sequence[MuscleForces] = (),
     title: str = "",
+    geometry: str | Path | None = None,
 ) -> MovingPicture:
     """The moving picture of a result or a simulation, for a cell of a notebook.
 
@@ -60,10 +61,14 @@ def moving_picture(
         height: of the frame [px], 360 or more.
         muscles: of a simulation: those that drove it (`problem.muscles`), drawn and colored by their activation.
         title: of a simulation's picture; else the names of the models.
+        geometry: of the result of an OpenSim model: the folder with its .vtp, .stl or .obj files, where these are not
+            in the folder Geometry beside the model.
 
     Raises:
-        InputError: no result and no simulation, muscles of another model, a height that is too small, or a program
-            that is missing.
+        InputError: no result and no simulation, muscles of another model, a height that is too small, a folder or
+            file of geometry that cannot be read, or a program that is missing.
     """
     check_number(height, "height", f"a height in px, {LEAST:g} or more", least=LEAST)
-    return MovingPicture(picture_page(picture_dataset(shown, muscles, title)), float(height))
+    return MovingPicture(
+        picture_page(with_geometry(picture_dataset(shown, muscles, title), geometry)), float(height)
+    )

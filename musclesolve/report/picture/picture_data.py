@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -15,12 +16,15 @@ from musclesolve._util.sides import SIDE_NAMES, side_of, split_side
 from musclesolve.constants import STANDARD_GRAVITY
 from musclesolve.errors import InputError
 from musclesolve.report.picture.bones import Bones, bones_of
+from musclesolve.report.picture.model_bones import model_surfaces
 from musclesolve.report.picture.shapes import Shapes, shapes_of
 from musclesolve.results.dataset import frame_validity as frames
-from musclesolve.results.dataset.checked import check_status, other_kind
+from musclesolve.results.dataset.checked import MODEL, check_status, other_kind
 from musclesolve.results.dataset.picture import Skeleton
 
 NEEDED = ("time", "muscle", "side", "status", "valid")
+GEOMETRY = "geometry_folder"
+"""The attribute with the folder of an OpenSim model's geometry."""
 KIND = "simulation"
 """The attribute `kind` of a simulation's dataset."""
 SIMULATED = ("time", "muscle", "skeleton_position")
@@ -175,13 +179,16 @@ def picture_data(result: xr.Dataset) -> PictureData:
     every = max(1, int(np.ceil(frame * result.sizes["time"] / MOST_BYTES)))
     result = result.isel(time=slice(None, None, every))
     subjects = tuple(map(str, np.atleast_1d(result.attrs["prefixes"]))) if simulated else ("",)
-    skeleton = _skeleton(result)
-    widths = {
-        side: float(result.attrs[f"knee_width_{side}_m"])
-        for side in SIDE_NAMES
-        if f"knee_width_{side}_m" in result.attrs
-    }
-    bones = bones_of(skeleton, subjects, widths)
+    skeleton, notes = _skeleton(result), list[str]()
+    if MODEL in result.attrs and skeleton.segments:
+        folder = str(result.attrs.get(GEOMETRY, ""))
+        surfaces, notes = model_surfaces(
+            Path(str(result.attrs[MODEL])), skeleton.segments, Path(folder) if folder else None
+        )
+        bones = Bones.fixed(surfaces, skeleton)
+    else:
+        stated = {side: result.attrs.get(f"knee_width_{side}_m", np.nan) for side in SIDE_NAMES}
+        bones = bones_of(skeleton, subjects, {side: float(width) for side, width in stated.items()})
     kept, path, first = _paths(result)
     muscles = result.isel(muscle=kept)
     short_names = muscles["short_name"] if "short_name" in muscles.variables else muscles["muscle"]
@@ -228,7 +235,7 @@ def picture_data(result: xr.Dataset) -> PictureData:
         contact=contact_arrows(result, skeleton.points),
         weight=weight,
         heading=heading,
-        missing=tuple(_missing(result, every)),
+        missing=(*_missing(result, every), *notes),
         bones=bones,
         shapes=shapes_of(result),
         events=_contact_events(result),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -13,7 +14,8 @@ from musclesolve._util.progress import Progress, no_progress
 from musclesolve.errors import InputError
 from musclesolve.report.picture.film import RATES, film
 from musclesolve.report.picture.moving_picture import picture_page
-from musclesolve.report.picture.picture_data import picture_data
+from musclesolve.report.picture.picture_data import GEOMETRY, picture_data
+from musclesolve.results.dataset.checked import MODEL
 from musclesolve.results.files.atomic_writing import write_files
 from musclesolve.results.files.result_netcdf import read_result
 
@@ -33,6 +35,7 @@ def save_picture(
     *,
     muscles: MuscleForces | Sequence[MuscleForces] = (),
     title: str = "",
+    geometry: str | Path | None = None,
 ) -> tuple[str, ...]:
     """Write the moving picture of a result or a simulation; returns sentences on what it does not show.
 
@@ -44,10 +47,12 @@ def save_picture(
         progress: called with what is done, and how much of it.
         muscles: of a simulation: those that drove it (`problem.muscles`), drawn and colored by their activation.
         title: of a simulation's picture; else the names of the models.
+        geometry: of the result of an OpenSim model: the folder with its .vtp, .stl or .obj files, where these are not
+            in the folder Geometry beside the model.
 
     Raises:
         InputError: another suffix, no result and no simulation, one without points to draw, muscles of another model,
-            or a program that is missing.
+            a folder or file of geometry that cannot be read, or a program that is missing.
     """
     path, report = Path(path), progress or no_progress
     kind = path.suffix.casefold().removeprefix(".")
@@ -60,7 +65,7 @@ def save_picture(
             remedy=f"for instance {path.with_suffix('.html').name or 'walk.html'}",
         )
     check_number(speed, "speed", "a positive share of the true speed", above=0.0)
-    loaded = picture_dataset(shown, muscles, title)
+    loaded = with_geometry(picture_dataset(shown, muscles, title), geometry)
     report("reading", 0.0)
     content = picture_page(loaded).encode() if kind in PAGES else film(loaded, kind, speed, report)
     report("writing", 1.0)
@@ -86,3 +91,21 @@ def picture_dataset(
             remedy="leave them out",
         )
     return shown if isinstance(shown, xr.Dataset) else read_result(Path(shown))
+
+
+def with_geometry(shown: xr.Dataset, folder: str | Path | None) -> xr.Dataset:
+    """The same, with the folder of the model's geometry where one is named.
+
+    Raises:
+        InputError: a folder for something else than the result of an OpenSim model.
+    """
+    if folder is None:
+        return shown
+    if MODEL not in shown.attrs:
+        raise InputError(
+            "a folder of geometry for what is no result of an OpenSim model",
+            code="conflict",
+            expected="a result of `musclesolve share`, or of a trial file of an OpenSim model",
+            remedy="leave geometry out: recordings are drawn with bones of their own",
+        )
+    return shown.assign_attrs({GEOMETRY: os.path.realpath(folder)})

@@ -15,7 +15,7 @@ from musclesolve.muscles.paths.engine import PathLines
 from musclesolve.opensim.external_loads import load_in_ground
 from musclesolve.opensim.geometry import path_lines
 from musclesolve.opensim.kinematics import BodyMotion, body_motion, coordinate_values
-from musclesolve.opensim.model import TO_GLOBAL, Joint, OpenSimModel
+from musclesolve.opensim.model import GROUND, TO_GLOBAL, Joint, OpenSimModel
 from musclesolve.pipeline.opensim.load_dynamics import LoadDynamics
 from musclesolve.results.dataset.frame_validity import STANCE_THRESHOLD
 
@@ -122,7 +122,7 @@ def model_skeleton(model: OpenSimModel, values: Array) -> Skeleton:
         bone for bone in drawing.bones if np.linalg.norm(points[bone[0]][0] - points[bone[1]][0]) > _SHORTEST
     ]
     position = (np.stack(list(points.values()), axis=1) @ TO_GLOBAL.T).astype(np.float32)
-    moved = [k for k, body in enumerate(model.bodies) if body in model.reachable]
+    moved = [k for k, body in enumerate(model.bodies) if body in model.reachable and body != GROUND]
     place = (motion.position[:, moved] @ TO_GLOBAL.T).astype(np.float32)
     rotation = (TO_GLOBAL @ motion.rotation[:, moved] @ TO_GLOBAL.T).astype(np.float32)
     segments = tuple(model.bodies[k] for k in moved)

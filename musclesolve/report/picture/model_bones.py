@@ -1,0 +1,99 @@
+"""The bones of an OpenSim model, from the files of geometry that it names."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path, PureWindowsPath
+
+from musclesolve.errors import InputError
+from musclesolve.opensim.model import TO_GLOBAL, AttachedMesh
+from musclesolve.opensim.read_model import read_osim
+from musclesolve.report.picture.bones import Surface
+from musclesolve.report.picture.lofted_bones import Mesh, joined
+from musclesolve.report.picture.mesh_file import SUFFIXES, read_mesh, simplified
+
+BESIDE = "Geometry"
+"""The folder beside a model in which OpenSim looks for its geometry."""
+MOST_FACES = 24_000
+"""Of all bones: what a page without graphics hardware draws as fast as the bones of a recording."""
+LEAST_FACES = 40
+"""Of one file."""
+NAMED = 4
+"""Missing files whose names stand in the note."""
+
+
+def model_surfaces(
+    model_file: Path, segments: tuple[str, ...], folder: Path | None = None
+) -> tuple[dict[str, Surface], list[str]]:
+    """The surfaces of the bodies of a model by name, and sentences on files that are not there.
+
+    A file is looked for in the folder, in the folder Geometry beside the model, and beside the model.
+
+    Args:
+        model_file: the .osim file.
+        segments: bodies that are drawn.
+        folder: of .vtp, .stl and .obj files, whose names need not have the model's capitals.
+
+    Raises:
+        InputError: the folder does not exist, or a file in it is damaged.
+    """
+    if folder is not None and not folder.is_dir():
+        raise InputError(
+            "there is no such folder",
+            code="missing_file",
+            file=folder,
+            expected="a folder with the geometry of the model: .vtp, .stl or .obj files",
+            remedy="name OpenSim's own, Geometry in its installation, or leave --geometry out",
+        )
+    if model_file.suffix.casefold() != ".osim":
+        return {}, [f"Bones are lines: {model_file.name} names no files of geometry."]
+    if not model_file.is_file():
+        return {}, [f"Bones are lines: the model is no longer at {model_file}."]
+    attached = [each for each in read_osim(model_file).meshes if each.frame.body in segments]
+    places = [each for each in (folder, model_file.parent / BESIDE, model_file.parent) if each is not None]
+    files = {each.file: _find(each.file, places) for each in attached}
+    meshes = {name: read_mesh(path) for name, path in files.items() if path is not None}
+    total = sum(len(meshes[each.file][1]) for each in attached if each.file in meshes)
+    parts: dict[str, list[Mesh]] = {}
+    for each in attached:
+        if each.file in meshes:
+            faces = len(meshes[each.file][1])
+            share = max(LEAST_FACES, int(faces * MOST_FACES / max(total, MOST_FACES)))
+            parts.setdefault(each.frame.body, []).append(
+                placed_mesh(each, simplified(meshes[each.file], share))
+            )
+    missing = [name for name, path in files.items() if path is None]
+    notes = [] if not missing else [_note(missing, len(files), places)]
+    return {body: Surface(*joined(own), closed=False) for body, own in parts.items()}, notes
+
+
+def placed_mesh(attached: AttachedMesh, mesh: Mesh) -> Mesh:
+    """The surface on its body, in axes that point forward, left and up where those of the body do so as OpenSim's."""
+    vertices, faces = mesh
+    placed = attached.frame.place(attached.scale * vertices) @ TO_GLOBAL.T
+    return placed, faces if attached.scale.prod() > 0.0 else faces[:, ::-1]
+
+
+def _find(name: str, places: Sequence[Path]) -> Path | None:
+    """A file by its name or path in a model, in the first of the places that has it."""
+    # paths of Windows are read on every system
+    parts = PureWindowsPath(name)
+    if parts.suffix.casefold() not in SUFFIXES:
+        return None
+    for place in places:
+        for path in (place / parts.as_posix(), place / parts.name):
+            if path.is_file():
+                return path
+        if place.is_dir():
+            for path in sorted(place.iterdir()):
+                if path.name.casefold() == parts.name.casefold():
+                    return path
+    return None
+
+
+def _note(missing: Sequence[str], count: int, places: Sequence[Path]) -> str:
+    names = ", ".join(missing[:NAMED]) + (f" and {len(missing) - NAMED} more" if len(missing) > NAMED else "")
+    return (
+        f"{len(missing)} of {count} files of geometry are not in {places[0]}: {names}; their bones are lines. "
+        "--geometry FOLDER names the folder of the .vtp, .stl or .obj files."
+    )
