@@ -190,26 +190,22 @@ def set_equations(tree, free, near, work):
 
 @compiled
 def solve_in_place(matrix, right):
-    """Solution of a linear system in place of its right-hand side, by Gaussian elimination with partial pivoting."""
+    """Solution of a symmetric system in place of its right-hand side, by the factors L^T D L of its lower half.
+
+    The speeds are eliminated from the last to the first, none that is before another; what two branches of the tree do
+    not share stays zero (Featherstone 2008, 6.5).
+    """
     count = right.size
-    for k in range(count):
-        best = k
-        for i in range(k + 1, count):
-            if abs(matrix[i, k]) > abs(matrix[best, k]):
-                best = i
-        if best != k:
-            right[k], right[best] = right[best], right[k]
-            for j in range(k, count):
-                matrix[k, j], matrix[best, j] = matrix[best, j], matrix[k, j]
-        for i in range(k + 1, count):
-            factor = matrix[i, k] / matrix[k, k]
-            if factor != 0.0:
-                right[i] -= factor * right[k]
-                for j in range(k + 1, count):
-                    matrix[i, j] -= factor * matrix[k, j]
     for back in range(count):
-        i = count - 1 - back
-        for j in range(i + 1, count):
+        k = count - 1 - back
+        for i in range(k):
+            if matrix[k, i] != 0.0:
+                factor = matrix[k, i] / matrix[k, k]
+                right[i] -= factor * right[k]
+                for j in range(i + 1):
+                    matrix[i, j] -= factor * matrix[k, j]
+    for i in range(count):
+        for j in range(i):
             right[i] -= matrix[i, j] * right[j]
         right[i] /= matrix[i, i]
 

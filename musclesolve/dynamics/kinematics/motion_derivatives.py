@@ -274,15 +274,16 @@ def continuous_branch(model: Model, angles: Array) -> Array:
 
 def _triples(tree: Tree) -> list[list[int]]:
     """Joints about three axes through one pivot, each distal to the one before."""
+    parent, child, pivot = (each.tolist() for each in (tree.parent, tree.child, tree.pivot))
     triples = []
     for last in range(tree.joint_count):
         chain = [last]
-        while len(chain) < 4:
-            before = np.flatnonzero(tree.child == tree.parent[chain[0]])
-            if not before.size or tree.pivot[before[0]] != tree.pivot[last]:
+        while len(chain) < 4 and parent[chain[0]] in child:
+            before = child.index(parent[chain[0]])
+            if pivot[before] != pivot[last]:
                 break
-            chain.insert(0, int(before[0]))
-        beyond = np.flatnonzero(tree.parent == tree.child[last])
-        if len(chain) == 3 and not (tree.pivot[beyond] == tree.pivot[last]).any():
+            chain.insert(0, before)
+        beyond = [k for k in range(tree.joint_count) if parent[k] == child[last]]
+        if len(chain) == 3 and pivot[last] not in [pivot[k] for k in beyond]:
             triples.append(chain)
     return triples

@@ -280,8 +280,10 @@ class NearestPose:
     @cached_property
     def compiled(self) -> tuple[TargetArrays, PoseWork]:
         """The targets as compiled code takes them, but for their values, and its work arrays."""
+        # The base first: no speed is then before another that moves it (`solve_in_place`).
+        chosen = np.roll(np.arange(len(self.free)), 6)
         return _compiled_targets(
-            self.model.tree, self.targets.slots, self.targets.weights, self.free, self.rest
+            self.model.tree, self.targets.slots, self.targets.weights, chosen[self.free[chosen]], self.rest
         )
 
     def converge(self, pose: Pose, tolerance: float, max_iterations: int) -> Pose:
@@ -350,7 +352,7 @@ def normal_equations(
     point = slots < tree.point_count
     # Lengths from the base, wherever in the laboratory that is: small numbers, small round-off.
     place = q[:, slots] - point[:, None] * origin[:, None]
-    targets, work = _compiled_targets(tree, slots, weights, free, np.zeros(joints + 6))
+    targets, work = _compiled_targets(tree, slots, weights, np.flatnonzero(free), np.zeros(joints + 6))
     hessian, gradient = np.empty((frames, count, count)), np.empty((frames, count))
     seen = contiguous(place), contiguous(pull)
     EQUATE.load()(tree.compiled, targets, (axis, offset), seen, contiguous(near), work, (hessian, gradient))
@@ -358,12 +360,10 @@ def normal_equations(
 
 
 def _compiled_targets(
-    tree: Tree, slots: Indices, weights: Array, free: Mask, rest: Array
+    tree: Tree, slots: Indices, weights: Array, free: Indices, rest: Array
 ) -> tuple[TargetArrays, PoseWork]:
-    """What compiled code needs of targets, and its work arrays."""
-    chosen = contiguous(np.flatnonzero(free), np.intp)
-    targets = TargetArrays(
-        contiguous(slots, np.intp), slots < tree.point_count, contiguous(weights), chosen, contiguous(rest)
-    )
+    """What compiled code needs of targets, and its work arrays; free (F,): the speeds that move, in any order."""
+    chosen, numbers = contiguous(free, np.intp), contiguous(slots, np.intp)
+    targets = TargetArrays(numbers, slots < tree.point_count, contiguous(weights), chosen, contiguous(rest))
     sizes = len(tree.distal_frames), tree.joint_count, len(slots), len(chosen)
     return targets, PoseWork.of(*sizes)

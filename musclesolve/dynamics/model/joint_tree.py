@@ -146,7 +146,7 @@ class Tree:
         stays = _applied(rotation[self.parent] - rotation[self.child], pivots)
         steps = self.distal_frames @ stays.reshape(len(stays), 3 * len(angles))
         shift = base_position.T + steps.reshape(-1, 3, len(angles))
-        shift[np.isnan(rotation).all(axis=(1, 2, 3))] = np.nan
+        shift[np.isnan(rotation[:, 0, 0]).all(axis=1)] = np.nan
         return rotation, shift
 
     @cached_property

@@ -15,7 +15,7 @@ from musclesolve.dynamics.model.joint_and_body_constraints import Constraints
 from musclesolve.dynamics.model.joint_tree import Tree
 from musclesolve.dynamics.model.mass_matrix import MassProperties, basic_mass_matrix
 from musclesolve.dynamics.model.rigid_body import RigidBodies
-from musclesolve.dynamics.model.topology import Topology, check_topology
+from musclesolve.dynamics.model.topology import Topology
 from musclesolve.errors import InputError
 
 
@@ -38,7 +38,7 @@ class Model:
     def __post_init__(self) -> None:
         """Refuse a model that is not in itself consistent."""
         topology, mass = self.topology, self.mass
-        check_topology(topology)
+        assert topology.fits
         names, bodies = topology.coordinate_names, tuple(body.name for body in topology.bodies)
         standing = check_array(self.standing, "the standing position", (len(names), 3), names, axis=0)
         check_array(self.gravity, "gravity", (3,), axis=0)

@@ -154,6 +154,7 @@ class Topology:
         (start, end), none = direction, len(self.coordinate_names)
         return (none if start is None else self.slot[start]), (self.slot[end] if end else none)
 
+    @cached_property
     def layout_order(self) -> list[Point]:
         """The points, each after the one that it is placed from; without those that are placed from none."""
         placed, order, waiting = {self.origin}, [], list(self.points)
@@ -162,6 +163,12 @@ class Topology:
             placed |= {point.name for point in ready}
             waiting = [point for point in waiting if point not in ready]
         return order
+
+    @cached_property
+    def fits(self) -> bool:
+        """True, found once however many models there are of it; InputError of `check_topology` otherwise."""
+        check_topology(self)
+        return True
 
 
 def standing_layout(
@@ -180,7 +187,7 @@ def standing_layout(
         name: check_array(value, f"the offset of {name!r}", (3,), axis=0) for name, value in offsets.items()
     }
     position = {topology.origin: np.zeros(3)}
-    for point in topology.layout_order():
+    for point in topology.layout_order:
         step = measured.get(point.name, np.asarray(point.offset) * scale.get(point.scale, 1.0))
         position[point.name] = position[point.parent] + step
     rows = [position[point.name] for point in topology.points]
@@ -252,7 +259,7 @@ def _check_parts(topology: Topology) -> None:
                 "three finite numbers, a unit vector",
                 f"divide it by its length, {length:.9g}" if length > 0.0 else None,
             )
-    placed = {topology.origin, *(point.name for point in topology.layout_order())}
+    placed = {topology.origin, *(point.name for point in topology.layout_order)}
     if missing := [point for point in topology.points if point.name not in placed]:
         raise _wrong(
             f"no chain of offsets leads to the points {[point.name for point in missing]} "
