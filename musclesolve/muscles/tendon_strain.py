@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from functools import cache
 from itertools import combinations
 
 import numpy as np
@@ -128,16 +129,17 @@ def stated_strains(own: Array, stated: TendonStrain | None, levels: Sequence[Lev
 
 def achilles_muscles(names: Iterable[Sequence[str]]) -> list[int]:
     """The numbers of the muscles that are soleus or gastrocnemius by one of their names, with or without a side."""
+    return [k for k, of_muscle in enumerate(names) if any(map(_of_achilles, of_muscle))]
+
+
+@cache
+def _of_achilles(name: str) -> bool:
+    """Whether it is a known one without case, side, separators and digits: r_soleus, GastrocnemiusLateralis1_r."""
     data = bundled_toml(__package__, "achilles.toml")
     heads, stems = data["heads"], data["gastrocnemius"]
     known = {*data["soleus"], *(text for h in heads for s in stems for text in (h + s, s + h))}
-
-    def is_known(name: str) -> bool:
-        """Whether it is one without case, side, separators and digits: r_soleus, GastrocnemiusLateralis1_r."""
-        words = re.findall("[a-z]+", name.casefold())
-        return "".join(word for word in words if word not in ("r", "l", "right", "left")) in known
-
-    return [k for k, of_muscle in enumerate(names) if any(map(is_known, of_muscle))]
+    words = re.findall("[a-z]+", name.casefold())
+    return "".join(word for word in words if word not in ("r", "l", "right", "left")) in known
 
 
 def check_tendon_strains(strain: Array, names: Sequence[str], whose: str) -> None:

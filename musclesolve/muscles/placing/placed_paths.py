@@ -222,36 +222,48 @@ _REACHABLE = (np.deg2rad(-60.0), np.deg2rad(130.0))
 def adjust_switches(model: Model, paths: Paths) -> Paths:
     """Paths with every reachable end of a conditional range moved to where the path does not jump."""
     edges = np.stack([paths.switch_lower, paths.switch_upper])
-    adjusted, joints = edges.copy(), model.tree.joint_count
     muscle = paths.layout.point_muscle[paths.switched]
+    searches = []  # coordinate, its angles (P,), and the ends (2, C) that are sought among them
     for dof in np.unique(paths.switch_dof):
         reachable = (paths.switch_dof == dof) & (edges > _REACHABLE[0]) & (edges < _REACHABLE[1])
         if not reachable.any():
             continue
-        angles = search_grid(edges[reachable])
-        coordinates = np.zeros((len(angles), joints))
-        coordinates[:, dof] = angles
-        upright = np.broadcast_to(np.eye(3), (len(angles), 3, 3))
-        origin, moving = np.zeros((len(angles), 3)), np.arange(joints) == dof
-        q = model.tree.pose(coordinates, origin, upright, moving=moving)
-        (position, _, center, axes), _ = paths.place(q, coordinates)
         # of a muscle whose points switch at several angles, one angle after the other
         rank = np.zeros(edges.shape, dtype=int)
-        for n in np.unique(muscle):
+        for n in np.unique(muscle[reachable.any(axis=0)]):
             mine = reachable & (muscle == n)
             rank[mine] = np.unique(edges[mine], return_inverse=True)[1]
-        for k in range(int(rank.max()) + 1):
-            ends = reachable & (rank == k)
-            at = np.zeros(paths.layout.muscles)
-            at[np.broadcast_to(muscle, ends.shape)[ends]] = edges[ends]
-            others = (edges[0] <= at[muscle]) & (edges[1] >= at[muscle])
-            switching = ends.any(axis=0)
-            on = np.ones((2, len(angles), len(paths.standing)), dtype=bool)  # through the points, past them
-            on[0][:, paths.switched] = others | switching
-            on[1][:, paths.switched] = others & ~switching
-            through, past = (solve_paths(paths.layout, position, each, center, axes).length for each in on)
-            for end, c in np.argwhere(ends):
-                adjusted[end, c] = refined_edge(edges[end, c], angles, (through - past)[:, muscle[c]])
+        angles = search_grid(edges[reachable])
+        searches += [(dof, angles, reachable & (rank == k)) for k in range(int(rank.max()) + 1)]
+    if not searches:
+        return paths
+
+    # the poses of all searches, one search after the other, and in them the muscles that have conditional points
+    sizes, joints = [len(angles) for _, angles, _ in searches], model.tree.joint_count
+    rows = [slice(end - size, end) for end, size in zip(np.cumsum(sizes), sizes, strict=True)]
+    moved = np.repeat([dof for dof, _, _ in searches], sizes)
+    coordinates = np.zeros((len(moved), joints))
+    coordinates[np.arange(len(moved)), moved] = np.concatenate([angles for _, angles, _ in searches])
+    upright, moving = np.broadcast_to(np.eye(3), (len(moved), 3, 3)), np.isin(np.arange(joints), moved)
+    q = model.tree.pose(coordinates, np.zeros((len(moved), 3)), upright, moving=moving)
+    few = np.unique(muscle)
+    some, column = paths.subset(few), np.searchsorted(few, muscle)
+    switched = np.searchsorted(np.flatnonzero(np.isin(paths.layout.point_muscle, few)), paths.switched)
+    (position, _, center, axes), _ = some.place(q, coordinates)
+    on = np.ones((2, len(moved), len(some.standing)), dtype=bool)  # through the points, past them
+    for here, (_, _, ends) in zip(rows, searches, strict=True):
+        at = np.zeros(len(few))
+        at[np.broadcast_to(column, ends.shape)[ends]] = edges[ends]
+        others, switching = (edges[0] <= at[column]) & (edges[1] >= at[column]), ends.any(axis=0)
+        on[0, here][:, switched] = others | switching
+        on[1, here][:, switched] = others & ~switching
+    through, past = (solve_paths(some.layout, position, each, center, axes).length for each in on)
+
+    adjusted = edges.copy()
+    for here, (_, angles, ends) in zip(rows, searches, strict=True):
+        gap = (through - past)[here]
+        for end, c in np.argwhere(ends):
+            adjusted[end, c] = refined_edge(edges[end, c], angles, gap[:, column[c]])
     return replace(paths, switch_lower=adjusted[0], switch_upper=adjusted[1])
 
 
