@@ -102,6 +102,11 @@ class Measured:
     bodies: dict[str, Poses]  # the groups of markers that were followed as rigid bodies
     unusual: list[Unusual]  # proportions that are rare; nothing where it was not looked for
 
+    def same_dimensions(self, other: Anatomy | Measured) -> bool:
+        """Whether a model of the subject comes out the same, bit for bit."""
+        same = self.pelvis_depth == other.pelvis_depth and self.offsets.keys() == other.offsets.keys()
+        return same and all(np.array_equal(place, other.offsets[name]) for name, place in self.offsets.items())
+
 
 def anatomy(trial: Trial, margin: float = 0.0) -> Anatomy:
     """Measure points, axes and dimensions of the body on a trial.

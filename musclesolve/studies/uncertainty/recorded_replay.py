@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import product
 
 import numpy as np
@@ -20,7 +21,7 @@ from musclesolve.dynamics.kinematics.consistent_motion import consistent_motion
 from musclesolve.dynamics.kinematics.measured_targets import Targets
 from musclesolve.dynamics.kinematics.motion_derivatives import Motion
 from musclesolve.dynamics.model.model import Model
-from musclesolve.motion.anatomy.anatomy import measured_body
+from musclesolve.motion.anatomy.anatomy import Anatomy, measured_body
 from musclesolve.motion.anatomy.functional_axes import with_functional_axes
 from musclesolve.motion.anatomy.landmark_positions import (
     Points,
@@ -80,6 +81,8 @@ class RecordedReplay(Replay):
 
     trial: Trial
     options: Options
+    measured: Anatomy  # without errors
+    model: Model  # with its dimensions
     markers: MarkerErrors  # and the bodies that their errors move with
     start: AnyArray  # (T, K+6) nominal coordinates, from which the fit starts
     segments: list[str]  # whose masses have errors
@@ -113,6 +116,8 @@ class RecordedReplay(Replay):
             person=options.person,
             trial=trial,
             options=options,
+            measured=measured,
+            model=model,
             markers=markers,
             start=fit.coordinates,
             segments=segments,
@@ -134,8 +139,10 @@ class RecordedReplay(Replay):
         )
         trial, how = self.trial, self.trial.consistency
         seen = measured_body(trial, trial.subject, trial.hip_regression, walk, standing, hips, checked=False)
-        factors = dict(zip(self.segments, np.exp(errors["segment_mass"]), strict=True))
-        model = subject_model(trial, seen, factors)
+        model = self.model
+        if errors["segment_mass"].any() or not seen.same_dimensions(self.measured):
+            factors = dict(zip(self.segments, np.exp(errors["segment_mass"]), strict=True))
+            model = subject_model(trial, seen, factors)
         targets = Targets.build(model, seen.points, seen.directions, how.weights)
         _, motion = consistent_motion(model, targets, walk.time, how.method, how.derivatives, self.start)
         motion = motion.frames(self.inside)
@@ -155,9 +162,15 @@ class RecordedReplay(Replay):
             acting[side] = Wrench(f"foot_{side}", force, moment)
         return list(acting.values())
 
+    @cached_property
+    def _placed(self) -> list[LegMuscles]:
+        """The muscles of each leg without errors."""
+        return [self.options.muscles(self.model, side) for side in self.options.sides]
+
     def muscles(self, model: Model, errors: Errors, leg: int) -> LegMuscles:
         """The muscles of one leg, by its number among the analysed ones, with errors of path and parameters."""
-        muscles = self.options.muscles(model, self.options.sides[leg])
+        sides = self.options.sides
+        muscles = self._placed[leg] if model is self.model else self.options.muscles(model, sides[leg])
         if errors["muscle_path"].any():
             muscles = _on_other_paths(model, muscles, errors["muscle_path"][leg])
         changed = parameters_with_errors(muscles.parameters, errors, self.layout.muscles[leg], self.person)
