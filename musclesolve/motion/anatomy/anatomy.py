@@ -105,7 +105,9 @@ class Measured:
     def same_dimensions(self, other: Anatomy | Measured) -> bool:
         """Whether a model of the subject comes out the same, bit for bit."""
         same = self.pelvis_depth == other.pelvis_depth and self.offsets.keys() == other.offsets.keys()
-        return same and all(np.array_equal(place, other.offsets[name]) for name, place in self.offsets.items())
+        return same and all(
+            np.array_equal(place, other.offsets[name]) for name, place in self.offsets.items()
+        )
 
 
 def anatomy(trial: Trial, margin: float = 0.0) -> Anatomy:
