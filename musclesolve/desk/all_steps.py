@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from musclesolve.desk.steps.check_step import CHECK
+from musclesolve.desk.steps.compare_step import COMPARE
 from musclesolve.desk.steps.events_step import EVENTS
+from musclesolve.desk.steps.export_step import EXPORT
 from musclesolve.desk.steps.files_step import FILES
 from musclesolve.desk.steps.markers_step import MARKERS
 from musclesolve.desk.steps.plates_step import PLATES
+from musclesolve.desk.steps.result_step import RESULT
 from musclesolve.desk.steps.run_step import RUN
 from musclesolve.desk.steps.subject_step import SUBJECT
 
-STEPS = (FILES, SUBJECT, MARKERS, PLATES, EVENTS, CHECK, RUN)
+STEPS = (FILES, SUBJECT, MARKERS, PLATES, EVENTS, CHECK, RUN, RESULT, COMPARE, EXPORT)

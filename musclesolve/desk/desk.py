@@ -19,7 +19,9 @@ from musclesolve.drafting.subject_size import GivenSubject
 from musclesolve.errors import MuscleSolveError
 from musclesolve.recording.trial.model_trial import names_model
 from musclesolve.results.files.result_netcdf import result_attributes
+from musclesolve.studies.many_trials.one_trial import MEASURES
 from musclesolve.studies.many_trials.recipe import ATTRIBUTE, changed_inputs
+from musclesolve.studies.many_trials.trial_record import Measures
 
 Change = Literal["text", "task", "trial"]
 """Values of the trial file; progress or end of a task; another trial file, or other files in the folder."""
@@ -74,6 +76,7 @@ class Desk:
         self._checked: tuple[str, dict[str, Any] | Exception] | None = None
         self._failed: tuple[str, Exception] | None = None
         self._changed_inputs: tuple[object, list[str]] = (None, [])
+        self._read: tuple[object, dict[str, str]] = (None, {})
         self._listeners = dict[object, Callable[[Change], None]]()
         if trials := self.trials:
             self.open(trials[0])
@@ -88,6 +91,8 @@ class Desk:
     def open(self, path: Path, by: object = None) -> None:
         """Open a trial file."""
         if self.trial is None or self.trial.path != path:
+            if not self.runner.busy:
+                self.runner.task = None  # how it has ended concerns another trial
             self.trial, self._checked = TrialDocument(path), None
             self.changed("trial", by)
 
@@ -153,6 +158,21 @@ class Desk:
         return path if path.is_file() else None
 
     @property
+    def comparison(self) -> Path:
+        """Folder of the comparison of costs of the trial that is open."""
+        return self.output / "comparison"
+
+    @property
+    def results(self) -> dict[str, Path]:
+        """The results in the folder, by the name of their folder."""
+        found = sorted((self.folder.path / RESULTS).glob("*/result.nc"))
+        return {path.parent.name: path for path in found}
+
+    def in_folder(self, path: Path) -> str:
+        """A path as a command line in the folder names it."""
+        return path.relative_to(self.folder.path).as_posix()
+
+    @property
     def command(self) -> str:
         """The command line that computes the same in the folder."""
         assert self.trial is not None
@@ -160,15 +180,29 @@ class Desk:
         return shlex.join(["musclesolve", "run", self.trial.path.name, "-o", output, *self.options.words])
 
     @property
+    def _attributes(self) -> dict[str, str]:
+        """Attributes of the result of the trial that is open, read once; none without a result."""
+        if (path := self.result) is None:
+            return {}
+        key = path, path.stat().st_mtime_ns
+        if self._read[0] != key:
+            self._read = key, result_attributes(path)
+        return self._read[1]
+
+    @property
+    def measures(self) -> Measures | None:
+        """The result of the trial that is open in a few numbers; None where there is none."""
+        return Measures.from_json(self._attributes.get(MEASURES, ""))
+
+    @property
     def changed_inputs(self) -> list[str]:
         """Names of the files of the trial that have changed since its result was computed, itself among them."""
-        if self.trial is None or (path := self.result) is None:
+        if self.trial is None or not (attributes := self._attributes):
             return []
-        made = json.loads(result_attributes(path).get(ATTRIBUTE, "{}"))
-        files: dict[str, str] = made.get("files", {})
-        beside = [self.trial.path.parent / name for name in files]
+        files: dict[str, str] = json.loads(attributes.get(ATTRIBUTE, "{}")).get("files", {})
+        beside = [self.trial.path, *(self.trial.path.parent / name for name in files)]
         # hashes of large recordings take time: once for each state of the files
-        key = [(each, each.stat().st_mtime_ns) for each in (path, self.trial.path, *beside) if each.is_file()]
+        key = self._read[0], [(each, each.stat().st_mtime_ns) for each in beside if each.is_file()]
         if self._changed_inputs[0] != key:
             self._changed_inputs = key, changed_inputs(files, self.trial.path)
         return self._changed_inputs[1]
@@ -236,6 +270,19 @@ class Desk:
             options={"side": self.options.side},
             figures=self.options.figures,
             samples=self.options.samples or None,
+        )
+
+    def compare(self, costs: list[str]) -> Task:
+        """Begin to share the forces of the trial under several costs."""
+        assert self.trial is not None
+        self._look_again()
+        return self.start(
+            "Comparison of costs",
+            "compare",
+            trial=self.trial.path,
+            folder=self.comparison,
+            costs=costs,
+            side=self.options.side,
         )
 
     def start(

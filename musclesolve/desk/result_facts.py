@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -10,15 +10,18 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
-from musclesolve._util.sides import SIDE_NAMES, split_side
+from musclesolve._util.sides import SIDE_NAMES, side_of, split_side
 from musclesolve.checking.finding import Finding, Report, Where
 from musclesolve.plotting.figure_names import UNCERTAINTY
 from musclesolve.report.content.headline import Headline, headline
+from musclesolve.results.comparison_facts import ComparisonFacts
 from musclesolve.results.dataset import frame_validity as frames
+from musclesolve.results.dataset.result_quantities import listed
 from musclesolve.results.facts import ContactPeak, Facts
 from musclesolve.results.files.result_netcdf import read_result
 from musclesolve.results.tables.lines import INDENT
 from musclesolve.results.tables.run_summary import summary, uncertainty_summary
+from musclesolve.studies.compare_results import peak_rows
 
 Rows = list[dict[str, Any]]
 
@@ -73,6 +76,64 @@ def result_facts(path: Path, checked: Mapping[str, Any] | None) -> ResultFacts:
         _contact(facts),
         _muscles(facts),
     )
+
+
+@dataclass(frozen=True)
+class ComparedFacts:
+    """Peaks of several results, or of one trial under several costs, in rows: name, leg, unit, and a column for each.
+
+    columns: what is compared; the first is what the others differ from. unlike: which choices of method differ.
+    """
+
+    columns: list[str]
+    rows: Rows
+    unlike: list[str]
+
+
+def compared_costs(path: Path) -> ComparedFacts:
+    """Peaks under each cost, of a file that `musclesolve compare` wrote."""
+    facts = ComparisonFacts(read_result(path))
+    peaks = [
+        {peak.joint: peak.body_weights for peak in under.contact_peaks} for under in facts.under.values()
+    ]
+    joints = dict.fromkeys(joint for own in peaks for joint in own)
+    rows = [
+        _compared(f"contact force, {split_side(joint)[0]}", joint, [own.get(joint) for own in peaks], "BW")
+        for joint in joints
+    ]
+    for group, values in facts.rows("function_group").items():
+        rows.append(_compared(split_side(group)[0], group, [float(row[0]) for row in values], "N"))
+    return ComparedFacts(facts.costs, rows, [])
+
+
+def compared_results(path: Path) -> ComparedFacts:
+    """Peaks of each result, of a file that `compare_results` wrote."""
+    compared = read_result(path)
+    rows = []
+    for row in peak_rows(compared):
+        contact = row["quantity"] == "contact_force"
+        unit = str(compared[row["quantity"]].attrs["units"])
+        name = f"contact force, {row['name']}" if contact else row["name"]
+        rows.append(_compared(name, f"_{row['leg'][0]}", row["peaks"], unit))
+    rows.sort(key=lambda row: not row["name"].startswith("contact force"))
+    return ComparedFacts([str(name) for name in compared["result"].values], rows, listed(compared, "unlike"))
+
+
+def _compared(name: str, sided: str, peaks: Sequence[float | None], unit: str) -> dict[str, Any]:
+    """A row: peak_0, peak_1, ..., and change_1, ... in per cent of the first."""
+    digits = 0 if unit == "N" else 2
+    first = peaks[0]
+    row: dict[str, Any] = {
+        "name": name.replace("_", " "),
+        "leg": SIDE_NAMES.get(side_of(sided), ""),
+        "unit": "body weights" if unit == "BW" else unit,
+    }
+    for number, peak in enumerate(peaks):
+        row[f"peak_{number}"] = None if peak is None else _rounded(peak, digits)
+        if number:
+            more = 100.0 * (peak / first - 1.0) if peak is not None and first else None
+            row[f"change_{number}"] = None if more is None else _rounded(more, 0)
+    return row
 
 
 def report_of(document: Mapping[str, Any]) -> Report:

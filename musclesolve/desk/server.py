@@ -22,11 +22,13 @@ import uvicorn
 from fastapi import FastAPI
 from nicegui import app as pages
 from nicegui import ui
+from starlette.background import BackgroundTask
 from starlette.responses import FileResponse, PlainTextResponse, Response
 
 from musclesolve.desk.all_steps import STEPS
 from musclesolve.desk.desk import Desk
 from musclesolve.desk.guard import HOST, Guard
+from musclesolve.desk.result_files import zipped
 from musclesolve.desk.view import View
 from musclesolve.desk.work_folder import LARGEST
 from musclesolve.errors import InputError
@@ -126,6 +128,20 @@ def _application(desk: Desk, token: str) -> FastAPI:
             return PlainTextResponse("There is no such file.", 404)
         policy = {"Content-Security-Policy": CONTAINED} if path.suffix.lower() in (".html", ".svg") else {}
         return FileResponse(path, headers={**policy, "Cache-Control": "no-store"})
+
+    @pages.get("/archive/{name}")
+    def archive(name: str) -> Response:
+        """All files of a result, packed; a temporary file that is removed once it has been sent."""
+        folder = desk.results.get(name)
+        if folder is None:
+            return PlainTextResponse("There is no such result.", 404)
+        path = zipped(folder.parent)
+        return FileResponse(
+            path,
+            filename=f"{name}.zip",
+            headers={"Cache-Control": "no-store"},
+            background=BackgroundTask(path.unlink),
+        )
 
     async def watch() -> None:
         while True:

@@ -66,4 +66,53 @@ def run(
     return analyse_with_uncertainty(trial, output, options, figures, progress, samples)[1]
 
 
-TASKS: dict[str, Callable[..., Any]] = {"check": check, "run": run}
+def plot(progress: Progress, result: Path, folder: Path, file_format: str | None = None) -> list[Path]:
+    """The figures of a result, as `musclesolve plot`; the files."""
+    from musclesolve.plotting.figure_sets import save_figures
+    from musclesolve.results.files.result_netcdf import read_result
+
+    return save_figures(read_result(result), folder, file_format, progress=progress)
+
+
+def compare(progress: Progress, trial: Path, folder: Path, costs: list[str], side: str) -> list[Path]:
+    """A trial under several costs, as `musclesolve compare`; the files."""
+    from musclesolve.studies.compare import compare_into
+
+    return compare_into(folder, trial, costs, side=side, progress=progress)[1]
+
+
+def compare_results(progress: Progress, results: dict[str, Path], folder: Path) -> list[Path]:
+    """Results beside each other, as `musclesolve.studies.compare_results`; the files."""
+    from musclesolve.studies.compare_results import compare_results_into
+
+    return compare_results_into(folder, results, progress)[1]
+
+
+def report(progress: Progress, files: list[Path]) -> list[Path]:
+    """A report, as `musclesolve report`; the page."""
+    from musclesolve._util.processes import cores
+    from musclesolve.report.page import write_report
+
+    return [write_report(files, None, progress, cores())[0]]
+
+
+def picture(progress: Progress, result: Path, path: Path, speed: float) -> list[Path]:
+    """A moving picture, as `musclesolve picture`; the file."""
+    from musclesolve.report.picture.save_picture import save_picture
+
+    save_picture(result, path, speed, progress)
+    return [path]
+
+
+def export(progress: Progress, result: Path, file_format: str) -> list[Path]:
+    """The series of a result for other programs, as `musclesolve export`; the files."""
+    from musclesolve.results.export.export import export as write
+    from musclesolve.results.export.export import target_path
+
+    progress("writing", 0.5)
+    return write(result, target_path(result, None, file_format), file_format)
+
+
+TASKS: dict[str, Callable[..., Any]] = {
+    each.__name__: each for each in (check, run, plot, compare, compare_results, report, picture, export)
+}

@@ -39,7 +39,7 @@ from musclesolve.plotting.result.muscle_figures import (
 from musclesolve.plotting.result.power_figure import joint_powers
 from musclesolve.plotting.result.residual_figures import consistency_shift, reserves, reserves_and_residual
 from musclesolve.results.dataset.checked import MODEL, checked_result, other_kind
-from musclesolve.results.files.atomic_writing import write_files
+from musclesolve.results.files.atomic_writing import reserved, write_files
 
 _OF_MUSCLES = (activations, muscle_forces, function_groups, fibers_and_tendons, measured_fascicles)
 _OF_JOINTS = (joint_powers, contact_forces, knee_contact_forces, contact_force_components)
@@ -72,7 +72,11 @@ NEEDED = (
 
 
 def save_figures(
-    result: xr.Dataset, directory: str | Path, format: str | None = None, figures: Collection[str] = ()
+    result: xr.Dataset,
+    directory: str | Path,
+    format: str | None = None,
+    figures: Collection[str] = (),
+    progress: Progress | None = None,
 ) -> list[Path]:
     """Draw the figures of a result into a folder, in the style in force (`page_style`).
 
@@ -81,6 +85,7 @@ def save_figures(
         directory: the folder; made when it is missing. Figures of a result in it are replaced, of whatever format.
         format: png (200 dots per inch), pdf or svg; default: that of the style.
         figures: names of those that are drawn; default: all. Files of others are left alone.
+        progress: called before every figure.
 
     Returns:
         The files written.
@@ -90,9 +95,11 @@ def save_figures(
             be written.
     """
     style = current_style()
-    with page_style(style if format is None else replace(style, file_format=format)):
-        drawn, outdated = figures_again(result, only=figures)
-    return write_files(directory, drawn, outdated)
+    with (
+        reserved(Path(directory)),
+        page_style(style if format is None else replace(style, file_format=format)),
+    ):
+        return write_files(directory, *figures_again(result, progress, figures))
 
 
 def figure_files(

@@ -18,9 +18,12 @@ from musclesolve.pipeline.run_options import check_consistent
 from musclesolve.pipeline.share import share
 from musclesolve.recording.data import Trial
 from musclesolve.recording.trial.model_trial import ModelTrial
-from musclesolve.results.comparison_facts import agreement
+from musclesolve.recording.trial.trial_file import read_trial
+from musclesolve.results.comparison_facts import agreement, agreement_csv
 from musclesolve.results.dataset.assemble import assemble
 from musclesolve.results.dataset.result_quantities import OF_SOLUTION, is_elastic
+from musclesolve.results.files.atomic_writing import reserved, write_files
+from musclesolve.results.files.result_netcdf import check_folder, check_inputs, netcdf_bytes
 from musclesolve.sharing.arguments import members
 from musclesolve.sharing.cost.cost_base import Cost
 from musclesolve.sharing.cost.cost_registry import find_cost
@@ -100,6 +103,41 @@ def compare(
         results.append(assemble(share(prepared, replace(prepared.sharing, cost=cost, solver=method))))
     report("agreement", 0.95)
     return side_by_side(results, names)
+
+
+def compare_into(
+    folder: Path,
+    trial: Path,
+    costs: Sequence[str | Cost],
+    solver: str | Solver | None = None,
+    side: str = "both",
+    progress: Progress | None = None,
+) -> tuple[xr.Dataset, list[Path]]:
+    """Compare costs, draw and write: comparison.nc, agreement.csv and figures, all of them or none.
+
+    Args:
+        folder: for the files.
+        trial: path of the trial file.
+        costs, solver, side, progress: of `compare`.
+
+    Returns:
+        What `compare` returns, and the files.
+
+    Raises:
+        InputError: as of `compare`, or the folder holds the comparison of another trial.
+    """
+    from musclesolve.plotting.study.comparison_figures import FILES, comparison_files  # loads matplotlib
+
+    report = progress or no_progress
+    with reserved(folder):
+        check_folder(folder, "comparison.nc", trial)
+        loaded = read_trial(trial)
+        check_inputs(loaded.files.values(), folder, ["agreement.csv"])
+        result = compare(loaded, costs, solver, side, progress=report)
+        files = {"comparison.nc": netcdf_bytes(result), **comparison_files(result, report)}
+        files["agreement.csv"] = agreement_csv(result)
+        report("writing", 1.0)
+        return result, write_files(folder, files, FILES)
 
 
 def side_by_side(results: Sequence[xr.Dataset], names: Sequence[str]) -> xr.Dataset:

@@ -242,22 +242,10 @@ def compare(
     ] = False,
 ) -> None:
     """Compare the muscle forces of one trial under several costs: comparison.nc, a table of agreement, figures."""
-    from musclesolve.plotting.study.comparison_figures import FILES, comparison_files
-    from musclesolve.recording.trial import trial_file
-    from musclesolve.results.comparison_facts import agreement_csv
-    from musclesolve.results.files.atomic_writing import reserved, write_files
-    from musclesolve.results.files.result_netcdf import check_folder, check_inputs, netcdf_bytes
-    from musclesolve.studies import compare as comparison
+    from musclesolve.studies.compare import compare_into
 
-    with progress() as report, reserved(output):
-        check_folder(output, "comparison.nc", trial)
-        loaded = trial_file.read_trial(trial)
-        check_inputs(loaded.files.values(), output, ["agreement.csv"])
-        result = comparison.compare(loaded, cost, solver, side.value, progress=report)
-        files = {"comparison.nc": netcdf_bytes(result), **comparison_files(result, report)}
-        files["agreement.csv"] = agreement_csv(result)
-        report("writing", 1.0)
-        paths = write_files(output, files, FILES)
+    with progress() as report:
+        result, paths = compare_into(output, trial, cost, solver, side.value, report)
     _finish_comparison(result, paths, full)
 
 

@@ -103,19 +103,14 @@ def plot(
     muscle: PageMuscle = None,
 ) -> None:
     """Draw the figures of a result again, also for a paper; they replace those of the folder, of whatever format."""
-    from musclesolve.plotting.figure_sets import figures_again
-    from musclesolve.results.files.atomic_writing import reserved, write_files
+    from musclesolve.plotting.figure_sets import save_figures
     from musclesolve.results.files.result_netcdf import read_result
 
-    loaded, folder = read_result(result), output or result.parent
-    with (
-        page_style(page_style_of(file_format, width, font, titles, norms, muscle or ())),
-        progress() as report,
-        reserved(folder),
-    ):
-        figures, outdated = figures_again(loaded, report, figure or ())
-        report("writing", 1.0)
-        paths = write_files(folder, figures, outdated)
+    style = page_style_of(file_format, width, font, titles, norms, muscle or ())
+    with page_style(style), progress() as report:
+        paths = save_figures(
+            read_result(result), output or result.parent, figures=figure or (), progress=report
+        )
     print_files(paths)
 
 

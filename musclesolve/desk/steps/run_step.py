@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
-from time import monotonic
 from typing import Any
 
 from nicegui import ui
@@ -12,8 +11,8 @@ from nicegui import ui
 import muscle_db
 from musclesolve.desk.desk import Desk
 from musclesolve.desk.fields import choice, field
-from musclesolve.desk.runner import Task
 from musclesolve.desk.steps.verdict import facts_of, show_verdict
+from musclesolve.desk.steps.work import Work
 from musclesolve.desk.view import State, Step, View
 from musclesolve.sharing.cost.cost_registry import costs
 
@@ -53,31 +52,18 @@ def muscle_sets(folder: Path) -> dict[str, str]:
     return {name: name for name in [*muscle_db.available(), *models]}
 
 
-def in_words(seconds: float) -> str:
-    """A time that something still takes."""
-    return f"{seconds:.0f} s" if seconds < 90 else f"{seconds / 60:.0f} min"
-
-
-def progress_words(task: Task) -> str:
-    """How far a task is."""
-    left = "" if task.left is None else f", about {in_words(task.left)} left"
-    return f"{task.title}: {task.stage}, {100 * task.fraction:.0f} %, {in_words(monotonic() - task.begun)} so far{left}"
-
-
 class Run:
     """The step in one window."""
 
     def __init__(self, view: View) -> None:
         self.view, self.desk = view, view.desk
-        self._shown: object = None
 
     def show(self) -> None:
         """Draw it."""
         self._choices()
         self._options()
         self._command()
-        self._work()
-        self.view.on_task(self._on_task)
+        Work(self.view, ("run",), self._work).show()
 
     def _choices(self) -> None:
         """Keys of the trial file."""
@@ -128,37 +114,20 @@ class Run:
 
     # ---- the computation
 
-    @property
-    def _state(self) -> object:
-        return self.desk.runner.busy, self.desk.runner.task
-
-    def _on_task(self) -> None:
-        if self._state != self._shown:
-            self._work.refresh()
-
     def _begin(self) -> None:
         with self.view.saying():
             self.desk.run()
 
-    @ui.refreshable_method
     def _work(self) -> None:
-        self._shown = self._state
-        task = self.desk.runner.task
-        if self.desk.runner.busy and task is not None:
-            show_progress(self.desk, task)
-            return
         with ui.row().classes("ms-turn-small"):
             ui.button("Run", on_click=self._begin).props("unelevated no-caps icon=play_arrow")
             if self.desk.findings is not None and not self.desk.findings["ok"]:
                 ui.label("The check has found errors: the result would be wrong.").classes("ms-bad")
                 self._to_check()
-        if (failure := self.desk.run_failure) is not None:
-            ui.label(str(failure)).classes("ms-bad ms-message").props('role="alert"')
+        if self.desk.run_failure is not None:
             with ui.row():
                 self._to_check()
             return
-        if task is not None and task.name == "run" and task.cancelled:
-            ui.label("Cancelled: nothing was written.").props('role="status"')
         if self.desk.result is not None:
             ui.label("The result").classes("ms-part").props('role="heading" aria-level="2"')
             self._outcome()
@@ -189,21 +158,6 @@ class Run:
                         ui.label(subject)
                     with ui.element("dd"):
                         ui.label(statement)
-
-
-def show_progress(desk: Desk, task: Task) -> None:
-    """The progress of a task, with a button that ends it."""
-    with ui.column().classes("ms-progress"):
-        bar = ui.linear_progress(value=task.fraction, show_value=False).props('aria-label="Progress"')
-        words = ui.label(progress_words(task)).props('role="status" aria-live="off"')
-        with ui.row():
-            ui.button("Cancel", on_click=desk.cancel).props("outline no-caps icon=stop")
-
-    def update() -> None:
-        bar.set_value(task.fraction)
-        words.set_text(progress_words(task))
-
-    ui.timer(0.3, update)
 
 
 def state(desk: Desk) -> State:

@@ -6,6 +6,7 @@ import os
 import re
 from collections.abc import Iterable, Mapping
 from pathlib import Path
+from threading import RLock
 from typing import Any, TypeVar
 
 import netCDF4
@@ -54,6 +55,8 @@ EXPECTED = "a result.nc of `musclesolve run`"
 REMEDY = "name the result.nc in the folder that was given to `musclesolve run` with -o"
 
 
+_LIBRARY = RLock()
+"""Held while a file is open: the HDF5 library ends the program where two threads are in it at the same time."""
 SIZE = 1 << 20
 """Bytes that a file in memory begins with; it grows as needed."""
 
@@ -78,15 +81,16 @@ def netcdf_bytes(result: xr.Dataset) -> bytes:
 
     Made in memory: on a full disk, or stopped half-way, the HDF5 library leaves broken files and may end the program.
     """
-    file = netCDF4.Dataset("memory", "w", memory=SIZE)
-    try:
-        writer = _Later()
-        with_storable_texts(result).dump_to_store(NetCDF4DataStore(file), writer=writer)
-        writer.write()
-    except BaseException:
-        file.close()
-        raise
-    return bytes(file.close())
+    with _LIBRARY:
+        file = netCDF4.Dataset("memory", "w", memory=SIZE)
+        try:
+            writer = _Later()
+            with_storable_texts(result).dump_to_store(NetCDF4DataStore(file), writer=writer)
+            writer.write()
+        except BaseException:
+            file.close()
+            raise
+        return bytes(file.close())
 
 
 def write_result(result: xr.Dataset, path: str | Path) -> None:
@@ -120,7 +124,7 @@ def read_result(path: str | Path) -> xr.Dataset:
         raise InputError(problem, code="missing_file", file=path, expected=EXPECTED, remedy=REMEDY)
     check_input(path, RESULT)
     try:
-        with opened_netcdf(path) as file:
+        with _LIBRARY, opened_netcdf(path) as file:
             result = xr.open_dataset(NetCDF4DataStore(file)).load()
         result.encoding["source"] = str(path)
         return ResultDataset.of(updated(result))
@@ -133,7 +137,7 @@ def result_attributes(path: Path) -> dict[str, str]:
     """The attributes of a result as texts, without reading the numbers; none where there is no such file."""
     try:
         check_regular(os.stat(path), RESULT)
-        with opened_netcdf(path) as file:
+        with _LIBRARY, opened_netcdf(path) as file:
             return {name: str(file.getncattr(name)) for name in file.ncattrs()}
     except (OSError, ValueError, KeyError):
         return {}

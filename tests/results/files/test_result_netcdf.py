@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
+from types import SimpleNamespace
+
+import netCDF4
 import pytest
 from refusals import refused
 from synthetic_result import result, with_troubles
 
 from musclesolve.errors import InputError
-from musclesolve.results.files.result_netcdf import read_result, write_result
+from musclesolve.results.files import result_netcdf
+from musclesolve.results.files.result_netcdf import netcdf_bytes, read_result, result_attributes, write_result
 from musclesolve.results.tables.run_summary import summary
 
 
@@ -43,3 +48,24 @@ def test_a_folder_is_refused_and_the_result_in_it_suggested(tmp_path):
     write_result(result(), tmp_path / "result.nc")
     with refused("missing_file", str(tmp_path / "result.nc")):
         read_result(tmp_path)
+
+
+def test_one_thread_at_a_time_is_in_the_library(tmp_path, monkeypatch):
+    """It ends the program where two are."""
+    path, others_wait = tmp_path / "result.nc", list[bool]()
+    write_result(result(), path)
+
+    def looked(function):
+        def call(*arguments, **more):
+            with ThreadPoolExecutor(1) as pool:
+                others_wait.append(not pool.submit(result_netcdf._LIBRARY.acquire, False).result())
+            return function(*arguments, **more)
+
+        return call
+
+    monkeypatch.setattr(result_netcdf, "opened_netcdf", looked(result_netcdf.opened_netcdf))
+    monkeypatch.setattr(result_netcdf, "netCDF4", SimpleNamespace(Dataset=looked(netCDF4.Dataset)))
+    data = read_result(path)
+    result_attributes(path)
+    netcdf_bytes(data)
+    assert len(others_wait) == 5 and all(others_wait)

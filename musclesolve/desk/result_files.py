@@ -1,0 +1,98 @@
+"""The files of a result: what they show, where the page finds them, and all of them as an archive."""
+
+from __future__ import annotations
+
+import tempfile
+import zipfile
+from collections.abc import Iterable
+from pathlib import Path
+from urllib.parse import quote
+
+from musclesolve.report.page import NAME as REPORT
+from musclesolve.results.files.result_netcdf import result_attributes
+
+PICTURE = "picture.html"
+KINDS = {
+    "Joint angles and moments": (*("joint_angles_and_moments", "coordinates_and_moments", "joint_powers"),),
+    "Muscle forces": ("muscle_forces", "function_groups"),
+    "Activations and EMG": ("activations", "fibers_and_tendons", "measured_fascicles"),
+    "Contact forces": ("contact_forces", "knee_contact_forces", "contact_force_components"),
+    "Ground and residuals": (
+        *("ground_reaction", "reserves_and_residual", "reserves", "consistency_shift", "cutoff_and_noise"),
+    ),
+    "Uncertainty": (
+        *("uncertainty_muscle_forces", "uncertainty_contact_forces"),
+        *("error_sources_muscle_forces", "error_sources_contact_forces"),
+    ),
+}
+"""What a tab shows, and the figures in it."""
+SHOWN_FORMATS = ("png", "svg")
+"""Formats of figures that a page can show."""
+
+
+def figures_by_kind(folder: Path) -> dict[str, list[Path]]:
+    """The figures in the folder of a result that a page can show, by what they are of."""
+    found = {}
+    for kind, names in KINDS.items():
+        paths = [folder / f"{name}.{ending}" for name in names for ending in SHOWN_FORMATS]
+        if there := [path for path in paths if path.is_file()]:
+            found[kind] = there
+    return found
+
+
+def files_in(folder: Path) -> list[Path]:
+    """The files in a folder and below it, result first; without hidden ones, as those that are being written."""
+    paths = [path for path in folder.rglob("*") if path.is_file()]
+    shown = [
+        path for path in paths if not any(part.startswith(".") for part in path.relative_to(folder).parts)
+    ]
+    first = ("result.nc", REPORT, PICTURE)
+    return sorted(
+        shown,
+        key=lambda path: (path.parent != folder, path.name not in first, path.relative_to(folder).as_posix()),
+    )
+
+
+def address(folder: Path, path: Path) -> str:
+    """The address of a file of the folder on the page; another one when it has been written again."""
+    return f"files/{quote(path.relative_to(folder).as_posix())}?{path.stat().st_mtime_ns}"
+
+
+def size_words(size: int) -> str:
+    """A number of bytes."""
+    return f"{size / 1e6:.1f} MB" if size >= 1e5 else f"{max(size, 100) / 1e3:.1f} kB"
+
+
+def is_older(path: Path, than: Path) -> bool:
+    """Whether a file was made before the result that is there now."""
+    return path.stat().st_mtime < than.stat().st_mtime
+
+
+def of_same_input(one: Path, other: Path) -> bool:
+    """Whether two files were computed from the same recordings and the same trial file."""
+    stated = [result_attributes(path).get("inputs") for path in (one, other)]
+    return stated[0] is not None and stated[0] == stated[1]
+
+
+def report_inputs(result: Path, others: Iterable[Path]) -> list[Path]:
+    """The files that a report of a result is made of: the result, and what else was computed of the same input."""
+    return [result, *(path for path in others if path.is_file() and of_same_input(path, result))]
+
+
+def zipped(folder: Path) -> Path:
+    """All files of a folder as a zip archive, a temporary file."""
+    with tempfile.NamedTemporaryFile(prefix="musclesolve-", suffix=".zip", delete=False) as archive:
+        path = Path(archive.name)
+        try:
+            with zipfile.ZipFile(archive, "w", zipfile.ZIP_DEFLATED) as packed:
+                for each in files_in(folder):
+                    packed.write(each, f"{folder.name}/{each.relative_to(folder).as_posix()}")
+        except BaseException:
+            path.unlink(missing_ok=True)
+            raise
+    return path
+
+
+def figure_title(path: Path) -> str:
+    """What a figure is, in words."""
+    return path.stem.replace("_", " ").capitalize()

@@ -1,0 +1,241 @@
+"""Compare: the trial under several costs, or results of the folder beside each other."""
+
+from __future__ import annotations
+
+import shlex
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from nicegui import events, ui
+
+from musclesolve.desk.desk import RESULTS, Desk
+from musclesolve.desk.in_thread import in_thread
+from musclesolve.desk.result_facts import ComparedFacts, compared_costs, compared_results
+from musclesolve.desk.steps.result_step import NAMES, column, gallery, peaks
+from musclesolve.desk.steps.run_step import about_cost, cost_names
+from musclesolve.desk.steps.work import Work
+from musclesolve.desk.view import State, Step, View
+from musclesolve.desk.work_folder import checked_name
+from musclesolve.errors import InputError
+from musclesolve.plotting.study.comparison_figures import COST_COLORS
+from musclesolve.recording.data import SIDES
+from musclesolve.studies.compare_results import MOST
+
+COMPARISON, COMPARED = "comparison.nc", "compared.nc"
+TITLES = {
+    "compare_group_forces": "Function groups",
+    "compare_contact_forces": "Contact forces",
+    "compare_activations": "Activations",
+    "compare_co_contraction": "Co-contraction",
+    "compared_group_forces": "Function groups",
+    "compared_contact_forces": "Contact forces",
+}
+"""Figure without its side -> the tab that shows it."""
+
+
+def figures_by_tab(folder: Path) -> dict[str, list[Path]]:
+    """The figures of a comparison in a folder, right leg first."""
+    found: dict[str, list[Path]] = {}
+    for name, title in TITLES.items():
+        if there := [path for side in SIDES if (path := folder / f"{name}_{side}.png").is_file()]:
+            found[title] = there
+    return found
+
+
+def columns_of(facts: ComparedFacts) -> list[dict[str, Any]]:
+    """Columns of the table of peaks: each result, and how much it differs from the first."""
+    names = [*NAMES, column("unit", "Unit", align="left")]
+    for number, name in enumerate(facts.columns):
+        shown = name.replace("_", " ")
+        names.append(column(f"peak_{number}", shown))
+        if number:
+            names.append(column(f"change_{number}", "difference [%]"))
+    return names
+
+
+class Compare:
+    """The step in one window."""
+
+    def __init__(self, view: View) -> None:
+        self.view, self.desk = view, view.desk
+        own = self.desk.trial.value("sharing", "cost") if self.desk.trial is not None else None
+        self._costs: list[str] = [own or "joint_weighted_activation"]
+        other = "stress_cubed" if self._costs[0] != "stress_cubed" else "activation_power"
+        self._costs.append(other)
+        self._results = list(self.desk.results)[:2]
+        self._part = "Costs of this trial"
+
+    def show(self) -> None:
+        """Draw it."""
+        Work(self.view, ("compare", "compare_results"), self._tabs).show()
+
+    def _tabs(self) -> None:
+        parts = {"Costs of this trial": self._of_costs, "Results in this folder": self._of_results}
+        with ui.tabs().props("dense no-caps align=left") as tabs:
+            for title in parts:
+                ui.tab(title)
+        with ui.tab_panels(tabs, value=self._part, on_change=self._turned).classes("w-full"):
+            for title, draw in parts.items():
+                with ui.tab_panel(title).classes("ms-part-of-step"):
+                    draw()
+
+    def _turned(self, event: events.ValueChangeEventArguments) -> None:
+        self._part = event.value
+
+    # ---- costs
+
+    def _of_costs(self) -> None:
+        ui.label(
+            "The moments do not determine the muscle forces: a cost decides. What changes with the cost is a "
+            "conclusion about the cost."
+        ).classes("ms-why")
+        names = cost_names()
+        select = ui.select(
+            names,
+            value=self._costs,
+            multiple=True,
+            label=f"Costs, two to {len(COST_COLORS)}",
+            on_change=lambda event: self._chosen(event.value),
+        )
+        select.props("outlined dense options-dense use-chips").classes("ms-wide")
+        self._command()
+        with ui.row():
+            ui.button("Compare the costs", on_click=self._compare).props("unelevated no-caps icon=compare")
+        folder = self.desk.comparison
+        self._shown_comparison(folder / COMPARISON, compared_costs)
+
+    def _chosen(self, names: list[str]) -> None:
+        self._costs = list(names)
+        self._command.refresh()
+
+    @ui.refreshable_method
+    def _command(self) -> None:
+        for name in self._costs:
+            ui.label(f"{name.replace('_', ' ')}: {about_cost(name)}").classes("ms-why")
+        assert self.desk.trial is not None
+        words = ["musclesolve", "compare", self.desk.trial.path.name]
+        words += [word for name in self._costs for word in ("--cost", name)]
+        words += ["--side", self.desk.options.side] if self.desk.options.side != "both" else []
+        line = shlex.join([*words, "-o", self.desk.in_folder(self.desk.comparison)])
+        ui.label(f"The same on the command line, in the folder: {line}").classes("ms-command")
+
+    def _compare(self) -> None:
+        with self.view.saying():
+            if not 2 <= len(self._costs) <= len(COST_COLORS):
+                raise InputError(
+                    f"{len(self._costs)} costs are chosen",
+                    code="missing_argument",
+                    where="Costs",
+                    expected=f"two to {len(COST_COLORS)}",
+                    remedy="choose some from the list",
+                )
+            self.desk.compare(self._costs)
+
+    # ---- results
+
+    def _of_results(self) -> None:
+        ui.label(
+            "Results of other trials, or of this one under other choices, over their gait cycles."
+        ).classes("ms-why")
+        results = self.desk.results
+        if len(results) < 2:
+            ui.label(
+                "Two results are needed. Run another trial of this folder, or keep the result that is there under "
+                "another name, change a choice and run again."
+            )
+        else:
+            select = ui.select(
+                list(results),
+                value=[name for name in self._results if name in results],
+                multiple=True,
+                label=f"Results, two to {MOST}; the first is what the others differ from",
+                on_change=lambda event: setattr(self, "_results", list(event.value)),
+            )
+            select.props("outlined dense options-dense use-chips").classes("ms-wide")
+            with ui.row():
+                ui.button("Compare the results", on_click=self._compare_results).props(
+                    "unelevated no-caps icon=compare"
+                )
+        if self.desk.result is not None:
+            self._keeping()
+        self._shown_comparison(self.desk.folder.path / RESULTS / "compared" / COMPARED, compared_results)
+
+    def _keeping(self) -> None:
+        with ui.row().classes("ms-turn-small"):
+            name = ui.input("Name").props("outlined dense").classes("ms-input")
+
+            async def keep() -> None:
+                with self.view.saying():
+                    await in_thread(self._keep, name.value or "")
+                    self.view.say(f"Kept as {name.value}")
+                    self.view.refresh()
+
+            ui.button("Keep a copy of this result", on_click=keep).props("outline no-caps icon=content_copy")
+
+    def _keep(self, name: str) -> None:
+        """Copy the result of the trial under another name."""
+        checked_name(f"{name}.csv")
+        folder = self.desk.folder.path / RESULTS / name
+        if folder.exists():
+            raise InputError(
+                f"there is a result {name!r} already",
+                code="duplicate_name",
+                where="Name",
+                remedy="choose another name",
+            )
+        assert self.desk.result is not None
+        folder.mkdir()
+        shutil.copy2(self.desk.result, folder / self.desk.result.name)
+
+    def _compare_results(self) -> None:
+        with self.view.saying():
+            results = self.desk.results
+            self.desk.start(
+                "Comparison of results",
+                "compare_results",
+                results={name: results[name] for name in self._results if name in results},
+                folder=self.desk.folder.path / RESULTS / "compared",
+            )
+
+    # ---- what was found
+
+    def _shown_comparison(self, path: Path, read: Callable[[Path], ComparedFacts]) -> None:
+        if not path.is_file():
+            return
+
+        @ui.refreshable
+        def table(facts: ComparedFacts | None = None) -> None:
+            if facts is None:
+                ui.spinner()
+                return
+            for sentence in facts.unlike:
+                ui.label(f"Not the same: {sentence}").classes("ms-why")
+            peaks("Peaks, and the difference from the first", columns_of(facts), facts.rows)
+
+        async def load() -> None:
+            with self.view.saying():
+                table.refresh(await in_thread(read, path))
+
+        table()
+        ui.timer(0.0, load, once=True)
+        if kinds := figures_by_tab(path.parent):
+            gallery(self.desk, kinds)
+
+
+def state(desk: Desk) -> State:
+    """Never needed; done where costs or results were compared."""
+    if desk.trial is None:
+        return ""
+    compared = desk.folder.path / RESULTS / "compared" / COMPARED
+    return "done" if (desk.comparison / COMPARISON).is_file() or compared.is_file() else ""
+
+
+COMPARE = Step(
+    "compare",
+    "Compare",
+    "What another cost gives, or how two results differ.",
+    lambda view: Compare(view).show(),
+    state,
+)

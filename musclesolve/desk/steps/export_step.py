@@ -1,0 +1,186 @@
+"""Export: report, moving picture, data and figures of the result as files, each of them and all together."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+from nicegui import ui
+
+from musclesolve.desk.desk import Desk
+from musclesolve.desk.result_files import REPORT, address, files_in, is_older, report_inputs, size_words
+from musclesolve.desk.steps.compare_step import COMPARISON
+from musclesolve.desk.steps.work import Work
+from musclesolve.desk.view import State, Step, View
+from musclesolve.plotting.figure_names import UNCERTAINTY
+from musclesolve.plotting.page.page_style import FORMATS as FIGURE_FORMATS
+from musclesolve.results.export.export import FORMATS
+
+FOR = {
+    "csv": "spreadsheets",
+    "sto": "OpenSim, a file for each quantity",
+    "mot": "OpenSim, joint angles",
+    "mat": "MATLAB",
+    "parquet": "data frames",
+}
+"""What each format of data is for."""
+SPEEDS = {0.25: "quarter speed", 0.5: "half speed", 1.0: "true speed"}
+USUAL_SPEED = 0.5
+
+
+class Export:
+    """The step in one window."""
+
+    def __init__(self, view: View) -> None:
+        self.view, self.desk = view, view.desk
+        self._speed = USUAL_SPEED
+
+    def show(self) -> None:
+        """Draw it."""
+        result = self.desk.result
+        if result is None:
+            ui.label("There is no result of this trial yet.")
+            with ui.row():
+                ui.button("To the step Run", on_click=lambda: self.view.go("run")).props("unelevated no-caps")
+            return
+        if changed := self.desk.changed_inputs:
+            ui.label(f"This result is older than {', '.join(changed)}.").classes("ms-verdict ms-warning")
+        Work(self.view, ("report",), lambda: self._report(result)).show()
+        Work(self.view, ("picture", "export", "plot"), lambda: self._others(result)).show()
+        self._files(result)
+        self.view.on_task(self._on_task)
+
+    def _on_task(self) -> None:
+        if not self.desk.runner.busy:
+            self._files.refresh()
+
+    def _others(self, result: Path) -> None:
+        self._picture(result)
+        self._data(result)
+        self._figures(result)
+
+    def _part(self, title: str, why: str, command: list[str]) -> None:
+        ui.label(title).classes("ms-part").props('role="heading" aria-level="2"')
+        ui.label(why).classes("ms-why")
+        ui.label(f"On the command line, in the folder: musclesolve {shlex.join(command)}").classes(
+            "ms-command"
+        )
+
+    def _begin(self, title: str, name: str, **arguments: Any) -> Callable[[], None]:
+        def begin() -> None:
+            with self.view.saying():
+                self.desk.start(title, name, **arguments)
+
+        return begin
+
+    def _report(self, result: Path) -> None:
+        others = (result.with_name(UNCERTAINTY), self.desk.comparison / COMPARISON)
+        files = report_inputs(result, others)
+        self._part(
+            "Report",
+            "One page for any browser, which needs nothing but itself: verdict, moving picture, figures, tables, "
+            "limits and a paragraph of methods.",
+            ["report", *map(self.desk.in_folder, files)],
+        )
+        page = result.with_name(REPORT)
+        with ui.row():
+            ui.button(
+                "Make the report anew" if page.is_file() else "Make the report",
+                on_click=self._begin("Report", "report", files=files),
+            ).props(f"{'outline' if page.is_file() else 'unelevated'} no-caps icon=description")
+            if page.is_file():
+                ui.link("Open it in a tab of its own", address(self.desk.folder.path, page), new_tab=True)
+        if page.is_file() and not is_older(page, result):
+            with ui.expansion("The report", value=True).classes("w-full"):
+                frame = ui.element("iframe").classes("ms-frame ms-page")
+                frame.props["src"] = address(self.desk.folder.path, page)
+                frame.props["title"] = "Report"
+
+    def _picture(self, result: Path) -> None:
+        path = self.desk.in_folder(result)
+        self._part(
+            "Moving picture",
+            "For slides and messages: the view from the side. The picture of the step Result, which turns, is "
+            "picture.html.",
+            ["picture", path, "-o", self.desk.in_folder(result.with_name("picture.gif"))],
+        )
+        with ui.row().classes("ms-turn-small"):
+            for ending in ("gif", "mp4"):
+
+                def begin(ending: str = ending) -> None:
+                    target = result.with_name(f"picture.{ending}")
+                    self._begin("Moving picture", "picture", result=result, path=target, speed=self._speed)()
+
+                ui.button(ending.upper(), on_click=begin).props("outline no-caps icon=movie")
+            ui.select(
+                SPEEDS,
+                value=self._speed,
+                label="Speed",
+                on_change=lambda event: setattr(self, "_speed", event.value),
+            ).props("outlined dense options-dense").classes("ms-kind")
+
+    def _data(self, result: Path) -> None:
+        why = "; ".join(f"{name.upper()}: {use}" for name, use in FOR.items())
+        path = self.desk.in_folder(result)
+        self._part("Data", f"All series over time. {why}.", ["export", path, "--format", "csv"])
+        with ui.row():
+            for name in FORMATS:
+                begin = self._begin(f"{name.upper()} files", "export", result=result, file_format=name)
+                ui.button(name.upper(), on_click=begin).props("outline no-caps icon=table_chart")
+
+    def _figures(self, result: Path) -> None:
+        folder = result.with_name("figures")
+        where = ["plot", self.desk.in_folder(result), "-o", self.desk.in_folder(folder), "--format", "svg"]
+        self._part(
+            "Figures", "SVG and PDF for papers, PNG for slides; each replaces the others in figures.", where
+        )
+        with ui.row():
+            for name in FIGURE_FORMATS:
+                begin = self._begin(
+                    f"Figures as {name.upper()}", "plot", result=result, folder=folder, file_format=name
+                )
+                ui.button(name.upper(), on_click=begin).props("outline no-caps icon=show_chart")
+
+    @ui.refreshable_method
+    def _files(self, result: Path) -> None:
+        ui.label("Files").classes("ms-part").props('role="heading" aria-level="2"')
+        ui.label(f"In the folder {self.desk.in_folder(result.parent)}.").classes("ms-why")
+        with ui.row():
+            download(
+                "All of them as a ZIP archive",
+                f"archive/{quote(result.parent.name)}",
+                f"{result.parent.name}.zip",
+            )
+        with ui.element("ul").classes("ms-files"):
+            for path in files_in(result.parent):
+                name = path.relative_to(result.parent).as_posix()
+                with ui.element("li"):
+                    download(name, address(self.desk.folder.path, path), path.name)
+                    ui.label(size_words(path.stat().st_size)).classes("ms-place")
+                    if is_older(path, result):
+                        ui.label("of an earlier result").classes("ms-suggested")
+
+
+def download(text: str, place: str, name: str) -> None:
+    """A link that saves a file under a name."""
+    ui.link(text, place).props["download"] = name
+
+
+def state(desk: Desk) -> State:
+    """Done where there is a report of the result."""
+    if desk.trial is None or (result := desk.result) is None:
+        return ""
+    page = result.with_name(REPORT)
+    return "done" if page.is_file() and not is_older(page, result) else "open"
+
+
+EXPORT = Step(
+    "export",
+    "Export",
+    "A report, and files for other programs.",
+    lambda view: Export(view).show(),
+    state,
+)

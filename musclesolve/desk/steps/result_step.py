@@ -1,0 +1,161 @@
+"""Result: verdict, moving picture, figures and peaks of the result of the trial."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+from nicegui import ui
+
+from musclesolve.desk.desk import Desk
+from musclesolve.desk.in_thread import in_thread
+from musclesolve.desk.result_facts import ResultFacts
+from musclesolve.desk.result_files import PICTURE, address, figure_title, figures_by_kind, is_older
+from musclesolve.desk.steps.verdict import facts_of, show_verdict
+from musclesolve.desk.steps.work import Work
+from musclesolve.desk.view import State, Step, View
+from musclesolve.results.plausibility import NOT_PLAUSIBLE
+
+
+def column(name: str, label: str, **more: Any) -> dict[str, Any]:
+    """A column of a table: numbers on the right."""
+    text = name in ("name", "leg", "group")
+    return {
+        "name": name,
+        "label": label,
+        "field": name,
+        "sortable": True,
+        "align": "left" if text else "right",
+    } | more
+
+
+NAMES = [column("name", "Name"), column("leg", "Leg")]
+PEAKS = [column("newton", "Peak [N]"), column("bw", "Peak [body weights]")]
+TIME = column("time", "At [s]")
+CONTACT = [*NAMES, *PEAKS, TIME]
+MUSCLES = [*NAMES, column("group", "Function group"), *PEAKS, column("percent", "Peak [% of strength]"), TIME]
+"""Columns of the tables of peaks."""
+
+
+class Result:
+    """The step in one window."""
+
+    def __init__(self, view: View) -> None:
+        self.view, self.desk = view, view.desk
+
+    def show(self) -> None:
+        """Draw it."""
+        Work(self.view, ("run", "plot"), self._result).show()
+
+    def _result(self) -> None:
+        if self.desk.result is None:
+            ui.label("There is no result of this trial yet.")
+            with ui.row():
+                ui.button("To the step Run", on_click=lambda: self.view.go("run")).props("unelevated no-caps")
+            return
+        if self.desk.changed_inputs:
+            with ui.row():
+                ui.button("Run again", on_click=self._again).props("unelevated no-caps icon=refresh")
+        self._top()
+        ui.timer(0.0, self._load, once=True)
+        self._figures()
+
+    def _again(self) -> None:
+        with self.view.saying():
+            self.desk.run()
+
+    async def _load(self) -> None:
+        with self.view.saying():
+            facts = await facts_of(self.desk)
+            trouble = ""
+            try:
+                picture = await in_thread(moving_picture, self.desk.result)
+            except Exception as error:  # the verdict and the figures are worth showing without it
+                picture, trouble = None, str(error)
+            self._top.refresh(facts, picture, trouble)
+
+    @ui.refreshable_method
+    def _top(self, facts: ResultFacts | None = None, picture: Path | None = None, trouble: str = "") -> None:
+        if facts is None:
+            ui.spinner()
+            return
+        show_verdict(self.desk, facts)
+        if picture is not None:
+            frame = ui.element("iframe").classes("ms-frame ms-moving")
+            frame.props["src"] = address(self.desk.folder.path, picture)
+            frame.props["title"] = "Moving picture of the result"
+        elif trouble:
+            ui.label(f"There is no moving picture: {trouble}").classes("ms-bad ms-message")
+        with ui.row().classes("ms-tables"):
+            peaks("Peak contact forces", CONTACT, facts.contact)
+            peaks("Peak muscle forces", MUSCLES, facts.muscles)
+
+    def _figures(self) -> None:
+        kinds = figures_by_kind(self.desk.output)
+        ui.label("Figures").classes("ms-part").props('role="heading" aria-level="2"')
+        if not kinds:
+            ui.label("The figures of this result have not been drawn.")
+            with ui.row():
+                ui.button("Draw the figures", on_click=self._plot).props("outline no-caps icon=show_chart")
+            return
+        gallery(self.desk, kinds)
+
+    def _plot(self) -> None:
+        with self.view.saying():
+            self.desk.start("Figures", "plot", result=self.desk.result, folder=self.desk.output)
+
+
+def moving_picture(result: Path) -> Path:
+    """The page with the moving picture beside a result, made where there is none of this result."""
+    from musclesolve.report.picture.save_picture import save_picture
+
+    path = result.with_name(PICTURE)
+    if not path.is_file() or is_older(path, result):
+        save_picture(result, path)
+    return path
+
+
+def peaks(title: str, columns: list[dict[str, Any]], rows: list[dict[str, Any]]) -> None:
+    """A table of peaks, as long as its rows on one page."""
+    if not rows:
+        return
+    numbered = [{**row, "key": number} for number, row in enumerate(rows)]
+    table = ui.table(rows=numbered, columns=columns, row_key="key", title=title, pagination=12)
+    table.classes("ms-peaks").props("dense flat bordered")
+
+
+def gallery(desk: Desk, kinds: dict[str, Iterable[Path]] | dict[str, list[Path]]) -> None:
+    """Figures, a tab for each kind."""
+    with ui.tabs().props("dense no-caps align=left outside-arrows mobile-arrows") as tabs:
+        for kind in kinds:
+            ui.tab(kind)
+    with ui.tab_panels(tabs, value=next(iter(kinds))).classes("w-full"):
+        for kind, paths in kinds.items():
+            with ui.tab_panel(kind).classes("ms-gallery"):
+                for path in paths:
+                    image = ui.element("img").classes("ms-figure")
+                    image.props["src"] = address(desk.folder.path, path)
+                    image.props["alt"] = figure_title(path)
+
+
+def state(desk: Desk) -> State:
+    """Done where the result is of the trial as it is, and may be used."""
+    if desk.trial is None or desk.result is None:
+        return ""
+    if desk.changed_inputs:
+        return "open"
+    found = desk.measures
+    faulty = desk.findings is not None and not desk.findings["ok"]
+    if faulty or found is None or found.without_solution or found.plausibility == NOT_PLAUSIBLE:
+        return "fault"
+    return "done" if found.solved + found.with_reserve else "fault"
+
+
+RESULT = Step(
+    "result",
+    "Result",
+    "Whether it may be used, and what the muscles do.",
+    lambda view: Result(view).show(),
+    state,
+)

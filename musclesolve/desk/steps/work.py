@@ -1,0 +1,84 @@
+"""What a step shows of the task that is on its way, and of how the last one has ended."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from time import monotonic
+
+from nicegui import ui
+
+from musclesolve.desk.desk import Desk
+from musclesolve.desk.runner import Task
+from musclesolve.desk.view import View
+
+
+def in_words(seconds: float) -> str:
+    """A time that something still takes."""
+    return f"{seconds:.0f} s" if seconds < 90 else f"{seconds / 60:.0f} min"
+
+
+def progress_words(task: Task) -> str:
+    """How far a task is."""
+    left = "" if task.left is None else f", about {in_words(task.left)} left"
+    so_far = in_words(monotonic() - task.begun)
+    return f"{task.title}: {task.stage}, {100 * task.fraction:.0f} %, {so_far} so far{left}"
+
+
+def show_progress(desk: Desk, task: Task) -> None:
+    """The progress of a task, with a button that ends it."""
+    with ui.column().classes("ms-progress"):
+        bar = ui.linear_progress(value=task.fraction, show_value=False).props('aria-label="Progress"')
+        words = ui.label(progress_words(task)).props('role="status" aria-live="off"')
+        with ui.row():
+            ui.button("Cancel", on_click=desk.cancel).props("outline no-caps icon=stop")
+
+    def update() -> None:
+        bar.set_value(task.fraction)
+        words.set_text(progress_words(task))
+
+    ui.timer(0.3, update)
+
+
+class Work:
+    """A part of a step that tasks belong to.
+
+    Args:
+        view: the window.
+        names: of the tasks that belong to it.
+        show: draws what is shown unless one of these is on its way.
+    """
+
+    def __init__(self, view: View, names: tuple[str, ...], show: Callable[[], None]) -> None:
+        self.view, self.names, self._idle = view, names, show
+        self._task: Task | None = None  # the last of its own
+        self._shown: object = None
+
+    def show(self) -> None:
+        """Draw it, and again whenever a task of its own begins or ends."""
+        self.draw()
+        self.view.on_task(self._on_task)
+
+    @property
+    def _state(self) -> object:
+        task = self.view.desk.runner.task
+        if task is None or task.name in self.names:
+            self._task = task
+        return self._task, self._task is None or self._task.ended
+
+    def _on_task(self) -> None:
+        if self._state != self._shown:
+            self.draw.refresh()
+
+    @ui.refreshable_method
+    def draw(self) -> None:
+        """The task that is on its way; else how the last one has ended, and what is shown without any."""
+        self._shown = self._state
+        if (task := self._task) is not None:
+            if task.ended is None:
+                show_progress(self.view.desk, task)
+                return
+            if task.cancelled:
+                ui.label("Cancelled: nothing was written.").props('role="status"')
+            elif task.error is not None:
+                ui.label(str(task.error)).classes("ms-bad ms-message").props('role="alert"')
+        self._idle()

@@ -1,0 +1,75 @@
+"""Figures of results beside each other: the mean curves of their cycles, one color per result, one page per leg."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
+
+import xarray as xr
+from matplotlib.axes import Axes
+
+from musclesolve._util.progress import Progress
+from musclesolve._util.sides import LEG_JOINTS, SIDE_NAMES, joint_kind
+from musclesolve.plotting.page.curves import cycle_axis, line
+from musclesolve.plotting.page.figure_files import figures_of
+from musclesolve.plotting.page.panels import Grid, muscles_by_group, small_multiples
+from musclesolve.plotting.page.sheet import Sheet
+from musclesolve.plotting.study.comparison_figures import line_style
+from musclesolve.recording.data import SIDES
+
+UNITS = {"BW": "body weights", "N": "N"}
+NAMES = ("compared_group_forces", "compared_contact_forces")
+FILES = tuple(f"{name}_{side}.png" for name in NAMES for side in SIDES)
+"""Every figure that there may be."""
+
+
+def result_comparison_files(compared: xr.Dataset, progress: Progress | None = None) -> dict[str, bytes]:
+    """The content of the file of every figure of what `compare_results` returns, by its name."""
+    pages: dict[str, Callable[[xr.Dataset], Sheet]] = {}
+    for name, (variable, draw) in zip(
+        NAMES, {"group_force": group_forces, "contact_force": contact_forces}.items(), strict=True
+    ):
+        if variable in compared:
+            pages |= {f"{name}_{side}": partial(draw, side=str(side)) for side in compared["side"].values}
+    return figures_of(compared, pages, progress)
+
+
+def group_forces(compared: xr.Dataset, side: str) -> Sheet:
+    """Sum of the forces of the muscles of each function group, every panel with its own scale."""
+    groups = [str(name) for name in compared["function_group"].values]
+    names = muscles_by_group(groups, groups)
+    return _page(compared, side, "group_force", "function_group", "Force of function groups", list(names), 3)
+
+
+def contact_forces(compared: xr.Dataset, side: str) -> Sheet:
+    """Magnitude of the contact force at hip, knee and ankle."""
+    names = [str(name) for name in compared["joint"].values if joint_kind(str(name)) in LEG_JOINTS]
+    return _page(compared, side, "contact_force", "joint", "Joint contact force, magnitude", names, 1)
+
+
+def _page(
+    compared: xr.Dataset, side: str, variable: str, dim: str, title: str, names: list[str], columns: int
+) -> Sheet:
+    """A panel for each name, in it a curve for each result."""
+    results = [str(name) for name in compared["result"].values]
+    styles = [line_style(number, len(results)) for number in range(len(results))]
+
+    def fill(axes: Axes, name: str) -> None:
+        for result, style in zip(results, styles, strict=True):
+            curve = compared[variable].sel({"result": result, "side": side, dim: name})
+            axes.plot(compared["percent"].values, curve.values, **style)
+
+    cycle = str(compared["percent"].attrs.get("long_name", "gait cycle"))
+    axis = replace(cycle_axis(), label=f"{cycle} [%]")
+    unit = UNITS[compared[variable].attrs["units"]]
+    heading = f"{title}: {SIDE_NAMES[side]} leg, mean of the cycles"
+    grid = Grid(columns, least=1e-3, above=0.05, low=True)
+    sheet = small_multiples(compared, (heading, f"[{unit}]"), axis, dict.fromkeys(names, ""), fill, grid)
+    counts = compared["cycles"].sel(side=side).values
+    entries = {
+        f"{name} ({count} cycle{'s' if count != 1 else ''})": line(**style)
+        for name, count, style in zip(results, counts, styles, strict=True)
+    }
+    sheet.add_legend(entries)
+    return sheet

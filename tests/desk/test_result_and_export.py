@@ -1,0 +1,220 @@
+"""The steps Result, Compare and Export: what is said of a result, and which files there are."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import zipfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import xarray as xr
+from refusals import refused
+
+import musclesolve as ms
+from musclesolve._util.progress import no_progress
+from musclesolve.data import reference_stride
+from musclesolve.desk import result_files, tasks
+from musclesolve.desk.desk import Desk
+from musclesolve.desk.result_facts import compared_costs, compared_results, result_facts
+from musclesolve.desk.steps import compare_step, export_step, result_step
+from musclesolve.plotting.figure_names import MODEL_FIGURES, RESULT_FIGURES, UNCERTAINTY_FIGURES
+from musclesolve.plotting.study import comparison_figures, result_comparison_figures
+from musclesolve.report.content.headline import LABELS
+from musclesolve.results.export.export import FORMATS
+from musclesolve.results.files.result_netcdf import write_result
+from musclesolve.sharing.status import Status
+
+
+@pytest.fixture(scope="module")
+def computed(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with a copy of the bundled stride and its result."""
+    folder = tmp_path_factory.mktemp("desk") / "walk"
+    shutil.copytree(reference_stride().parent, folder)
+    tasks.run(no_progress, folder / "trial.toml", folder / "results" / "trial", {"side": "r"}, False, None)
+    return folder
+
+
+@pytest.fixture
+def desk(computed: Path, tmp_path: Path) -> Iterator[Desk]:
+    """A desk on a copy of it."""
+    shutil.copytree(computed, tmp_path / "walk")
+    yield Desk(tmp_path / "walk")
+
+
+# ---- Result
+
+
+def test_a_result_is_said_in_words_and_rows(desk):
+    facts, result = result_facts(desk.result, None), ms.read_result(desk.result)
+    assert facts.label == LABELS[facts.verdict]
+    assert {row["name"] for row in facts.contact} >= {"hip", "knee", "ankle"}
+    first, force = facts.muscles[0], result["muscle_force"].max("time")
+    strongest = force.isel(muscle=int(force.values.argmax()))
+    assert first["newton"] == round(float(strongest))
+    assert first["name"] == str(strongest["muscle"].values)[:-2].replace("_", " ")
+    strength = float(result["max_isometric_force"].sel(muscle=strongest["muscle"]))
+    assert first["percent"] == round(100.0 * float(strongest) / strength)
+
+
+def test_green_is_for_a_usable_result_alone(desk):
+    shown = {}
+    result = ms.read_result(desk.result)
+    for name, changed in {
+        "as it is": {},
+        "too strong": {"joint_reaction": 5.0 * result["joint_reaction"]},
+        "not solved": {
+            "status": xr.full_like(result["status"], Status.INFEASIBLE),
+            "valid": xr.zeros_like(result["valid"]),
+        },
+    }.items():
+        path = desk.output / f"{name}.nc"
+        write_result(result.assign(changed), path)
+        facts = result_facts(path, None)
+        shown[name] = facts.verdict, facts.css
+        assert (facts.css == "good") == (facts.verdict == "usable")
+    assert shown["too strong"] == ("doubtful", "warning")
+    assert shown["not solved"] == ("not usable", "error")
+
+
+def test_a_recording_that_check_calls_faulty_gives_no_usable_result(desk):
+    where = {"file": None, "line": None, "field": None, "markers": [], "plate": None, "times": []}
+    finding = {"code": "noise", "severity": "error", "what": "w", "remedy": "r", "where": where}
+    said = {"trial": "trial.toml", "ok": False, "verdict": "", "findings": [finding]}
+    assert result_facts(desk.result, said).css == "error"
+    desk._checked = desk.trial.text, said
+    assert result_step.state(desk) == "fault"
+
+
+def test_the_state_of_the_step_follows_result_and_trial(desk):
+    usable = desk.measures.plausibility != "not plausible" and not desk.measures.without_solution
+    assert result_step.state(desk) == ("done" if usable else "fault")
+    desk.state(("sharing", "cost"), "stress_cubed")
+    assert result_step.state(desk) == "open"
+    desk.result.unlink()
+    assert result_step.state(desk) == ""
+
+
+def test_recordings_that_have_changed_are_named(desk):
+    assert desk.changed_inputs == []
+    name = desk.trial.value("files", "markers")
+    path = desk.folder.path / name
+    path.write_bytes(path.read_bytes() + b"\n")
+    assert desk.changed_inputs == [name]
+
+
+def test_the_moving_picture_is_of_the_result_that_is_there(desk):
+    path = result_step.moving_picture(desk.result)
+    made = path.stat().st_mtime_ns
+    assert result_step.moving_picture(desk.result).stat().st_mtime_ns == made
+    os.utime(desk.result, ns=(made + 10**9, made + 10**9))
+    assert result_step.moving_picture(desk.result).stat().st_mtime_ns != made
+
+
+def test_every_figure_has_a_tab(tmp_path):
+    every = {name.removesuffix(".png") for name in (*RESULT_FIGURES, *MODEL_FIGURES, *UNCERTAINTY_FIGURES)}
+    assert every == {name for names in result_files.KINDS.values() for name in names}
+    (tmp_path / "muscle_forces.svg").touch()
+    (tmp_path / "contact_forces.pdf").touch()
+    assert result_files.figures_by_kind(tmp_path) == {"Muscle forces": [tmp_path / "muscle_forces.svg"]}
+    drawn = {*comparison_figures.FIGURES, *result_comparison_figures.NAMES}
+    assert drawn == set(compare_step.TITLES)
+
+
+# ---- Compare
+
+
+def test_costs_are_compared_with_the_first(desk):
+    costs = ["joint_weighted_activation", "stress_cubed"]
+    (path,) = (
+        path
+        for path in tasks.compare(no_progress, desk.trial.path, desk.comparison, costs, "r")
+        if path.name == compare_step.COMPARISON
+    )
+    facts = compared_costs(path)
+    assert facts.columns == costs
+    knee = next(row for row in facts.rows if row["name"] == "contact force, knee")
+    assert knee["unit"] == "body weights" and knee["leg"] == "right"
+    ratio = knee["peak_1"] / knee["peak_0"]
+    assert knee["change_1"] == pytest.approx(100.0 * (ratio - 1.0), abs=1.0)
+    columns = [each["name"] for each in compare_step.columns_of(facts)]
+    assert columns == ["name", "leg", "unit", "peak_0", "peak_1", "change_1"]
+    assert all(set(columns) >= set(row) - {"key"} for row in facts.rows)
+    assert compare_step.figures_by_tab(desk.comparison).keys() >= {"Function groups", "Contact forces"}
+    # the report of the result takes it, as long as both are of the same input
+    assert export_step.report_inputs(desk.result, [path, desk.output / "none.nc"]) == [desk.result, path]
+    other = ms.read_result(desk.result).assign_attrs(inputs=["trial another.toml sha256:0"])
+    write_result(other, desk.result)
+    assert export_step.report_inputs(desk.result, [path]) == [desk.result]
+
+
+def test_results_are_kept_under_a_name_and_compared(desk):
+    step = compare_step.Compare.__new__(compare_step.Compare)
+    step.desk = desk
+    step._keep("before")
+    with refused("duplicate_name", "before"):
+        step._keep("before")
+    for name in ("../outside", "", "a/b", ".hidden"):
+        with refused("bad_name"):
+            step._keep(name)
+    assert list(desk.results) == ["before", "trial"]
+    folder = desk.folder.path / "results" / "compared"
+    tasks.compare_results(no_progress, desk.results, folder)
+    facts = compared_results(folder / compare_step.COMPARED)
+    assert facts.columns == ["before", "trial"] and facts.unlike == []
+    assert {row["change_1"] for row in facts.rows} <= {0.0, None}
+    assert compare_step.state(desk) == "done"
+
+
+# ---- Export
+
+
+def test_every_format_is_offered_with_its_use():
+    assert set(export_step.FOR) == set(FORMATS)
+
+
+@pytest.mark.parametrize(
+    ("task", "arguments", "written"),
+    [
+        ("export", {"file_format": "csv"}, "result.csv"),
+        ("export", {"file_format": "sto"}, "result_activation.sto"),
+        ("picture", {"speed": 4.0, "path": "picture.gif"}, "picture.gif"),
+    ],
+)
+def test_what_is_made_is_a_file_of_the_result(desk, task, arguments, written):
+    given: dict[str, Any] = {"result": desk.result, **arguments}
+    if "path" in given:
+        given["path"] = desk.output / given["path"]
+    paths = tasks.TASKS[task](no_progress, **given)
+    assert desk.output / written in paths
+    assert set(paths) <= set(result_files.files_in(desk.output))
+
+
+def test_the_archive_holds_every_file_but_hidden_ones(desk):
+    (desk.output / "figures").mkdir()
+    (desk.output / "figures" / "a.svg").write_text("<svg/>")
+    (desk.output / ".musclesolve-lock").touch()
+    path = result_files.zipped(desk.output)
+    with zipfile.ZipFile(path) as archive:
+        assert archive.namelist() == ["trial/result.nc", "trial/figures/a.svg"]
+        assert archive.read("trial/result.nc") == desk.result.read_bytes()
+    path.unlink()
+
+
+def test_addresses_are_safe_and_change_with_the_file(desk):
+    path = desk.output / 'a "b" #1.png'
+    path.touch()
+    before = result_files.address(desk.folder.path, path)
+    assert before.startswith("files/results/trial/a%20%22b%22%20%231.png?")
+    os.utime(path, ns=(1, 1))
+    assert result_files.address(desk.folder.path, path) != before
+
+
+def test_sizes_in_words():
+    assert [result_files.size_words(size) for size in (3, 20_000, 2_000_000)] == [
+        "0.1 kB",
+        "20.0 kB",
+        "2.0 MB",
+    ]
