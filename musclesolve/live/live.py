@@ -67,7 +67,6 @@ from musclesolve.sharing.status import Status, is_solved
 
 FILLING = "too few samples for the filter yet"
 """What a frame notes while the window of the filter is not full."""
-_TIME = np.zeros(1)  # of a pose alone
 MOVES = 0.35
 """A motion in which no angle of a leg changes by more than this [rad] does not show which body carries which marker."""
 LACKING = 0.1
@@ -409,6 +408,7 @@ class Live:
         if near is None or base is None:
             check_axes(self.trial, followed.directions)
             coordinates = fit_pose(self.model, nearest.targets).coordinates[0]
+            pose = Pose.of(coordinates[None])
         else:
             start = Pose(near[None, :-6], near[None, -6:-3], base[None])
             pose = nearest.converge(start, 1e-8, 60)
@@ -417,20 +417,19 @@ class Live:
             turns = np.round((coordinates - near) / (2.0 * np.pi))
             turns[-6:-3] = 0.0
             coordinates -= 2.0 * np.pi * turns
-        still = np.zeros((1, len(coordinates)))
-        motion, bodies = moving_bodies(self.model, _TIME, coordinates[None], still, still)
-        off = motion.q[0, self._point_slots] - values[0, self._are_points]
-        return coordinates, np.sqrt(np.vecdot(off, off)), (motion.q[0], bodies.rotation[0])
+        (q,), (rotation,) = pose.placed(self.model)
+        off = q[self._point_slots] - values[0, self._are_points]
+        return coordinates, np.sqrt(np.vecdot(off, off)), (q, rotation)
 
     def _sampled_pose(self, time: float, markers: Array) -> tuple[Array | None, Array | None, str]:
         """Coordinates (K+6,) of a sample and the ends of its feet (2, 2, 3) [m], None where not known; a note."""
-        past, tree = self._past, self.model.tree
+        past = self._past
         hidden = np.asarray(~np.isfinite(markers).all(axis=1))
         if hidden.any():
             if past.coordinates is None:
                 return None, None, f"hidden: {self._named(hidden)}"
             step = np.zeros_like(past.coordinates) if past.step is None else past.step
-            q = Pose.of((past.coordinates + step)[None]).q(tree)
+            q, _ = Pose.of((past.coordinates + step)[None]).placed(self.model)
             rotation, translation = self._bodies(q)
             markers, guessed = self.carriers.filled(markers, rotation[0], translation[0])
             if not guessed.any():

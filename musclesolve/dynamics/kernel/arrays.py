@@ -227,6 +227,14 @@ class PoseWork(NamedTuple):
         )
 
 
+class PlacedTree(NamedTuple):
+    """The frames (F) of a tree in one pose as x = shift + rotation x_standing, and what is used on the way."""
+
+    rotation: Array  # (F, 3, 3)
+    shift: Array  # (F, 3)
+    turn: Array  # (3, 3)
+
+
 class MovingTree(NamedTuple):
     """The frames (F) of a tree in motion, and what is used on the way: see `tree_motion`."""
 

@@ -17,6 +17,7 @@ from musclesolve.dynamics.kernel.arrays import (
     MovingTree,
     PairArrays,
     PlacedSurfaces,
+    PlacedTree,
     PoseWork,
     RowArrays,
     SegmentArrays,
@@ -31,11 +32,18 @@ from musclesolve.dynamics.kernel.arrays import (
 from musclesolve.dynamics.kernel.bodies import move_body, push_body
 from musclesolve.dynamics.kernel.contact import find_gap, find_slip, gather_forces, place_surfaces
 from musclesolve.dynamics.kernel.equations import constrained
-from musclesolve.dynamics.kernel.nearest_pose import SUMS, add_target, find_nearest, set_equations
+from musclesolve.dynamics.kernel.nearest_pose import (
+    SUMS,
+    add_target,
+    find_nearest,
+    place_frames,
+    set_equations,
+)
 from musclesolve.dynamics.kernel.resistance import damp_joints, limit_cones, stop_joints
 from musclesolve.dynamics.kernel.tree_motion import (
     move_frames,
     move_slots,
+    place_slots,
     project_loads,
     set_accelerated,
     set_base,
@@ -156,6 +164,21 @@ def equate(tree, targets, speeds, seen, near, work, equations):
                 hessian[t, i, j] = work.hessian[i, j]
 
 
+def place_tree(tree, poses, points, q, rotation, work):
+    """Natural coordinates (T, N, 3) and rotations of the bodies (T, B, 3, 3); poses as in `nearest`.
+
+    points: number of slots that are points.
+    """
+    angles, position, base = poses
+    for t in range(q.shape[0]):
+        place_frames(tree, angles[t], position[t], base[t], work)
+        place_slots(tree, points, q[t], work)
+        for b in range(rotation.shape[1]):
+            for x in range(3):
+                for y in range(3):
+                    rotation[t, b, x, y] = work.rotation[b, x, y]
+
+
 def move_tree(tree, masses, given, out, segments, work, points):
     """Natural coordinates, speeds and bodies of every frame from joint coordinates and their derivatives (T, K+6).
 
@@ -207,6 +230,9 @@ RESIST = _on_disk(resist, _PAIR, _BODIES, _MOTIONS, _JOINTS, types.Tuple([_STOPS
 SOLVE = _on_disk(solve, _STATE, _ROWS, _SOLVED, types.intp)
 _POSES = types.Tuple([_MATRIX, _MATRIX, _CUBE])
 NEAREST = _on_disk(nearest, _TREE, _TARGETS, _CUBE, _POSES, _ROW, _POSE_WORK, _ROW)
+_FOUR = types.Array(types.float64, 4, "C")
+_PLACED_TREE = _tuple(PlacedTree, "r3 r2 r2")
+PLACE_TREE = _on_disk(place_tree, _TREE, _POSES, types.intp, _CUBE, _FOUR, _PLACED_TREE)
 _CUBES = types.UniTuple(_CUBE, 2)
 EQUATE = _on_disk(equate, _TREE, _TARGETS, _CUBES, _CUBES, _ROW, _POSE_WORK, types.Tuple([_CUBE, _MATRIX]))
 _MOVING = _tuple(MovingTree, "r3 r2 r2 r2 r2 r2 r2 r2 r2 r2")
@@ -219,5 +245,4 @@ LOAD_TREE = _on_disk(load_tree, _TREE, _MASSES, _SEGMENTS, _CUBE, _CUBES, _MOVIN
 GENERALIZE = _on_disk(
     generalize, _TREE, types.Array(types.intp, 1, "C"), _CUBE, _CUBE, _MATRIX, _CUBES, _MATRIX
 )
-_FOUR = types.Array(types.float64, 4, "C")
 MOVE_ALL = _on_disk(move_all, _CUBE, _CUBE, _BODIES, _MOTIONS, types.Tuple([_FOUR, _CUBE, _CUBE]))

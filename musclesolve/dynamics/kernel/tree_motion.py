@@ -108,14 +108,22 @@ def set_accelerated(place, f, work, velocity, acceleration):
 
 
 @compiled
-def move_slots(tree, points, q, qd, qdd, work):
-    """Natural coordinates and their derivatives (N, 3) on the frames in motion; the first `points` are points."""
+def place_slots(tree, points, q, work):
+    """Natural coordinates (N, 3) on the frames; the first `points` are points."""
     for s in range(tree.owner.size):
         f = tree.owner[s]
         for x in range(3):
             q[s, x] = work.shift[f, x] if s < points else 0.0
             for y in range(3):
                 q[s, x] += work.rotation[f, x, y] * tree.standing[s, y]
+
+
+@compiled
+def move_slots(tree, points, q, qd, qdd, work):
+    """Natural coordinates and their derivatives (N, 3) on the frames in motion; the first `points` are points."""
+    place_slots(tree, points, q, work)
+    for s in range(tree.owner.size):
+        f = tree.owner[s]
         if s < points:
             set_accelerated(q[s], f, work, qd[s], qdd[s])
             continue

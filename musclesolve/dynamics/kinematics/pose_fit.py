@@ -33,7 +33,7 @@ import numpy as np
 
 from musclesolve._util.arrays import Array, Indices, Mask, contiguous
 from musclesolve._util.checks import check_array
-from musclesolve.dynamics.kernel.arrays import PoseWork, TargetArrays
+from musclesolve.dynamics.kernel.arrays import PlacedTree, PoseWork, TargetArrays
 from musclesolve.dynamics.kinematics.measured_targets import Targets
 from musclesolve.dynamics.kinematics.motion_derivatives import continuous_branch
 from musclesolve.dynamics.model.joint_tree import Tree
@@ -135,7 +135,7 @@ def fit_of(nearest: NearestPose, pose: Pose, borrowed: Sequence[int] = ()) -> Fi
     """A pose (T) as the solution for what was measured; `borrowed` by their places among the joints."""
     model, targets = nearest.model, nearest.targets
     pose = pose._replace(angles=continuous_branch(model, pose.angles))
-    q = pose.q(model.tree)
+    q, _ = pose.placed(model)
     seen = targets.slots < model.topology.point_count
     return Fit(
         coordinates=np.column_stack([pose.angles, pose.position, *to_cardan(pose.rotation)]),
@@ -192,6 +192,17 @@ class Pose(NamedTuple):
         """Poses from joint and base coordinates (T, K+6) [rad, m]."""
         base = coordinates[:, -6:]
         return cls(coordinates[:, :-6], base[:, :3], from_cardan(*base[:, 3:].T))
+
+    def placed(self, model: Model) -> tuple[Array, Array]:
+        """Natural coordinates (T, N, 3) and rotations of the bodies from standing (T, B, 3, 3)."""
+        from musclesolve.dynamics.kernel.entry import PLACE_TREE
+
+        tree, frames, count = model.tree, len(self.angles), len(model.tree.distal_frames)
+        q = np.empty((frames, len(model.standing), 3))
+        rotation = np.empty((frames, len(model.topology.bodies), 3, 3))
+        work = PlacedTree(np.empty((count, 3, 3)), np.empty((count, 3)), np.empty((3, 3)))
+        PLACE_TREE.load()(tree.compiled, tuple(map(contiguous, self)), tree.point_count, q, rotation, work)
+        return q, rotation
 
     def q(self, tree: Tree, moving: Mask | None = None) -> Array:
         """Natural coordinates (T, N, 3); moving (K,) as in `Tree.pose`."""
