@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import tempfile
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -88,11 +88,11 @@ def load(path: Path) -> tuple[Case | None, list[Finding]]:
 
 
 def load_markers(
-    path: Path, read: Callable[[Path], Markers] = read_markers
+    path: Path, read: Callable[[Path], Markers] = read_markers, axes: Mapping[str, str | None] | None = None
 ) -> tuple[Case | None, list[Finding]]:
     """As `load`, of motion, standing trial and what their markers mean; nothing else is read, or reported.
 
-    read: reader of the markers of a file.
+    read: reader of the markers of a file. axes: what is used instead of [laboratory], by its keys.
     """
     try:
         document = trial_document(path)
@@ -110,6 +110,7 @@ def load_markers(
     found = [finding_of("trial_file", error) for error in errors]
     findings = [finding for finding in found if (finding.where.field or "").startswith(concerned)]
     unknown, files = _unknown_axes(content), _files(document, content, findings)
+    content["laboratory"] |= axes or {}
     _, walk, static = _motion_and_standing(document, content, files, findings, read)
     if walk is None:
         return None, findings

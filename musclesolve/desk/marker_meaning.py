@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -24,7 +25,7 @@ from musclesolve.desk.trial_document import Place, TrialDocument
 from musclesolve.drafting.choose_mapping import MarkerChoice, choose_mapping
 from musclesolve.drafting.laboratory_axes import LaboratoryAxes, laboratory_axes
 from musclesolve.errors import InputError
-from musclesolve.recording.data import Markers, Trial
+from musclesolve.recording.data import SIDES, Markers, Trial
 from musclesolve.recording.file_axes import global_from_laboratory, standing_axes
 from musclesolve.recording.markers.landmark_names import landmarks
 from musclesolve.recording.markers.mapping_tables import functional_joints
@@ -117,10 +118,30 @@ class Meaning:
 
     @property
     def faults(self) -> list[Finding]:
-        """What is wrong besides landmarks that are missing, which the reader of trial files reports of [mapping]."""
-        return [
-            finding for finding in self.findings if not (self.missing and finding.where.field == "[mapping]")
-        ]
+        """What is wrong besides landmarks that are missing, and axes that the markers show."""
+        said = {"[mapping]" if self.missing else None, "[laboratory]" if self.axes_to_state else None}
+        return [finding for finding in self.findings if finding.where.field not in said - {None}]
+
+    @property
+    def axes_to_state(self) -> dict[str, str | None]:
+        """The axes that the markers show, where another one is stated as pointing up, or one is not stated; else empty.
+
+        The walking direction is not compared: a subject may walk backwards, or on a treadmill.
+        """
+        if self.case is None or self.proposed is None or not (shown := self.proposed.laboratory):
+            return {}
+        table = self.case.document.content.get("laboratory")
+        stated: Mapping[str, Any] = table if isinstance(table, dict) else {}
+        upwards = [(axes.get("up"), axes.get("static_up") or axes.get("up")) for axes in (stated, shown)]
+        return {} if upwards[0] == upwards[1] and stated.get("forward") else shown
+
+    def exchange_of(self, finding: Finding) -> dict[Place, Any]:
+        """What the trial file states once a pair of landmarks is exchanged that a finding says is; else empty."""
+        at = re.fullmatch(r"\[mapping\] (\w+)_[rl]", finding.where.field or "")
+        if finding.code != "pair_swapped" or at is None:
+            return {}
+        right, left = (f"{at[1]}_{side}" for side in SIDES)
+        return {("mapping", right): self.mapped[left].way, ("mapping", left): self.mapped[right].way}
 
     @cached_property
     def landmark_of(self) -> dict[str, str]:
@@ -172,6 +193,15 @@ class Proposal:
     carried: Mapping[str, str]
     axes: LaboratoryAxes
 
+    @property
+    def laboratory(self) -> dict[str, str | None]:
+        """The axes that the markers show, by the keys of [laboratory], None of what is not to be stated; else empty."""
+        if not self.axes.known:
+            return {}
+        standing = {line.key: line.value for line in self.axes.standing}
+        stated = {"forward": self.axes.forward, "up": self.axes.up}
+        return stated | {key: standing.get(key) for key in ("static_forward", "static_up")}
+
 
 class Meanings:
     """What the markers of the trial mean, found once for each text and state of the files.
@@ -214,7 +244,11 @@ class Meanings:
 
         case, findings = load_markers(path, reader)
         if case is None:
-            mapped = {name: Mapped(name) for name in landmarks()}
+            lines = TrialDocument(path).value("mapping") or {}
+            mapped = {
+                name: Mapped(name, lines[name], "file") if lines.get(name) else Mapped(name)
+                for name in landmarks()
+            }
             return Meaning(None, tuple(findings), mapped, files=tuple(read))
         content, document = case.content, case.document
         raw = _raw(case, read, self._recordings)
@@ -227,7 +261,15 @@ class Meanings:
             tables, names = asked.tables, asked.names
         labels = _written_names(raw, names)
         proposal = self._proposal(raw, names, labels)
-        examined = examine(case, checks_of(landmark_order.__name__), {})
+        # How landmarks lie to each other is judged in the axes that the markers show, whatever is stated; the picture
+        # has those that are stated.
+        upright = case
+        if proposal.laboratory:
+            with_axes, _ = load_markers(path, reader, proposal.laboratory)
+            upright = with_axes or case
+        examined = examine(upright, checks_of(landmark_order.__name__), {})
+        if case.unknown:
+            case = upright
         wrong = {finding.where.field: finding.what for finding in examined.findings}
         functional = functional_joints(content)
         mapped = {}

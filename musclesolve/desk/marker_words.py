@@ -52,7 +52,7 @@ def cell_text(mapped: Mapped) -> tuple[str, str, str]:
     if mapped.problem:
         return way_text(mapped.way), "bad", f"{way_text(mapped.way)}, cannot be used"
     if mapped.way is not None:
-        by = "from the marker set" if mapped.source == "set" else "from the trial file"
+        by = "by the marker set" if mapped.source == "set" else "stated"
         return way_text(mapped.way), mapped.source, f"{way_text(mapped.way)}, {by}"
     if mapped.suggestion is not None:
         return f"{way_text(mapped.suggestion)} ?", "suggested", f"suggested: {way_text(mapped.suggestion)}"

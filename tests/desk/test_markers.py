@@ -73,10 +73,28 @@ def test_another_landmark_may_stand_in(desk: Desk):
 
 def test_sides_that_are_exchanged_are_found(desk: Desk):
     desk.state_all({("mapping", f"knee_lateral_{a}"): f"knee_lateral_{b}" for a, b in ("rl", "lr")})
-    faults = meaning_of(desk).faults
+    swapped = meaning_of(desk)
+    faults = swapped.faults
     assert [fault.code for fault in faults] == ["pair_swapped"]
     assert set(faults[0].where.markers) == {"knee_lateral_r", "knee_lateral_l"}
     assert state(desk) == "fault"
+    desk.state_all(swapped.exchange_of(faults[0]))
+    assert not meaning_of(desk).faults
+
+
+def test_axes_that_are_not_stated_or_wrong_are_those_that_the_markers_show(desk: Desk):
+    assert not meaning_of(desk).axes_to_state
+    shown = {"forward": "+x", "up": "+z", "static_forward": None, "static_up": None}
+    desk.state_all({("laboratory", "forward"): None, ("laboratory", "up"): None})
+    meaning = meaning_of(desk)
+    assert meaning.axes_to_state == shown and not meaning.faults and state(desk) == "open"
+    assert Picture(meaning, "standing").extent[1] > 1.4  # drawn upright
+    desk.state_all({("laboratory", "forward"): "+x", ("laboratory", "up"): "+y"})
+    lying = meaning_of(desk)
+    assert lying.axes_to_state == shown and not lying.faults
+    assert Picture(lying, "standing").extent[1] < 0.8  # as stated
+    desk.state_all({("laboratory", key): axis for key, axis in shown.items()})
+    assert not meaning_of(desk).axes_to_state and state(desk) == "done"
 
 
 @pytest.mark.parametrize(("marker", "said"), [("nowhere", "is not in"), ("heel_r", "same point as 'heel_r'")])
@@ -118,6 +136,7 @@ def test_a_trial_without_its_motion_is_said_and_still_lists_the_landmarks(desk: 
     (desk.folder.path / "walk.trc").unlink()
     meaning = meaning_of(desk)
     assert meaning.case is None and set(meaning.mapped) == set(landmarks())
+    assert meaning.mapped["heel_r"] == Mapped("heel_r", "heel_r", "file")
     assert "walk.trc" in meaning.faults[0].what and meaning.marker_names == []
 
 

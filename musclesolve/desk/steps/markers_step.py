@@ -14,7 +14,7 @@ from nicegui import ui
 from musclesolve.desk.desk import Desk
 from musclesolve.desk.fields import field
 from musclesolve.desk.in_thread import in_thread
-from musclesolve.desk.marker_meaning import Mapped, Meaning, Proposal, Recording, parts, way_text
+from musclesolve.desk.marker_meaning import Mapped, Meaning, Recording, parts, way_text
 from musclesolve.desk.marker_picture import COLORS, Picture
 from musclesolve.desk.marker_scene import MarkerScene
 from musclesolve.desk.marker_words import (
@@ -44,7 +44,15 @@ VIEWS = (
     ("Above", -np.pi / 2, 1.57),
 )
 """Title, azimuth and height of the camera [rad]."""
-AXES = ("forward", "up", "static_forward", "static_up")
+AXES = {
+    "forward": "Walking direction",
+    "up": "Upwards",
+    "static_forward": "Standing trial: direction faced",
+    "static_up": "Standing trial: upwards",
+}
+"""Key of [laboratory] -> its title."""
+MOST_FAULTS = 4
+"""That are shown here; step Check shows all."""
 LEGEND = (("r", "right"), ("l", "left"), ("m", "middle"), ("", "not mapped"))
 
 
@@ -159,6 +167,7 @@ class MarkersStep:
         for table in (self._set, self._axes, self._clusters):
             await table.refresh()
         self._update_cells()
+        self.scene.set_visibility(picture is not None)
         if picture is not None and shown.frame is not None:
             self.scene.draw(picture, shown.frame, self._knows_axes())
             self._point_out()
@@ -342,7 +351,7 @@ class MarkersStep:
                     on_click=lambda: self._map(mapped.name, mapped.suggestion),
                 ).props("outline dense no-caps")
             for source, text, value in (
-                ("file", "Remove the line of the trial file", None),
+                ("file", "Remove", None),
                 ("set", "Leave it out", False),
                 ("left out", "Use it again", None),
             ):
@@ -454,7 +463,8 @@ class MarkersStep:
         proposal, suggestions = meaning.proposed, meaning.suggestions
         by_set = proposal.set if meaning.chosen_set is None else None
         with ui.element("div").classes("ms-offer"):
-            text = f"The names of the markers mean {len(suggestions)} more landmarks: those with a question mark."
+            count = "one more landmark" if len(suggestions) == 1 else f"{len(suggestions)} more landmarks"
+            text = f"The names of the markers mean {count}, with a question mark in the list."
             if by_set is not None:
                 shown = sum(name in proposal.mapping for name in by_set.mapping)
                 text = (
@@ -468,7 +478,9 @@ class MarkersStep:
                     "Use this set", on_click=lambda: self._state({("markers", "set"): by_set.name})
                 ).props("outline dense no-caps")
             ui.button(
-                f"Accept all {len(suggestions)} suggestions",
+                "Accept the suggestion"
+                if len(suggestions) == 1
+                else f"Accept all {len(suggestions)} suggestions",
                 on_click=lambda: self._state(meaning.changes_of(suggestions)),
             ).props("outline dense no-caps")
 
@@ -482,14 +494,35 @@ class MarkersStep:
         with ui.element("div").classes("ms-wrong").props('aria-live="polite"'):
             if meaning.missing:
                 ui.label(f"Needed and not mapped: {missing_text(meaning.missing)}.").classes("ms-suggested")
-            elif not meaning.faults:
+            elif not meaning.faults and not meaning.axes_to_state:
                 ui.label("Every landmark that is needed has its marker.").classes("ms-complete")
-            for finding in meaning.faults:
+            self._wrong_axes(meaning)
+            for finding in meaning.faults[:MOST_FAULTS]:
                 with ui.element("div").classes("ms-problem"):
                     ui.label(clipped(finding.what)).classes(
                         "ms-bad" if finding.severity == "error" else "ms-suggested"
                     )
                     ui.label(clipped(finding.remedy)).classes("ms-why")
+                    if exchange := meaning.exchange_of(finding):
+                        ui.button(
+                            "Exchange right and left",
+                            on_click=lambda _, changes=exchange: self._state(changes),
+                        ).props("outline dense no-caps")
+            if (more := len(meaning.faults) - MOST_FAULTS) > 0:
+                ui.label(f"And {more} more: the step Check shows all.").classes("ms-why")
+
+    def _wrong_axes(self, meaning: Meaning) -> None:
+        axes = meaning.axes_to_state
+        if not axes:
+            return
+        words = "; ".join(f"{AXES[key].lower()} {axis}" for key, axis in axes.items() if axis)
+        how = "are not stated" if not self._knows_axes() else "are other ones by the markers"
+        with ui.element("div").classes("ms-offer"):
+            ui.label(f"The axes of the files {how}: {words}.").classes("ms-suggested")
+            ui.button(
+                "Use these axes",
+                on_click=lambda: self._state({("laboratory", key): axis for key, axis in axes.items()}),
+            ).props("outline dense no-caps")
 
     # ---- set, axes, clusters
 
@@ -515,6 +548,7 @@ class MarkersStep:
             .props("outlined dense options-dense")
             .classes("w-full")
         )
+        field(self.view, "markers", "person", "Whose markers", then=self._look_soon)
 
     @ui.refreshable_method
     def _axes(self) -> None:
@@ -527,23 +561,8 @@ class MarkersStep:
             "How the axes of the files lie: the picture shows them at its lower left, and the walking direction on "
             "the floor."
         ).classes("ms-why")
-        proposal = meaning.proposed
-        if proposal is not None and (shown := axes_of(proposal)):
-            stated = {key: trial.value("laboratory", key) for key in AXES}
-            if any(stated[key] != axis for key, axis in shown.items()):
-                words = ", ".join(
-                    f"{key.replace('static_', 'standing trial ')} {axis}" for key, axis in shown.items()
-                )
-                with ui.element("div").classes("ms-offer"):
-                    ui.label(f"By the markers: {words}.").classes("ms-suggested")
-                    ui.button(
-                        "Use these axes",
-                        on_click=lambda: self._state(
-                            {("laboratory", key): axis for key, axis in shown.items()}
-                        ),
-                    ).props("outline dense no-caps")
-        for key in AXES:
-            field(self.view, "laboratory", key, then=self._look_soon)
+        for key, title in AXES.items():
+            field(self.view, "laboratory", key, title, then=self._look_soon)
 
     @ui.refreshable_method
     def _clusters(self) -> None:
@@ -672,16 +691,8 @@ class Cell:
         self._kind = kind
 
 
-def axes_of(proposal: Proposal) -> dict[str, str]:
-    """The axes that the markers show, by the keys of [laboratory]; empty where they do not."""
-    axes = proposal.axes
-    if axes.forward is None or axes.up is None:
-        return {}
-    return {"forward": axes.forward, "up": axes.up, **{line.key: line.value for line in axes.standing}}
-
-
 def state(desk: Desk) -> State:
-    """Whether every landmark that is needed is mapped; by the text alone before the recordings were read."""
+    """Whether every landmark that is needed is mapped, in known axes; by the text alone before files were read."""
     if desk.trial is None:
         return ""
     if desk.is_model:
@@ -690,7 +701,7 @@ def state(desk: Desk) -> State:
     if meaning is not None:
         if any(finding.severity == "error" for finding in meaning.faults):
             return "fault"
-        return "open" if meaning.missing else "done"
+        return "open" if meaning.missing or meaning.axes_to_state else "done"
     chosen = marker_sets().get(desk.trial.value("markers", "set") or "")
     mapped = {*(desk.trial.value("mapping") or ()), *(chosen.mapping if chosen else ())}
     needed = [each for each in landmarks().values() if each.required and each.name not in mapped]
