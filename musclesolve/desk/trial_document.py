@@ -7,6 +7,7 @@ Every change is on disk before the page shows it. A line that a draft has left o
 from __future__ import annotations
 
 import re
+import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import pairwise
@@ -64,16 +65,16 @@ class TrialDocument:
     def content(self) -> Mapping[str, Any]:
         """Tables and values; empty where the text is no TOML."""
         try:
-            return tomlkit.parse(self.text).unwrap()
-        except TOMLKitError:
+            return tomllib.loads(self.text)
+        except tomllib.TOMLDecodeError:
             return {}
 
     @property
     def fault(self) -> str:
         """Why the text is no TOML, "" where it is."""
         try:
-            tomlkit.parse(self.text)
-        except TOMLKitError as error:
+            tomllib.loads(self.text)
+        except tomllib.TOMLDecodeError as error:
             return str(error)
         return ""
 
@@ -156,8 +157,8 @@ class TrialDocument:
         if text == self.text:
             return
         try:
-            tomlkit.parse(text)
-        except TOMLKitError as error:
+            tomllib.loads(text)
+        except tomllib.TOMLDecodeError as error:
             raise self._no_toml(error) from error
         if self.path.exists() and _read(self.path) != self.text:
             self.reload()
@@ -260,8 +261,8 @@ def _removed(within: Any, name: str | int) -> None:
 
 def _value(text: str) -> Any:
     try:
-        return tomlkit.parse(f"value = {text}").unwrap()["value"]
-    except TOMLKitError:
+        return tomllib.loads(f"value = {text}")["value"]
+    except tomllib.TOMLDecodeError:
         return None
 
 

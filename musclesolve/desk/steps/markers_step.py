@@ -33,7 +33,6 @@ from musclesolve.desk.view import Focus, State, Step, View
 from musclesolve.errors import MuscleSolveError
 from musclesolve.recording.markers.landmark_names import landmarks
 from musclesolve.recording.markers.marker_set import marker_sets, markers_of
-from musclesolve.recording.schema import trial_keys
 
 NO_SET, FEWEST = "", 3
 """Choice of no set; markers of a cluster."""
@@ -51,6 +50,14 @@ AXES = {
     "static_up": "Standing trial: upwards",
 }
 """Key of [laboratory] -> its title."""
+JOINTS_AND_GAPS = {
+    ("joint_centers", "hip"): "Hip joint centers",
+    ("joint_centers", "knee"): "Knees",
+    ("joint_centers", "ankle"): "Ankles",
+    ("gaps", "spline_s"): "Gaps filled by a spline, up to [s]",
+    ("gaps", "rigid_s"): "Gaps filled by its body, up to [s]",
+}
+"""Table and key of the trial file -> its title."""
 MOST_FAULTS = 4
 """That are shown here; step Check shows all."""
 LEGEND = (("r", "right"), ("l", "left"), ("m", "middle"), ("", "not mapped"))
@@ -112,9 +119,8 @@ class MarkersStep:
             with ui.expansion("Clusters and carried markers").classes("w-full"):
                 self._clusters()
             with ui.expansion("Joint centers and gaps").classes("w-full"):
-                for table in ("joint_centers", "gaps"):
-                    for key in trial_keys()[table]["keys"]:
-                        field(self.view, table, key, then=self._look_soon)
+                for (table, key), title in JOINTS_AND_GAPS.items():
+                    field(self.view, table, key, title, then=self._look_soon)
         self._look_soon()
 
     # ---- what is known
