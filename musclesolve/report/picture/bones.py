@@ -12,6 +12,9 @@ from musclesolve._util.arrays import Array, Indices
 from musclesolve.report.picture.lofted_bones import lofted_bones
 from musclesolve.results.dataset.picture import Skeleton
 
+WALKER = "walker_"
+"""How the names of the knees of Rajagopal's models begin."""
+
 
 @dataclass(frozen=True, eq=False)
 class Surface:
@@ -71,19 +74,32 @@ def bones_of(skeleton: Skeleton, subjects: Sequence[str], knee_widths: Mapping[s
         subjects: what the names of points and segments of each subject begin with.
         knee_widths: breadth over the epicondyles [m] by side, as far as known.
     """
+    surfaces: dict[str, Surface] = {}
+    for before in subjects:
+        surfaces |= simple_surfaces(skeleton, knee_widths, before)
+    return Bones.fixed(surfaces, skeleton)
+
+
+def simple_surfaces(
+    skeleton: Skeleton,
+    knee_widths: Mapping[str, float] | None = None,
+    before: str = "",
+    of_model: bool = False,
+) -> dict[str, Surface]:
+    """Surfaces by bones.toml of the segments whose names begin like that; of_model: the bodies of an OpenSim model."""
     position, place, rotation = (
         np.asarray(each, dtype=float) for each in (skeleton.position, skeleton.place, skeleton.rotation)
     )
-    surfaces: dict[str, Surface] = {}
-    for before in subjects:
-        points = {n.removeprefix(before): k for k, n in enumerate(skeleton.points) if n.startswith(before)}
-        segments = {
-            n.removeprefix(before): k for k, n in enumerate(skeleton.segments) if n.startswith(before)
-        }
-        lofted = lofted_bones(
-            {name: position[:, k] for name, k in points.items()},
-            {name: (place[:, k], rotation[:, k]) for name, k in segments.items()},
-            knee_widths,
-        )
-        surfaces |= {before + name: Surface(*mesh, closed=True) for name, mesh in lofted.items()}
-    return Bones.fixed(surfaces, skeleton)
+    points, segments = (
+        {name.removeprefix(before): k for k, name in enumerate(names) if name.startswith(before)}
+        for names in (skeleton.points, skeleton.segments)
+    )
+    if of_model:
+        points = {name.removeprefix(WALKER): k for name, k in points.items()}
+    lofted = lofted_bones(
+        {name: position[:, k] for name, k in points.items()},
+        {name: (place[:, k], rotation[:, k]) for name, k in segments.items()},
+        knee_widths or {},
+        "model_frame" if of_model else "frame",
+    )
+    return {before + name: Surface(*mesh, closed=True) for name, mesh in lofted.items()}

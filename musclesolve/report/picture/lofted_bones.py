@@ -35,6 +35,7 @@ def lofted_bones(
     points: Mapping[str, Array],
     segments: Mapping[str, tuple[Array, Array]],
     knee_widths: Mapping[str, float],
+    frames: str = "frame",
 ) -> dict[str, Mesh]:
     """The bones of each segment that bones.toml has some for, as one surface, by the name of the segment.
 
@@ -44,6 +45,7 @@ def lofted_bones(
         points: positions (T, 3) [m] of the points of the skeleton by name.
         segments: position (T, 3) [m] and rotation (T, 3, 3) of each segment by name.
         knee_widths: breadth over the epicondyles [m] by side, "r" or "l".
+        frames: the table of bones.toml with the frames, of recordings or of OpenSim models.
 
     Returns:
         Vertices (V, 3) [m] in the axes of the segment, from its position, and triangles (F, 3).
@@ -59,10 +61,11 @@ def lofted_bones(
     parts: dict[str, list[Mesh]] = {}
     for name, (place, rotation) in segments.items():
         stem, side = (name[:-2], name[-1]) if name[-2:] in ("_r", "_l") else (name, "")
-        for frame, about in bundled_toml(__package__, "bones.toml")["frame"].items():
+        for frame, about in bundled_toml(__package__, "bones.toml")[frames].items():
             landmarks = middles([about["origin"], *about.get("axis", ())], side)
             ends = [(*middles(about["scale"][key][:2], side), about["scale"][key][2]) for key in "xoz"]
-            if stem not in about["segments"] or not landmarks or not all(len(each) == 3 for each in ends):
+            known = landmarks and all(len(each) == 3 for each in ends)
+            if stem not in about["segments"] or not known or set(about.get("without", ())) & set(points):
                 continue
             # what does not move in the segment, and distances, by their medians over the frames
             origin, *axis = (_constant(np.einsum("tji,tj->ti", rotation, each - place)) for each in landmarks)
@@ -74,8 +77,10 @@ def lofted_bones(
             axes = _upright(axis[1] - axis[0]) if axis else np.eye(3)
             if not (np.isfinite(origin).all() and np.isfinite(axes).all() and np.isfinite(scale).all()):
                 continue
-            for vertices, faces in standard_bones(frame, side):
-                parts.setdefault(name, []).append((origin + (MM * scale * vertices) @ axes.T, faces))
+            x, z = about.get("shift", (0.0, 0.0))
+            for vertices, faces in standard_bones(about.get("bones", frame), side, about.get("part", "")):
+                placed = MM * scale * (vertices + np.array([x, 0.0, z]))
+                parts.setdefault(name, []).append((origin + placed @ axes.T, faces))
     return {name: joined(meshes) for name, meshes in parts.items()}
 
 
@@ -101,12 +106,13 @@ def _upright(up: Array) -> Array:
 
 
 @cache
-def standard_bones(frame: str, side: str) -> tuple[Mesh, ...]:
+def standard_bones(frame: str, side: str, part: str = "") -> tuple[Mesh, ...]:
     """The bones of a frame of bones.toml as they stand there, [mm] forward, left and up, with faces outward.
 
-    side: "r" or "l"; "" for a segment of the median plane, which has those of both sides.
+    side: "r" or "l"; "" for a segment of the median plane, which has those of both sides. part: of one alone.
     """
-    bones = [bone for bone in bundled_toml(__package__, "bones.toml")["bone"] if bone["frame"] == frame]
+    every = [bone for bone in bundled_toml(__package__, "bones.toml")["bone"] if bone["frame"] == frame]
+    bones = [bone for bone in every if not part or bone.get("part") == part]
     meshes = []
     for bone in bones:
         for vertices, faces in _copies(bone):

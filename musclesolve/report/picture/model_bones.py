@@ -46,9 +46,9 @@ def model_surfaces(
             remedy="name OpenSim's own, Geometry in its installation, or leave --geometry out",
         )
     if model_file.suffix.casefold() != ".osim":
-        return {}, [f"Bones are lines: {model_file.name} names no files of geometry."]
+        return {}, [f"Bones are simple bodies or lines: {model_file.name} names no geometry."]
     if not model_file.is_file():
-        return {}, [f"Bones are lines: the model is no longer at {model_file}."]
+        return {}, [f"Bones are simple bodies or lines: the model is no longer at {model_file}."]
     attached = [each for each in read_osim(model_file).meshes if each.frame.body in segments]
     places = [each for each in (folder, model_file.parent / BESIDE, model_file.parent) if each is not None]
     files = {each.file: _find(each.file, places) for each in attached}
@@ -94,6 +94,6 @@ def _find(name: str, places: Sequence[Path]) -> Path | None:
 def _note(missing: Sequence[str], count: int, places: Sequence[Path]) -> str:
     names = ", ".join(missing[:NAMED]) + (f" and {len(missing) - NAMED} more" if len(missing) > NAMED else "")
     return (
-        f"{len(missing)} of {count} files of geometry are not in {places[0]}: {names}; their bones are lines. "
-        "--geometry FOLDER names the folder of the .vtp, .stl or .obj files."
+        f"{len(missing)} of {count} files of geometry are not in {places[0]}: {names}. Their bones are simple bodies "
+        "or lines; --geometry FOLDER names the folder of the .vtp, .stl or .obj files."
     )

@@ -15,7 +15,7 @@ from musclesolve._util.bundled_toml import bundled_toml
 from musclesolve._util.sides import SIDE_NAMES, side_of, split_side
 from musclesolve.constants import STANDARD_GRAVITY
 from musclesolve.errors import InputError
-from musclesolve.report.picture.bones import Bones, bones_of
+from musclesolve.report.picture.bones import Bones, bones_of, simple_surfaces
 from musclesolve.report.picture.model_bones import model_surfaces
 from musclesolve.report.picture.shapes import Shapes, shapes_of
 from musclesolve.results.dataset import frame_validity as frames
@@ -185,7 +185,8 @@ def picture_data(result: xr.Dataset) -> PictureData:
         surfaces, notes = model_surfaces(
             Path(str(result.attrs[MODEL])), skeleton.segments, Path(folder) if folder else None
         )
-        bones = Bones.fixed(surfaces, skeleton)
+        # bodies without a file as simple bones, where they are called as those are
+        bones = Bones.fixed(simple_surfaces(skeleton, of_model=True) | surfaces, skeleton)
     else:
         stated = {side: result.attrs.get(f"knee_width_{side}_m", np.nan) for side in SIDE_NAMES}
         bones = bones_of(skeleton, subjects, {side: float(width) for side, width in stated.items()})

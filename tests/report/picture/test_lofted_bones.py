@@ -67,6 +67,16 @@ def leg(scale: float = 1.0, length: float = 1.0, width: float | None = None) -> 
     return lofted_bones(points, segments, {} if width is None else {"r": width})
 
 
+def test_parts_of_a_frame_are_all_of_its_bones() -> None:
+    """Bodies of models share the bones of a segment of recordings, each of them once."""
+    for frame, parts in (
+        ("foot", ("talus", "calcn", "toes")),
+        ("shank", ("shank", "patella")),
+        ("forearm", ("ulna", "radius")),
+    ):
+        assert sum(len(standard_bones(frame, "r", part)) for part in parts) == len(standard_bones(frame, "r"))
+
+
 def test_bones_scale_with_the_subject() -> None:
     standard, larger = leg(), leg(1.2)
     assert set(standard) == {"thigh_r", "shank_r", "foot_r"}

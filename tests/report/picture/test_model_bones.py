@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -10,19 +11,23 @@ import xarray as xr
 from meshes import BOX, ball, save_vtp, triangles
 from opensim_answers import answers, task
 from refusals import refused
+from scipy.spatial import KDTree
 from small_model import TEXT, save_model
 from small_model_motion import DOFS, feasible_moments, small_motion
 from typer.testing import CliRunner
 
 import musclesolve as ms
 from musclesolve.cli import app as cli
+from musclesolve.opensim.geometry import path_lines
 from musclesolve.opensim.kinematics import body_motion, coordinate_values
-from musclesolve.opensim.model import TO_GLOBAL
+from musclesolve.opensim.model import TO_GLOBAL, OpenSimModel
 from musclesolve.opensim.read_model import read_osim
+from musclesolve.report.picture.bones import Bones, simple_surfaces
 from musclesolve.report.picture.film import View
 from musclesolve.report.picture.model_bones import MOST_FACES, model_surfaces
 from musclesolve.report.picture.moving_picture import picture_page
 from musclesolve.report.picture.picture_data import picture_data
+from musclesolve.results.dataset.picture import model_skeleton
 from musclesolve.results.files.result_netcdf import write_result
 from musclesolve.results.run_trial import share_model
 
@@ -135,7 +140,7 @@ def test_a_large_geometry_is_drawn_with_fewer_triangles(
     shared: xr.Dataset, folder: Path, tmp_path: Path
 ) -> None:
     for name in ("femur.vtp", "other.vtp", "tibia.vtp"):
-        save_vtp(tmp_path / name, ball(0.05, 90))
+        save_vtp(tmp_path / name, ball(0.05, 72))
     surfaces, _ = model_surfaces(folder / "small.osim", tuple(shared["segment"].values.tolist()), tmp_path)
     count = sum(len(surface.faces) for surface in surfaces.values())
     assert 0.5 * MOST_FACES < count <= MOST_FACES
@@ -179,3 +184,29 @@ def test_a_model_that_has_gone_or_holds_no_files_is_a_sentence(shared: xr.Datase
 def test_a_folder_for_a_recording_is_refused(stride: xr.Dataset, tmp_path: Path) -> None:
     with refused("conflict"):
         ms.save_picture(stride, tmp_path / "walk.html", geometry=tmp_path)
+
+
+@pytest.mark.parametrize("name", ["gait2392", "hamner_2010", "rajagopal_2016"])
+def test_models_without_files_have_simple_bones_from_joint_to_joint(
+    public_model: Callable[[str], OpenSimModel], name: str
+) -> None:
+    """In the default pose; the ends of the muscles lie near some bone, as their attachments do."""
+    model = public_model(name)
+    values = coordinate_values(model, {})
+    skeleton = model_skeleton(model, values)
+    bones = Bones.fixed(simple_surfaces(skeleton, of_model=True), skeleton)
+    assert set(bones.segments) == set(skeleton.segments)
+    place = dict(zip(skeleton.points, skeleton.position[0].astype(float), strict=True))
+    knee = "walker_knee" if "walker_knee_r" in place else "knee"
+    for body, upper, lower in (("femur", "hip", knee), ("tibia", knee, "ankle")):
+        for side in "rl":
+            a, b = place[f"{upper}_{side}"], place[f"{lower}_{side}"]
+            vertices = bones.placed(0)[bones.segments.index(f"{body}_{side}")]
+            along = (vertices - a) @ (b - a) / ((b - a) @ (b - a))
+            assert -0.12 < along.min() < 0.06 and 0.92 < along.max() < 1.12
+    muscles = [name for name, muscle in model.muscles.items() if muscle.name[-2:] in ("_r", "_l")]
+    lines = path_lines(model, values, tuple(muscles))
+    first = np.flatnonzero(np.diff(lines.muscle, prepend=-1))
+    ends = np.concatenate([first, np.append(first[1:], len(lines.muscle)) - 1])
+    near, _ = KDTree(np.concatenate(bones.placed(0))).query((lines.position[0] @ TO_GLOBAL.T)[ends])
+    assert np.median(near) < 0.015 and np.quantile(near, 0.9) < 0.045
