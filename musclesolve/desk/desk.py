@@ -19,9 +19,8 @@ from musclesolve.drafting.subject_size import GivenSubject
 from musclesolve.errors import MuscleSolveError
 from musclesolve.recording.trial.model_trial import names_model
 from musclesolve.results.files.result_netcdf import result_attributes
-from musclesolve.studies.many_trials.one_trial import MEASURES
 from musclesolve.studies.many_trials.recipe import ATTRIBUTE, changed_inputs
-from musclesolve.studies.many_trials.trial_record import Measures
+from musclesolve.studies.many_trials.trial_record import MEASURES, Measures
 
 Change = Literal["text", "task", "trial"]
 """Values of the trial file; progress or end of a task; another trial file, or other files in the folder."""

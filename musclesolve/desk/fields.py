@@ -138,7 +138,7 @@ NUMBER = "number"
 def _number_or_word(title: str, spec: Mapping[str, Any], value: Any, taken: Callable[[Any], None]) -> None:
     """A list with the words that may stand in the place of a number, and the number where it is chosen."""
     default = spec.get("default")
-    choices = {"": f"as usual ({default})", NUMBER: "a number:"}
+    choices = {"": f"not stated: {default}", NUMBER: "a number:"}
     choices |= {word: word.replace("_", " ") for word in spec["words"] if word != default}
     is_number = isinstance(value, int | float)
 

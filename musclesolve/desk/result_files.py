@@ -8,10 +8,9 @@ from collections.abc import Iterable
 from pathlib import Path
 from urllib.parse import quote
 
-from musclesolve.report.page import NAME as REPORT
 from musclesolve.results.files.result_netcdf import result_attributes
 
-PICTURE = "picture.html"
+REPORT, PICTURE = "report.html", "picture.html"
 KINDS = {
     "Joint angles and moments": (*("joint_angles_and_moments", "coordinates_and_moments", "joint_powers"),),
     "Muscle forces": ("muscle_forces", "function_groups"),

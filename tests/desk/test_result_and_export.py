@@ -22,10 +22,12 @@ from musclesolve.desk.result_facts import compared_costs, compared_results, resu
 from musclesolve.desk.steps import compare_step, export_step, result_step
 from musclesolve.plotting.figure_names import MODEL_FIGURES, RESULT_FIGURES, UNCERTAINTY_FIGURES
 from musclesolve.plotting.study import comparison_figures, result_comparison_figures
+from musclesolve.report import page
 from musclesolve.report.content.headline import LABELS
 from musclesolve.results.export.export import FORMATS
 from musclesolve.results.files.result_netcdf import write_result
 from musclesolve.sharing.status import Status
+from musclesolve.studies import compare_results
 
 
 @pytest.fixture(scope="module")
@@ -124,6 +126,11 @@ def test_every_figure_has_a_tab(tmp_path):
 
 
 # ---- Compare
+
+
+def test_what_the_page_knows_without_loading_much_is_what_the_package_does():
+    assert result_files.REPORT == page.NAME
+    assert compare_step.MOST == len(comparison_figures.COST_COLORS) == compare_results.MOST
 
 
 def test_costs_are_compared_with_the_first(desk):

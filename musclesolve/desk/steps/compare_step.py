@@ -6,23 +6,25 @@ import shlex
 import shutil
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from nicegui import events, ui
 
 from musclesolve.desk.desk import RESULTS, Desk
 from musclesolve.desk.in_thread import in_thread
-from musclesolve.desk.result_facts import ComparedFacts, compared_costs, compared_results
 from musclesolve.desk.steps.result_step import NAMES, column, gallery, peaks
 from musclesolve.desk.steps.run_step import about_cost, cost_names
 from musclesolve.desk.steps.work import Work
 from musclesolve.desk.view import State, Step, View
 from musclesolve.desk.work_folder import checked_name
 from musclesolve.errors import InputError
-from musclesolve.plotting.study.comparison_figures import COST_COLORS
 from musclesolve.recording.data import SIDES
-from musclesolve.studies.compare_results import MOST
 
+if TYPE_CHECKING:
+    from musclesolve.desk.result_facts import ComparedFacts
+
+MOST = 6
+"""Costs or results that can be told apart in a figure."""
 COMPARISON, COMPARED = "comparison.nc", "compared.nc"
 TITLES = {
     "compare_group_forces": "Function groups",
@@ -33,6 +35,20 @@ TITLES = {
     "compared_contact_forces": "Contact forces",
 }
 """Figure without its side -> the tab that shows it."""
+
+
+def compared_costs(path: Path) -> ComparedFacts:
+    """See `result_facts.compared_costs`."""
+    from musclesolve.desk import result_facts  # takes seconds, in a thread
+
+    return result_facts.compared_costs(path)
+
+
+def compared_results(path: Path) -> ComparedFacts:
+    """See `result_facts.compared_results`."""
+    from musclesolve.desk import result_facts
+
+    return result_facts.compared_results(path)
 
 
 def figures_by_tab(folder: Path) -> dict[str, list[Path]]:
@@ -96,7 +112,7 @@ class Compare:
             names,
             value=self._costs,
             multiple=True,
-            label=f"Costs, two to {len(COST_COLORS)}",
+            label=f"Costs, two to {MOST}",
             on_change=lambda event: self._chosen(event.value),
         )
         select.props("outlined dense options-dense use-chips").classes("ms-wide")
@@ -123,12 +139,12 @@ class Compare:
 
     def _compare(self) -> None:
         with self.view.saying():
-            if not 2 <= len(self._costs) <= len(COST_COLORS):
+            if not 2 <= len(self._costs) <= MOST:
                 raise InputError(
                     f"{len(self._costs)} costs are chosen",
                     code="missing_argument",
                     where="Costs",
-                    expected=f"two to {len(COST_COLORS)}",
+                    expected=f"two to {MOST}",
                     remedy="choose some from the list",
                 )
             self.desk.compare(self._costs)

@@ -13,6 +13,7 @@ from nicegui import ui
 from musclesolve.desk.desk import Desk
 from musclesolve.desk.result_files import REPORT, address, files_in, is_older, report_inputs, size_words
 from musclesolve.desk.steps.compare_step import COMPARISON
+from musclesolve.desk.steps.verdict import show_age
 from musclesolve.desk.steps.work import Work
 from musclesolve.desk.view import State, Step, View
 from musclesolve.plotting.figure_names import UNCERTAINTY
@@ -46,8 +47,7 @@ class Export:
             with ui.row():
                 ui.button("To the step Run", on_click=lambda: self.view.go("run")).props("unelevated no-caps")
             return
-        if changed := self.desk.changed_inputs:
-            ui.label(f"This result is older than {', '.join(changed)}.").classes("ms-verdict ms-warning")
+        show_age(self.desk)
         Work(self.view, ("report",), lambda: self._report(result)).show()
         Work(self.view, ("picture", "export", "plot"), lambda: self._others(result)).show()
         self._files(result)

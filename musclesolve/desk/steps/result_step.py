@@ -4,18 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from nicegui import ui
 
 from musclesolve.desk.desk import Desk
 from musclesolve.desk.in_thread import in_thread
-from musclesolve.desk.result_facts import ResultFacts
 from musclesolve.desk.result_files import PICTURE, address, figure_title, figures_by_kind, is_older
 from musclesolve.desk.steps.verdict import facts_of, show_verdict
 from musclesolve.desk.steps.work import Work
 from musclesolve.desk.view import State, Step, View
 from musclesolve.results.plausibility import NOT_PLAUSIBLE
+
+if TYPE_CHECKING:
+    from musclesolve.desk.result_facts import ResultFacts
 
 
 def column(name: str, label: str, **more: Any) -> dict[str, Any]:

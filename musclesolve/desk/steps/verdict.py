@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
 from nicegui import ui
 
 from musclesolve.desk.desk import Desk
 from musclesolve.desk.in_thread import in_thread
-from musclesolve.desk.result_facts import ResultFacts, result_facts
+
+if TYPE_CHECKING:
+    from musclesolve.desk.result_facts import ResultFacts
 
 
 async def facts_of(desk: Desk) -> ResultFacts | None:
@@ -18,16 +23,21 @@ async def facts_of(desk: Desk) -> ResultFacts | None:
     path = desk.result
     if path is None:
         return None
+    result_facts = await in_thread(_imported)
     # What `check` says counts where the result is of the trial as it is now.
     return await in_thread(result_facts, path, None if desk.changed_inputs else desk.findings)
 
 
+def _imported() -> Callable[..., ResultFacts]:
+    """What a result says is found by much of the package, which the page does not wait for."""
+    from musclesolve.desk.result_facts import result_facts
+
+    return result_facts
+
+
 def show_verdict(desk: Desk, facts: ResultFacts) -> None:
     """The verdict, why, and what to be careful about; above it what has changed since."""
-    if changed := desk.changed_inputs:
-        ui.label(
-            f"This result is older than {', '.join(changed)}: what is below is not of the trial as it is now."
-        ).classes("ms-verdict ms-warning").props('role="status"')
+    show_age(desk)
     with ui.column().classes(f"ms-verdict ms-{facts.css}").props('role="status"'):
         ui.label(f"{facts.mark} {facts.label}").classes("ms-what")
         ui.label(facts.why)
@@ -36,3 +46,16 @@ def show_verdict(desk: Desk, facts: ResultFacts) -> None:
             for each in facts.careful:
                 with ui.element("li"):
                     ui.label(each)
+
+
+def show_age(desk: Desk) -> None:
+    """A bar that says what has changed since the result was computed, as soon as it has."""
+    bar = ui.label().classes("ms-verdict ms-warning").props('role="status"')
+
+    def update() -> None:
+        changed = desk.changed_inputs
+        bar.set_text(f"This result is older than {', '.join(changed)}: it is not of the trial as it is now.")
+        bar.set_visibility(bool(changed))
+
+    update()
+    ui.timer(1.0, update)

@@ -36,14 +36,12 @@ from musclesolve.results.files.result_netcdf import (
 )
 from musclesolve.results.run_trial import run
 from musclesolve.studies.many_trials.recipe import ATTRIBUTE, input_hashes, is_current, recipe
-from musclesolve.studies.many_trials.trial_record import Measures, Outcome, TrialRecord
+from musclesolve.studies.many_trials.trial_record import MEASURES, Measures, Outcome, TrialRecord
 
 if TYPE_CHECKING:
     from musclesolve.recording.data import Trial
     from musclesolve.recording.trial.model_trial import ModelTrial
 
-MEASURES = "measures"
-"""Attribute of result.nc with its line of the table of many trials."""
 DRAWING = ("musclesolve.plotting.figure_sets", "draw_task")
 """Module and function of a process that draws beside this one; it is ready by the time that there is a result."""
 RESULT, ERROR, EARLIER = "result.nc", "error.txt", "earlier_result.nc"

@@ -18,6 +18,9 @@ from musclesolve.results.files.result_netcdf import storable
 from musclesolve.results.plausibility import with_verdict
 from musclesolve.results.tables.lines import csv_text
 
+MEASURES = "measures"
+"""Attribute of result.nc with its line of the table of many trials."""
+
 
 class Outcome(StrEnum):
     """The outcome of a trial."""
