@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Callable, Mapping
+from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -102,25 +103,27 @@ class MarkersStep:
             ui.label("The markers of an OpenSim model are part of the model: there is nothing to map.")
             return
         with ui.element("div").classes("ms-step-content") as self.root:
-            self._what_is_wrong()
+            wrong = Drawn(self._what_is_wrong)
             with ui.element("div").classes("ms-markers"):
                 with ui.element("div").classes("ms-markers-picture") as self.beside:
                     with ui.element("div").classes("ms-scene"):
                         self.scene = MarkerScene(self._picked)
-                    self._controls()
-                    self._chosen()
+                    controls = Drawn(self._controls)
+                    self.chosen = Drawn(self._chosen)
                 with ui.element("div").classes("ms-markers-list"):
-                    self._offers()
+                    offers = Drawn(self._offers)
                     self._list()
-            with ui.expansion("Marker set").classes("w-full"):
-                self._set()
-            with ui.expansion("Laboratory axes").classes("w-full") as self.axes:
-                self._axes()
-            with ui.expansion("Clusters and carried markers").classes("w-full"):
-                self._clusters()
-            with ui.expansion("Joint centers and gaps").classes("w-full"):
-                for (table, key), title in JOINTS_AND_GAPS.items():
-                    field(self.view, table, key, title, then=self._look_soon)
+            tables = [
+                Drawn(draw, title)
+                for title, draw in (
+                    ("Marker set", self._set),
+                    ("Laboratory axes", self._axes),
+                    ("Clusters and carried markers", self._clusters),
+                    ("Joint centers and gaps", self._joints_and_gaps),
+                )
+            ]
+        self.drawn = (wrong, controls, self.chosen, offers, *tables)
+        self.chosen.draw()
         self._look_soon()
 
     # ---- what is known
@@ -134,18 +137,22 @@ class MarkersStep:
         trial = self.desk.trial
         if trial is None:
             return
-        path, text = trial.path, trial.text
+        path, text, which = trial.path, trial.text, self.shown.which
         try:
-            meaning, picture = await in_thread(self._found, path, text, self.shown.which)
+            meaning, picture = await in_thread(self._found, path, text, which)
         except MuscleSolveError as error:
             if not self.root.is_deleted:
                 with self.root:
                     self.view.say(str(error), bad=True)
             return
-        if self.root.is_deleted or self.desk.trial is None or self.desk.trial.text != text:
-            return  # the step is shown no more, or it is looked for by another text already
+        if (
+            self.root.is_deleted
+            or self.desk.trial is not trial
+            or (trial.text, self.shown.which) != (text, which)
+        ):
+            return  # the step is shown no more, or something else is looked for already
         with self.root:
-            await self._take(meaning, picture)
+            self._take(meaning, picture)
             self.view.refresh_steps()
 
     def _found(self, path: Path, text: str, which: Recording) -> tuple[Meaning, Picture | None]:
@@ -156,7 +163,7 @@ class MarkersStep:
                 return meaning, Picture(meaning, recording)
         return meaning, None
 
-    async def _take(self, meaning: Meaning, picture: Picture | None) -> None:
+    def _take(self, meaning: Meaning, picture: Picture | None) -> None:
         self.meaning, self.picture = meaning, picture
         shown = self.shown
         if picture is not None:
@@ -168,10 +175,8 @@ class MarkersStep:
                 time = self.view.focus.time if picture.which == "motion" else None
                 shown.frame = picture.best_frame if time is None else picture.frame_at(time)
             shown.which = picture.which
-        for part in (self._what_is_wrong, self._controls, self._chosen, self._offers):
-            await part.refresh()
-        for table in (self._set, self._axes, self._clusters):
-            await table.refresh()
+        for part in self.drawn:
+            part.draw()
         self._update_cells()
         self.scene.set_visibility(picture is not None)
         if picture is not None and shown.frame is not None:
@@ -206,7 +211,7 @@ class MarkersStep:
         if not await self._state(self.meaning.changes_of({name: way})):
             return
         if self.meaning.mapped[name].problem:
-            await self._choose(name)
+            self._choose(name)
         else:
             with self.root:
                 self.view.say(f"{in_words(name)}: {way_text(way)}")
@@ -218,7 +223,7 @@ class MarkersStep:
         name = self.shown.landmark
         if name is None or marker is None or self.meaning is None:
             self.shown.marker = marker
-            await self._chosen.refresh()
+            self.chosen.draw()
             self._point_out()
             return
         self.shown.landmark = self._next(name)
@@ -232,10 +237,10 @@ class MarkersStep:
         after = [of for of in missing if order.index(of) > order.index(name)]
         return next(iter([*after, *missing]), None)
 
-    async def _choose(self, name: str | None, by_key: bool = False) -> None:
+    def _choose(self, name: str | None, by_key: bool = False) -> None:
         """Choose a landmark, or none; by_key: the list of its markers has the focus then."""
         self.shown.landmark, self.shown.marker = name, None
-        await self._chosen.refresh()
+        self.chosen.draw()
         self._update_cells()
         self._point_out()
         if name is None:
@@ -252,7 +257,6 @@ class MarkersStep:
 
     # ---- the picture
 
-    @ui.refreshable_method
     def _controls(self) -> None:
         picture, frame = self.picture, self.shown.frame
         if self.meaning is None or picture is None or frame is None:
@@ -301,7 +305,6 @@ class MarkersStep:
 
     # ---- what is chosen
 
-    @ui.refreshable_method
     def _chosen(self) -> None:
         meaning, shown = self.meaning, self.shown
         if meaning is None:
@@ -373,8 +376,8 @@ class MarkersStep:
         await self._state({("mapping", name): value})
         self._focus(name)
 
-    async def _done(self, name: str) -> None:
-        await self._choose(None)
+    def _done(self, name: str) -> None:
+        self._choose(None)
         self._focus(name)
 
     def _of_marker(self, meaning: Meaning, marker: str) -> None:
@@ -453,15 +456,14 @@ class MarkersStep:
                 with ui.element("td").props("" if len(names) > 1 else 'colspan="2"'):
                     self.cells[name] = Cell(name, self._choose_or_not)
 
-    async def _choose_or_not(self, name: str, by_key: bool) -> None:
-        await self._choose(None if name == self.shown.landmark else name, by_key)
+    def _choose_or_not(self, name: str, by_key: bool) -> None:
+        self._choose(None if name == self.shown.landmark else name, by_key)
 
     def _update_cells(self) -> None:
         if self.meaning is not None:
             for name, cell in self.cells.items():
                 cell.show(self.meaning.mapped[name], name == self.shown.landmark)
 
-    @ui.refreshable_method
     def _offers(self) -> None:
         meaning = self.meaning
         if meaning is None or meaning.proposed is None or not meaning.suggestions:
@@ -492,7 +494,6 @@ class MarkersStep:
 
     # ---- what is wrong
 
-    @ui.refreshable_method
     def _what_is_wrong(self) -> None:
         meaning = self.meaning
         if meaning is None:
@@ -532,7 +533,6 @@ class MarkersStep:
 
     # ---- set, axes, clusters
 
-    @ui.refreshable_method
     def _set(self) -> None:
         meaning = self.meaning
         if meaning is None:
@@ -556,13 +556,10 @@ class MarkersStep:
         )
         field(self.view, "markers", "person", "Whose markers", then=self._look_soon)
 
-    @ui.refreshable_method
     def _axes(self) -> None:
         meaning, trial = self.meaning, self.desk.trial
         if meaning is None or trial is None:
             return
-        if not self._knows_axes():
-            self.axes.open()
         ui.label(
             "How the axes of the files lie: the picture shows them at its lower left, and the walking direction on "
             "the floor."
@@ -570,7 +567,10 @@ class MarkersStep:
         for key, title in AXES.items():
             field(self.view, "laboratory", key, title, then=self._look_soon)
 
-    @ui.refreshable_method
+    def _joints_and_gaps(self) -> None:
+        for (table, key), title in JOINTS_AND_GAPS.items():
+            field(self.view, table, key, title, then=self._look_soon)
+
     def _clusters(self) -> None:
         meaning = self.meaning
         if meaning is None:
@@ -672,6 +672,28 @@ class MarkersStep:
             ui.button("Add", on_click=add).props("outline dense no-caps")
 
 
+class Drawn:
+    """A part of the page that is drawn anew as a whole.
+
+    Args:
+        content: draws it.
+        title: of a part that can be opened and closed; one that is closed is not drawn, because lists are long.
+    """
+
+    def __init__(self, content: Callable[[], None], title: str = "") -> None:
+        self._content = content
+        self._expansion = ui.expansion(title, on_value_change=self.draw).classes("w-full") if title else None
+        with self._expansion or nullcontext():
+            self._box = ui.element("div").classes("ms-drawn")
+
+    def draw(self) -> None:
+        """Draw it by what is known now."""
+        self._box.clear()
+        if self._expansion is None or self._expansion.value:
+            with self._box:
+                self._content()
+
+
 class Cell:
     """A landmark of one side in the list: its marker, what is suggested, or that it is missing.
 
@@ -680,7 +702,7 @@ class Cell:
         choose: called with the name, and whether a key chose it.
     """
 
-    def __init__(self, name: str, choose: Callable[[str, bool], Awaitable[None]]) -> None:
+    def __init__(self, name: str, choose: Callable[[str, bool], None]) -> None:
         self.name, self._kind = name, ""
         self.button = ui.button().props("flat dense no-caps align=left").classes("ms-cell")
         # A click by a key has no count of clicks.
