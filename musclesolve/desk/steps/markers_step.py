@@ -385,6 +385,10 @@ class MarkersStep:
         ui.label(". ".join(seen_text(meaning, marker)) + ".").classes("ms-why")
         shown = [in_words(name) for name, each in meaning.mapped.items() if marker in each.markers]
         ui.label("Shows: " + "; ".join(shown) if shown else "Shows no landmark.").classes("ms-why")
+        if clusters := [name for name, markers in meaning.clusters.items() if marker in markers]:
+            ui.label(f"Belongs to the cluster {' and '.join(clusters)}.").classes("ms-why")
+        if marker in meaning.carried:
+            ui.label(f"Carried into the motion by the cluster {meaning.carried[marker]}.").classes("ms-why")
 
         async def stated(event: Any) -> None:
             if event.value is not None:
