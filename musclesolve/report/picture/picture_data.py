@@ -31,9 +31,17 @@ SIMULATED = ("time", "muscle", "skeleton_position")
 """What the dataset of a simulation has at least."""
 COLORS = 64
 """Of the range of a quantity."""
-MOST_BYTES = 5_000_000
-"""Of positions; a longer result is shown with fewer frames."""
-BYTES = {"skeleton_point": 6, "path_point": 6, "segment": 20, "surface_body_number": 20, "contact_pair": 24}
+MOST_BYTES = 6_000_000
+"""Of positions and values, which base64 makes 8 MB; a longer result is shown with fewer frames."""
+BYTES = {
+    "skeleton_point": 6,
+    "path_point": 6,
+    "segment": 20,
+    "muscle": 10,
+    "joint": 12,
+    "surface_body_number": 20,
+    "contact_pair": 24,
+}
 """Of one in one frame."""
 
 
@@ -174,7 +182,7 @@ def picture_data(result: xr.Dataset) -> PictureData:
     """
     check_kind(result)
     simulated = is_simulation(result)
-    # every n-th frame is shown: so many that the positions fit into a page
+    # every n-th frame is shown: so many that the numbers fit into a page
     frame = sum(size * result.sizes.get(dim, 0) for dim, size in BYTES.items())
     every = max(1, int(np.ceil(frame * result.sizes["time"] / MOST_BYTES)))
     result = result.isel(time=slice(None, None, every))

@@ -15,7 +15,7 @@ from synthetic_result import result as without_points
 from musclesolve._util.bundled_toml import bundled_toml
 from musclesolve.report.picture.encoded import FULL, NO_PLACE, NO_VALUE, as_dict, json_text
 from musclesolve.report.picture.moving_picture import NOTHING, picture_fragment, picture_page
-from musclesolve.report.picture.picture_data import MOST_BYTES, picture_data
+from musclesolve.report.picture.picture_data import BYTES, MOST_BYTES, picture_data
 from musclesolve.results.dataset import frame_validity as frames
 from musclesolve.sharing.status import Status
 
@@ -177,14 +177,15 @@ def test_five_seconds_fit_into_ten_megabytes(stride: xr.Dataset) -> None:
 
 
 def test_a_very_long_result_is_shown_with_fewer_frames_and_says_so(stride: xr.Dataset) -> None:
-    points = stride.sizes["skeleton_point"] + stride.sizes["path_point"]
-    copies = int(np.ceil(1.5 * MOST_BYTES / (6 * points * stride.sizes["time"])))
+    frame = sum(size * stride.sizes.get(dim, 0) for dim, size in BYTES.items())
+    copies = int(1.98 * MOST_BYTES / (frame * stride.sizes["time"]))
     long = xr.concat([stride] * copies, "time", data_vars="minimal")
     long = long.assign_coords(time=np.arange(long.sizes["time"]) * 0.01)
     long.attrs = {}
     data = picture_data(long)
     assert data.every == 2 and len(data.time) == -(-long.sizes["time"] // 2)
     assert any("every 2" in sentence for sentence in data.missing)
+    assert 8e6 < len(picture_page(long).encode()) < 10e6
 
 
 def test_a_place_that_is_no_number_is_left_out(stride: xr.Dataset) -> None:
