@@ -20,23 +20,21 @@ if TYPE_CHECKING:
     from musclesolve.desk.result_facts import ResultFacts
 
 
-def column(name: str, label: str, **more: Any) -> dict[str, Any]:
-    """A column of a table: numbers on the right."""
-    text = name in ("name", "leg", "group")
-    return {
-        "name": name,
-        "label": label,
-        "field": name,
-        "sortable": True,
-        "align": "left" if text else "right",
-    } | more
+def column(name: str, label: str, digits: int | None = None, **more: Any) -> dict[str, Any]:
+    """A column of a table: numbers on the right, to so many decimals."""
+    own: dict[str, Any] = {"name": name, "label": label, "field": name, "sortable": True}
+    own["align"] = "left" if name in ("name", "leg", "group") else "right"
+    if digits is not None:
+        own[":format"] = f"value => value === null ? '–' : value.toFixed({digits})"
+    return own | more
 
 
 NAMES = [column("name", "Name"), column("leg", "Leg")]
-PEAKS = [column("newton", "Peak [N]"), column("bw", "Peak [body weights]")]
-TIME = column("time", "At [s]")
+PEAKS = [column("newton", "Peak [N]"), column("bw", "Peak [body weights]", 2)]
+STRENGTH = column("percent", "Peak [% of maximum isometric force]", 0)
+TIME = column("time", "At [s]", 2)
 CONTACT = [*NAMES, *PEAKS, TIME]
-MUSCLES = [*NAMES, column("group", "Function group"), *PEAKS, column("percent", "Peak [% of strength]"), TIME]
+MUSCLES = [*NAMES, column("group", "Function group"), *PEAKS, STRENGTH, TIME]
 """Columns of the tables of peaks."""
 
 
@@ -136,9 +134,11 @@ def gallery(desk: Desk, kinds: dict[str, Iterable[Path]] | dict[str, list[Path]]
         for kind, paths in kinds.items():
             with ui.tab_panel(kind).classes("ms-gallery"):
                 for path in paths:
-                    image = ui.element("img").classes("ms-figure")
-                    image.props["src"] = address(desk.folder.path, path)
-                    image.props["alt"] = figure_title(path)
+                    place = address(desk.folder.path, path)
+                    with ui.link(target=place, new_tab=True).classes("ms-figure"):
+                        image = ui.element("img")
+                        image.props["src"] = place
+                        image.props["alt"] = figure_title(path)
 
 
 def state(desk: Desk) -> State:
