@@ -40,8 +40,8 @@ def figures_by_kind(folder: Path) -> dict[str, list[Path]]:
 
 
 def files_in(folder: Path) -> list[Path]:
-    """The files in a folder and below it, result first; without hidden ones, as those that are being written."""
-    paths = [path for path in folder.rglob("*") if path.is_file()]
+    """The files in a folder and below it, result first; without links and hidden ones, such as are being written."""
+    paths = [path for path in folder.rglob("*") if path.is_file() and not path.is_symlink()]
     shown = [
         path for path in paths if not any(part.startswith(".") for part in path.relative_to(folder).parts)
     ]

@@ -133,7 +133,9 @@ def test_what_the_page_knows_without_loading_much_is_what_the_package_does():
     assert compare_step.MOST == len(comparison_figures.COST_COLORS) == compare_results.MOST
 
 
-def test_costs_are_compared_with_the_first(desk):
+def test_costs_are_compared_with_the_first(desk, monkeypatch):
+    figures = {f"{name}_r.png": b"" for name in comparison_figures.FIGURES}
+    monkeypatch.setattr(comparison_figures, "comparison_files", lambda *_: figures)
     costs = ["joint_weighted_activation", "stress_cubed"]
     (path,) = (
         path
@@ -157,7 +159,8 @@ def test_costs_are_compared_with_the_first(desk):
     assert export_step.report_inputs(desk.result, [path]) == [desk.result]
 
 
-def test_results_are_kept_under_a_name_and_compared(desk):
+def test_results_are_kept_under_a_name_and_compared(desk, monkeypatch):
+    monkeypatch.setattr(result_comparison_figures, "result_comparison_files", lambda *_: {})
     step = compare_step.Compare.__new__(compare_step.Compare)
     step.desk = desk
     step._keep("before")
@@ -203,6 +206,7 @@ def test_the_archive_holds_every_file_but_hidden_ones(desk):
     (desk.output / "figures").mkdir()
     (desk.output / "figures" / "a.svg").write_text("<svg/>")
     (desk.output / ".musclesolve-lock").touch()
+    (desk.output / "link.toml").symlink_to(desk.trial.path)
     path = result_files.zipped(desk.output)
     with zipfile.ZipFile(path) as archive:
         assert archive.namelist() == ["trial/result.nc", "trial/figures/a.svg"]
