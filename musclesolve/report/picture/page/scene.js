@@ -33,7 +33,8 @@ class Scene {
     this.ribs = new Tubes(data.ribs.flatMap(() => data.hoops.levels.map(() => CORNERS + 1)), material());
     this.scene.add(this.lines.mesh, this.muscles.mesh, this.ribs.mesh);
     const shadow = new THREE.MeshBasicMaterial({ color: SHADOW, side: THREE.DoubleSide });
-    for (const tubes of data.level ? [this.lines, this.muscles] : []) {
+    // the shadows of muscles lie within those of bones that have a shape
+    for (const tubes of data.level && data.lines.length ? [this.lines, this.muscles] : []) {
       const flat = new THREE.Mesh(tubes.geometry, shadow);
       flat.frustumCulled = false;
       flat.scale.z = 1e-4;
