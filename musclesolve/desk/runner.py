@@ -52,6 +52,7 @@ class Runner:
 
     def __init__(self) -> None:
         self.task: Task | None = None
+        self._waiting: Task | None = None  # begins when the one before has ended
         self._helper: Helper | None = None
         self._ending: Thread | None = None  # of a process that was cancelled
         self._given = True  # whether the process has the task
@@ -69,7 +70,7 @@ class Runner:
     def start(
         self, title: str, name: str, then: Callable[[Task], None] | None = None, **arguments: Any
     ) -> Task:
-        """Begin a task of `musclesolve.desk.tasks`.
+        """Begin a task of `musclesolve.desk.tasks`, or let it wait for the one that is on its way.
 
         Args:
             title: for people.
@@ -78,16 +79,23 @@ class Runner:
             arguments: of the task.
 
         Raises:
-            BusyError: another one is on its way.
+            BusyError: one waits already.
         """
-        if self.busy and self.task is not None:
-            raise BusyError(
-                f"{self.task.title} is still on its way", code="busy", remedy="wait for it, or cancel it"
-            )
+        task = Task(title, name, arguments, monotonic(), then)
+        if not self.busy:
+            self._begin(task)
+        elif self._waiting is None:
+            self._waiting = task
+        else:
+            problem = f"{self._waiting.title} waits already"
+            raise BusyError(problem, code="busy", remedy="wait for it, or cancel it")
+        return task
+
+    def _begin(self, task: Task) -> None:
         self.prepare()
-        self.task, self._given = Task(title, name, arguments, monotonic(), then), False
+        task.begun = monotonic()
+        self.task, self._given = task, False
         self._give()
-        return self.task
 
     def _give(self) -> None:
         """Hand the task to the process, once one that was cancelled has given up the files that it had reserved."""
@@ -97,11 +105,12 @@ class Runner:
             self._given = self._helper.give((self.task.name, self.task.arguments))
 
     def cancel(self) -> None:
-        """End the task that is on its way, and its process; the next process is started at once."""
+        """End the task that is on its way and what waits, and its process; the next process is started at once."""
         if self.busy and self.task is not None and self._helper is not None:
             ending, self._helper = self._helper, None
             self._ending = Thread(target=ending.end)  # it may take seconds
             self._ending.start()
+            self._waiting = None
             self._end(cancelled=True)
             self._given = True
             self.prepare()
@@ -130,6 +139,9 @@ class Runner:
             if self.busy:
                 self._end(error=death)
                 fresh = True
+        if not self.busy and self._waiting is not None:
+            waiting, self._waiting = self._waiting, None
+            self._begin(waiting)
         return fresh
 
     def end(self) -> None:
