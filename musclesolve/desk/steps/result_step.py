@@ -142,16 +142,16 @@ def gallery(desk: Desk, kinds: dict[str, Iterable[Path]] | dict[str, list[Path]]
 
 
 def state(desk: Desk) -> State:
-    """Done where the result is of the trial as it is, and may be used."""
+    """Done where the result is of the trial as it is, and may be used; to be looked at where that is not certain."""
     if desk.trial is None or desk.result is None:
         return ""
     if desk.changed_inputs:
         return "open"
     found = desk.measures
     faulty = desk.findings is not None and not desk.findings["ok"]
-    if faulty or found is None or found.without_solution or found.plausibility == NOT_PLAUSIBLE:
+    if faulty or found is None or not found.solved + found.with_reserve:
         return "fault"
-    return "done" if found.solved + found.with_reserve else "fault"
+    return "warning" if found.without_solution or found.plausibility == NOT_PLAUSIBLE else "done"
 
 
 RESULT = Step(
