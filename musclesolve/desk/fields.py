@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from nicegui import ui
@@ -130,6 +130,16 @@ def field(
                 for each in trial.opens if value is None else ():
                     if (each.table, each.key) == (table, key):
                         _suggestion(each, take)
+
+
+def statements(rows: Iterable[tuple[str, str]], classes: str = "") -> None:
+    """Subjects and statements, in two columns."""
+    with ui.element("dl").classes(f"ms-facts {classes}"):
+        for subject, statement in rows:
+            with ui.element("dt"):
+                ui.label(subject)
+            with ui.element("dd"):
+                ui.label(statement)
 
 
 NUMBER = "number"

@@ -9,6 +9,7 @@ import numpy as np
 from nicegui import events, run, ui
 
 from musclesolve.desk.desk import Desk
+from musclesolve.desk.fields import statements
 from musclesolve.desk.in_thread import in_thread
 from musclesolve.desk.view import State, Step, View
 from musclesolve.desk.work_folder import ARCHIVE, RECORDINGS
@@ -103,12 +104,7 @@ class Files:
             return
         for trial in self.desk.draft.trials:
             ui.label(f"Recognised for {trial.path.name}").classes("ms-part")
-            with ui.element("dl").classes("ms-facts"):
-                for subject, statement in trial.recognised:
-                    with ui.element("dt"):
-                        ui.label(subject)
-                    with ui.element("dd"):
-                        ui.label(statement)
+            statements(trial.recognised)
             if trial.todos:
                 ui.label("Left to decide").classes("ms-part")
                 with ui.element("ul").classes("ms-list"):

@@ -10,7 +10,7 @@ from nicegui import ui
 
 import muscle_db
 from musclesolve.desk.desk import Desk
-from musclesolve.desk.fields import choice, field
+from musclesolve.desk.fields import choice, field, statements
 from musclesolve.desk.steps.verdict import facts_of, show_verdict
 from musclesolve.desk.steps.work import Work
 from musclesolve.desk.view import State, Step, View
@@ -152,12 +152,7 @@ class Run:
                     "unelevated no-caps icon=insights"
                 )
         with ui.expansion("Summary, as the command line prints it", value=True).classes("w-full"):
-            with ui.element("dl").classes("ms-facts ms-summary"):
-                for subject, statement in facts.summary:
-                    with ui.element("dt"):
-                        ui.label(subject)
-                    with ui.element("dd"):
-                        ui.label(statement)
+            statements(facts.summary, "ms-summary")
 
 
 def state(desk: Desk) -> State:
