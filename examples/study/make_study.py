@@ -1,4 +1,6 @@
-"""Writes the files of a synthetic study, with a difference and faults that are known: `make_study.py [FOLDER]`.
+"""Writes the files of a synthetic study, with a difference and faults that are known.
+
+    make_study.py [FOLDER [SUBJECTS [TRIALS]]]
 
 The 24 subjects are made up: the bundled stride, each with a shape and mass of its own, five trials in two conditions;
 in `loaded` every knee moment is 10 % greater. Three trials are broken, and two begin with the second half of the
@@ -112,9 +114,9 @@ def study_text(folder: Path, masses: dict[str, float]) -> str:
     return "\n".join(lines) + "\n"
 
 
-def main(folder: Path) -> None:
-    """Write the trials and the study file, and say what is next."""
-    masses = write_trials(folder)
+def main(folder: Path, *counts: int) -> None:
+    """Write the trials and the study file, and say what is next; counts of subjects and of trials in a condition."""
+    masses = write_trials(folder, *counts)
     text = study_text(folder, masses)
     (folder / "study.toml").write_text(text, encoding="utf-8")
     print(f"{text.count('coordinates')} trials of {len(masses)} subjects")
@@ -122,4 +124,4 @@ def main(folder: Path) -> None:
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]) if len(sys.argv) > 1 else Path("study"))
+    main(Path(sys.argv[1]) if len(sys.argv) > 1 else Path("study"), *map(int, sys.argv[2:]))

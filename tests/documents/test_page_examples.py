@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import contextlib
+import re
 import runpy
 import shlex
 from pathlib import Path
 
 import matplotlib
 import numpy as np
+import pandas as pd
 import pytest
 from b3d_files import MODEL, TrialOnDisk, walker, write_b3d
-from document_pages import DOCS, PAGES, blocks, commands
+from document_pages import DOCS, PAGES, blocks, commands, site_module
 from known_person import HEADS, known_trials, write_known_trial
 from typer.main import get_command
 from typer.testing import CliRunner
@@ -19,9 +21,20 @@ from typer.testing import CliRunner
 import musclesolve as ms
 from musclesolve.cli.app import app
 from musclesolve.data import reference_stride
+from musclesolve.plotting.figure_names import MODEL_FIGURES, RESULT_FIGURES, UNCERTAINTY_FIGURES
 from musclesolve.studies.study.run_study import compute_trials
 from musclesolve.studies.study.study_data import write_study_data
 from musclesolve.synthetic.synthetic_recording import synthetic_recording
+
+
+STUB = DOCS.parent / "musclesolve" / "plotting" / "__init__.pyi"
+NOT_FIGURES = {"save_figures", "PageStyle", "current_style", "page_style"}
+YOURS = {
+    "moments.csv": {"knee_flexion": np.linspace(5.0, 60.0, 20)},
+    "arms.csv": {"semitendinosus": np.full(20, 0.04), "biceps_femoris": np.full(20, 0.03)},
+    "capacities.csv": {"semitendinosus": np.full(20, 600.0), "biceps_femoris": np.full(20, 800.0)},
+}
+"""The arrays at the end of docs/python.md: 15 of 20 moments are within reach."""
 
 
 def names_left_by(page: str, folder, given: dict[str, str] | None = None) -> dict:
@@ -36,13 +49,19 @@ def names_left_by(page: str, folder, given: dict[str, str] | None = None) -> dic
     return names
 
 
-def test_home(tmp_path):
-    assert names_left_by("index.md", tmp_path)["result"].valid.all()
-
-
-def test_first_result_prints_what_the_page_says(tmp_path, capsys):
-    names_left_by("first_result.md", tmp_path)
-    assert capsys.readouterr().out.strip() in (DOCS / "first_result.md").read_text(encoding="utf-8")
+@pytest.mark.parametrize("page", ["student.md", "python.md"])
+def test_the_page_shows_what_its_examples_print(page, tmp_path, capsys):
+    """A block ```text stands below the block that prints it; `python.md` ends with files of the reader."""
+    time = pd.Index(np.linspace(0.0, 1.0, 20), name="time")
+    for name, columns in YOURS.items():
+        pd.DataFrame(columns, index=time).to_csv(tmp_path / name)
+    left = names_left_by(page, tmp_path)
+    shown, printed = "".join(blocks(DOCS / page, "text")), capsys.readouterr().out
+    assert shown and [line.split() for line in shown.splitlines()] == [
+        line.split() for line in printed.splitlines()
+    ]
+    if page == "python.md":
+        assert left["solved"].solved.sum() == 15 and (tmp_path / "muscle_forces.csv").is_file()
 
 
 def test_the_summary_of_the_first_result_is_that_of_the_program(tmp_path, monkeypatch):
@@ -151,12 +170,33 @@ def test_live(tmp_path, capsys):
     assert left["frame"].valid.all() and "soleus_r" in capsys.readouterr().out
 
 
+def test_gallery(tmp_path):
+    """The block of Python; the command lines are run when the site is built."""
+    names_left_by("gallery.md", tmp_path)
+    assert {path.name for path in tmp_path.glob("*.png")} == {
+        f"{name}.png" for name in ("joint_moments", "force_sensitivity_map", "sensitivity_map")
+    }
+
+
+def test_the_gallery_names_every_figure_and_makes_those_that_pages_show():
+    made = site_module("made")
+    text = (DOCS / "gallery.md").read_text(encoding="utf-8")
+    names = {line.split()[-1] for line in STUB.read_text(encoding="utf-8").splitlines() if " as " in line}
+    files = {Path(name).stem for name in (*RESULT_FIGURES, *MODEL_FIGURES, *UNCERTAINTY_FIGURES)}
+    for name in (names | files) - NOT_FIGURES:
+        assert f"`{name}`" in text, name
+    for page in PAGES:
+        for file in made.shown_files(page.read_text(encoding="utf-8")):
+            folder = file.rpartition("/")[0]
+            assert re.search(rf"(-o|--figures) {folder}\b" if folder else rf'"{file}"', text), file
+
+
 def test_every_page_with_examples_has_a_test():
     tests = "".join(file.read_text(encoding="utf-8") for file in Path(__file__).parent.glob("test_*.py"))
     assert all(page.name in tests for page in PAGES if blocks(page, "python"))
 
 
-def test_python_page(tmp_path, capsys):
+def test_api(tmp_path, capsys):
     names_left_by("api.md", tmp_path)
     assert capsys.readouterr().out.startswith("missing_file")
 

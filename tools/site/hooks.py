@@ -5,6 +5,7 @@
   `module:name` leads to the line that defines the name.
 - The names of each facade become a page of the API reference (facades.py).
 - Equations in blocks ```math, which GitHub draws, become MathML, which browsers draw without a script (equations.py).
+- Figures of the present program are made by the commands of the gallery, and shown where pages ask for them (made.py).
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from pathlib import Path
 
 from equations import with_mathml
 from facades import FACADES, facade_page
+from made import FOLDER, made_files, shown_files, with_made
 from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.structure.files import File, Files
 from mkdocs.structure.pages import Page
@@ -36,15 +38,19 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
         files.append(File.generated(config, page, content=text))
     for facade in FACADES:
         files.append(File.generated(config, facade.page, content=facade_page(facade)))
+    pages = [page.read_text(encoding="utf-8") for page in Path(config.docs_dir).glob("*.md")]
+    for path, content in made_files(frozenset().union(*map(shown_files, pages))).items():
+        files.append(File.generated(config, f"{FOLDER}/{path}", content=content))
     for path in sorted(linked(Path(config.docs_dir))):
         files.append(File.generated(config, f"source/{path}.md", content=source_page(path)))
     return files
 
 
 def on_page_markdown(markdown: str, page: Page, **_: object) -> str:
-    """Links out of docs/ to their pages, and equations as MathML."""
+    """Links out of docs/ to their pages, equations as MathML, and what the gallery makes."""
     if page.file.src_uri.startswith(("source/", "api/")):
         return markdown
+    markdown = with_made(markdown)
     done, end = [], 0
     for block in CODE.finditer(markdown):
         done += [LINK.sub(site_link, markdown[end : block.start()]), with_mathml(block.group())]
