@@ -1,11 +1,11 @@
 """What pages show of the present program: figures and pages made, when the site is built, by the commands of a page.
 
 Every section of docs/gallery.md is run as it stands, in a folder with a copy of examples/: its lines that begin with
-`musclesolve` or `python`, and its blocks of Python; blocks of TOML, which begin with `# NAME.toml`, are written. No section needs files of another one: two processes run them side
-by side, `python tools/site/made.py FOLDER`.
+`musclesolve` or `python`, and its blocks of Python; blocks of TOML, which begin with `# NAME.toml`, are written. No
+section needs files of another one: two processes share them, each `python tools/site/made.py FOLDER`.
 
-A comment `<!-- made: FILE -->` above a paragraph shows a file that the commands write: a figure beside the paragraph,
-a page in its place where the paragraph is a picture for readers without the site, otherwise below it.
+A comment `<!-- made: FILE -->` above a paragraph shows a file that the commands write: a figure above the paragraph,
+a page below it, or in its place where the paragraph is a picture for readers without the site.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 from html import escape
 from pathlib import Path
@@ -31,7 +32,7 @@ FOLDER = "made"
 BLOCK = re.compile(r"^```(python|toml|)\n(.*?)^```$", flags=re.DOTALL | re.MULTILINE)
 SHOWN = re.compile(r"^<!-- made: (?P<file>\S+) -->\n(?P<text>(?:.+\n?)+)", flags=re.MULTILINE)
 IMAGE = re.compile(r"!\[(?P<alt>[^\]]*)\]\([^)]+\)\n?")
-LANES = 2
+PROCESSES = 2
 DPI = 120
 """Of the figures of the site: half as long to draw as those of the commands, which have 200."""
 
@@ -58,11 +59,16 @@ def made_files(wanted: frozenset[str]) -> dict[str, bytes]:
     with tempfile.TemporaryDirectory() as name:
         shutil.copytree(ROOT / "examples", Path(name, "examples"))
         call = [sys.executable, __file__, name]
-        to_log = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT, "text": True}
-        lanes = [subprocess.Popen(call, env=surroundings, **to_log) for _ in range(LANES)]
-        for lane, said in [(lane, lane.communicate()[0]) for lane in lanes]:
-            if lane.returncode:
-                raise RuntimeError(f"a command of docs/gallery.md failed:\n{said[-3000:]}")
+        with ThreadPoolExecutor(PROCESSES) as pool:
+            begun = [
+                pool.submit(subprocess.run, call, env=surroundings, capture_output=True, text=True)
+                for _ in range(PROCESSES)
+            ]
+        for ended in (process.result() for process in begun):
+            if ended.returncode:
+                raise RuntimeError(
+                    f"a command of docs/gallery.md failed:\n{ended.stdout}\n{ended.stderr[-3000:]}"
+                )
         if missing := sorted(file for file in wanted if not Path(name, file).is_file()):
             raise RuntimeError(f"no command of docs/gallery.md writes {', '.join(missing)}")
         return {file: Path(name, file).read_bytes() for file in wanted}
@@ -123,7 +129,7 @@ def shown_files(markdown: str) -> set[str]:
 
 
 def with_made(markdown: str) -> str:
-    """The page with its figures beside their paragraphs, and its pages in frames."""
+    """The page with its figures above their paragraphs, and its pages in frames."""
     return SHOWN.sub(lambda shown: _element(shown["file"], shown["text"].rstrip("\n")) + "\n", markdown)
 
 

@@ -1,6 +1,6 @@
 """Writes docs/stride.gif, the moving picture of the bundled stride for readers without the site.
 
-    python tools/site/small_picture.py
+python tools/site/small_picture.py
 """
 
 from __future__ import annotations
@@ -30,7 +30,9 @@ def main() -> None:
                 large.seek(number)
                 pause = 2 * large.info["duration"]
                 small = large.convert("RGB").crop((0, 80, large.width, large.height))
-                small = small.resize((round(small.width * HEIGHT / small.height), HEIGHT), Image.Resampling.LANCZOS)
+                small = small.resize(
+                    (round(small.width * HEIGHT / small.height), HEIGHT), Image.Resampling.LANCZOS
+                )
                 frames.append(small.quantize(COLORS, dither=Image.Dither.NONE))
     frames[0].save(TARGET, save_all=True, append_images=frames[1:], duration=pause, loop=0, optimize=True)
     print(f"{TARGET}: {TARGET.stat().st_size / 1000:.0f} kB, {len(frames)} frames")
