@@ -26,7 +26,6 @@ from musclesolve.studies.study.run_study import compute_trials
 from musclesolve.studies.study.study_data import write_study_data
 from musclesolve.synthetic.synthetic_recording import synthetic_recording
 
-
 STUB = DOCS.parent / "musclesolve" / "plotting" / "__init__.pyi"
 NOT_FIGURES = {"save_figures", "PageStyle", "current_style", "page_style"}
 YOURS = {
