@@ -10,6 +10,7 @@ import contextlib
 import os
 import pickle
 import signal
+import sys
 import traceback
 from collections import Counter, deque
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
@@ -22,7 +23,7 @@ from threading import Thread
 from typing import Any
 
 from musclesolve._util.interrupts import interrupts
-from musclesolve._util.processes import block_sigint, one_thread_each, threads
+from musclesolve._util.processes import block_sigint, collect_rarely, one_thread_each, threads
 from musclesolve._util.progress import Progress
 from musclesolve.errors import MuscleSolveError
 
@@ -161,7 +162,10 @@ class Worker:
         self.content: Any = None
         self.fraction, self.is_ready = 0.0, False  # how much of the task is done
         self.connection, theirs = get_context("spawn").Pipe()
-        self.process = get_context("spawn").Process(target=_serve, args=(theirs,), daemon=not all_cores)
+        without = [name for name, module in sys.modules.items() if module is None]
+        self.process = get_context("spawn").Process(
+            target=_serve, args=(theirs, without), daemon=not all_cores
+        )
         with contextlib.nullcontext() if all_cores else one_thread_each(), block_sigint():
             self.process.start()
         theirs.close()
@@ -216,12 +220,16 @@ def end_all(workers: Iterable[Worker]) -> None:
         worker.join()
 
 
-def _serve(connection: Connection) -> None:
+def _serve(connection: Connection, without: Sequence[str]) -> None:
     """Compute tasks, in the process, until SIGTERM or until the process that started this one has ended.
+
+    without: modules that are not imported in that one, so that nothing imports them here.
 
     Ctrl-C on a terminal reaches every process of a command; only the one that started the others acts on it.
     """
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    collect_rarely()
+    sys.modules.update(dict.fromkeys(without))  # type: ignore[arg-type]
     ended = contextlib.suppress(KeyboardInterrupt, EOFError, BrokenPipeError)
     with ended, interrupts(signal.SIGTERM) as raise_interrupt:
         Thread(target=_end_with_parent, daemon=True).start()

@@ -13,17 +13,17 @@ import os
 import sys
 from typing import Any
 
+from musclesolve._util.processes import collect_rarely
+
 LONGEST = 11
 """Digits of a number that a library can take for an integer of the machine."""
-ALLOCATIONS = 300_000
-"""Container objects between two collections of cyclic garbage: importing makes a million that all stay."""
 
 LOG = logging.getLogger("musclesolve")
 
 
 def prepare() -> None:
     """Set up a command before numba, xarray or matplotlib are imported; a library leaves this to its user."""
-    gc.set_threshold(ALLOCATIONS)
+    collect_rarely()
     if not any(word.startswith("--scheduler") for word in sys.argv):
         # xarray imports dask.array wherever it is installed, a quarter of a second; None reads as "not installed".
         sys.modules.setdefault("dask", None)  # type: ignore[arg-type]
