@@ -135,6 +135,23 @@ def test_opensim(recorded_walk, tmp_path):
     assert list(tmp_path.glob("walk*.sto"))
 
 
+def test_the_first_result_of_opensim_models_is_that_of_the_program(tmp_path, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "250")
+    monkeypatch.chdir(tmp_path)
+    script, line = [
+        command.split()
+        for command in blocks(DOCS / "opensim.md", "")[0].splitlines()
+        if "leg" in command or "py" in command
+    ]
+    runpy.run_path(str(DOCS.parent / script[1]))
+    line[line.index("--model") + 1] = str(DOCS.parent / "examples" / "opensim_model" / "leg.osim")
+    printed = [
+        part.split() for part in CliRunner().invoke(app, [*line[1:], "--no-figures"]).output.splitlines()
+    ]
+    for quoted in blocks(DOCS / "opensim.md", "")[1].splitlines():
+        assert quoted.split() in printed, quoted
+
+
 def test_elastic_tendons(tmp_path):
     left = names_left_by("elastic_tendons.md", tmp_path)
     assert 0.01 < left["solution"].tendon_strain.max() < 0.06 and not left["solution"].notes
@@ -178,6 +195,7 @@ def test_gallery(tmp_path):
 
 
 def test_the_gallery_names_every_figure_and_makes_those_that_pages_show():
+    site_module("places")
     made = site_module("made")
     text = (DOCS / "gallery.md").read_text(encoding="utf-8")
     names = {line.split()[-1] for line in STUB.read_text(encoding="utf-8").splitlines() if " as " in line}

@@ -72,6 +72,30 @@ def test_the_site_lists_every_facade():
     assert stubs <= {facade.folder for facade in facades}
 
 
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        (
+            "`muscle_forces`: force of each.",
+            ['<img src="made/a/b.png" alt="muscle_forces"', "`muscle_forces`: force of"],
+        ),
+        ("![A stride](s.gif)", ['<iframe class="made" src="made/a/b.html" title="A stride"']),
+        (
+            "`report`: one page.",
+            ["`report`: one page.", '<iframe class="made" src="made/a/b.html" title="report"'],
+        ),
+    ],
+    ids=["a figure above its sentence", "a page in the place of a picture", "a page below its sentence"],
+)
+def test_what_the_site_makes_is_shown(text, shown):
+    site_module("places")
+    made = site_module("made")
+    file = "a/b.png" if "<img" in shown[0] else "a/b.html"
+    result = made.with_made(f"before\n\n<!-- made: {file} -->\n{text}\n\nafter\n")
+    places = [result.index(part) for part in ("before", *shown, "after")]
+    assert places == sorted(places) and "<!--" not in result and "s.gif" not in result
+
+
 def test_nothing_is_fetched_from_elsewhere():
     """Fonts and scripts of the site are its own."""
     assert "font: false" in SITE and "polyfills: [assets/iframe-worker.js]" in SITE and "- offline" in SITE
