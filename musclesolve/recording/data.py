@@ -483,6 +483,7 @@ class Trial(Recording):
         uncertainty: standard deviations that the trial file gives, by its keys and in its units.
         contact_spacing: distance of the medial and the lateral contact of a knee [m]; None: by the breadth of the knee.
         files: role ("trial", "markers", "static", "forces") -> path, for provenance.
+        hashes: role -> SHA-256 of these files as `read_trial` read them.
         notes: sentences a reader of the results should see.
         analysed: sentences on what of the recording is analysed and why, where the trial file gives no range.
         movement: what the trial file says that the subject does; None where it does not say it.
@@ -501,6 +502,7 @@ class Trial(Recording):
     uncertainty: Mapping[str, float] = field(default_factory=dict)
     contact_spacing: float | None = None
     files: Mapping[str, Path] = field(default_factory=dict)
+    hashes: Mapping[str, str] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
     analysed: tuple[str, ...] = ()
     movement: str | None = None

@@ -6,6 +6,7 @@ choices, default, and what it is. Unknown and missing tables and keys and wrong 
 
 from __future__ import annotations
 
+import hashlib
 import math
 import re
 import shlex
@@ -27,7 +28,8 @@ from musclesolve.recording.text.text_file import (
     decimal_point,
     is_file,
     no_file,
-    read_lines,
+    read_settings,
+    settings_lines,
     without_detours,
 )
 
@@ -148,13 +150,17 @@ KINDS = {
 class Document:
     """The text of a trial file beside its content, so that every error can name a line.
 
-    `keys` describes its tables and keys: a file beside this one, or what such a file says.
+    `keys` describes its tables and keys: a file beside this one, or what such a file says. `sha256` is the hash of the
+    text that was read; `states` the `file_state` of every file that it names, from before that is opened.
     """
 
     def __init__(self, path: Path, keys: str | Fields = "trial_keys.toml") -> None:
         self.path = path
         self.tables = described_keys(keys) if isinstance(keys, str) else keys
-        self.lines = read_lines(path)
+        raw = read_settings(path)
+        self.sha256 = hashlib.sha256(raw).hexdigest()
+        self.states: dict[Path, tuple[int, int] | None] = {}
+        self.lines = settings_lines(path, raw)
         try:
             self.content: dict[str, Any] = tomllib.loads("\n".join(self.lines))
         except tomllib.TOMLDecodeError as reason:
@@ -226,6 +232,7 @@ class Document:
         path = without_detours(self.path.parent / name)
         try:
             if is_file(path):
+                self.states[path] = file_state(path)
                 return path
             error = no_file(path)
         except InputError as refusal:
@@ -251,6 +258,15 @@ class Document:
         header = re.compile(rf"\s*\[\[?\s*{re.escape(table)}\s*\]\]?")
         lines = [number for number, text in enumerate(self.lines, start=1) if header.match(text)]
         return lines[index] if index < len(lines) else None
+
+
+def file_state(path: Path) -> tuple[int, int] | None:
+    """Return time of the last change [ns] and size [bytes] of a file; None where there is none."""
+    try:
+        state = path.stat()
+    except OSError:
+        return None
+    return state.st_mtime_ns, state.st_size
 
 
 def trial_document(path: Path, keys: str | Fields = "trial_keys.toml") -> Document:

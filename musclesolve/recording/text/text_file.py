@@ -51,8 +51,17 @@ def file_path(path: str | Path) -> Path:
 
 def read_lines(path: Path) -> list[str]:
     """Return the lines of a text file of settings, without their ends."""
+    return settings_lines(path, read_settings(path))
+
+
+def read_settings(path: Path) -> bytes:
+    """Return the content of a text file of settings."""
     with opening(path):
-        raw = read_regular(path, SETTINGS)
+        return read_regular(path, SETTINGS)
+
+
+def settings_lines(path: Path, raw: bytes) -> list[str]:
+    """Return the lines of the content of a file, without their ends; the path is for errors."""
     if b"\0" in raw:
         raise binary_file(path)
     text = decoded(raw.decode("latin-1")).removeprefix("\ufeff")

@@ -44,6 +44,7 @@ class ModelTrial:
         uncertainty: standard deviations that the trial file gives, by its keys and in its units.
         contact_spacing: distance of the medial and the lateral contact of a knee [m]; None: by the length of the shank.
         files: role -> path, for provenance.
+        hashes: role -> SHA-256 of these files when `read_trial` read the trial file.
         notes: sentences a reader of the results should see.
         movement: what the file says that the subject does; None where it does not say it.
         cycles: beginning and end of each cycle of the movement [s], where the file gives them.
@@ -67,6 +68,7 @@ class ModelTrial:
     uncertainty: Mapping[str, float] = field(default_factory=dict)
     contact_spacing: float | None = None
     files: Mapping[str, Path] = field(default_factory=dict)
+    hashes: Mapping[str, str] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
     movement: str | None = None
     cycles: tuple[tuple[float, float], ...] = ()

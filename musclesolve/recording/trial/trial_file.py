@@ -33,6 +33,7 @@ from musclesolve.recording.trial.body_file import body_path
 from musclesolve.recording.trial.emg_channels import check_overlap, read_emg
 from musclesolve.recording.trial.fascicle_lengths import check_fascicle_overlap, read_fascicles
 from musclesolve.recording.trial.functional_trials import COMPARED, FunctionalTrials, read_functional
+from musclesolve.recording.trial.input_hashes import hashes_as_read
 from musclesolve.recording.trial.model_trial import (
     ModelTrial,
     is_model_trial,
@@ -78,9 +79,8 @@ def read_trial(path: str | Path) -> Trial | ModelTrial:
         expected = "markers and forces of a recording, or a model with its coordinates and moments or loads"
         remedy = 'keep one of them; a model as muscle set of a recording is [muscles] database = "M.osim"'
         raise document.error(problem, "files", "model", 0, expected, remedy, code="conflict")
-    if is_model_trial(document):
-        return read_model_trial(Path(path))
-    return _recorded_trial(document)
+    trial = read_model_trial(Path(path)) if is_model_trial(document) else _recorded_trial(document)
+    return replace(trial, hashes=hashes_as_read(trial.document, trial.files))
 
 
 def read_standing(path: str | Path) -> Trial:

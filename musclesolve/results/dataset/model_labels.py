@@ -16,6 +16,7 @@ from musclesolve.pipeline.body import Analysis
 from musclesolve.pipeline.opensim.coordinate_motion import ORDER
 from musclesolve.pipeline.opensim.model_body import ModelBody
 from musclesolve.recording.text.text_file import sha256
+from musclesolve.recording.trial.input_hashes import change_notes, hashes_of
 from musclesolve.results.dataset.frame_validity import MUSCLE_SIDE, STANCE_THRESHOLD
 from musclesolve.results.dataset.labels import MEDIAL, SEGMENT_OF, Labels
 from musclesolve.results.dataset.muscle_variables import (
@@ -69,6 +70,7 @@ def model_labels(analysis: Analysis) -> Labels:
             f"Coordinates {filtered}, rates by a quintic spline; tendons {analysis.sharing.tendon}.",
             *dict.fromkeys(note for part in analysis.parts for note in part.notes),
             *beyond_plausible(body.muscles, *fiber_range(analysis)),
+            *([] if body.trial is None else change_notes(body.trial, read_later=True)),
         ],
         segment_axes=_segment_axes(body, values),
         translates=not all(model.coordinates[name].rotational for name in body.dofs),
@@ -126,15 +128,20 @@ def _segment_axes(body: ModelBody, values: Array) -> dict[str, Array]:
 def _provenance(body: ModelBody) -> dict[str, object]:
     motion, model, options = body.motion, body.model, body.options
     source = "moments" if body.dynamics is None else "loads"
+    hashes = dict[str, str]()
     files = {"model": model.file, "coordinates": motion.file, source: body.moment_file}
     if body.trial is not None:
-        files = dict(body.trial.files)
+        files, hashes = dict(body.trial.files), hashes_of(body.trial)
     elif body.person is not None:
         files |= {"muscles": body.person.path, "muscle parent": body.person.parent_file}
     attributes: dict[str, object] = {
         "subject": model.name,
         "model_file": os.path.realpath(model.file),
-        "inputs": [f"{role} {path.name} sha256:{sha256(path)}" for role, path in files.items() if path],
+        "inputs": [
+            f"{role} {path.name} sha256:{hashes.get(role) or sha256(path)}"
+            for role, path in files.items()
+            if path
+        ],
         "muscle_database": model.file.name,
         **person_attributes(body.person),
         "passive": options.passive,

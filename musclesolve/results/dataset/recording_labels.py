@@ -15,7 +15,7 @@ from musclesolve.pipeline.body import Analysis
 from musclesolve.pipeline.recorded_body import RecordedBody
 from musclesolve.recording.data import SIDES
 from musclesolve.recording.markers.mapping_tables import HINGES
-from musclesolve.recording.text.text_file import sha256
+from musclesolve.recording.trial.input_hashes import change_notes, hashes_of
 from musclesolve.results.dataset.labels import MEDIAL, SEGMENT_OF, Labels
 from musclesolve.results.dataset.muscle_variables import (
     emg_attributes,
@@ -81,6 +81,7 @@ def recording_labels(analysis: Analysis) -> Labels:
             *body.options.database.notes,
             *person_notes(body),
             *body.gait.notes,
+            *change_notes(body.trial),
             *([] if body.emg is None else body.emg.notes(body.time)),
             *([] if body.fascicles is None else body.fascicles.notes(body.time)),
         ],
@@ -160,7 +161,7 @@ def _provenance(body: RecordedBody) -> dict[str, object]:
         "subject_body": "" if subject.body is None else subject.body.sentence,
         "plate_corrections": list(trial.plate_corrections),
         "trial_file": os.path.realpath(trial.path),
-        "inputs": [f"{role} {path.name} sha256:{sha256(path)}" for role, path in trial.files.items()],
+        "inputs": [f"{role} {trial.files[role].name} sha256:{sha}" for role, sha in hashes_of(trial).items()],
         **emg_attributes(trial.emg),
         **fascicle_attributes(trial.fascicles),
         "hip_method": trial.hip_method,

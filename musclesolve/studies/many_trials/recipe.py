@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from musclesolve.plotting.page.page_style import PageStyle, current_style
 from musclesolve.recording.text.text_file import sha256
+from musclesolve.recording.trial.input_hashes import hashes_of
 from musclesolve.version import __version__
 
 if TYPE_CHECKING:
@@ -27,9 +28,9 @@ ATTRIBUTE = "recipe"
 
 
 def input_hashes(trial: Trial | ModelTrial) -> dict[str, str]:
-    """Hash of every file of a trial, by its path from the folder of the trial file; to be taken when it is read."""
+    """Hash of every file of a trial as it was read, by its path from the folder of the trial file."""
     folder = trial.path.resolve().parent
-    return {_relative(path.resolve(), folder): sha256(path) for path in trial.files.values()}
+    return {_relative(trial.files[role].resolve(), folder): sha for role, sha in hashes_of(trial).items()}
 
 
 def recipe(hashes: Mapping[str, str], options: Mapping[str, object], written: Iterable[str]) -> str:

@@ -26,7 +26,9 @@ def study(tmp_path):
     written = [tmp_path / "out" / name for name in ("result.nc", "forces.png")]
     for path in (*files.values(), *written):
         path.write_text(path.name)
-    return SimpleNamespace(folder=tmp_path, trial=SimpleNamespace(path=files["trial"], files=files))
+    return SimpleNamespace(
+        folder=tmp_path, trial=SimpleNamespace(path=files["trial"], files=files, hashes={})
+    )
 
 
 def current(study, text, options=OPTIONS, figures=True):

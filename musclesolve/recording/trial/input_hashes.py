@@ -1,0 +1,68 @@
+"""SHA-256 of the files of a trial as they were read, and which of them were changed while the trial was analysed.
+
+The hash of a trial file is that of the text that was parsed. Recordings are hashed at the end of `read_trial`; one of
+which size or time of change is not what it was before it was opened is refused. The files of an OpenSim model are read
+after that, when it is analysed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from musclesolve.errors import InputError
+from musclesolve.recording.place_errors import error_at
+from musclesolve.recording.schema import Document, file_state
+from musclesolve.recording.text.text_file import sha256
+
+if TYPE_CHECKING:
+    from musclesolve.recording.data import Trial
+    from musclesolve.recording.trial.model_trial import ModelTrial
+
+
+def hashes_as_read(document: Document, files: Mapping[str, Path]) -> dict[str, str]:
+    """Return role -> SHA-256 of the files of a trial that has just been read.
+
+    Raises:
+        InputError: a file was changed between its opening and this call.
+    """
+    hashes = {
+        role: document.sha256 if path == document.path else sha256(path) for role, path in files.items()
+    }
+    for path in files.values():
+        if path in document.states and document.states[path] != file_state(path):
+            problem, expected = "the file was changed while it was read", "a file that nothing writes to"
+            remedy = "wait until it has been written, then run again"
+            raise error_at(path, None, problem, expected, remedy, code="file_changed")
+    return hashes
+
+
+def hashes_of(trial: Trial | ModelTrial) -> dict[str, str]:
+    """Return role -> SHA-256 as read; a file of a trial that `read_trial` did not make is hashed as it is now."""
+    return {role: trial.hashes.get(role) or sha256(path) for role, path in trial.files.items()}
+
+
+def change_notes(trial: Trial | ModelTrial, read_later: bool = False) -> list[str]:
+    """Return a sentence for every file of a trial that is not as it was when `read_trial` read it.
+
+    `read_later`: all but the trial file were read after they were hashed, as those of an OpenSim model.
+    """
+    notes = []
+    for role, path in trial.files.items():
+        if role in trial.hashes and trial.hashes[role] != _hash_now(path):
+            which = (
+                "may be of either content" if read_later and role != "trial" else "is of what was read before"
+            )
+            notes.append(
+                f"{path.name} was changed or removed during the analysis: the result {which}. "
+                "Run again to analyse the file as it is now."
+            )
+    return notes
+
+
+def _hash_now(path: Path) -> str | None:
+    try:
+        return sha256(path)
+    except InputError:
+        return None
