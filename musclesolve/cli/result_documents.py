@@ -90,6 +90,7 @@ def run_document(result: xr.Dataset, uncertainty: xr.Dataset | None = None) -> d
             | {key: stride.measures.get(name) for key, name in STRIDE.items()}
             for stride in facts.strides
         ],
+        "warnings": listed(result, "warnings"),
         "notes": listed(result, "notes"),
         "completed": listed(result, "completed"),
         "uncertainty": None if uncertainty is None else uncertainty_document(uncertainty),
@@ -133,6 +134,7 @@ def _plausibility(facts: Facts) -> dict[str, Any]:
     return {
         "verdict": judged.verdict,
         "reason": judged.reason,
+        "use": judged.use or None,
         "movement": judged.movement.name,
         "movement_is_stated": judged.movement.stated,
         "movement_seen": judged.movement.seen or None,

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from musclesolve._util.arrays import Array, Mask
+from musclesolve._util.warning_note import WarningNote
 from musclesolve.constants import USUAL_COST
 from musclesolve.recording.schema import Document
 
@@ -42,7 +43,7 @@ class FromFile(Sampled):
     @property
     def sentences(self) -> list[str]:
         """The warning on the rows, if there is one, and the notes."""
-        return [sentence for sentence in (self.row_warning, *self.notes) if sentence]
+        return [sentence for sentence in (WarningNote(self.row_warning), *self.notes) if sentence]
 
 
 @dataclass(frozen=True)

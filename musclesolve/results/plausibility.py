@@ -31,6 +31,8 @@ PLAUSIBLE, NOT_PLAUSIBLE, NOT_KNOWN = "plausible", "not plausible", "not known"
 FLAGS = {NOT_KNOWN: 0, PLAUSIBLE: 1, NOT_PLAUSIBLE: 2}
 """Values of the variable `plausible`."""
 PASSED = {True: "passed", False: "failed", None: "not known"}
+OF_RECORDING = ("residual", "mass")
+"""Criteria of masses, motion and ground forces, which angles or moments depend on."""
 ON_THE_SPOT = (CHAIR, SQUAT, STANDING, ONE_LEG)
 
 
@@ -100,6 +102,7 @@ class Finding:
     passed: bool | None  # None: not known
     value: float
     sentence: str
+    place: str = ""  # the joint of a contact force, in words: right hip
 
 
 @dataclass(frozen=True)
@@ -137,6 +140,21 @@ class Plausibility:
     def against(self) -> list[str]:
         """What speaks against the result; of a criterion that both legs fail the first sentence."""
         return [each.sentence for each in self.findings if each.passed is False]
+
+    @property
+    def use(self) -> str:
+        """What a result that is not plausible may still be used for, and what to try; "" of any other.
+
+        Residual force and body mass are of the recording: moments are wrong where these fail. The other criteria are
+        of the muscles, on which angles, moments and events do not depend.
+        """
+        failed = [each for each in self.findings if each.passed is False]
+        sentences = bundled_toml(__package__, "plausibility.toml")["use"]
+        if any(each.criterion in OF_RECORDING for each in failed):
+            return str(sentences["recording"])
+        places = [each.place for each in failed if each.place]
+        where = f"around the {' and '.join(dict.fromkeys(places))}" if places else "named here"
+        return str(sentences["forces"].format(where=where)) if failed else ""
 
     @property
     def why_not_known(self) -> str:
@@ -219,7 +237,8 @@ def _contact(facts: Facts) -> Iterator[Finding]:
         if peak.joint != leg_joint(facts.result, joint_kind(peak.stem), peak.side):
             continue
         range_, value = measured(peak.stem, facts.movement), peak.body_weights
-        what = f"{SIDE_NAMES.get(peak.side, '')} {joint_kind(peak.stem)} {value:.1f} BW".strip()
+        place = f"{SIDE_NAMES.get(peak.side, '')} {joint_kind(peak.stem)}".strip()
+        what = f"{place} {value:.1f} BW"
         if range_ is None:
             yield Finding("contact", peak.side, None, value, f"{what}; {_not_measured(peak, facts.movement)}")
             continue
@@ -230,7 +249,7 @@ def _contact(facts: Facts) -> Iterator[Finding]:
             else not low and value <= range_.highest + margin
         )
         said = f"{what}; measured in {range_.movement} {range_.words} ({range_.authors})"
-        yield Finding("contact", peak.side, passed, value, said)
+        yield Finding("contact", peak.side, passed, value, said, place)
 
 
 def _sided(name: str) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -65,7 +66,8 @@ def test_doubled_forces_are_certified_and_not_plausible(stride):
     assert failed(doubled) == {"contact"}
     page = top.headline(facts)
     assert (page.verdict, page.css) == (top.DOUBTFUL, "doubtful")
-    assert len(page.against) == 4  # both hips and knees, no ankle
+    assert len(page.against) == 5  # both hips and knees, no ankle; what it means for use
+    assert "moments and gait events do not depend" in page.against[4] and "right hip" in page.against[4]
     assert "measured in level walking 2.2 to 4.8 (Bergmann et al. 1993" in page.against[0]
     assert "NOT PLAUSIBLE; level walking" in summary(doubled)
     document = run_document(doubled)["plausibility"]
@@ -280,3 +282,31 @@ def test_no_valid_frame_is_no_verdict():
     assert judged(data).verdict == NOT_KNOWN
     assert (with_verdict(data)["plausible"] == 0).all()
     assert WEIGHT == pytest.approx(Facts(data).body_weight)
+
+
+def test_a_result_that_is_not_plausible_says_what_it_may_be_used_for(stride):
+    assert judged(stride).use == ""
+    doubled = stride.assign(joint_reaction=2.0 * stride["joint_reaction"])
+    assert "moments and gait events do not depend" in judged(doubled).use
+    assert "around the right" in judged(doubled).use and "ankle" not in judged(doubled).use
+    assert judged(doubled).use in summary(doubled)
+    heavier = stride.assign_attrs(subject_mass_kg=1.2 * stride.attrs["subject_mass_kg"])
+    assert "joint moments and all forces are in doubt" in judged(heavier).use
+    assert "musclesolve check" in judged(heavier).use
+
+
+def test_warnings_stand_before_the_legs(stride):
+    warned = stride.assign_attrs(warnings=["sources differ"])
+    said = summary(warned)
+    assert said.index("sources differ") < said.index("right leg")
+    assert run_document(warned)["warnings"] == ["sources differ"]
+    assert any("sources differ" in text for text in top.headline(Facts(warned)).careful)
+
+
+def test_weak_muscles_are_advised_to_check_before_strength_is_named():
+    trial = ms.read_trial(reference_stride())
+    data = ms.run(replace(trial, muscles=replace(trial.muscles, strength=0.4)), side="r")
+    first, *others = data.attrs["reasons_r"]
+    assert first.startswith("first: musclesolve check")
+    remedies = [each for each in others if "write strength" in each]
+    assert remedies and all("only where check finds no fault" in each for each in remedies)

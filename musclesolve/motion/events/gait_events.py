@@ -15,6 +15,7 @@ from operator import attrgetter
 import numpy as np
 
 from musclesolve._util.arrays import Array, Mask
+from musclesolve._util.warning_note import WarningNote
 from musclesolve.motion.events.force_events import FootLoads, contacts, flights, foot_contacts, force_events
 from musclesolve.motion.events.marker_events import marker_events, walk
 from musclesolve.recording.data import SIDE_NAMES, SIDES, Event, EventKind, Side, Trial
@@ -166,8 +167,10 @@ def _conflicts(pairs: Sequence[tuple[Event, Event]]) -> list[str]:
     )
     more = f" and {len(apart) - 3} more" if len(apart) > 3 else ""
     return [
-        f"Sources differ by more than {1000 * CONFLICT:.0f} ms on {len(apart)} of {len(pairs)} gait events: "
-        f"{listed}{more}. A foot beside its plate, or forces and markers that are not synchronous."
+        WarningNote(
+            f"Sources differ by more than {1000 * CONFLICT:.0f} ms on {len(apart)} of {len(pairs)} gait events: "
+            f"{listed}{more}. A foot beside its plate, or forces and markers that are not synchronous."
+        )
     ]
 
 

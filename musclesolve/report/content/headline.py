@@ -92,8 +92,9 @@ def headline(facts: Facts, checked: Report | str | None = None) -> Headline:
             *(best, Number(f"emg_correlation {best}", r[best])),
             *(worst, Number(f"emg_correlation {worst}", r[worst])),
         )
+    against = [*judged.against, judged.use] if judged.against else []
     careful = [limit.sentence for limit in limits(facts, checked) if limit.in_headline]
-    return Headline(verdict, why, judged.movement_words, judged.against, contact, emg, careful)
+    return Headline(verdict, why, judged.movement_words, against, contact, emg, careful)
 
 
 def no_headline(why: str) -> Headline:
@@ -208,6 +209,10 @@ def _limit(name: str, **values: Any) -> Limit:
     return Limit(Markup(texts()["trial" if in_headline else "aside"][name]).format(**values), in_headline)
 
 
+def _warnings(facts: Facts) -> Iterator[Limit]:
+    yield from (Limit(sentence("{}", warning)) for warning in listed(facts.result, "warnings"))
+
+
 def _frames(facts: Facts) -> Iterator[Limit]:
     for side, leg in facts.legs.items():
         name = SIDE_NAMES.get(side, "all muscles")
@@ -304,7 +309,7 @@ def _choices(facts: Facts) -> Iterator[Limit]:
 
 
 PARTS = (
-    *(_frames, _reserves, _version, _full, _residuals, _emg_limits, _fibers),
+    *(_warnings, _frames, _reserves, _version, _full, _residuals, _emg_limits, _fibers),
     *(_events, _choices),
 )
 """What may be worth a limit, the most serious first."""

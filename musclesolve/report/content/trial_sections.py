@@ -65,7 +65,17 @@ STRIDE = {
     "double support [%]": ("double_support_percent", 0),
 }
 """Columns of the table of strides: variable, decimals."""
-APART = {"inputs", "notes", "completed", "recipe", "measures", "reasons_r", "reasons_l", "reasons_other"}
+APART = {
+    "inputs",
+    "warnings",
+    "notes",
+    "completed",
+    "recipe",
+    "measures",
+    "reasons_r",
+    "reasons_l",
+    "reasons_other",
+}
 """Attributes that stand elsewhere in the page, or are for the program itself."""
 
 
@@ -366,7 +376,8 @@ def fascicles(trial: TrialFiles) -> dict[str, object]:
 
 def fit(trial: TrialFiles) -> dict[str, object]:
     """How well model, motion and forces fit: filter, motion, tendons, fibers, residual at the pelvis, notes."""
-    facts, notes = trial.facts, listed(trial.base, "notes")
+    facts, base = trial.facts, trial.base
+    notes = [*listed(base, "warnings"), *listed(base, "notes")]
     filtered, size = filter_line(trial.base), facts.pelvis_residual
     sentences: list[str] = [f"Filter: {filtered}."] if filtered else []
     sentences += [f"Motion: {line}." for line in consistency_sentences(facts)]

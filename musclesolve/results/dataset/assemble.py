@@ -9,6 +9,7 @@ import xarray as xr
 
 from musclesolve._util.arrays import AnyArray, Array
 from musclesolve._util.bundled_toml import bundled_toml
+from musclesolve._util.warning_note import WarningNote
 from musclesolve.pipeline.body import Analysis
 from musclesolve.pipeline.emg_informed import followed_notes
 from musclesolve.pipeline.recorded_body import RecordedBody
@@ -82,6 +83,8 @@ def assemble(analysis: Analysis) -> xr.Dataset:
         for side in analysis.sides
     }
     most = [f"{side} {max(counts)}" for side, counts in iterations.items() if counts]
+    notes = [*labels.notes, *knees.notes, *followed_notes(analysis)]
+    warnings = [str(note) for note in notes if isinstance(note, WarningNote)]
     attributes = {
         "musclesolve_version": __version__,
         "cost": parts[0].solution.cost_name,
@@ -91,7 +94,8 @@ def assemble(analysis: Analysis) -> xr.Dataset:
         "shared_dofs": sorted((dof for part in parts for dof in part.part.shared), key=body.dofs.index),
         **labels.attributes,
         **knees.attributes,
-        "notes": [*labels.notes, *knees.notes, *followed_notes(analysis)],
+        **({"warnings": warnings} if warnings else {}),
+        "notes": [str(note) for note in notes if not isinstance(note, WarningNote)],
     }
     attributes = {key: storable(value) for key, value in attributes.items()}
     result = ResultDataset(variables, coordinates, attributes)

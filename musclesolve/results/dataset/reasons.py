@@ -38,6 +38,12 @@ from musclesolve.sharing.solving import solve
 from musclesolve.sharing.status import Status
 
 _UNIT = 1e-4  # of a factor on the strength
+CHECK_FIRST = (
+    "first: musclesolve check TRIAL.toml; a wrong mass, forces and markers that are not synchronous, a plate or the "
+    "filter may ask too much of the muscles"
+)
+"""What comes before every remedy: a fault of the recording is not mended by stronger muscles."""
+LAST_RESORT = "; only where check finds no fault, for it would hide one"
 
 
 def reasons_of_sides(analysis: Analysis) -> dict[str, list[str]]:
@@ -48,12 +54,12 @@ def reasons_of_sides(analysis: Analysis) -> dict[str, list[str]]:
     body, reasons = analysis.body, dict[str, list[str]]()
     options = body.options if isinstance(body, RecordedBody) else None
     for side in analysis.sides:
-        lines = []
+        lines = list[str]()
         for part in analysis.of_side(side):
             lines += reserve_reasons(part, options)
             lines += _beyond_ranges(body, part) if isinstance(body, ModelBody) else []
         if lines:
-            reasons[f"reasons_{side}"] = lines
+            reasons[f"reasons_{side}"] = lines if options is None or reasons else [CHECK_FIRST, *lines]
     return reasons
 
 
@@ -106,7 +112,7 @@ def _key(part: SharedPart, options: Options, why: Diagnosis, number: int) -> str
     if remedy is None or not remedy.also_of_all or isinstance(strength, str):
         return ""
     factor = np.ceil(remedy.factor * strength / _UNIT - 1e-6) * _UNIT
-    return f": write strength = {factor:.6g} in [muscles]" if factor <= LARGEST_FACTOR else ""
+    return f"{LAST_RESORT}: write strength = {factor:.6g} in [muscles]" if factor <= LARGEST_FACTOR else ""
 
 
 def passive_remedy(part: SharedPart, database: MuscleDatabase, frame: int) -> str | None:

@@ -6,6 +6,7 @@ import os
 
 import numpy as np
 
+from musclesolve._util.warning_note import WarningNote
 from musclesolve.motion.events.gait import Gait
 from musclesolve.motion.motion_plausibility import FOOT_LIMIT
 from musclesolve.motion.signals.filter_choice import FilterChoice
@@ -74,7 +75,10 @@ def recording_labels(analysis: Analysis) -> Labels:
         },
         attributes=_provenance(body) | filtering | strikes | reasons_of_sides(analysis),
         notes=[
-            *map(str, mechanics.warnings(body.trial.mapping, body.trial.consistency.method)),
+            *(
+                WarningNote(str(warning))
+                for warning in mechanics.warnings(body.trial.mapping, body.trial.consistency.method)
+            ),
             *fiber_notes(analysis, body.options),
             *measured.notes,
             *dict.fromkeys(note for part in analysis.parts for note in part.notes),

@@ -42,6 +42,7 @@ def summary(result: xr.Dataset) -> str:
         ("methods", [_methods(result)]),
         ("frames", [f"{time.size}, {time[0]:.3f} to {time[-1]:.3f} s"]),
         ("analysed", listed(result, "analysed")),
+        ("warnings", listed(result, "warnings")),
         *((leg.part, [_counts(leg), *_failures(leg), *leg.reasons]) for leg in facts.legs.values()),
         ("optimality", [_optimality(facts)]),
         ("tendons", tendon_lines(facts)),
@@ -161,7 +162,7 @@ def _plausibility(facts: Facts) -> list[str]:
     """The verdict and the movement that it is of, then what speaks against the result, or why nothing was compared."""
     judged = plausibility(facts)
     if judged.verdict == NOT_PLAUSIBLE:
-        return [f"{judged.label.upper()}; {judged.movement_words}", *judged.against]
+        return [f"{judged.label.upper()}; {judged.movement_words}", judged.use, *judged.against]
     first = f"{judged.label}; {judged.movement_words}"
     return [f"{first}: {judged.why_not_known}" if judged.why_not_known else first]
 

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from stepping_trial import LATE, Steps
 
+from musclesolve._util.warning_note import WarningNote
 from musclesolve.motion.events.gait_events import gait_events
 from musclesolve.recording.data import Event
 
@@ -118,6 +119,7 @@ def test_a_conflict_between_the_sources_is_said():
     (note,) = [note for note in found.notes if "differ" in note]
     assert "more than 50 ms" in note and "by the forces" in note and "by the markers" in note
     assert "right heel strike at 0.451 s by the forces" in note
+    assert any(isinstance(note, WarningNote) and "Sources differ" in note for note in found.notes)
 
 
 def test_what_the_forces_rule_out_is_left_out():
