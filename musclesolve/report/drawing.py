@@ -20,7 +20,8 @@ from musclesolve.recording.text.text_file import sha256
 from musclesolve.recording.trial.trial_file import read_trial
 from musclesolve.report.content.pieces import DAMAGE, reason
 from musclesolve.results.dataset.checked import MODEL
-from musclesolve.results.dataset.result_quantities import listed, text
+from musclesolve.results.dataset.result_quantities import listed
+from musclesolve.results.files.result_netcdf import trial_path
 
 FIGURE, CHECK, PICTURE = "figure", "check", "picture"
 FEW = 9
@@ -92,14 +93,13 @@ def recheck(result: xr.Dataset) -> Report | str:
     """What `check` finds in the recording of a result, or why this is not known, in a sentence."""
     if MODEL in result.attrs:
         return "These forces were shared on an OpenSim model; there is no trial file that could be checked."
-    name = text(result, "trial_file")
-    if not name:
+    path = analysed_trial(result)
+    if path is None:
         return "The result does not name the trial file that it was computed from."
     if not listed(result, "inputs"):
         return (
             "The result holds no hashes of its files: whether the recording is still the same is not known."
         )
-    path = Path(name)
     if not path.is_file():
         return (
             f"The recording is not at hand: {path} does not exist here. Run `musclesolve check` where it is."
@@ -108,11 +108,20 @@ def recheck(result: xr.Dataset) -> Report | str:
         changed = _changed(result, path)
     except (InputError, OSError) as fault:
         first = str(fault).partition("\n")[0]
-        return f"The recording is not at hand any more as it was analysed: {first}"
+        return f"The recording of {path} is not at hand any more as it was analysed: {first}"
     if changed:
         names = ", ".join(changed)
-        return f"The recording has changed since it was analysed ({names}): findings of today are not of this result."
+        return (
+            f"The recording of {path} has changed since it was analysed ({names}): findings of today are not of this "
+            "result."
+        )
     return check(path)
+
+
+def analysed_trial(result: xr.Dataset) -> Path | None:
+    """The trial file of a result, looked for from the folder of the file that the result was read from."""
+    source = result.encoding.get("source")
+    return trial_path(result.attrs, Path(source).parent if source else None)
 
 
 def _changed(result: xr.Dataset, path: Path) -> list[str]:

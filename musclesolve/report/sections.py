@@ -14,7 +14,7 @@ from musclesolve.checking.finding import SEVERITIES, Report
 from musclesolve.report.content import trial_sections as content
 from musclesolve.report.content.headline import general, limits
 from musclesolve.report.content.pieces import DAMAGE, Absent, reason
-from musclesolve.report.drawing import CHECK, FIGURE, PICTURE, DrawingTask, Made
+from musclesolve.report.drawing import CHECK, FIGURE, PICTURE, DrawingTask, Made, analysed_trial
 from musclesolve.report.figures.figure_choice import caption, figures_of
 from musclesolve.report.inputs import COMPARISON, RESULT, UNCERTAINTY, TrialFiles
 from musclesolve.results.dataset.result_quantities import is_elastic
@@ -124,7 +124,8 @@ def _content(name: str, trial: TrialFiles, key: str, made: Mapping[str, Made]) -
             if not isinstance(checked.content, Report):
                 raise Absent(str(checked.content))
             findings = {severity: checked.content.of(severity) for severity in SEVERITIES}
-            return {"verdict": checked.content.verdict, "found": findings}
+            path = analysed_trial(trial.base)
+            return {"verdict": checked.content.verdict, "found": findings, "path": path}
         case "picture":
             if picture is None:
                 raise Absent(ONE_PICTURE)

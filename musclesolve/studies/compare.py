@@ -23,7 +23,7 @@ from musclesolve.results.comparison_facts import agreement, agreement_csv
 from musclesolve.results.dataset.assemble import assemble
 from musclesolve.results.dataset.result_quantities import OF_SOLUTION, is_elastic
 from musclesolve.results.files.atomic_writing import reserved, write_files
-from musclesolve.results.files.result_netcdf import check_folder, check_inputs, netcdf_bytes
+from musclesolve.results.files.result_netcdf import check_folder, check_inputs, netcdf_bytes, trial_from
 from musclesolve.sharing.arguments import members
 from musclesolve.sharing.cost.cost_base import Cost
 from musclesolve.sharing.cost.cost_registry import find_cost
@@ -134,6 +134,7 @@ def compare_into(
         loaded = read_trial(trial)
         check_inputs(loaded.files.values(), folder, ["agreement.csv"])
         result = compare(loaded, costs, solver, side, progress=report)
+        result.attrs |= trial_from(trial, folder)
         files = {"comparison.nc": netcdf_bytes(result), **comparison_files(result, report)}
         files["agreement.csv"] = agreement_csv(result)
         report("writing", 1.0)

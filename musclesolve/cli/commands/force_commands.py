@@ -281,7 +281,7 @@ def emg(
     from musclesolve.plotting.study.emg_figures import emg_files
     from musclesolve.recording.trial import trial_file
     from musclesolve.results.files.atomic_writing import reserved, write_files
-    from musclesolve.results.files.result_netcdf import check_folder, check_inputs, netcdf_bytes
+    from musclesolve.results.files.result_netcdf import check_folder, check_inputs, netcdf_bytes, trial_from
     from musclesolve.results.tables.emg_tables import clock_lines, trade_off_document, trade_off_table
     from musclesolve.studies.emg_offset import emg_offset
     from musclesolve.studies.emg_trade_off import WEIGHTS, emg_trade_off
@@ -291,6 +291,7 @@ def emg(
         loaded = trial_file.read_trial(trial)
         check_inputs(loaded.files.values(), output, [])
         found = emg_trade_off(loaded, weight or WEIGHTS, cost, solver, side.value, report)
+        found.attrs |= trial_from(trial, output)
         clock: xr.Dataset | str
         try:
             clock = emg_offset(loaded, cost=cost, side=side.value)

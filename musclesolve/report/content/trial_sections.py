@@ -75,6 +75,7 @@ APART = {
     "reasons_r",
     "reasons_l",
     "reasons_other",
+    "trial_file_from_result",
 }
 """Attributes that stand elsewhere in the page, or are for the program itself."""
 

@@ -26,6 +26,8 @@ Value = TypeVar("Value")
 
 _BYTE = re.compile(r"[\udc80-\udcff]")
 _NEITHER = re.compile(r"[\x00\ud800-\udfff]")
+TRIAL_FROM_RESULT = "trial_file_from_result"
+"""Attribute of a result: the path of its trial file from the folder of the result."""
 
 
 def storable(value: Any) -> Any:
@@ -143,16 +145,39 @@ def result_attributes(path: Path) -> dict[str, str]:
         return {}
 
 
+def trial_from(trial: str | Path, folder: Path) -> dict[str, str]:
+    """The attribute of a result in a folder that names its trial file from there; none on another drive."""
+    try:
+        relative = os.path.relpath(os.path.realpath(trial), os.path.realpath(folder))
+    except ValueError:
+        return {}
+    return {TRIAL_FROM_RESULT: str(storable(Path(relative).as_posix()))}
+
+
+def trial_path(attributes: Mapping[str, Any], folder: Path | None) -> Path | None:
+    """The trial file of a result in a folder: as named from there if it exists, else by its absolute path.
+
+    A project that was copied or moved as a whole has its own trial file. None where the attributes name none; the file
+    that is returned need not exist. `folder` is None where the result is of no file.
+    """
+    relative, absolute = (str(attributes.get(name, "")) for name in (TRIAL_FROM_RESULT, "trial_file"))
+    if folder is not None and relative:
+        own = Path(os.path.normpath(Path(os.path.realpath(folder)) / relative))
+        if own.is_file():
+            return own
+    return Path(absolute) if absolute else None
+
+
 def check_folder(folder: Path, name: str, trial: Path, attributes: Mapping[str, str] | None = None) -> None:
     """Refuse a folder in which the file `name` is the result of another trial, before anything is computed.
 
-    A trial file of the same name that has moved is the same trial; a file that names no trial may be replaced.
-    `attributes` are its `result_attributes`, if they are known.
+    A trial file of the same name that has moved is the same trial, and so is that of a copied project, `trial_path`; a
+    file that names no trial may be replaced. `attributes` are its `result_attributes`, if they are known.
     """
-    stored = (result_attributes(folder / name) if attributes is None else attributes).get("trial_file")
-    if stored is None or stored == storable(os.path.realpath(trial)):
+    attributes = result_attributes(folder / name) if attributes is None else attributes
+    there = trial_path(attributes, folder)
+    if there is None or attributes.get("trial_file") == storable(os.path.realpath(trial)):
         return
-    there = Path(stored)
     if os.path.realpath(there) == os.path.realpath(trial):
         return
     if there.name == storable(trial.name) and not os.path.exists(there):

@@ -33,6 +33,7 @@ from musclesolve.results.files.result_netcdf import (
     read_result,
     result_attributes,
     storable,
+    trial_from,
 )
 from musclesolve.results.run_trial import run
 from musclesolve.studies.many_trials.recipe import ATTRIBUTE, input_hashes, is_current, recipe
@@ -93,6 +94,7 @@ def analyse(
             result = run(loaded, progress=progress, **options)  # type: ignore[arg-type]
             of_trial = more(loaded)
             drawn = _figures(result, progress, beside) if figures else {}
+        result.attrs |= trial_from(trial, folder)
         result.attrs[ATTRIBUTE] = recipe(hashes, options, [RESULT, *drawn])
         result.attrs[MEASURES] = Measures.of(result).as_json()
         progress("writing", 1.0)
@@ -154,6 +156,7 @@ def share_into(
         check_inputs(read, folder, [f"{stem}_{ending}.sto" for ending in ENDINGS])
         progress("sharing", 0.2)
         result = share_model(*inputs, **options)
+        result.attrs |= trial_from(inputs[1], folder)
         drawn = _figures(result, progress) if figures else {}
         progress("writing", 1.0)
         files = {RESULT: netcdf_bytes(result), **storage_files(result, stem), **drawn}
