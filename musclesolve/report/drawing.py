@@ -18,7 +18,7 @@ from musclesolve.checking.finding import Report
 from musclesolve.errors import InputError
 from musclesolve.recording.text.text_file import sha256
 from musclesolve.recording.trial.trial_file import read_trial
-from musclesolve.report.content.pieces import DAMAGE, reason
+from musclesolve.report.content.pieces import DAMAGE, Changed, reason
 from musclesolve.results.dataset.checked import MODEL
 from musclesolve.results.dataset.result_quantities import listed
 from musclesolve.results.files.result_netcdf import trial_path
@@ -91,6 +91,12 @@ def work(datasets: Sequence[xr.Dataset], job: DrawingTask, progress: Progress) -
 
 def recheck(result: xr.Dataset) -> Report | str:
     """What `check` finds in the recording of a result, or why this is not known, in a sentence."""
+    why, path = why_not_checked(result), analysed_trial(result)
+    return why if why or path is None else check(path)
+
+
+def why_not_checked(result: xr.Dataset) -> str:
+    """Why the recording of a result cannot be checked again, in a sentence, `Changed` where it is another; else ""."""
     if MODEL in result.attrs:
         return "These forces were shared on an OpenSim model; there is no trial file that could be checked."
     path = analysed_trial(result)
@@ -111,11 +117,11 @@ def recheck(result: xr.Dataset) -> Report | str:
         return f"The recording of {path} is not at hand any more as it was analysed: {first}"
     if changed:
         names = ", ".join(changed)
-        return (
+        return Changed(
             f"The recording of {path} has changed since it was analysed ({names}): findings of today are not of this "
             "result."
         )
-    return check(path)
+    return ""
 
 
 def analysed_trial(result: xr.Dataset) -> Path | None:

@@ -55,6 +55,7 @@ class TrialFiles:
     path: Path  # that file
     uncertainty: xr.Dataset | None = None
     comparison: xr.Dataset | None = None
+    changed: str = ""  # since it was analysed, in a sentence; known once the page is made
 
     @cached_property
     def facts(self) -> Facts:

@@ -23,7 +23,7 @@ from musclesolve.report.content.overview import (
     subjects,
     versions,
 )
-from musclesolve.report.content.pieces import DAMAGE, reason
+from musclesolve.report.content.pieces import DAMAGE, Changed, reason
 from musclesolve.report.content.trial_sections import contact_sources
 from musclesolve.report.drawing import CHECK, FIGURE, DrawingTask, Made, make
 from musclesolve.report.figures.figure_choice import caption, figures_of
@@ -141,8 +141,10 @@ def report_page(inputs: Inputs, progress: Progress | None = None, workers: int =
     for number, (trial, title) in enumerate(zip(inputs.trials, titles, strict=True), start=1):
         key = f"t{number}"
         own = [job for job in jobs if job.key.startswith(f"{key}-")]
+        checked = made[f"{key}-check"].content
+        trial.changed = checked if isinstance(checked, Changed) else ""
         try:
-            top = headline(trial.facts, made[f"{key}-check"].content)
+            top = headline(trial.facts, checked)
             in_implants += contact_sources(trial.facts)
         except DAMAGE as error:
             top = no_headline(reason(error))

@@ -48,6 +48,9 @@ def report(
 
     with progress() as update:
         written, inputs = write_report(result, output, update, cores(), geometry)
+    for trial in inputs.trials:
+        if trial.changed:
+            print_summary(line("warning", trial.changed))
     for each in inputs.unreadable:
         print_summary(line("left out", f"{each.path}: {each.reason}"))
     print_files([written])
@@ -72,12 +75,17 @@ def picture(
     geometry: Geometry = None,
 ) -> None:
     """Show the subject in motion: bones, muscles colored by activation, ground and contact forces."""
+    from musclesolve.report.content.pieces import Changed
+    from musclesolve.report.drawing import why_not_checked
     from musclesolve.report.picture.save_picture import save_picture
     from musclesolve.results.files.atomic_writing import reserved
+    from musclesolve.results.files.result_netcdf import read_result
 
     path = output or result.parent / "picture.html"
     with progress() as report, reserved(path.parent):
         missing = save_picture(result, path, speed, report, geometry=geometry)
+    if isinstance(changed := why_not_checked(read_result(result)), Changed):
+        print_summary(line("warning", changed))
     if missing:
         print_summary("\n".join(lines("note", missing)))
     print_files([path])

@@ -16,7 +16,7 @@ from markupsafe import Markup
 from musclesolve._util.bundled_toml import bundled_toml
 from musclesolve._util.sides import OTHER, SIDE_NAMES, side_of
 from musclesolve.checking.finding import SEVERITIES, Report
-from musclesolve.report.content.pieces import DAMAGE, Number, joined, muscle_names, plain, sentence
+from musclesolve.report.content.pieces import DAMAGE, Changed, Number, joined, muscle_names, plain, sentence
 from musclesolve.results.dataset.result_quantities import listed, text
 from musclesolve.results.facts import Facts
 from musclesolve.results.plausibility import NOT_KNOWN, NOT_PLAUSIBLE, plausibility
@@ -190,6 +190,8 @@ def general(of_model: bool = False, elastic: bool = False) -> list[str]:
 def limits(facts: Facts, checked: Report | str | None = None) -> list[Limit]:
     """The limits of one trial; a part of the result that is missing or damaged leaves its own out."""
     known = []
+    if isinstance(checked, Changed):
+        known.append(_limit("changed", sentence=checked))
     if isinstance(checked, Report):
         for severity in SEVERITIES[:2]:
             if count := len(checked.of(severity)):

@@ -116,6 +116,12 @@ DAMAGE = (MuscleSolveError, LookupError, ValueError, TypeError, ArithmeticError)
 """A report says so in the place of the part and has the others. Anything else is a fault of the program, and raised."""
 
 
+class Changed(str):
+    """A sentence: the recording of a result is not the one that was analysed."""
+
+    __slots__ = ()
+
+
 def reason(error: Exception) -> str:
     """Why a part is not there, in a line."""
     text = error.problem if isinstance(error, InputError) else f"{type(error).__name__}: {error}"
