@@ -130,6 +130,17 @@ class Desk:
             if self.trial.text != before:
                 self.changed("text", by)
 
+    def look_at_file(self) -> None:
+        """Take what another program has changed in the trial file that is open, or that it is gone."""
+        if self.trial is None:
+            return
+        try:
+            if self.trial.reload():
+                self.changed("text")
+        except MuscleSolveError:
+            self.trial = None
+            self.changed("trial")
+
     # ---- what follows from it
 
     @property

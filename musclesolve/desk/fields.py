@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from math import inf, isfinite
 from typing import Any
 
 from nicegui import ui
@@ -87,11 +88,11 @@ def field(
             if then is not None:
                 then()
 
-    entry: ui.number | ui.input | None = None
+    entry: ui.input | None = None
 
     def take(guess: Any) -> None:
         if entry is not None:
-            entry.set_value(guess)
+            entry.set_value(str(guess))
         taken(guess)
 
     with ui.row().classes("ms-field"):
@@ -111,14 +112,9 @@ def field(
         elif spec["type"] == "number" and "words" in spec:
             _number_or_word(title, spec, value, taken)
         elif spec["type"] in ("number", "whole") and not isinstance(value, str):
-            entry = number = ui.number(
-                title,
-                value=value,
-                min=spec.get("minimum", spec.get("above")),
-                max=spec.get("maximum"),
-                placeholder=f"{default}" if default is not None else "",
-            ).props("outlined dense")
-            number.classes("ms-input").on("change", lambda: taken(number.value))
+            entry = _number(title, spec, value, taken)
+            entry.props["placeholder"] = "" if default is None else str(default)
+            entry.classes("ms-input")
         else:
             entry = text = ui.input(title, value=str(value or ""), placeholder=str(default or "")).props(
                 "outlined dense"
@@ -142,6 +138,49 @@ def statements(rows: Iterable[tuple[str, str]], classes: str = "") -> None:
                 ui.label(statement)
 
 
+def read_number(text: str | None) -> float | None:
+    """A number as people type it, with a point or a comma; None for what is none."""
+    try:
+        number = float((text or "").strip().replace(",", "."))
+    except ValueError:
+        return None
+    return number if isfinite(number) else None
+
+
+def fault_of(text: str | None, spec: Mapping[str, Any], title: str) -> str | None:
+    """Why a number is not taken, with what may be meant; None where it is, or where nothing is stated."""
+    if not (text or "").strip():
+        return None
+    number = read_number(text)
+    if number is None:
+        return "A number, such as 1.75"
+    low, high = spec.get("minimum", spec.get("above", -inf)), spec.get("maximum", inf)
+    if low <= number <= high and number != spec.get("above"):
+        return None
+    ends = f"{low:g} to {high:g}" if isfinite(high) else f"above {low:g}"
+    for ending, unit, factor in (
+        ("[m]", "centimetres", 0.01),
+        ("[kg]", "grams", 0.001),
+        ("[m]", "millimetres", 0.001),
+    ):
+        if title.endswith(ending) and low <= number * factor <= high:
+            return f"Not taken: {ends}. In {unit}? Then write {number * factor:g}"
+    return f"Not taken: {ends}"
+
+
+def _number(title: str, spec: Mapping[str, Any], value: Any, taken: Callable[[Any], None]) -> ui.input:
+    """A field for a number; what cannot be is said at the field and not written."""
+    shown = "" if value is None else f"{value:g}" if float(f"{value:g}") == value else str(value)
+    entry = ui.input(title, value=shown, validation=lambda text: fault_of(text, spec, title))
+
+    def stated() -> None:
+        if fault_of(entry.value, spec, title) is None:
+            taken(read_number(entry.value))
+
+    entry.props('outlined dense inputmode="decimal"').on("change", stated)
+    return entry
+
+
 NUMBER = "number"
 
 
@@ -155,8 +194,8 @@ def _number_or_word(title: str, spec: Mapping[str, Any], value: Any, taken: Call
     def chosen(word: str) -> None:
         if word != NUMBER:
             taken(word)
-        elif number.value is not None:
-            taken(number.value)
+        elif (stated := read_number(number.value)) is not None:
+            taken(stated)
 
     with ui.column().classes("ms-input gap-1"):
         select = ui.select(
@@ -165,24 +204,23 @@ def _number_or_word(title: str, spec: Mapping[str, Any], value: Any, taken: Call
             label=title,
             on_change=lambda event: chosen(event.value),
         ).props("outlined dense options-dense")
-        number = ui.number(
-            title,
-            value=value if is_number else default if isinstance(default, int | float) else None,
-            min=spec.get("minimum", spec.get("above")),
-            max=spec.get("maximum"),
-        ).props("outlined dense")
-        number.on("change", lambda: taken(number.value))
+        usual = default if isinstance(default, int | float) else None
+        number = _number(title, spec, value if is_number else usual, taken)
         number.bind_visibility_from(select, "value", value=NUMBER)
         for each in (select, number):
             each.classes("w-full")
 
 
+def is_example(each: Open) -> bool:
+    """Whether what a draft leaves open is an example and no guess: of what is chosen from a list."""
+    return "choices" in trial_keys().get(each.table, {}).get("keys", {}).get(str(each.key), {})
+
+
 def _suggestion(each: Open, take: Callable[[Any], object]) -> None:
     """What the draft has left open, with a button that takes its value."""
     ui.label(f"{each.why[0].upper()}{each.why[1:]}.").classes("ms-suggested")
-    # Of what is chosen from a list a draft gives an example, no guess.
     with ui.row():
-        if each.value is not None and "choices" not in trial_keys()[each.table]["keys"][str(each.key)]:
+        if each.value is not None and not is_example(each):
             ui.button(f"Take the guess: {value_text(each.value)}", on_click=lambda: take(each.value)).props(
                 "outline dense no-caps"
             )

@@ -20,7 +20,7 @@ from musclesolve.recording.c3d.c3d_file import is_c3d, read_c3d
 from musclesolve.recording.c3d.force_platforms import read_plates
 from musclesolve.recording.data import SIDES, PlateForce, Side, Trial
 from musclesolve.recording.formats import read_forces_table
-from musclesolve.recording.plates.foot_forces import is_stated, plate_of
+from musclesolve.recording.plates.foot_forces import AUTO, is_stated, plate_of
 from musclesolve.recording.schema import Document
 from musclesolve.recording.trial.trial_file import ranged, rotation_of
 
@@ -122,13 +122,14 @@ def _plates(document: Document, content: dict, trial: Trial) -> tuple[SeenPlate,
     elif "forces" in files:
         table = read_forces_table(path)
         for index, entry in enumerate(entries):
-            if not is_stated(entry):
+            if not is_stated({**entry, "side": entry["side"] or AUTO}):
                 continue
             plate = plate_of(document, content, index, table, rotation)
             names = entry["force"] if isinstance(entry["force"], str) else ", ".join(entry["force"])
             vertical = plate.force[:, 2]
             steps = _steps(plate.time, vertical, trial)
-            seen.append(SeenPlate(names, index, None, entry["side"], plate.time, vertical, None, steps))
+            side = entry["side"] or ""
+            seen.append(SeenPlate(names, index, None, side, plate.time, vertical, None, steps))
     return tuple(seen)
 
 

@@ -29,6 +29,7 @@ class Task:
     then: Callable[[Task], None] | None = None
     stage: str = "waiting"
     fraction: float = 0.0
+    moved: float = 0.0  # when the fraction changed last
     ended: float | None = None
     value: Any = None
     error: Exception | None = None
@@ -37,9 +38,10 @@ class Task:
     @property
     def left(self) -> float | None:
         """Seconds that it will still take at this rate; None where that is not known."""
-        if self.ended is not None or self.fraction < 0.05:
+        if self.ended is not None or self.fraction < 0.2:
             return None
-        return (monotonic() - self.begun) * (1.0 - self.fraction) / self.fraction
+        left = (self.moved - self.begun) * (1.0 - self.fraction) / self.fraction - (monotonic() - self.moved)
+        return left if left > 0.0 else None
 
     @property
     def succeeded(self) -> bool:
@@ -127,6 +129,8 @@ class Runner:
                     continue
                 fresh = True
                 if kind == PROGRESS:
+                    if content[1] != self.task.fraction:
+                        self.task.moved = monotonic()
                     self.task.stage, self.task.fraction = content
                 elif kind == DONE and isinstance(content, Exception):
                     self._end(error=content)

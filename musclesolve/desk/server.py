@@ -33,6 +33,8 @@ from musclesolve.desk.view import View
 from musclesolve.desk.work_folder import LARGEST
 from musclesolve.errors import InputError
 
+LOOK = 10
+"""Once in so many polls the trial file is looked at, which another program may have changed."""
 POLL = 0.1
 """So often is the process of the tasks asked for news [s]."""
 SHOWN = (
@@ -144,10 +146,13 @@ def _application(desk: Desk, token: str) -> FastAPI:
         )
 
     async def watch() -> None:
+        looks = 0
         while True:
             await asyncio.sleep(POLL)
             if desk.runner.poll():
                 desk.changed("task")
+            if (looks := looks + 1) % LOOK == 0:
+                desk.look_at_file()
 
     watching = list[asyncio.Task[None]]()
 

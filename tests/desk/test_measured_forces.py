@@ -59,6 +59,14 @@ def test_a_trial_without_motion_is_refused(tmp_path):
         measured_forces(path)
 
 
+def test_a_plate_without_a_foot_is_shown_so_that_one_can_be_chosen(tmp_path):
+    copy = open_copy(reference_stride())
+    copy.lines = [line for line in copy.lines if not line.startswith("side")]
+    seen = measured_forces(write_copy(copy, tmp_path))
+    assert [plate.stated for plate in seen.plates] == ["", ""]
+    assert all(plate.steps for plate in seen.plates)
+
+
 def test_a_trial_without_mass_is_shown(tmp_path):
     copy = open_copy(reference_stride())
     copy.lines = [line for line in copy.lines if not line.startswith("mass_kg")]

@@ -11,12 +11,14 @@ from nicegui import ui
 
 from musclesolve.checking.finding import SEVERITIES, Where
 from musclesolve.desk.desk import Desk
-from musclesolve.desk.fields import title_of
+from musclesolve.desk.fields import is_example, title_of
 from musclesolve.desk.trial_document import Open
 from musclesolve.desk.view import Focus, State, Step, View
 
 HEADINGS = {"error": "Errors", "warning": "Warnings", "note": "Notes"}
 SIGNS = {"error": "error", "warning": "warning", "note": "info"}
+READ = "keep it in mind"
+"""The remedy of a note that has none."""
 STEP_OF = {
     "subject": "subject",
     "files": "files",
@@ -26,7 +28,7 @@ STEP_OF = {
     ),
     **dict.fromkeys(("plates", "force"), "plates"),
     "time": "events",
-    **dict.fromkeys(("filter", "muscles", "sharing", "knee", "emg", "uncertainty"), "run"),
+    **dict.fromkeys(("filter", "muscles", "sharing", "knee", "uncertainty"), "run"),
 }
 """Table of the trial file -> the step that shows it."""
 
@@ -122,7 +124,7 @@ class Check:
                     )
                     ui.label(name).classes("ms-what")
                     ui.label(f"{each.why[0].upper()}{each.why[1:]}").classes("ms-remedy")
-                    if each.value is not None and each.key:
+                    if each.value is not None and each.key and not is_example(each):
                         ui.label(f"Suggested: {each.value}").classes("ms-suggested")
                 with ui.row().classes("ms-turn-small"):
                     self._show_button(target(where_of(each), self._steps), name)
@@ -177,7 +179,8 @@ class Check:
             ui.icon(SIGNS[each["severity"]]).classes("ms-sign").props(f'aria-label="{each["severity"]}"')
             with ui.column().classes("ms-words"):
                 ui.label(f"{each['what'][0].upper()}{each['what'][1:]}").classes("ms-what")
-                ui.label(f"Remedy: {each['remedy']}").classes("ms-remedy")
+                if not each["remedy"].startswith(READ):
+                    ui.label(f"Remedy: {each['remedy']}").classes("ms-remedy")
                 if at := place(each["where"]):
                     ui.label(at).classes("ms-place")
             to, inside = target(each["where"], self._steps), each["where"]["field"] or each["where"]["line"]

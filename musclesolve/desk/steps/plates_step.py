@@ -76,6 +76,11 @@ class Plates:
             "The floor from above, walking to the right. Blue: right foot, orange: left foot; thin: heels and toes, "
             "thick: centers of pressure, which should lie between them."
         ).classes("ms-why")
+        walk, forces = seen.trial.markers.time, seen.plates[0].time
+        ui.label(
+            f"Recorded: markers {walk[0]:.2f} to {walk[-1]:.2f} s, forces {forces[0]:.2f} to {forces[-1]:.2f} s. "
+            "Files of one trial cover the same time."
+        ).classes("ms-why")
         for plate in seen.plates:
             self._plate(seen, plate)
         if any(plate.number is not None and plate.index is not None for plate in seen.plates):
@@ -87,6 +92,8 @@ class Plates:
                 ui.label(plate.name).classes("ms-part")
                 choices = dict(FEET)
                 value = {"": FOUND, "auto": FOUND}.get(plate.stated, plate.stated)
+                if plate.number is None and not plate.stated:
+                    choices, value = {"": "not stated: choose"} | choices, ""
                 if plate.number is not None:
                     named = any(each.index is not None for each in seen.plates)
                     choices[UNUSED] = "nobody: not used"
@@ -114,6 +121,8 @@ class Plates:
 
     async def _stated(self, seen: MeasuredForces, plate: SeenPlate, choice: str) -> None:
         if plate.number is None:
+            if not choice:
+                return
             self.view.state(plate.place(0), {FOUND: "auto"}.get(choice, choice))
         else:
             chosen = {each.number: _usual(each) for each in seen.plates} | {plate.number: choice}
@@ -178,17 +187,17 @@ def plan(seen: MeasuredForces) -> str:
 
 
 def state(desk: Desk) -> State:
-    """Whether the trial names forces."""
+    """Whether the trial names forces, and the foot of each plate of a text file."""
     if desk.trial is None:
         return ""
     if desk.is_model:
         return "done"
     markers = str(desk.trial.value("files", "markers") or "").lower()
     forces = str(desk.trial.value("files", "forces") or "").lower()
-    named = bool(
-        forces.endswith(".c3d") or (not forces and markers.endswith(".c3d")) or desk.trial.value("force")
-    )
-    return "done" if named else "open"
+    if (forces or markers).endswith(".c3d"):
+        return "done"
+    plates = desk.trial.value("force") or []
+    return "done" if plates and all("side" in plate for plate in plates) else "open"
 
 
 PLATES = Step(
