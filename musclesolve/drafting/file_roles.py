@@ -120,6 +120,13 @@ def file_roles(contents: FolderContents) -> FileRoles:
         )
     left_out += [f"{file.path.name}: another standing trial" for file in standing if file is not static]
     trials = [_with_tables(contents, motion, static, motions) for motion in motions]
+    used = [file for trial in trials for file in (trial.forces, trial.static_forces)]
+    said = " ".join(text for trial in trials for text in trial.unclear.values())
+    left_out += [
+        f"{file.path.name}: forces that were not taken for those of a motion here"
+        for file in contents.forces
+        if file not in used and file.path.name not in said
+    ]
     if unclear:
         trials = [replace(trial, unclear={"static": unclear, **trial.unclear}) for trial in trials]
     return FileRoles(tuple(trials), static, tuple(functional), tuple(left_out))

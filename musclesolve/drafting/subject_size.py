@@ -78,7 +78,8 @@ def check_given(subject: GivenSubject) -> None:
         key = next((line.key for line in stated if (error.where or "").endswith(f" {line.key}")), None)
         if key is not None:
             option = f"--{key.replace('_', '-')}"
-            problem, expected, remedy = error.problem, error.expected, "correct the option"
+            remedy = "correct the option" if key == "sex" else error.remedy
+            problem, expected = error.problem, error.expected
             raise InputError(problem, code=error.code, where=option, expected=expected, remedy=remedy)
 
 

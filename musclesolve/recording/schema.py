@@ -408,7 +408,7 @@ class _Examination:
                 problem, expected = wrong
                 remedy, known = f"write {_example(key, rule)}", rule.get("choices", rule.get("words"))
                 if "choices" not in rule and KINDS[rule["type"]].holds(values[key]):
-                    remedy = "check the value and its unit"
+                    remedy = _in_another_unit(values[key], rule) or "check the value and its unit"
                 elif isinstance(values[key], str) and known:
                     remedy = suggestion(values[key], known) or remedy
                 self.refuse(problem, (table, key, index), expected, remedy)
@@ -444,6 +444,16 @@ def value_problem(value: Any, rule: Fields) -> tuple[str, str] | None:
         if beyond := [part for part in listed if not all(_within(number, rule) for number in part)]:
             return f"a value is {as_text(beyond[0])}", f"{kind.called}, {_range(rule)}: {about}"
     return None
+
+
+def _in_another_unit(value: Any, rule: Fields) -> str:
+    """The remedy of a number that lies within its range when it is read in another unit; "" where none is."""
+    if not is_number(value):
+        return ""
+    for unit, factor in rule.get("mistaken_units", {}).items():
+        if _within(value * factor, rule):
+            return f"{value:g} looks like {unit}: write {value * factor:.4g}"
+    return ""
 
 
 def check_value(value: Any, table: str, key: str) -> None:

@@ -64,7 +64,7 @@ def test_a_recording_in_two_formats_is_one_motion_with_the_plates_of_the_c3d(tmp
         shutil.copy(path, both)
     draft = draft_folder(both)
     assert table(draft, "files") == {"markers": "walk.c3d", "static": "static.c3d"}
-    assert len(draft.left_out) == 2
+    assert len(draft.left_out) == 3 and "forces.mot" in draft.left_out[2]
 
 
 def test_forces_of_the_standing_trial_are_no_forces_of_the_motion_and_weigh_the_subject(

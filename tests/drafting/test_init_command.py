@@ -38,6 +38,36 @@ def test_it_writes_what_it_recognised_and_names_the_next_command(tmp_path: Path)
     }
 
 
+def test_the_next_command_can_be_copied_into_a_shell(tmp_path: Path) -> None:
+    folder = recordings(tmp_path / "Übung mit Läufer 3")
+    code, said = call(folder)
+    assert code == 0 and f"musclesolve check '{folder / 'trial.toml'}'" in said
+
+
+def test_forces_that_no_motion_uses_are_named(tmp_path: Path) -> None:
+    recordings(tmp_path)
+    (tmp_path / "jump_grf.mot").write_bytes((tmp_path / "forces.mot").read_bytes())
+    (tmp_path / "forces.mot").rename(tmp_path / "walk_grf.mot")
+    code, said = call(tmp_path)
+    assert code == 0 and "jump_grf.mot" in said.partition("left out")[2]
+    assert "walk_grf.mot" not in said.partition("left out")[2].partition("next")[0]
+
+
+@pytest.mark.parametrize(
+    ("option", "value", "remedy"),
+    [
+        ("--stature-m", 183, "183 looks like centimetres: write 1.83"),
+        ("--stature-m", 1830, "1830 looks like millimetres: write 1.83"),
+        ("--mass-kg", 850, "850 looks like newtons: write 86.67"),
+        ("--mass-kg", 72500, "72500 looks like grams: write 72.5"),
+        ("--mass-kg", 1, "check the value and its unit"),
+    ],
+)
+def test_a_size_in_another_unit_is_recognised(option: str, value: float, remedy: str, tmp_path: Path) -> None:
+    code, said = call(recordings(tmp_path), option, value)
+    assert code == 2 and remedy in " ".join(said.split())
+
+
 def test_a_trial_file_that_is_there_is_not_replaced_unless_asked(tmp_path: Path) -> None:
     path = recordings(tmp_path) / "trial.toml"
     path.write_text("mine")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -93,9 +94,8 @@ def _print_study(draft: StudyDraft) -> None:
     for text in (*lines("not read", draft.unread), *lines("left open", draft.todos or ("nothing",))):
         print_summary(text)
     edit = f"search for TODO in {draft.path}, then " if draft.todos else ""
-    print_summary(
-        line("next", f"{edit}musclesolve check {draft.path}; musclesolve study {draft.path} -o results")
-    )
+    path = shlex.quote(str(draft.path))
+    print_summary(line("next", f"{edit}musclesolve check {path}; musclesolve study {path} -o results"))
 
 
 def _print_draft(draft: FolderDraft) -> None:
@@ -121,11 +121,10 @@ def _print_draft(draft: FolderDraft) -> None:
 def _print_next(paths: list[Path], draft: FolderDraft) -> None:
     from musclesolve.results.tables.lines import line
 
-    names = " ".join(str(path) for path in paths[:1])
     todo = any(trial.todos for trial in draft.trials)
-    edit = f"search for TODO in {names}, then " if todo else ""
+    edit = f"search for TODO in {paths[0]}, then " if todo else ""
     more = "; the others likewise" if len(paths) > 1 else ""
-    print_summary(line("next", f"{edit}musclesolve check {names}{more}"))
+    print_summary(line("next", f"{edit}musclesolve check {shlex.quote(str(paths[0]))}{more}"))
 
 
 def check(
@@ -265,4 +264,5 @@ def synthesize(
     if fault:
         print_summary(f"{'planted':<17} {', '.join(fault)}")
     trial = output / "trial.toml"
-    print_summary(f"{'next':<17} musclesolve check {trial}; musclesolve run {trial} -o {output / 'results'}")
+    check, run = ["musclesolve", "check", str(trial)], ["musclesolve", "run", str(trial), "-o"]
+    print_summary(f"{'next':<17} {shlex.join(check)}; {shlex.join([*run, str(output / 'results')])}")

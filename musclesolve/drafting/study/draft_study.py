@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -67,7 +68,7 @@ def draft_study(folder: str | Path, output: Path | None = None) -> StudyDraft:
     )
     raw = [
         Line("", todo=f"draft the trial files of these recordings and add them: musclesolve init {place}")
-        for place in found.raw
+        for place in (shlex.quote(str(each)) for each in found.raw)
     ]
     tables = (
         _design(named),
@@ -109,7 +110,7 @@ def _no_trial(folder: Path, found: FoundStudy) -> InputError:
     elif found.raw:
         places = ", ".join(place.relative_to(folder).as_posix() for place in found.raw[:_MOST_LISTED])
         problem = f"there are recordings without trial files, in {places}"
-        remedy = f"draft trial files first: musclesolve init {found.raw[0]}"
+        remedy = f"draft trial files first: musclesolve init {shlex.quote(str(found.raw[0]))}"
     expected = (
         "trial files (.toml), results of AddBiomechanics (folders or .b3d files), sessions of OpenCap, or OpenSim "
         "models with coordinates and loads or moments"
@@ -232,7 +233,7 @@ def _recognised(
     for reason, count in reasons.items():
         yield "excluded", f"{count} trial{'s' * (count > 1)}: {reason}"
     for place in found.raw[:_MOST_LISTED]:
-        yield "no trial file", f"musclesolve init {place}"
+        yield "no trial file", f"musclesolve init {shlex.quote(str(place))}"
 
 
 def _few(parts: Sequence[str]) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 import tomllib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -175,7 +176,9 @@ def _of_file(path: Path, levels: tuple[str, ...]) -> FoundTrial | None:
     notes = []
     document = Document(path)
     if "markers" in content["files"] and (errors := examined(document)[1]):
-        notes.append(f"{path.name} is not complete: {errors[0].problem} (musclesolve check {path.name})")
+        notes.append(
+            f"{path.name} is not complete: {errors[0].problem} (musclesolve check {shlex.quote(path.name)})"
+        )
     return FoundTrial((*levels, path.stem), {"file": path}, stated, notes=tuple(notes))
 
 

@@ -28,6 +28,15 @@ from musclesolve.recording.text.text_file import decoded
 Value = Array | list[str]
 BLOCK = 512
 _MAGIC = 0x50
+_OTHERS = {
+    b"\x89PNG": "a picture (PNG)",
+    b"\xff\xd8\xff": "a picture (JPEG)",
+    b"GIF8": "a picture (GIF)",
+    b"%PDF": "a PDF document",
+    b"PK\x03\x04": "a ZIP archive, or a file of an office program",
+}
+"""First bytes of files that are no recordings -> what they are."""
+_PRINTED = frozenset(b"\t\n\r") | frozenset(range(0x20, 0x7F))
 _MOST_DIMENSIONS = 7
 LONGEST = 4096 * BLOCK
 """Greatest length of header and parameter section together [bytes]: the section counts at most 255 blocks."""
@@ -143,7 +152,18 @@ def corrupted(
 
 
 def read_description(raw: bytes, path: Path) -> Description:
-    """Read header and parameters from the beginning of a file, which may be longer."""
+    """Read header and parameters from the beginning of a file, which may be longer.
+
+    Some other files have 50 (hexadecimal) as second byte too: PNG, PDF.
+    """
+    other = next((kind for magic, kind in _OTHERS.items() if raw.startswith(magic)), None)
+    if other is None and raw and all(byte in _PRINTED for byte in raw[:BLOCK]):
+        other = "a text file"
+    if other is not None:
+        problem, remedy = f"this is {other}, not a C3D file", "name the C3D file of the recording"
+        if other == "a text file":
+            remedy += ", or give a file of text its own suffix (.trc, .mot, .sto, .csv)"
+        raise error_at(path, None, problem, "a C3D file of the capture software", remedy)
     if len(raw) < 2 or raw[1] != _MAGIC or raw[0] == 0:
         problem, expected = "this is not a C3D file", "a second byte of 80 (hexadecimal 50)"
         raise error_at(path, None, problem, expected, "export the recording as C3D, or name the C3D file")

@@ -15,6 +15,7 @@ from rich.table import Table
 from musclesolve._util.sides import split_side, with_side
 from musclesolve.results.comparison_facts import ComparisonFacts
 from musclesolve.results.facts import Facts, LegFacts
+from musclesolve.results.plausibility import plausibility
 from musclesolve.results.tables.lines import decimal, names, numbers, words
 
 MOST_MUSCLES = 10
@@ -139,10 +140,15 @@ def _page_of_contact(facts: ComparisonFacts) -> Table | None:
     if "joint_reaction" not in facts.comparison:
         return None
     joints = list(next(iter(facts.under.values())).contact_by_joint)
-    table = _page_table("cost", joints)
+    table = _page_table("cost", [*joints, "plausibility"])
     for cost, under in facts.under.items():
         peaks = {peak.joint: peak.body_weights for peak in under.contact_peaks}
-        table.add_row(cost, *(_of_legs(facts, joint, peaks, 2) for joint in joints))
+        judged = plausibility(under)
+        beyond = dict.fromkeys(
+            each.place.split()[-1] for each in judged.findings if each.place and each.passed is False
+        )
+        verdict = f"{judged.label} ({', '.join(beyond)})" if beyond else judged.label
+        table.add_row(cost, *(_of_legs(facts, joint, peaks, 2) for joint in joints), verdict)
     return table
 
 

@@ -375,3 +375,21 @@ def test_a_corrupted_file_is_read_or_refused(sound: bytes, tmp_path: Path, data:
     for recording in recordings:
         for vector in (recording.force, recording.point, recording.moment):
             assert vector.shape == (len(recording.time), 3) and np.isfinite(vector).all()
+
+
+@pytest.mark.parametrize(
+    ("first", "kind"),
+    [
+        (b"\x89PNG\r\n\x1a\n", "a picture (PNG)"),
+        (b"\xff\xd8\xff\xe0", "a picture (JPEG)"),
+        (b"%PDF-1.7", "a PDF document"),
+        (b"PK\x03\x04", "a ZIP archive"),
+        (b"PathFileType\t4\t(X/Y/Z)\twalk.trc\n", "a text file"),
+    ],
+)
+def test_another_kind_of_file_is_named(tmp_path: Path, first: bytes, kind: str):
+    path = tmp_path / "walk.c3d"
+    path.write_bytes(first + (b"" if kind == "a text file" else bytes(600)))
+    with pytest.raises(InputError, match="not a C3D file") as error:
+        read_c3d(path)
+    assert kind in error.value.problem

@@ -12,6 +12,8 @@ from rich.console import Console
 
 import musclesolve as ms
 from musclesolve.data.bundled import reference_stride
+from musclesolve.results.comparison_facts import ComparisonFacts
+from musclesolve.results.plausibility import plausibility
 from musclesolve.results.tables.comparison_tables import summary_parts, tables
 
 COSTS = ["stress_cubed", "force_squared", "soft_saturation"]
@@ -72,3 +74,12 @@ def test_one_leg_without_contact_forces(comparison):
     one = comparison.sel(muscle=muscles).drop_vars("joint_reaction")
     text = "\n".join(printed(summary_parts(one)))
     assert "(right)" in text and "left" not in text and "contact force" not in text
+
+
+def test_each_cost_has_its_verdict_and_the_joints_beyond_what_was_measured(comparison):
+    text = "\n".join(printed(summary_parts(comparison), 140))
+    for cost, under in ComparisonFacts(comparison).under.items():
+        judged = plausibility(under)
+        row = next(line for line in text.partition("contact force")[2].splitlines() if line.startswith(cost))
+        assert judged.label in row
+        assert ("knee" in row) == any("knee" in each for each in judged.against)
