@@ -9,7 +9,8 @@ from functools import cached_property
 import numpy as np
 
 from musclesolve._util.arrays import Array, Indices
-from musclesolve.report.picture.lofted_bones import lofted_bones
+from musclesolve.report.picture.lofted_bones import lofted_bones, placements
+from musclesolve.report.picture.patella import Knee, patellae
 from musclesolve.results.dataset.picture import Skeleton
 
 WALKER = "walker_"
@@ -34,17 +35,27 @@ class Surface:
 
 
 @dataclass(frozen=True, eq=False)
+class SimpleBones:
+    """Surfaces by the names of their segments, and of the knees by what stands before and after "patella"."""
+
+    surfaces: dict[str, Surface]
+    knees: dict[tuple[str, str], tuple[Knee, Surface, Surface]]
+
+
+@dataclass(frozen=True, eq=False)
 class Bones:
     """One surface for each of B segments.
 
     segments (B): names. surfaces (B): in the axes of the segment (forward, left and up in the standing pose), from its
-    position. place (T, B, 3) [m] and rotation (T, B, 3, 3) of the segments, NaN where not known.
+    position. place (T, B, 3) [m] and rotation (T, B, 3, 3) of the segments, NaN where not known. The last are patellae
+    and their ligaments, which are no segments of the skeleton; standard: what they are made from.
     """
 
     segments: tuple[str, ...]
     surfaces: tuple[Surface, ...]
     place: Array
     rotation: Array
+    standard: SimpleBones
 
     def placed(self, frame: int) -> list[Array]:
         """The vertices (V, 3) [m] of each surface in the laboratory."""
@@ -52,18 +63,33 @@ class Bones:
         return [surface.vertices @ rotation.T + place for surface, place, rotation in poses]
 
     @classmethod
-    def fixed(cls, surfaces: Mapping[str, Surface], skeleton: Skeleton) -> Bones:
-        """Surfaces by the names of their segments, on a skeleton."""
+    def fixed(cls, standard: SimpleBones, skeleton: Skeleton) -> Bones:
+        """Surfaces by the names of their segments, on a skeleton, and the patellae between them."""
+        surfaces = standard.surfaces
         kept = [k for k, name in enumerate(skeleton.segments) if name in surfaces]
         place, rotation = (
             np.asarray(each[:, kept], dtype=float) for each in (skeleton.place, skeleton.rotation)
         )
-        names = tuple(skeleton.segments[k] for k in kept)
-        return cls(names, tuple(surfaces[name] for name in names), place, rotation)
+        names = [skeleton.segments[k] for k in kept]
+        every, places, rotations = [surfaces[name] for name in names], [place], [rotation]
+        for (before, side), (knee, *pair) in standard.knees.items():
+            of = [names.index(before + name) for name in (knee.femur, knee.tibia)]
+            poses = knee.poses(*((place[:, k], rotation[:, k]) for k in of))
+            names += [f"{before}patella_{side}", f"{before}patellar_ligament_{side}"]
+            every += pair
+            places += [at[:, None] for at, _ in poses]
+            rotations += [turned[:, None] for _, turned in poses]
+        return cls(
+            tuple(names),
+            tuple(every),
+            np.concatenate(places, axis=1),
+            np.concatenate(rotations, axis=1),
+            standard,
+        )
 
     def moved(self, skeleton: Skeleton) -> Bones:
         """The same surfaces on the same skeleton in other poses."""
-        return Bones.fixed(dict(zip(self.segments, self.surfaces, strict=True)), skeleton)
+        return Bones.fixed(self.standard, skeleton)
 
 
 def bones_of(skeleton: Skeleton, subjects: Sequence[str], knee_widths: Mapping[str, float]) -> Bones:
@@ -74,19 +100,31 @@ def bones_of(skeleton: Skeleton, subjects: Sequence[str], knee_widths: Mapping[s
         subjects: what the names of points and segments of each subject begin with.
         knee_widths: breadth over the epicondyles [m] by side, as far as known.
     """
-    surfaces: dict[str, Surface] = {}
-    for before in subjects:
-        surfaces |= simple_surfaces(skeleton, knee_widths, before)
-    return Bones.fixed(surfaces, skeleton)
+    every = [simple_bones(skeleton, knee_widths, before) for before in subjects]
+    surfaces = {name: surface for each in every for name, surface in each.surfaces.items()}
+    knees = {key: knee for each in every for key, knee in each.knees.items()}
+    return Bones.fixed(SimpleBones(surfaces, knees), skeleton)
 
 
-def simple_surfaces(
+def bones_of_model(skeleton: Skeleton, meshes: Mapping[str, Surface]) -> Bones:
+    """The bones of an OpenSim model: meshes by body, and simple bones for the bodies without one.
+
+    A patella is added between simple bones only: it does not fit the surfaces of others.
+    """
+    simple = simple_bones(skeleton, of_model=True)
+    knees = {
+        key: knee for key, knee in simple.knees.items() if not {knee[0].femur, knee[0].tibia} & set(meshes)
+    }
+    return Bones.fixed(SimpleBones(simple.surfaces | dict(meshes), knees), skeleton)
+
+
+def simple_bones(
     skeleton: Skeleton,
     knee_widths: Mapping[str, float] | None = None,
     before: str = "",
     of_model: bool = False,
-) -> dict[str, Surface]:
-    """Surfaces by bones.toml of the segments whose names begin like that; of_model: the bodies of an OpenSim model."""
+) -> SimpleBones:
+    """Bones by bones.toml of the segments whose names begin like that; of_model: the bodies of an OpenSim model."""
     position, place, rotation = (
         np.asarray(each, dtype=float) for each in (skeleton.position, skeleton.place, skeleton.rotation)
     )
@@ -96,10 +134,16 @@ def simple_surfaces(
     )
     if of_model:
         points = {name.removeprefix(WALKER): k for name, k in points.items()}
-    lofted = lofted_bones(
+    placed = placements(
         {name: position[:, k] for name, k in points.items()},
         {name: (place[:, k], rotation[:, k]) for name, k in segments.items()},
         knee_widths or {},
         "model_frame" if of_model else "frame",
     )
-    return {before + name: Surface(*mesh, closed=True) for name, mesh in lofted.items()}
+    return SimpleBones(
+        {before + name: Surface(*mesh, closed=True) for name, mesh in lofted_bones(placed).items()},
+        {
+            (before, side): (knee, Surface(*patella, closed=True), Surface(*ligament, closed=True))
+            for side, (knee, patella, ligament) in patellae(placed).items()
+        },
+    )

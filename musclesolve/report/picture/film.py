@@ -178,16 +178,16 @@ class _Sheet:
 
 
 def _verdicts(data: PictureData, frame: int) -> tuple[str, bool]:
-    """A line for each leg, and whether one of them has no valid solution."""
-    lines = []
+    """A line for each leg, and whether one of them was measured and has no valid solution."""
+    lines, lost = [], False
     for leg in data.legs:
         name = str(leg.verdict[frame])
         percent = f" {leg.percent[frame]:.0f} %" if np.isfinite(leg.percent[frame]) else ""
-        text = verdict_of(name)["text"]
+        text, lost = verdict_of(name)["text"], lost or verdict_of(name)["kind"] == "none"
         other = "other muscles" if len(data.legs) > 1 else "muscles"
         side = f"{SIDE_NAMES[leg.side]} leg" if leg.side in SIDE_NAMES else other
         lines.append(f"{side}{percent}: {text.partition(',')[0]}")
-    return "\n".join(lines), not all(leg.valid[frame] for leg in data.legs)
+    return "\n".join(lines), lost
 
 
 def _pressing(data: PictureData, frame: int) -> tuple[str, bool]:
@@ -213,7 +213,7 @@ def _color_bar(figure: Any, view: View) -> None:
     unit = "" if quantity.about["unit"] == "1" else f" [{quantity.about['unit']}]"
     figure.text(0.62, 0.085, f"{quantity.about['label']}{unit}", fontsize=7.5, va="bottom")
     if not view.data.simulated:
-        figure.text(0.03, 0.03, "gray muscles: no valid solution", fontsize=6.5, color=GRAY)
+        figure.text(0.03, 0.03, "gray muscles: no valid solution, or not measured", fontsize=6.5, color=GRAY)
 
 
 @dataclass(frozen=True, eq=False)

@@ -7,6 +7,7 @@ the half widths are interpolated between the sections of the table without overs
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
@@ -31,24 +32,46 @@ Mesh = tuple[Array, Indices]
 """Vertices (V, 3) and the numbers of those of each triangle (F, 3), counterclockwise seen from outside."""
 
 
-def lofted_bones(
+@dataclass(frozen=True, eq=False)
+class Placement:
+    """Where the bones of a frame of bones.toml lie in a segment.
+
+    segment: its name. side: "r", "l" or "". about: the table of the frame. origin (3,) [m] and axes (3, 3) in the axes
+    of the segment, from its position. scale (3,): meters for a millimeter of the table.
+    """
+
+    segment: str
+    side: str
+    about: Mapping[str, Any]
+    origin: Array
+    axes: Array
+    scale: Array
+
+    def placed(self, table: Array) -> Array:
+        """Points (..., 3) of the table [mm], in the axes of the segment from its position [m]."""
+        return np.asarray(self.origin + (self.scale * table) @ self.axes.T)
+
+    @property
+    def bones(self) -> list[Mesh]:
+        """Its surfaces in the axes of the segment [m]."""
+        x, z = self.about.get("shift", (0.0, 0.0))
+        standard = standard_bones(self.about["bones"], self.side, self.about.get("part", ""))
+        return [(self.placed(vertices + np.array([x, 0.0, z])), faces) for vertices, faces in standard]
+
+
+def placements(
     points: Mapping[str, Array],
     segments: Mapping[str, tuple[Array, Array]],
     knee_widths: Mapping[str, float],
     frames: str = "frame",
-) -> dict[str, Mesh]:
-    """The bones of each segment that bones.toml has some for, as one surface, by the name of the segment.
-
-    A segment without its landmarks, in any of the frames, has none.
+) -> list[Placement]:
+    """Where the frames of bones.toml lie in each segment; a segment without its landmarks, in any of them, has none.
 
     Args:
         points: positions (T, 3) [m] of the points of the skeleton by name.
         segments: position (T, 3) [m] and rotation (T, 3, 3) of each segment by name.
         knee_widths: breadth over the epicondyles [m] by side, "r" or "l".
         frames: the table of bones.toml with the frames, of recordings or of OpenSim models.
-
-    Returns:
-        Vertices (V, 3) [m] in the axes of the segment, from its position, and triangles (F, 3).
     """
 
     def middles(ends: Sequence[Sequence[str]], side: str) -> list[Array]:
@@ -58,7 +81,7 @@ def lofted_bones(
             return []
         return [np.mean([points[name] for name in names], axis=0) for names in named]
 
-    parts: dict[str, list[Mesh]] = {}
+    placed = []
     for name, (place, rotation) in segments.items():
         stem, side = (name[:-2], name[-1]) if name[-2:] in ("_r", "_l") else (name, "")
         for frame, about in bundled_toml(__package__, "bones.toml")[frames].items():
@@ -75,12 +98,21 @@ def lofted_bones(
                 low, high = scale[2] * np.array(WIDTH_LIMITS)
                 scale[:2] = np.clip(knee_widths[side] / STANDARD_KNEE, low, high)
             axes = _upright(axis[1] - axis[0]) if axis else np.eye(3)
-            if not (np.isfinite(origin).all() and np.isfinite(axes).all() and np.isfinite(scale).all()):
-                continue
-            x, z = about.get("shift", (0.0, 0.0))
-            for vertices, faces in standard_bones(about.get("bones", frame), side, about.get("part", "")):
-                placed = MM * scale * (vertices + np.array([x, 0.0, z]))
-                parts.setdefault(name, []).append((origin + placed @ axes.T, faces))
+            if np.isfinite(origin).all() and np.isfinite(axes).all() and np.isfinite(scale).all():
+                named = {"bones": frame} | about
+                placed.append(Placement(name, side, named, origin, axes, MM * scale))
+    return placed
+
+
+def lofted_bones(placed: Sequence[Placement]) -> dict[str, Mesh]:
+    """The bones of each segment as one surface, by the name of the segment.
+
+    Returns:
+        Vertices (V, 3) [m] in the axes of the segment, from its position, and triangles (F, 3).
+    """
+    parts: dict[str, list[Mesh]] = {}
+    for each in placed:
+        parts.setdefault(each.segment, []).extend(each.bones)
     return {name: joined(meshes) for name, meshes in parts.items()}
 
 

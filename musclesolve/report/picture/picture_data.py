@@ -15,7 +15,7 @@ from musclesolve._util.bundled_toml import bundled_toml
 from musclesolve._util.sides import SIDE_NAMES, side_of, split_side
 from musclesolve.constants import STANDARD_GRAVITY
 from musclesolve.errors import InputError
-from musclesolve.report.picture.bones import Bones, bones_of, simple_surfaces
+from musclesolve.report.picture.bones import Bones, bones_of, bones_of_model
 from musclesolve.report.picture.model_bones import model_surfaces
 from musclesolve.report.picture.shapes import Shapes, shapes_of
 from musclesolve.results.dataset import frame_validity as frames
@@ -76,11 +76,6 @@ class DrawnLeg:
     side: str
     verdict: AnyArray
     percent: Array
-
-    @property
-    def valid(self) -> AnyArray:
-        """(T,) whether there is a solution."""
-        return np.isin(self.verdict, frames.VALID)
 
 
 @dataclass(frozen=True, eq=False)
@@ -194,7 +189,7 @@ def picture_data(result: xr.Dataset) -> PictureData:
             Path(str(result.attrs[MODEL])), skeleton.segments, Path(folder) if folder else None
         )
         # bodies without a file as simple bones, where they are called as those are
-        bones = Bones.fixed(simple_surfaces(skeleton, of_model=True) | surfaces, skeleton)
+        bones = bones_of_model(skeleton, surfaces)
     else:
         stated = {side: result.attrs.get(f"knee_width_{side}_m", np.nan) for side in SIDE_NAMES}
         bones = bones_of(skeleton, subjects, {side: float(width) for side, width in stated.items()})

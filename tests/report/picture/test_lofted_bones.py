@@ -8,7 +8,7 @@ import xarray as xr
 
 from musclesolve._util.bundled_toml import bundled_toml
 from musclesolve.report.picture.bones import bones_of
-from musclesolve.report.picture.lofted_bones import Mesh, lofted_bones, standard_bones
+from musclesolve.report.picture.lofted_bones import Mesh, lofted_bones, placements, standard_bones
 from musclesolve.report.picture.picture_data import PictureData, picture_data
 from musclesolve.results.dataset.picture import Skeleton
 
@@ -29,7 +29,7 @@ def volume(mesh: Mesh) -> float:
 
 
 def pieces(side: str) -> list[tuple[str, Mesh]]:
-    return [(frame, mesh) for frame in TABLE["frame"] for mesh in standard_bones(frame, side)]
+    return [(frame, mesh) for frame in (*TABLE["frame"], "patella") for mesh in standard_bones(frame, side)]
 
 
 @pytest.mark.parametrize("side", ["r", "l"])
@@ -64,14 +64,14 @@ def leg(scale: float = 1.0, length: float = 1.0, width: float | None = None) -> 
     axes = np.eye(3)[None]
     at = {"thigh_r": "hip_r", "shank_r": "knee_r", "foot_r": "ankle_r"}
     segments = {name: (points[point], axes) for name, point in at.items()}
-    return lofted_bones(points, segments, {} if width is None else {"r": width})
+    return lofted_bones(placements(points, segments, {} if width is None else {"r": width}))
 
 
 def test_parts_of_a_frame_are_all_of_its_bones() -> None:
     """Bodies of models share the bones of a segment of recordings, each of them once."""
     for frame, parts in (
         ("foot", ("talus", "calcn", "toes")),
-        ("shank", ("shank", "patella")),
+        ("patella", ("patella", "ligament")),
         ("forearm", ("ulna", "radius")),
     ):
         assert sum(len(standard_bones(frame, "r", part)) for part in parts) == len(standard_bones(frame, "r"))
@@ -108,11 +108,10 @@ def data(stride: xr.Dataset) -> PictureData:
 
 
 def test_a_recording_has_bones_for_every_segment_and_no_lines(data: PictureData, stride: xr.Dataset) -> None:
-    assert (
-        set(data.bones.segments)
-        == set(stride["segment"].values.tolist())
-        == set(stride["bone_segment"].values.tolist())
-    )
+    own = set(stride["segment"].values.tolist())
+    assert own == set(stride["bone_segment"].values.tolist())
+    between = {f"{name}_{side}" for name in ("patella", "patellar_ligament") for side in "rl"}
+    assert set(data.bones.segments) == own | between
     assert len(data.lines) == 0
     assert sum(len(surface.faces) for surface in data.bones.surfaces) < 30_000
 
@@ -159,6 +158,7 @@ def test_a_subject_without_landmarks_or_with_unknown_poses_keeps_lines(stride: x
     lost["segment_rotation"].loc[{"segment": "thigh_r"}] = np.nan
     data = picture_data(lost)
     assert "thigh_r" not in data.bones.segments and "thigh_l" in data.bones.segments
+    assert "patella_r" not in data.bones.segments and "patella_l" in data.bones.segments
     assert [(data.points[a], data.points[b]) for a, b in data.lines] == [("hip_r", "knee_r")]
     none = Skeleton((), np.zeros((1, 0, 3)), (), ("thigh_r",), np.zeros((1, 1, 3)), np.eye(3)[None, None])
     assert bones_of(none, ("",), {}).segments == ()

@@ -90,12 +90,13 @@ class Picture {
 
   // Time, place in the gait cycle and verdict of the frame.
   describe() {
-    const { data, frame } = this, lost = [];
+    const { data, frame } = this, lost = [], unmeasured = [];
     this.find("clock").textContent = `${data.time[frame].toFixed(3)} s`;
     this.find("count").textContent = this.count();
     const rows = this.legsShown().map((leg) => {
       const verdict = data.verdict(leg, frame), percent = leg.percent[frame];
       if (verdict.kind === "none") lost.push(legName(leg));
+      if (verdict.kind === "unmeasured") unmeasured.push(legName(leg));
       const place = percent === percent ? `${percent.toFixed(0)} % of the gait cycle` : "";
       const row = element("div", `msp-row msp-${verdict.kind}`);
       row.append(element("b", "", legName(leg)), " ", element("span", "", place), " ", element("i", "", verdict.text));
@@ -103,8 +104,10 @@ class Picture {
     });
     if (data.simulated) rows.push(...this.pressing());
     this.find("verdict").replaceChildren(...rows);
-    this.find("alert").hidden = !lost.length;
-    this.find("alert").textContent = lost.length ? `No valid solution in this frame: ${lost.join(" and ")}. Muscles without one are gray.` : "";
+    const alerts = [["No valid solution in this frame", lost], ["Not measured in this frame", unmeasured]]
+      .filter(([, legs]) => legs.length).map(([what, legs]) => `${what}: ${legs.join(" and ")}.`);
+    this.find("alert").hidden = !alerts.length;
+    this.find("alert").textContent = alerts.length ? `${alerts.join(" ")} Their muscles are gray.` : "";
     this.find("stage").classList.toggle("msp-lost", lost.length > 0 && lost.length === this.legsShown().length);
   }
 
@@ -133,7 +136,7 @@ class Picture {
     const number = (value) => Number(value.toPrecision(3)).toString(), unitText = quantity.unit === "1" ? "" : ` [${quantity.unit}]`;
     this.find("bar-label").textContent = quantity.label + unitText;
     this.find("bar-gray").parentElement.hidden = this.data.simulated;
-    this.find("bar-gray").textContent = quantity.key === "emg" ? "not measured, or no valid solution" : "no valid solution";
+    this.find("bar-gray").textContent = "no valid solution, or not measured";
     this.find("bar-colors").style.background = `linear-gradient(to right, ${quantity.colors.join(",")})`;
     this.find("bar-low").textContent = (quantity.below ? "≤ " : "") + number(quantity.low);
     this.find("bar-middle").textContent = number((quantity.low + quantity.high) / 2);

@@ -11,7 +11,7 @@ class Recording extends Picture {
 
   // The first frame in which every leg has a solution, or the first one.
   firstValid() {
-    const good = (frame) => this.data.legs.every((leg) => this.data.verdict(leg, frame).kind !== "none");
+    const good = (frame) => this.data.legs.every((leg) => ["good", "reserve"].includes(this.data.verdict(leg, frame).kind));
     for (let frame = 0; frame < this.data.frames; frame++) if (good(frame)) return frame;
     return 0;
   }
@@ -83,7 +83,7 @@ class Recording extends Picture {
     const canvas = this.find("strip"), { data } = this, rows = data.simulated ? 2 : Math.max(data.legs.length, 1);
     const scale = Math.max(1, Math.ceil(1200 / data.frames));
     [canvas.width, canvas.height] = [data.frames * scale, rows * 6];
-    const pen = canvas.getContext("2d"), colors = { good: "#8fb4cf", reserve: "#e69f00", none: "#3d434b" };
+    const pen = canvas.getContext("2d"), colors = { good: "#8fb4cf", reserve: "#e69f00", none: "#3d434b", unmeasured: "#c3c9d0" };
     const wide = Math.max(scale, Math.ceil(canvas.width / 400));
     for (const event of data.events) {
       pen.fillStyle = event.begins ? colors.reserve : colors.none;
