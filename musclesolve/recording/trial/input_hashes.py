@@ -24,11 +24,15 @@ if TYPE_CHECKING:
 def hashes_as_read(document: Document, files: Mapping[str, Path]) -> dict[str, str]:
     """Return role -> SHA-256 of the files of a trial that has just been read.
 
+    A muscle set that is not there is refused when it is needed.
+
     Raises:
         InputError: a file was changed between its opening and this call.
     """
     hashes = {
-        role: document.sha256 if path == document.path else sha256(path) for role, path in files.items()
+        role: document.sha256 if path == document.path else sha256(path)
+        for role, path in files.items()
+        if path.is_file()
     }
     for path in files.values():
         if path in document.states and document.states[path] != file_state(path):
