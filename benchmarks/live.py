@@ -1,11 +1,12 @@
 """Live muscle forces: frames a second, memory, ratio to the offline analysis, error by delay.
 
-    python -m benchmarks.live [TRIAL.toml] [--frames 100000]
+    python -m benchmarks.live [TRIAL.toml] [--frames 600000]
 
 A trial is replayed sample by sample (both legs, contact forces included; the bundled stride unless given). The offline
-analysis is `prepare` and `share` of the same trial in the same run, per frame of its result. Memory is the largest
-resident set after 1 000 frames and at the end of many. The delay table compares with the zero-lag result: hip, knee and
-dorsiflexion moments, and all muscle forces, in valid frames.
+analysis is `prepare` and `share` of the same trial in the same run, per frame of its result. Then the trial is
+replayed over and over: time of every step, whether its frame is valid or not, and the largest resident set after
+1 000 frames and at the end. The delay table compares with the zero-lag result: hip, knee and dorsiflexion moments, and
+all muscle forces, in valid frames.
 """
 
 from __future__ import annotations
@@ -37,7 +38,7 @@ def main() -> None:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("trial", nargs="?", type=Path, default=reference_stride())
-    parser.add_argument("--frames", type=int, default=10_000, help="of the test of memory")
+    parser.add_argument("--frames", type=int, default=10_000, help="of the long replay")
     stated = parser.parse_args()
     trial = read_trial(stated.trial)
     console.print(", ".join(f"{name} {value}" for name, value in machine().items()))
@@ -45,7 +46,7 @@ def main() -> None:
     console.print(f"warm up: {live.warm_up():.2f} s; {len(live.muscles)} muscles, {len(live.joints)} joints")
     console.print(speed_table(trial, live))
     console.print(delay_table(trial))
-    console.print(memory(live, stated.frames))
+    console.print(long_replay(live, stated.frames))
 
 
 def speed_table(trial: Trial, live: Live, rounds: int = 5) -> Table:
@@ -97,16 +98,25 @@ def delay_table(trial: Trial) -> Table:
     return table
 
 
-def memory(live: Live, frames: int) -> str:
-    """Largest resident set early and late in many frames: the trial over and over, its clock going on."""
+def long_replay(live: Live, frames: int) -> str:
+    """Time and memory of many frames: the trial over and over, its clock going on."""
     live.clear()
     every = list(samples(live, live.trial))
-    sizes = {}
+    seconds, valid, sizes = np.empty(frames), 0, {}
+    begun = perf_counter()
     for number, sample in enumerate(islice(cycle(every), frames), 1):
-        live.step(number / live.rate, *sample[1:])
+        frame = live.step(number / live.rate, *sample[1:])
+        seconds[number - 1] = frame.seconds
+        valid += frame.valid.all()
         if number in (1000, frames):
             sizes[number] = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024.0
-    return "memory: " + ", ".join(f"{size:.1f} MB after {number} frames" for number, size in sizes.items())
+    elapsed = perf_counter() - begun
+    median, slow, slowest = 1e3 * np.quantile(seconds, [0.5, 0.999, 1.0])
+    return (
+        f"{frames} frames in {elapsed / 60.0:.1f} min, {frames / elapsed:.0f} a second; median {median:.3f} ms, "
+        f"99.9 % {slow:.3f} ms, slowest {slowest:.1f} ms; {100.0 * valid / frames:.0f} % of them valid for both legs; "
+        + ", ".join(f"{size:.1f} MB after {number} frames" for number, size in sizes.items())
+    )
 
 
 if __name__ == "__main__":
