@@ -14,6 +14,7 @@ from pathlib import Path
 import numpy as np
 from rich.table import Table
 
+from benchmarks.chapter_4 import STANDARD, Figures, subject
 from benchmarks.contact import FLOOR
 from benchmarks.sled import seated
 from benchmarks.timing import console
@@ -24,7 +25,6 @@ from musclesolve.dynamics.contact.contact_pairs import BodyStates, ContactPairs,
 from musclesolve.dynamics.contact.surfaces import Surface, ellipsoid, sphere
 from musclesolve.dynamics.forward.contact_simulation import ContactSimulation, Start, simulate_contact
 from musclesolve.dynamics.forward.joint_resistance import JointResistance
-from musclesolve.dynamics.model.human_model import forward_human_model
 from musclesolve.dynamics.model.mass_matrix import MassProperties
 from musclesolve.dynamics.model.model import Model
 from musclesolve.dynamics.model.topology import standing_layout
@@ -36,7 +36,7 @@ FRAMES = np.linspace(0.0, 2.0, 2_001)
 SLIP = 0.1
 
 
-def rollover_case() -> None:
+def rollover_case(folder: Path, who: str = STANDARD) -> Figures:
     """Simulate the truck alone and with its driver, and print."""
     table = Table(
         "rollover",
@@ -49,11 +49,12 @@ def rollover_case() -> None:
         table.add_column(column)
     for name, is_driven in (("truck alone", False), ("with driver", True)):
         begin = time.perf_counter()
-        run = rollover(is_driven)
+        run = rollover(is_driven, who)
         seconds, balance = time.perf_counter() - begin, np.abs(run.imbalance).max() / run.lost[-1]
         table.add_row(name, *figures(run), f"{seconds:.1f}", f"{balance:.0e}")
     table.add_row("  printed", "0.3", "0.8", "upside down", "8.0, then 35", "", "")
     console.print(table)
+    return {}
 
 
 def truck() -> Model:
@@ -96,13 +97,13 @@ def hard_surfaces() -> tuple[list[Surface], dict[tuple[str, str], HertzContact]]
     return skins, laws
 
 
-def rollover(is_driven: bool) -> ContactSimulation:
+def rollover(is_driven: bool, who: str = STANDARD) -> ContactSimulation:
     """Two seconds from the ejection of the truck, which flies to the left and rolls over its left side."""
     start, base, seat = DATA["start"], truck(), RigidSeat.printed()
     skins, laws = hard_surfaces()
     models, places = {"sled": base}, {"sled": base.standing}
     if is_driven:
-        models["occupant"] = forward_human_model()
+        models["occupant"] = subject(who)
         places["occupant"] = seated(models["occupant"], seat)
         own = body_surfaces(models["occupant"], "occupant")
         skins, laws = [*skins, *seat.surfaces(), *own], laws | seat.pairs(own)

@@ -1,0 +1,88 @@
+"""What the cases of chapter 4 of Silva (2003) share: whom they happen to, and what his head feels.
+
+The text speaks of "the standard 50th percentile human male": the man of 81.52 kg of Tables 3.2 and 3.3. His stature is
+not printed; 1.761 m is the height at which every length of the model is that of Table 3.2.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from benchmarks.printed_inertia import printed_human
+from musclesolve._util.arrays import Array
+from musclesolve._util.names import unknown_name
+from musclesolve.constants import STANDARD_GRAVITY
+from musclesolve.dynamics.forward.contact_simulation import ContactSimulation
+from musclesolve.dynamics.forward.simulate import Simulation
+from musclesolve.dynamics.model.human_model import forward_human_model, human_model
+from musclesolve.dynamics.model.model import Model
+from musclesolve.motion.signals.injury_criteria import head_injury_criterion, severity_index
+
+MASS, STATURE = 81.52, 1.761
+"""Of the 50th percentile man [kg, m]."""
+
+SUBJECTS: dict[str, tuple[Callable[..., Model], float, float]] = {
+    "printed": (printed_human, MASS, STATURE),
+    "de_leva": (human_model, MASS, STATURE),
+    "reference": (human_model, 70.25, 1.70),
+}
+"""Table of inertia, mass [kg] and stature [m]: the man of the text with the masses, centers and moments of Table 3.8
+(which makes up Table 3.2), the same man with those of de Leva (1996), and the package's default subject."""
+STANDARD = "printed"
+
+Figures = dict[str, dict[str, float]]
+"""What the runs of a case give: name of the run -> name of the quantity -> value."""
+Case = Callable[[Path, str], Figures]
+"""A case: simulates its runs with a subject, prints them, and draws them into a folder."""
+
+
+def subject(name: str = STANDARD, mass: float | None = None) -> Model:
+    """The forward model of one of `SUBJECTS`; mass [kg]: instead of its own, all segments scaled alike.
+
+    Raises:
+        InputError: a name that is not one of them.
+    """
+    if name not in SUBJECTS:
+        raise unknown_name(name, "subject", SUBJECTS)
+    table, own, stature = SUBJECTS[name]
+    return forward_human_model(table(own if mass is None else mass, stature))
+
+
+def center_acceleration(motion: Simulation, body: str) -> Array:
+    """Acceleration (T, 3) [m/s2] of a body's center of mass."""
+    model, number = motion.model, motion.model.body(body)
+    weights = model.rigid_bodies.coordinates(model.mass.center)[number]
+    parts = model.rigid_bodies.basic(motion.q, motion.qd, motion.qdd)[:, number]
+    return np.einsum("k,tkx->tx", weights, parts)
+
+
+@dataclass(frozen=True)
+class HeadInjury:
+    """Peak acceleration [g] of a head's center of mass, severity index, and head injury criteria of windows of 15 ms (a
+    head that hits something) and 36 ms (one that does not) (4.1.3).
+    """
+
+    peak: float
+    severity: float
+    criterion_15: float
+    criterion_36: float
+
+    @classmethod
+    def of(cls, run: ContactSimulation, who: str) -> HeadInjury:
+        """The whole motion of one person."""
+        felt = center_acceleration(run.motions[who], "head")
+        return cls(
+            float(np.linalg.norm(felt, axis=1).max() / STANDARD_GRAVITY),
+            severity_index(run.time, felt),
+            head_injury_criterion(run.time, felt, 0.015).value,
+            head_injury_criterion(run.time, felt, 0.036).value,
+        )
+
+
+def imbalance(run: ContactSimulation) -> float:
+    """The largest energy that appeared from nowhere, over all that was lost."""
+    return float(np.abs(run.imbalance).max() / run.lost[-1])

@@ -1,0 +1,135 @@
+"""Pictures of simulated impacts: the surfaces of all bodies in a row of moments, and curves over time.
+
+A body is drawn as the outlines of its contact surfaces, in the manner of the source's figures: the outline of a
+surface seen along a direction is the curve whose tangents lie where the surface reaches farthest (its support function,
+`musclesolve.dynamics.contact.surfaces`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from benchmarks.thesis_figures.drawing import COLORS, key, panels, png
+from benchmarks.timing import console
+from musclesolve._util.arrays import Array
+from musclesolve.dynamics.contact.belt import Strap, Straps
+from musclesolve.dynamics.contact.contact_pairs import BodyStates
+from musclesolve.dynamics.contact.surfaces import Surface
+from musclesolve.dynamics.forward.contact_simulation import ContactSimulation
+from musclesolve.plotting.page.page_style import TEXT
+from musclesolve.plotting.page.sheet import heading
+
+VIEWS = {
+    "side": np.array([[1.0, 0.0, 0.0], [0.0, 0.0, 1.0]]),
+    "front": np.array([[0.0, 1.0, 0.0], [0.0, 0.0, 1.0]]),
+    "top": np.array([[1.0, 0.0, 0.0], [0.0, 1.0, 0.0]]),
+}
+"""Directions to the right of the picture and upwards: forward in "side" and "top", to his left in "front"."""
+AROUND = np.linspace(0.0, 2.0 * np.pi, 49)
+DIRECTIONS = np.column_stack([np.cos(AROUND), np.sin(AROUND)])
+
+
+def outline(surface: Surface, rotation: Array, place: Array, view: Array) -> Array:
+    """Outline (K, 2) [m] of a surface on a body with a rotation (3, 3) and place (3,), seen along a view (2, 3)."""
+    middle = view @ (rotation @ surface.center + place)
+    lean = view @ rotation @ surface.axes * surface.semi_axes
+    reach = DIRECTIONS @ lean
+    dual = surface.order / (surface.order - 1.0)
+    size = np.maximum((np.abs(reach) ** dual).sum(axis=1) ** (1.0 / dual), 1e-12)
+    far = np.sign(reach) * (np.abs(reach) / size[:, None]) ** (dual - 1.0)
+    return middle + far @ lean.T + surface.radius * DIRECTIONS
+
+
+def sequence(
+    run: ContactSimulation,
+    times: Sequence[float],
+    windows: Mapping[str, tuple[tuple[float, float], tuple[float, float]]],
+    *,
+    straps: Sequence[Strap] = (),
+    beside: str = "",
+    heights: float = 2.6,
+) -> Figure:
+    """Moments of a simulation side by side, a row for each view.
+
+    Args:
+        run: the simulation.
+        times: which moments [s].
+        windows: view of `VIEWS` -> what is shown, from and to, to the right and upwards [m].
+        straps: belts of the simulation.
+        beside: a model in whose frame all is drawn, unturned.
+        heights: of a row [inch].
+    """
+    frames = np.searchsorted(run.time, np.asarray(times) - 1e-9).clip(max=len(run.time) - 1)
+    aspect = sum(np.ptp(wide) / np.ptp(high) for wide, high in windows.values()) / len(windows)
+    figure = Figure(figsize=(len(frames) * heights * aspect, len(windows) * heights), layout="constrained")
+    axes = figure.subplots(len(windows), len(frames), squeeze=False)
+    models = list(dict.fromkeys(surface.model for surface in run.pairs.surfaces if not surface.is_plane))
+    bodies = [states_at(run, k).motions for k in frames]
+    belts = [None] * len(frames)
+    if straps:
+        at_rest = Straps.build(
+            {name: motion.model for name, motion in run.motions.items()}, straps, states_at(run, 0).motions
+        )
+        belts = [at_rest.pull(motions).point for motions in bodies]
+    for row, (view, (wide, high)) in zip(axes, windows.items(), strict=True):
+        for panel, k, motions, belt in zip(row, frames, bodies, belts, strict=True):
+            origin = run.motions[beside].q[k, 0] if beside else np.zeros(3)
+            for number, surface in zip(run.pairs.body, run.pairs.surfaces, strict=True):
+                rotation, place = motions.rotation[number], motions.place[number] - origin
+                if surface.is_plane:
+                    edge(panel, surface, rotation, place, VIEWS[view])
+                    continue
+                color = COLORS[models.index(surface.model)] if surface.model else "gray"
+                line = outline(surface, rotation, place, VIEWS[view])
+                panel.fill(*line.T, facecolor=color, edgecolor=color, alpha=0.3, linewidth=0.8)
+            for span in () if belt is None else belt:
+                panel.plot(*((span - origin) @ VIEWS[view].T).T, color="black", linewidth=1.5)
+            panel.set(xlim=wide, ylim=high, aspect="equal")
+            panel.set_title(f"{run.time[k]:.2f} s", fontsize=TEXT)
+            panel.tick_params(labelsize=TEXT - 1)
+    return figure
+
+
+def states_at(run: ContactSimulation, frame: int) -> BodyStates:
+    """All bodies of a simulation in one of its frames."""
+    motions = list(run.motions.values())
+    return BodyStates.of(
+        [motion.model for motion in motions], [(motion.q[frame], motion.qd[frame]) for motion in motions]
+    )
+
+
+def edge(panel: Axes, surface: Surface, rotation: Array, place: Array, view: Array) -> None:
+    """A plane seen from its side: a line of a meter, or through the whole picture if it is the ground."""
+    normal, middle = view @ rotation @ surface.axes[:, 2], view @ (rotation @ surface.center + place)
+    if np.linalg.norm(normal) < 0.5:
+        return
+    along = np.array([-normal[1], normal[0]]) / np.linalg.norm(normal)
+    half = 0.5 if surface.body else 50.0
+    panel.plot(*(middle + np.outer([-half, half], along)).T, color="gray", linewidth=1.2)
+
+
+def histories(title: str, curves: Mapping[str, tuple[str, Mapping[str, tuple[Array, Array]]]]) -> Figure:
+    """Panels below each other over time: heading of a panel -> unit, and its curves by name, times [s] and values."""
+    figure, axes = panels(None, title, len(curves), 1, 0.16 + 0.14 * len(curves))
+    for panel, (name, (unit, lines)) in zip(axes[:, 0], curves.items(), strict=True):
+        heading(panel, name)
+        for number, (label, (time, values)) in enumerate(lines.items()):
+            panel.plot(time, values, color=COLORS[number], linewidth=0.9, label=label)
+        panel.set_ylabel(unit, fontsize=TEXT)
+        panel.set_xlabel("time [s]", fontsize=TEXT)
+        if len(lines) > 1:
+            key(panel)
+    return figure
+
+
+def write(folder: Path, figures: Mapping[str, Figure]) -> None:
+    """Write figures into a folder, as figure_4_7.png for "4.7"."""
+    for number, figure in figures.items():
+        file = folder / f"figure_{number.replace('.', '_')}.png"
+        file.write_bytes(png(figure))
+        console.print(f"picture: {file}")

@@ -1,0 +1,211 @@
+"""A standing man is tackled from in front (Silva 2003, 4.1): run by `benchmarks.impact_cases`.
+
+A man of the 50th percentile is met at the level of his lower torso by a player of 75 kg at 3 m/s. Where the players
+stand exactly, their poses, stiffness and friction are in figures or nowhere: chosen here, and varied by
+`benchmarks.tackle_map`.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+from matplotlib.figure import Figure
+from rich.table import Table
+
+from benchmarks.chapter_4 import STANDARD, Figures, HeadInjury, center_acceleration, imbalance, subject
+from benchmarks.contact import FLOOR, bent_person
+from benchmarks.impact_pictures import histories, sequence, write
+from benchmarks.timing import console
+from musclesolve._util.arrays import Array
+from musclesolve.constants import STANDARD_GRAVITY
+from musclesolve.dynamics.contact.body_surfaces import body_laws, body_surfaces, pairs_with
+from musclesolve.dynamics.contact.contact_pairs import BodyStates, ContactPairs, HertzContact
+from musclesolve.dynamics.contact.surfaces import Surface
+from musclesolve.dynamics.forward.contact_simulation import ContactSimulation, Start, simulate_contact
+from musclesolve.dynamics.forward.joint_resistance import JointResistance
+from musclesolve.dynamics.model.model import Model
+from musclesolve.report.picture.save_picture import save_picture
+
+FRAMES = np.linspace(0.0, 1.3, 2_601)
+SKIN = 3.5e5
+"""Stiffness of the skin on a hard ground [N/m^1.5], as in `forward_surfaces.toml`."""
+STRIKING = (
+    "head",
+    "upper_torso",
+    "shoulder_r",
+    "shoulder_l",
+    "upper_arm_r",
+    "upper_arm_l",
+    "forearm_r",
+    "forearm_l",
+)
+STRUCK = (
+    "lower_torso",
+    "upper_torso",
+    "hip_r",
+    "hip_l",
+    "thigh_r",
+    "thigh_l",
+    "forearm_r",
+    "forearm_l",
+    "hand_r",
+    "hand_l",
+)
+
+
+@dataclass(frozen=True)
+class Tackle:
+    """How a man is tackled; the text has the mass and the speed of the player [kg, m/s], all else is chosen.
+
+    offset: how far to the side the player runs [m]; lean of his trunk and flexion of his knees [deg]; skin and head:
+    factors on the stiffness of the body's contacts, the second on that of the head with the ground; friction with the
+    ground, grip between the players; restitution e of (4.3).
+    """
+
+    offset: float = 0.0
+    lean: float = 70.0
+    crouch: float = 50.0
+    skin: float = 1.0
+    head: float = 1.0
+    friction: float = 0.6
+    grip: float = 0.5
+    restitution: float = 0.5
+    mass: float = 75.0
+    speed: float = 3.0
+
+
+FRONTAL, OFFSET = Tackle(), Tackle(offset=0.15)
+RUNS = {
+    "frontal": FRONTAL,
+    "offset": OFFSET,
+    "offset, head as on stone": replace(OFFSET, head=12.0),
+}
+PRINTED = {"frontal": ("0.63", "", "1.20", "", "", ""), "offset": ("0.63", "", "140", "2170", "873", "")}
+
+
+def tackle_case(folder: Path, who: str = STANDARD) -> Figures:
+    """Simulate all tackles, print and draw them."""
+    heads = "head meets floor after [s]", "at [m/s]", "peak [g]", "SI", "HIC 15 ms", "HIC 36 ms"
+    table = Table("tackle", *heads, "seconds", "imbalance / lost")
+    found, runs = {}, {}
+    for name, how in RUNS.items():
+        begin = time.perf_counter()
+        run = runs[name] = tackle(how, who)
+        seconds = time.perf_counter() - begin
+        one = found[name] = figures(run)
+        touch = (f"{one['touch']:.2f}", f"{one['speed']:.2f}") if one["blows"] else ("-", "-")
+        row = (*touch, f"{one['peak']:.0f}", f"{one['severity']:.0f}")
+        table.add_row(
+            *(name, *row, f"{one['criterion_15']:.0f}", f"{one['criterion_36']:.0f}"),
+            *(f"{seconds:.1f}", f"{imbalance(run):.0e}"),
+        )
+        if name in PRINTED:
+            table.add_row("  printed", *PRINTED[name], "", "")
+            save_picture(run, folder / f"tackle_{name}.html", title=f"Tackle, {name}")
+            console.print(f"moving picture: {folder / f'tackle_{name}.html'}")
+    console.print(table)
+    write(folder, pictures(runs))
+    return found
+
+
+def tackle(how: Tackle, who: str = STANDARD, frames: Array = FRAMES) -> ContactSimulation:
+    """The struck man stands upright and sees the other come, who runs at him with his trunk bent forward."""
+    man, player = subject(who), subject(who, how.mass)
+    upright = bent_person(man, {"knee_flexion": 3.0, "hip_flexion": 1.5}, 0.0)
+    bent = bent_person(
+        player,
+        {
+            "knee_flexion": how.crouch,
+            "hip_flexion": how.lean + 15.0,
+            "shoulder_flexion": 90.0,
+            "elbow_flexion": 40.0,
+        },
+        how.lean,
+    )
+    surfaces = {name: body_surfaces(model, name) for name, model in (("man", man), ("player", player))}
+    chosen: dict = {}
+    for name, skins in surfaces.items():
+        laws = body_laws(skins, friction=how.friction, restitution=how.restitution)
+        for skin, law in laws.items():
+            factor = how.head if skin == f"{name} head" else how.skin
+            laws[skin] = replace(law, stiffness=factor * law.stiffness)
+        chosen |= pairs_with(FLOOR, skins, laws)
+    # Two skins one behind the other: half as stiff at the same depth, K / 2^1.5.
+    flesh = HertzContact(
+        how.skin * SKIN / 2.0**1.5, restitution=how.restitution, friction=how.grip, slip_speed=0.05
+    )
+    chosen |= {(f"man {one}", f"player {two}"): flesh for one in STRUCK for two in STRIKING}
+    models = {"man": man, "player": player}
+    pairs = ContactPairs.build(models, [FLOOR, *surfaces["man"], *surfaces["player"]], chosen)
+    place(man, upright, (0.0, 0.0), surfaces["man"])
+    bent *= (-1.0, -1.0, 1.0)  # half a turn about the vertical
+    place(player, bent, (1.5, how.offset), surfaces["player"])
+    states = [(upright, 0.0 * upright), (bent, 0.0 * bent)]
+    between = np.array([not each.startswith("floor") for each in pairs.names])
+    while (gap := pairs.gaps(BodyStates.of([man, player], states))[between].min()) > 1e-3:
+        bent[: player.topology.point_count, 0] -= 0.9 * gap
+    running = 0.0 * bent
+    running[: player.topology.point_count, 0] = -how.speed
+    starts = {
+        "man": Start(man, upright, 0.0 * upright, [JointResistance.build(man)]),
+        "player": Start(player, bent, running, [JointResistance.build(player)]),
+    }
+    return simulate_contact(starts, pairs, frames)
+
+
+def place(model: Model, q: Array, at: tuple[float, float], skins: list[Surface]) -> None:
+    """Move a person so that the hips are above a place and the lowest surface is one millimeter above the floor."""
+    skins = [replace(skin, model="") for skin in skins]
+    alone = ContactPairs.build({"one": model}, [FLOOR, *skins], pairs_with(FLOOR, skins, HertzContact(SKIN)))
+    gap = alone.gaps(BodyStates.of([model], [(q, 0.0 * q)])).min()
+    q[: model.topology.point_count] += np.array([*at, 0.001 - gap])
+
+
+def figures(run: ContactSimulation) -> dict[str, float]:
+    """When and how fast the head meets the floor first, how often it does, and its injury; NaN where it does not."""
+    hits = [event for event in run.events if event.begins and event.pair == "floor and man head"]
+    injury = HeadInjury.of(run, "man")
+    return {
+        "touch": hits[0].time if hits else float("nan"),
+        "speed": hits[0].speed if hits else float("nan"),
+        "blows": float(len(hits)),
+        **vars(injury),
+    }
+
+
+def pictures(runs: dict[str, ContactSimulation]) -> dict[str, Figure]:
+    """Figures 4.6 to 4.8: motion of both tackles, forward acceleration of the head, force on the right shoulder."""
+    both = {name: runs[name] for name in ("frontal", "offset")}
+    drawn = {}
+    for letter, run in zip("ab", both.values(), strict=True):
+        drawn[f"4.6{letter}"] = sequence(
+            run,
+            (0.0, 0.25, 0.5, 0.75, 1.0, 1.3),
+            {"side": ((-2.2, 1.3), (-0.1, 1.9)), "front": ((-1.2, 1.2), (-0.1, 1.9))},
+        )
+    heads = {
+        name: center_acceleration(run.motions["man"], "head") / STANDARD_GRAVITY for name, run in both.items()
+    }
+    drawn["4.7"] = histories(
+        "Acceleration of the head of the tackled man",
+        {
+            f"({letter}) {name}": (
+                "[g]",
+                {
+                    "forward": (runs[name].time, felt[:, 0]),
+                    "magnitude": (runs[name].time, np.linalg.norm(felt, axis=1)),
+                },
+            )
+            for letter, (name, felt) in zip("ab", heads.items(), strict=True)
+        },
+    )
+    offset = runs["offset"]
+    shoulders = {
+        side: (offset.time, np.linalg.norm(offset.force_on(f"man shoulder_{side[0]}"), axis=1))
+        for side in ("right", "left")
+    }
+    drawn["4.8"] = histories("Offset tackle, force of the ground on the shoulders", {"": ("[N]", shoulders)})
+    return drawn
