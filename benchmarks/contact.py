@@ -7,7 +7,7 @@ Stick figures and a moving picture of the fall go to the folder (the working one
 
 from __future__ import annotations
 
-import sys
+import argparse
 import time
 from pathlib import Path
 
@@ -66,14 +66,13 @@ def person_on_floor(slip_speed: float = SLIP_SPEED) -> tuple[Start, ContactPairs
     return Start(model, q, 0.0 * q, [JointResistance.build(model)]), pairs
 
 
-def main() -> None:
-    """Print all tables and draw the fall."""
+def main(folder: Path) -> None:
+    """Print all tables and draw the fall into a folder."""
     start, pairs = person_on_floor()
     simulate_contact({"person": start}, pairs, 0.01)  # compiles
     run = falls()
     evaluations()
     drifts()
-    folder = Path(sys.argv[1]) if len(sys.argv) > 1 else Path()
     folder.mkdir(parents=True, exist_ok=True)
     draw(run, folder / "fall.png")
     save_picture(person_falling(), folder / "fall.html", title="Collapse")
@@ -220,4 +219,8 @@ def draw(run: ContactSimulation, file: Path) -> None:
 
 
 if __name__ == "__main__":
-    main()
+    parser = argparse.ArgumentParser(
+        prog="python -m benchmarks.contact", description=(__doc__ or "").splitlines()[0]
+    )
+    parser.add_argument("folder", nargs="?", type=Path, default=Path(), metavar="FOLDER")
+    main(parser.parse_args().folder)

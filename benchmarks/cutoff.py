@@ -9,7 +9,7 @@ named, each over all rates and sizes of noise: white, and of the first order wit
 
 from __future__ import annotations
 
-import sys
+import argparse
 from dataclasses import dataclass
 from itertools import product
 from pathlib import Path
@@ -161,4 +161,8 @@ def _shown(figures: list[float]) -> list[str]:
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]) if len(sys.argv) > 1 else None)
+    parser = argparse.ArgumentParser(
+        prog="python -m benchmarks.cutoff", description=(__doc__ or "").splitlines()[0]
+    )
+    parser.add_argument("walk", nargs="?", type=Path, metavar="walk.trc")
+    main(parser.parse_args().walk)

@@ -7,7 +7,7 @@ The bundled reference stride and the chains are always among them.
 
 from __future__ import annotations
 
-import sys
+import argparse
 from collections.abc import Iterator
 
 import numpy as np
@@ -68,4 +68,8 @@ def main(trials: list[str]) -> None:
 
 
 if __name__ == "__main__":
-    main(sys.argv[1:])
+    parser = argparse.ArgumentParser(
+        prog="python -m benchmarks.routes", description=(__doc__ or "").splitlines()[0]
+    )
+    parser.add_argument("trials", nargs="*", metavar="TRIAL.toml")
+    main(parser.parse_args().trials)

@@ -1,4 +1,7 @@
-"""Number of a figure of the source -> the function that draws ours."""
+"""Number of a figure of the source -> the function that draws ours.
+
+Numbers with a year are those of the two papers beside the thesis: Hof (1992), Silva & Ambrosio (1998).
+"""
 
 from __future__ import annotations
 
@@ -11,6 +14,8 @@ from benchmarks.thesis_figures.consistency import moment_of, support_moment
 from benchmarks.thesis_figures.cutoffs import cutoffs_of
 from benchmarks.thesis_figures.function_groups import function_groups
 from benchmarks.thesis_figures.hill_curves import active_curves, passive_curve
+from benchmarks.thesis_figures.hof_1992 import explicit_moment, pressure_and_mass
+from benchmarks.thesis_figures.knee_acceleration import knee_acceleration
 from benchmarks.thesis_figures.muscle_forces import activations, compared_forces, forces
 from benchmarks.thesis_figures.sensitivities import SOURCES, sensitivity_figure
 from benchmarks.thesis_figures.stick_figure import stick_figure
@@ -33,6 +38,9 @@ FIGURES: dict[str, Callable[[Study], Finding]] = {
     "6.18": forces,
     "6.19": compared_forces,
     "6.20": function_groups,
+    "1992.1": explicit_moment,
+    "1992.2": pressure_and_mass,
+    "1998.3": knee_acceleration,
 }
 
 

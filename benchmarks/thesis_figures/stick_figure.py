@@ -13,7 +13,6 @@ from benchmarks.thesis_figures.muscle_names import groups_of_source
 from benchmarks.thesis_figures.study import SIDE, Study
 from musclesolve._util.arrays import Array
 from musclesolve.muscles.placing.place_muscles import place_muscles
-from musclesolve.pipeline.mechanics import mechanics
 from musclesolve.plotting.page.curves import line
 from musclesolve.plotting.page.sheet import Sheet, heading
 
@@ -31,7 +30,7 @@ VIEWS = {
 
 def paths_in_space(study: Study, frame: int) -> tuple[list[tuple[Array, Array]], dict[str, Array]]:
     """Bones as pairs of points, and the points (k, 3) [m] of each muscle path in order, in one frame."""
-    recorded = mechanics(study.trial)
+    recorded = study.recorded
     model, motion = recorded.model, recorded.motion.frames(slice(frame, frame + 1))
     placed = place_muscles(model, muscle_db.load("silva_2003"), SIDE, study.trial.muscles.strength)
     paths = placed.paths

@@ -119,6 +119,11 @@ class Study:
         return replace(self.digitized(draw), filter=options)
 
     @cached_property
+    def recorded(self) -> Mechanics:
+        """Mechanics of the trial as it is, without errors of digitization."""
+        return mechanics(self.trial)
+
+    @cached_property
     def by_method(self) -> dict[str, Mechanics]:
         """Mechanics of the digitized trial by method of consistency."""
         return self.drawn_by_method(0, *METHODS)

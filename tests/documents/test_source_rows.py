@@ -1,46 +1,85 @@
-"""The table of the source's rows names every equation, table and figure, and places that exist."""
+"""The tables of the sources' rows name every equation, table and figure, places and commands that exist, and numbers
+that a run gives.
+"""
+
+from __future__ import annotations
 
 import importlib
 import re
+import runpy
+import sys
+from itertools import groupby
 from pathlib import Path
+
+import pytest
 
 ROOT = Path(__file__).parents[2]
 TEXT = (ROOT / "docs" / "source_rows.md").read_text(encoding="utf-8")
-ROWS = [line for line in TEXT.splitlines() if line.startswith("| ") and not re.match(r"\| (row|---)", line)]
+
+
+def rows_of(section):
+    """The rows of the tables of a section, without their headings."""
+    return [
+        line for line in section.splitlines() if line.startswith("| ") and not re.match(r"\| (row|---)", line)
+    ]
+
+
+THESIS = "Silva (2003)"
+SECTIONS = [section.partition("\n")[::2] for section in re.split(r"^## ", TEXT, flags=re.MULTILINE)[1:]]
+DOCUMENTS = [(THESIS if title.startswith("Chapter") else title, rows_of(text)) for title, text in SECTIONS]
+ROWS = {
+    document: [row for _, rows in parts for row in rows]
+    for document, parts in groupby(DOCUMENTS, key=lambda part: part[0])
+}
+"""Rows by the document that they are of: the chapters of the thesis, then a section for each paper."""
 
 LAST = {
-    "eq": {2: 88, 3: 8, 4: 8, 5: 15, 6: 23},
-    "table": {2: 1, 3: 10, 4: 8, 5: 1, 6: 1},
-    "fig": {2: 10, 3: 14, 4: 40, 5: 46, 6: 20},
+    THESIS: {
+        "eq": {2: 88, 3: 8, 4: 8, 5: 15, 6: 23},
+        "table": {2: 1, 3: 10, 4: 8, 5: 1, 6: 1},
+        "fig": {2: 10, 3: 14, 4: 40, 5: 46, 6: 20},
+    },
+    "Hof (1992)": {"eq": {0: 12}, "fig": {0: 2}},
+    "Silva & Ambrosio (1998)": {"eq": {0: 9}, "fig": {0: 3}},
 }
-"""How many equations, tables and figures the chapters have."""
+"""How many equations, tables and figures the chapters have; chapter 0: they are counted through the whole paper."""
 
 
-def numbers(cell):
+def numbers(cell, chapters):
     """Every (kind, chapter, number) that the first cell of a row names, ranges included."""
     kind, last, to = None, None, False
-    for word in re.findall(r"[a-z]+|\d\.\d+", cell):
-        if word in LAST:
+    for word in re.findall(r"[a-z]+|\d+(?:\.\d+)?", cell):
+        if word in ("eq", "table", "fig"):
             kind, to = word, False
         elif word == "to":
             to = True
-        elif re.match(r"\d\.", word) and kind:
-            chapter, number = (int(part) for part in word.split("."))
+        elif word[0].isdigit() and kind and ("." in word or 0 in chapters):
+            chapter, number = (int(part) for part in (word if "." in word else f"0.{word}").split("."))
             first = last + 1 if to else number
             yield from ((kind, chapter, k) for k in range(first, number + 1))
             last, to = number, False
 
 
-def test_no_number_is_left_out():
-    found = {each for row in ROWS for each in numbers(row.split("|")[1])}
+@pytest.mark.parametrize("document", ROWS)
+def test_no_number_is_left_out(document):
+    kinds = LAST[document]
+    found = {
+        each
+        for row in ROWS[document]
+        for each in numbers(row.split("|")[1], {c for k in kinds.values() for c in k})
+    }
     wanted = {
         (kind, chapter, k)
-        for kind, chapters in LAST.items()
+        for kind, chapters in kinds.items()
         for chapter, count in chapters.items()
         for k in range(1, count + 1)
     }
     assert sorted(wanted - found) == []
     assert sorted(found - wanted) == []
+
+
+def test_every_document_has_its_table():
+    assert set(LAST) <= set(ROWS)
 
 
 def test_every_place_exists():
@@ -57,12 +96,36 @@ def test_every_place_exists():
     assert looked > 50
 
 
-def test_commands_and_files_exist():
-    for module in re.findall(r"python -m (benchmarks\.\w+)", TEXT):
-        assert (ROOT / f"{module.replace('.', '/')}.py").exists()
-    for file in re.findall(r"`((?:benchmarks|muscle_db)/[\w/.]+)`", TEXT):
+COMMANDS = re.findall(r"`python -m (benchmarks(?:\.\w+)+)([^`]*)`", TEXT)
+
+
+@pytest.mark.parametrize("module", sorted({module for module, _ in COMMANDS} - {"benchmarks.impact_cases"}))
+def test_every_command_says_how_it_is_used(module, monkeypatch, capsys):
+    """It imports, knows the options that the page names, and --help runs nothing."""
+    monkeypatch.setattr(sys, "argv", [module, "--help"])
+    with pytest.raises(SystemExit) as ended:
+        runpy.run_module(module, run_name="__main__", alter_sys=True)
+    assert ended.value.code == 0
+    usage = capsys.readouterr().out
+    assert usage.startswith("usage:")
+    for used in {
+        option for each, text in COMMANDS if each == module for option in re.findall(r"--\w+", text)
+    }:
+        assert used in usage
+
+
+def test_figures_that_commands_name_exist():
+    from benchmarks.thesis_figures.figure_registry import FIGURES
+
+    named = {number for _, text in COMMANDS for number in re.findall(r"--figure ([\d.]+)", text)}
+    assert named and named <= set(FIGURES)
+
+
+def test_files_exist():
+    for file in re.findall(r"`((?:benchmarks|muscle_db|tests)/[\w/.]+)`", TEXT):
         assert (ROOT / file).exists()
 
 
 def test_what_is_out_has_a_reason():
-    assert all(re.search(r"\*out\*[^|]*: ", row) or ": *out*" in row for row in ROWS if "*out*" in row)
+    every = [row for rows in ROWS.values() for row in rows]
+    assert all(re.search(r"\*out\*[^|]*: ", row) or ": *out*" in row for row in every if "*out*" in row)
