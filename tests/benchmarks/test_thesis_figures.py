@@ -10,10 +10,12 @@ from benchmarks.thesis_figures.carpet_plots import LENGTH, VELOCITY, surface
 from benchmarks.thesis_figures.comparison import statements
 from benchmarks.thesis_figures.consistency import support
 from benchmarks.thesis_figures.figure_registry import FIGURES
+from benchmarks.thesis_figures.hof_1992 import terms_of
+from benchmarks.thesis_figures.knee_acceleration import SPARSE, motions
 from benchmarks.thesis_figures.muscle_names import bursts_of, groups_of_source, muscles, within
 from benchmarks.thesis_figures.perturbation import mechanics_by, on_branch, sensitivity
 from benchmarks.thesis_figures.sensitivities import SOURCES
-from benchmarks.thesis_figures.study import Study
+from benchmarks.thesis_figures.study import SAGITTAL, Study
 from musclesolve.data.bundled import reference_stride
 from musclesolve.dynamics.inverse.newton_euler import segment_motion
 from musclesolve.dynamics.kinematics.measured_targets import Targets
@@ -124,3 +126,23 @@ def test_joint_angles_keep_errors_in_their_branch(study) -> None:
     )
     assert driven[:, others].max() < 1e-6 * driven.max()
     assert nearest[:, others].max() > 0.5 * nearest.max()
+
+
+def test_terms_of_hof_add_up_to_the_moment(study) -> None:
+    """The four terms about the axis of each joint are the joint moment by another route."""
+    found = study.moments(study.recorded)
+    for joint in SAGITTAL:
+        whole = np.sum(list(terms_of(study, joint).values()), axis=0)
+        np.testing.assert_allclose(whole, found[joint], atol=1e-9)
+
+
+def test_splines_through_consistent_points_miss_the_acceleration_equations(study) -> None:
+    """Consistent derivatives meet them to round-off; splines do not, the less so with fewer frames (1998, 8 and 9)."""
+    rows = study.by_method["nearest"].model.constraints
+    missed = {
+        (every, name): float(np.abs(rows.rate_violation(motion.q, motion.qd, motion.qdd)[1]).max())
+        for every in (1, SPARSE)
+        for name, motion in motions(study, every).items()
+    }
+    assert max(missed[every, "consistent"] for every in (1, SPARSE)) < 1e-9
+    assert 0.1 < missed[1, "splines"] < 0.3 * missed[SPARSE, "splines"]
