@@ -99,7 +99,7 @@ def test_every_place_exists():
 COMMANDS = re.findall(r"`python -m (benchmarks(?:\.\w+)+)([^`]*)`", TEXT)
 
 
-@pytest.mark.parametrize("module", sorted({module for module, _ in COMMANDS} - {"benchmarks.impact_cases"}))
+@pytest.mark.parametrize("module", sorted({module for module, _ in COMMANDS}))
 def test_every_command_says_how_it_is_used(module, monkeypatch, capsys):
     """It imports, knows the options that the page names, and --help runs nothing."""
     monkeypatch.setattr(sys, "argv", [module, "--help"])
