@@ -10,7 +10,7 @@ from nicegui import ui
 
 from musclesolve.desk.trial_document import Open
 from musclesolve.desk.view import View
-from musclesolve.recording.schema import described_keys, trial_keys
+from musclesolve.recording.schema import described_keys, in_another_unit, trial_keys, within
 from musclesolve.recording.text.toml_text import value_text
 
 UNITS = {
@@ -147,34 +147,28 @@ def read_number(text: str | None) -> float | None:
     return number if isfinite(number) else None
 
 
-def fault_of(text: str | None, spec: Mapping[str, Any], title: str) -> str | None:
+def fault_of(text: str | None, spec: Mapping[str, Any]) -> str | None:
     """Why a number is not taken, with what may be meant; None where it is, or where nothing is stated."""
     if not (text or "").strip():
         return None
     number = read_number(text)
     if number is None:
         return "A number, such as 1.75"
-    low, high = spec.get("minimum", spec.get("above", -inf)), spec.get("maximum", inf)
-    if low <= number <= high and number != spec.get("above"):
+    if within(number, spec):
         return None
+    low, high = spec.get("minimum", spec.get("above", -inf)), spec.get("maximum", inf)
     ends = f"{low:g} to {high:g}" if isfinite(high) else f"above {low:g}"
-    for ending, unit, factor in (
-        ("[m]", "centimetres", 0.01),
-        ("[kg]", "grams", 0.001),
-        ("[m]", "millimetres", 0.001),
-    ):
-        if title.endswith(ending) and low <= number * factor <= high:
-            return f"Not taken: {ends}. In {unit}? Then write {number * factor:g}"
-    return f"Not taken: {ends}"
+    meant = in_another_unit(number, spec)
+    return f"Not taken: {ends}" + (f"; {meant}" if meant else "")
 
 
 def _number(title: str, spec: Mapping[str, Any], value: Any, taken: Callable[[Any], None]) -> ui.input:
     """A field for a number; what cannot be is said at the field and not written."""
     shown = "" if value is None else f"{value:g}" if float(f"{value:g}") == value else str(value)
-    entry = ui.input(title, value=shown, validation=lambda text: fault_of(text, spec, title))
+    entry = ui.input(title, value=shown, validation=lambda text: fault_of(text, spec))
 
     def stated() -> None:
-        if fault_of(entry.value, spec, title) is None:
+        if fault_of(entry.value, spec) is None:
             taken(read_number(entry.value))
 
     entry.props('outlined dense inputmode="decimal"').on("change", stated)

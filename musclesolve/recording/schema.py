@@ -408,7 +408,7 @@ class _Examination:
                 problem, expected = wrong
                 remedy, known = f"write {_example(key, rule)}", rule.get("choices", rule.get("words"))
                 if "choices" not in rule and KINDS[rule["type"]].holds(values[key]):
-                    remedy = _in_another_unit(values[key], rule) or "check the value and its unit"
+                    remedy = in_another_unit(values[key], rule) or "check the value and its unit"
                 elif isinstance(values[key], str) and known:
                     remedy = suggestion(values[key], known) or remedy
                 self.refuse(problem, (table, key, index), expected, remedy)
@@ -434,24 +434,24 @@ def value_problem(value: Any, rule: Fields) -> tuple[str, str] | None:
         return f"the value {wrong}", f"{KINDS[rule['type']].called}{instead}: {about}"
     if "choices" in rule and value not in rule["choices"]:
         return f"the value is {as_text(value)}", f"one of {_list(rule['choices'])}"
-    if name in ("number", "whole") and not _within(value, rule):
+    if name in ("number", "whole") and not within(value, rule):
         return f"the value is {as_text(value)}", f"{_range(rule)}: {about}"
-    if name == "weights" and (beyond := [part for part in value if not _within(value[part], rule)]):
+    if name == "weights" and (beyond := [part for part in value if not within(value[part], rule)]):
         problem = f"the value of '{beyond[0]}' is {as_text(value[beyond[0]])}"
         return problem, f"{kind.called}, {_range(rule)}: {about}"
     if name in ("triple", "triples"):
         listed = [value] if name == "triple" else value.values()
-        if beyond := [part for part in listed if not all(_within(number, rule) for number in part)]:
+        if beyond := [part for part in listed if not all(within(number, rule) for number in part)]:
             return f"a value is {as_text(beyond[0])}", f"{kind.called}, {_range(rule)}: {about}"
     return None
 
 
-def _in_another_unit(value: Any, rule: Fields) -> str:
-    """The remedy of a number that lies within its range when it is read in another unit; "" where none is."""
+def in_another_unit(value: Any, rule: Fields) -> str:
+    """Return the remedy of a number that lies within its range when it is read in another unit; "" where none is."""
     if not is_number(value):
         return ""
     for unit, factor in rule.get("mistaken_units", {}).items():
-        if _within(value * factor, rule):
+        if within(value * factor, rule):
             return f"{value:g} looks like {unit}: write {value * factor:.4g}"
     return ""
 
@@ -478,7 +478,7 @@ def _as_float(value: Any, rule: Fields) -> Any:
     return float(value) if isinstance(value, int) else value
 
 
-def _within(value: float, rule: Fields) -> bool:
+def within(value: float, rule: Fields) -> bool:
     """Return whether a number is finite and in the range of its rule."""
     low, high = rule.get("minimum", -math.inf), rule.get("maximum", math.inf)
     return bool(low <= value <= high and value > rule.get("above", -math.inf) and math.isfinite(value))

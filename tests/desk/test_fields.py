@@ -13,12 +13,12 @@ STATURE = trial_keys()["subject"]["keys"]["stature_m"]
 @pytest.mark.parametrize(("text", "number"), [("1.83", 1.83), ("1,83", 1.83), (" 2 ", 2.0)])
 def test_points_and_commas_are_read(text, number):
     assert read_number(text) == number
-    assert fault_of(text, STATURE, "Stature [m]") is None
+    assert fault_of(text, STATURE) is None
 
 
 @pytest.mark.parametrize("text", ["", "  ", None])
 def test_nothing_is_no_fault(text):
-    assert fault_of(text, STATURE, "Stature [m]") is None and read_number(text) is None
+    assert fault_of(text, STATURE) is None and read_number(text) is None
 
 
 @pytest.mark.parametrize(
@@ -33,4 +33,4 @@ def test_nothing_is_no_fault(text):
     ],
 )
 def test_what_cannot_be_is_said_with_what_may_be_meant(text, part):
-    assert part in fault_of(text, STATURE, "Stature [m]")
+    assert part in fault_of(text, STATURE)
