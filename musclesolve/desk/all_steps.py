@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from musclesolve.desk.steps.check_step import CHECK
 from musclesolve.desk.steps.compare_step import COMPARE
+from musclesolve.desk.steps.emg_step import EMG
 from musclesolve.desk.steps.events_step import EVENTS
 from musclesolve.desk.steps.export_step import EXPORT
 from musclesolve.desk.steps.files_step import FILES
@@ -13,4 +14,4 @@ from musclesolve.desk.steps.result_step import RESULT
 from musclesolve.desk.steps.run_step import RUN
 from musclesolve.desk.steps.subject_step import SUBJECT
 
-STEPS = (FILES, SUBJECT, MARKERS, PLATES, EVENTS, CHECK, RUN, RESULT, COMPARE, EXPORT)
+STEPS = (FILES, SUBJECT, MARKERS, PLATES, EVENTS, EMG, CHECK, RUN, RESULT, COMPARE, EXPORT)

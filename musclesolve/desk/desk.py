@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import json
 import shlex
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
@@ -17,9 +17,10 @@ from musclesolve.desk.work_folder import WorkFolder
 from musclesolve.drafting.draft_folder import FolderDraft, draft_folder, write_drafts
 from musclesolve.drafting.subject_size import GivenSubject
 from musclesolve.errors import MuscleSolveError
-from musclesolve.recording.trial.model_trial import names_model
+from musclesolve.recording.schema import file_state
+from musclesolve.recording.trial.model_trial import is_model_trial
 from musclesolve.results.files.result_netcdf import result_attributes
-from musclesolve.studies.many_trials.recipe import ATTRIBUTE, changed_inputs
+from musclesolve.studies.many_trials.recipe import ATTRIBUTE, changed_inputs, hashed_files
 from musclesolve.studies.many_trials.trial_record import MEASURES, Measures
 
 Change = Literal["text", "task", "trial"]
@@ -112,22 +113,36 @@ class Desk:
 
     def state_all(self, values: Mapping[Place, Any], by: object = None) -> None:
         """State several values in one change; see `TrialDocument.state_all`."""
-        assert self.trial is not None
-        before = self.trial.text
-        try:
-            self.trial.state_all(values)
-        finally:
-            if self.trial.text != before:
-                self.changed("text", by)
+        with self._changing(by) as trial:
+            trial.state_all(values)
 
     def write(self, text: str, by: object = None) -> None:
         """Replace the text of the trial file; see `TrialDocument.write`."""
+        with self._changing(by) as trial:
+            trial.write(text)
+
+    def undo(self, by: object = None) -> None:
+        """Take the last change of the trial file back; see `TrialDocument.undo`."""
+        with self._changing(by) as trial:
+            trial.undo()
+
+    def decided(self, each: Open, by: object = None) -> None:
+        """Remove what a draft has left to decide; see `TrialDocument.decided`. What `check` said still holds."""
+        said = self._said
+        with self._changing(by) as trial:
+            trial.decided(each)
+            if said is not None:
+                self._checked = trial.text, said
+
+    @contextmanager
+    def _changing(self, by: object = None) -> Iterator[TrialDocument]:
+        """The trial file that is open; afterwards, whatever happened, the listeners hear whether its text changed."""
         assert self.trial is not None
-        before = self.trial.text
+        trial, before = self.trial, self.trial.text
         try:
-            self.trial.write(text)
+            yield trial
         finally:
-            if self.trial.text != before:
+            if trial.text != before:
                 self.changed("text", by)
 
     def look_at_file(self) -> None:
@@ -135,8 +150,7 @@ class Desk:
         if self.trial is None:
             return
         try:
-            if self.trial.reload():
-                self.changed("text")
+            self._read_again()
         except MuscleSolveError:
             self.trial = None
             self.changed("trial")
@@ -146,12 +160,7 @@ class Desk:
     @property
     def is_model(self) -> bool:
         """Whether the trial is of an OpenSim model instead of a recording."""
-        return self.trial is not None and names_model(self.trial.path)
-
-    @property
-    def trial_path(self) -> Path | None:
-        """The trial file that is open."""
-        return None if self.trial is None else self.trial.path
+        return self.trial is not None and is_model_trial(self.trial.content)
 
     @property
     def output(self) -> Path:
@@ -186,8 +195,8 @@ class Desk:
     def command(self) -> str:
         """The command line that computes the same in the folder."""
         assert self.trial is not None
-        output = self.output.relative_to(self.folder.path).as_posix()
-        return shlex.join(["musclesolve", "run", self.trial.path.name, "-o", output, *self.options.words])
+        output = ["-o", self.in_folder(self.output)]
+        return shlex.join(["musclesolve", "run", self.trial.path.name, *output, *self.options.words])
 
     @property
     def _attributes(self) -> dict[str, str]:
@@ -209,10 +218,10 @@ class Desk:
         """Names of the files of the trial that have changed since its result was computed, itself among them."""
         if self.trial is None or not (attributes := self._attributes):
             return []
-        files: dict[str, str] = json.loads(attributes.get(ATTRIBUTE, "{}")).get("files", {})
+        files = hashed_files(attributes.get(ATTRIBUTE, ""))
         beside = [self.trial.path, *(self.trial.path.parent / name for name in files)]
         # hashes of large recordings take time: once for each state of the files
-        key = self._read[0], [(each, each.stat().st_mtime_ns) for each in beside if each.is_file()]
+        key = self._read[0], [(each, file_state(each)) for each in beside]
         if self._changed_inputs[0] != key:
             self._changed_inputs = key, changed_inputs(files, self.trial.path)
         return self._changed_inputs[1]
@@ -241,19 +250,10 @@ class Desk:
         same = self._failed is not None and self.trial is not None and self._failed[0] == self.trial.text
         return self._failed[1] if same and self._failed is not None else None
 
-    def decided(self, each: Open, by: object = None) -> None:
-        """Remove what a draft has left to decide; see `TrialDocument.decided`. What `check` said still holds."""
-        assert self.trial is not None
-        said = self._said
-        self.trial.decided(each)
-        if said is not None:
-            self._checked = self.trial.text, said
-        self.changed("text", by)
-
     def check(self) -> Task:
         """Begin to check the trial."""
         assert self.trial is not None
-        self._look_again()
+        self._read_again()
         text = self.trial.text
 
         def keep(task: Task) -> None:
@@ -265,7 +265,7 @@ class Desk:
     def run(self) -> Task:
         """Begin to compute the muscle forces of the trial, as `command` does."""
         assert self.trial is not None
-        self._look_again()
+        self._read_again()
         text = self.trial.text
 
         def keep(task: Task) -> None:
@@ -285,7 +285,7 @@ class Desk:
     def compare(self, costs: list[str]) -> Task:
         """Begin to share the forces of the trial under several costs."""
         assert self.trial is not None
-        self._look_again()
+        self._read_again()
         return self.start(
             "Comparison of costs",
             "compare",
@@ -308,10 +308,10 @@ class Desk:
         self.runner.cancel()
         self.changed("task")
 
-    def _look_again(self) -> None:
-        """Read the trial file again where another program has changed it: what is computed reads the file."""
-        if self.trial is not None and self.trial.reload():
-            self.changed("text")
+    def _read_again(self) -> None:
+        """Read the trial file again, which another program may have changed: what is computed reads the file."""
+        with self._changing() as trial:
+            trial.reload()
 
     # ---- listeners
 

@@ -10,10 +10,11 @@ from threading import Lock
 from musclesolve.errors import InputError
 from musclesolve.recording.data import Markers
 from musclesolve.recording.formats import read_markers
+from musclesolve.recording.schema import file_state
 
 MOST_KEPT = 12
-Stamp = tuple[tuple[Path, int, int], ...]
-"""Files with their time of change [ns] and their size [bytes]."""
+Stamp = dict[Path, tuple[int, int] | None]
+"""Files with their `file_state`."""
 
 
 class Recordings:
@@ -53,19 +54,11 @@ class Recordings:
     def _known(self, path: Path) -> Markers | InputError | None:
         with self._lock:
             kept = self._kept.get(path)
-        if kept is None or _stamp(part for part, *_ in kept[0]) != kept[0]:
+        if kept is None or _stamp(kept[0]) != kept[0]:
             return None
         return kept[1]
 
 
 def _stamp(paths: Iterable[Path]) -> Stamp:
-    """The state of some files; of one that cannot be looked at, zeros."""
-    stamps = []
-    for path in paths:
-        try:
-            state = path.stat()
-        except OSError:
-            stamps.append((path, 0, 0))
-        else:
-            stamps.append((path, state.st_mtime_ns, state.st_size))
-    return tuple(stamps)
+    """The state of some files."""
+    return {path: file_state(path) for path in paths}

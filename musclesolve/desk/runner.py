@@ -25,8 +25,8 @@ class Task:
     title: str
     name: str
     arguments: dict[str, Any]
-    begun: float
     then: Callable[[Task], None] | None = None
+    begun: float = 0.0
     stage: str = "waiting"
     fraction: float = 0.0
     moved: float = 0.0  # when the fraction changed last
@@ -83,7 +83,7 @@ class Runner:
         Raises:
             BusyError: one waits already.
         """
-        task = Task(title, name, arguments, monotonic(), then)
+        task = Task(title, name, arguments, then)
         if not self.busy:
             self._begin(task)
         elif self._waiting is None:

@@ -33,8 +33,8 @@ from musclesolve.desk.view import View
 from musclesolve.desk.work_folder import LARGEST
 from musclesolve.errors import InputError
 
-LOOK = 10
-"""Once in so many polls the trial file is looked at, which another program may have changed."""
+LOOK = 1.0
+"""So often is the trial file looked at, which another program may have changed [s]."""
 POLL = 0.1
 """So often is the process of the tasks asked for news [s]."""
 SHOWN = (
@@ -58,6 +58,19 @@ CONTAINED = (
     "style-src 'unsafe-inline'; img-src data: blob:; font-src data:; media-src data: blob:; worker-src blob:"
 )
 """Policy of a report that is shown: its own scripts run, without access to the desk or to anything else."""
+
+ENDED = """<script>
+let lost = 0;
+setInterval(() => {
+  const popup = document.getElementById("popup");
+  lost = popup && popup.ariaHidden === "false" ? lost + 1 : 0;
+  if (lost !== 8) return;
+  const words = popup.querySelectorAll("span");
+  words[0].textContent = "The desk has ended.";
+  words[1].textContent = "Everything is in the folder. Start it again where it was started: musclesolve desk";
+}, 1000);
+</script>"""
+"""Says what is wrong when the server has not answered for so many seconds; before that the page tries to reconnect."""
 
 
 def serve(folder: Path, port: int, opens: bool, announce: Callable[[str], None]) -> None:
@@ -116,6 +129,7 @@ def _application(desk: Desk, token: str) -> FastAPI:
     def page() -> None:
         ui.colors(primary="#0b5c8c", negative="#8a1c1c", positive="#2e6b34")
         ui.add_css(style)
+        ui.add_body_html(ENDED)
         view = View(desk, STEPS)
         ui.context.client.on_delete(lambda: desk.forget(view))
         view.show()
@@ -145,19 +159,20 @@ def _application(desk: Desk, token: str) -> FastAPI:
             background=BackgroundTask(path.unlink),
         )
 
-    async def watch() -> None:
-        looks = 0
+    def poll() -> None:
+        if desk.runner.poll():
+            desk.changed("task")
+
+    async def repeat(period: float, look: Callable[[], None]) -> None:
         while True:
-            await asyncio.sleep(POLL)
-            if desk.runner.poll():
-                desk.changed("task")
-            if (looks := looks + 1) % LOOK == 0:
-                desk.look_at_file()
+            await asyncio.sleep(period)
+            look()
 
     watching = list[asyncio.Task[None]]()
 
     async def begin() -> None:
-        watching.append(asyncio.create_task(watch()))
+        for period, look in ((POLL, poll), (LOOK, desk.look_at_file)):
+            watching.append(asyncio.create_task(repeat(period, look)))
         desk.runner.prepare()
 
     pages.on_startup(begin)

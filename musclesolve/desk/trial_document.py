@@ -59,24 +59,27 @@ class TrialDocument:
     def __init__(self, path: Path) -> None:
         self.path = path
         self.text = _read(path)
+        self._parsed: tuple[str, Mapping[str, Any], str] | None = None  # of which text, its content and fault
         self._before: list[str] = []  # earlier texts, the last one last
 
     @property
     def content(self) -> Mapping[str, Any]:
         """Tables and values; empty where the text is no TOML."""
-        try:
-            return tomllib.loads(self.text)
-        except tomllib.TOMLDecodeError:
-            return {}
+        return self._read_text()[0]
 
     @property
     def fault(self) -> str:
         """Why the text is no TOML, "" where it is."""
-        try:
-            tomllib.loads(self.text)
-        except tomllib.TOMLDecodeError as error:
-            return str(error)
-        return ""
+        return self._read_text()[1]
+
+    def _read_text(self) -> tuple[Mapping[str, Any], str]:
+        """`content` and `fault`, found once for a text."""
+        if self._parsed is None or self._parsed[0] != self.text:
+            try:
+                self._parsed = self.text, tomllib.loads(self.text), ""
+            except tomllib.TOMLDecodeError as error:
+                self._parsed = self.text, {}, str(error)
+        return self._parsed[1:]
 
     def value(self, *place: str | int) -> Any:
         """The value at a place, None where there is none."""
@@ -119,25 +122,30 @@ class TrialDocument:
 
     def _with_value(self, place: Place, value: Any) -> str:
         """The text with a value at a place."""
-        open_line = self._open_at(place)
+        open_line, text = self._open_at(place), self.text
         if open_line is not None and value is not None:
-            lines = self.text.splitlines()
-            lines[open_line.first : open_line.last] = [f"{key_text(str(place[-1]))} = {value_text(value)}"]
-            return "\n".join(lines) + "\n"
+            lines = text.splitlines()
+            if open_line.key is not None:
+                lines[open_line.first : open_line.last] = [
+                    f"{key_text(str(place[-1]))} = {value_text(value)}"
+                ]
+                return "\n".join(lines) + "\n"
+            del lines[open_line.first : open_line.last]
+            text = "\n".join(lines) + "\n"
         try:
-            document = tomlkit.parse(self.text)
+            document = tomlkit.parse(text)
         except TOMLKitError as error:
             raise self._no_toml(error) from error
         within: Any = document
         for part, following in pairwise(place):
             if isinstance(part, str) and part not in within:
                 if value is None:
-                    return self.text
+                    return text
                 within[part] = tomlkit.aot() if isinstance(following, int) else tomlkit.table()
             elif isinstance(part, int) and part == len(within):
                 within.append(tomlkit.table())
             within = within[part]
-        fresh = isinstance(place[-1], str) and place[-1] not in within
+        before, fresh = text, isinstance(place[-1], str) and place[-1] not in within
         if value is not None:
             # As drafts write it: what is no table of its own stands in one line.
             within[place[-1]] = tomlkit.value(value_text(value))
@@ -145,7 +153,7 @@ class TrialDocument:
             _removed(within, place[-1])
         text = tomlkit.dumps(document)
         if fresh and value is not None:
-            text = _before_comments(self.text, text)
+            text = _before_comments(before, text)
         return text if text.endswith("\n") else text + "\n"
 
     def write(self, text: str) -> None:
@@ -205,7 +213,8 @@ class TrialDocument:
             if (suggested := _OPEN.match(following)) and (value := _value(suggested[2])) is not None:
                 found.append(Open(table, suggested[1], why, value, first, last + 1))
             elif header := _HEADER.match(following):
-                found.append(Open(header[2], None, why, None, first, last))
+                end = _end_of_open(lines, last, header[2]) if header[1] else last
+                found.append(Open(header[2], None, why, None, first, end))
             elif key := re.match(r"([A-Za-z0-9_-]+) = ", following):
                 found.append(Open(table, key[1], why, None, first, last))
             else:
@@ -223,9 +232,12 @@ class TrialDocument:
         self.write("\n".join(lines) + "\n")
 
     def _open_at(self, place: Place) -> Open | None:
+        """What is left open at a place: its value, or the whole table that it is in."""
         wanted = ".".join(map(str, place[:-1]))
         for each in self.opens:
             if (each.table, each.key) == (wanted, place[-1]) and self.value(*place) is None:
+                return each
+            if (each.table, each.key) == (place[0], None) and self.value(each.table) is None:
                 return each
         return None
 
@@ -250,6 +262,21 @@ def _before_comments(before: str, after: str) -> str:
         to -= 1
     lines.insert(to, lines.pop(new))
     return "\n".join(lines) + "\n"
+
+
+def _end_of_open(lines: list[str], start: int, table: str) -> int:
+    """Where a table ends that a draft has written as comments, with the tables within it."""
+    end = start
+    while end < len(lines):
+        header = _HEADER.match(lines[end]) if lines[end].startswith("# ") else None
+        if not lines[end].strip():
+            header = _HEADER.match(lines[end + 1]) if end + 1 < len(lines) else None
+            if header is None or not header[1] or not header[2].startswith(f"{table}."):
+                break
+        elif not lines[end].startswith("# ") or (header and not f"{header[2]}.".startswith(f"{table}.")):
+            break
+        end += 1
+    return end
 
 
 def _removed(within: Any, name: str | int) -> None:

@@ -6,7 +6,6 @@ A step is a function `show(view)` that draws itself into the page with NiceGUI; 
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -18,7 +17,6 @@ from musclesolve.desk.desk import Change, Desk
 from musclesolve.desk.trial_document import Place
 from musclesolve.errors import MuscleSolveError
 
-LOG = logging.getLogger("musclesolve")
 State = Literal["done", "open", "warning", "fault", ""]
 """Of a step: done, something is left to do, to be looked at, something is wrong, or nothing can be said."""
 ICONS = {
@@ -41,7 +39,7 @@ SAID = {
 class Step:
     """A step of the way from recordings to a report.
 
-    about: one sentence below the title. of: whether it is for recordings, OpenSim models, or both.
+    about: one sentence below the title. show: draws it. state: how far it is.
     """
 
     name: str
@@ -245,8 +243,7 @@ class View:
     def _undo(self) -> None:
         if self.desk.trial is not None:
             with self.saying():
-                self.desk.trial.undo()
-                self.desk.changed("text", by=self)
+                self.desk.undo(by=self)
         self.refresh()
 
     def _on_change(self, what: Change) -> None:

@@ -131,7 +131,7 @@ class Standing:
     ) -> None:
         self.document, self.folder = trial_document(Path(template)), Path(folder)
         stated = self.document.content
-        if is_model_trial(self.document):
+        if is_model_trial(self.document.content):
             problem, expected = "this is the trial of an OpenSim model", "the trial file of recorded markers"
             raise self.document.error(problem, "files", "model", 0, expected, code="unsupported")
         self.rate = self._rate() if rate_hz is None else rate_hz

@@ -16,7 +16,7 @@ from musclesolve._util.worker_pool import Lost, Pool
 from musclesolve.checking.check import check
 from musclesolve.checking.finding import Report
 from musclesolve.errors import InputError
-from musclesolve.recording.text.text_file import sha256
+from musclesolve.recording.text.text_file import has_hash
 from musclesolve.recording.trial.trial_file import read_trial
 from musclesolve.report.content.pieces import DAMAGE, Changed, reason
 from musclesolve.results.dataset.checked import MODEL
@@ -136,10 +136,10 @@ def _changed(result: xr.Dataset, path: Path) -> list[str]:
     for line in listed(result, "inputs"):
         role, _, rest = line.partition(" ")
         before[role] = rest.rpartition("sha256:")[2]
-    if "trial" in before and before["trial"] != sha256(path):
+    if "trial" in before and not has_hash(path, before["trial"]):
         return [path.name]
     files = read_trial(path).files
     missing = [role for role in before if role not in files]
     return missing + [
-        file.name for role, file in files.items() if role in before and before[role] != sha256(file)
+        file.name for role, file in files.items() if role in before and not has_hash(file, before[role])
     ]

@@ -84,6 +84,33 @@ def test_a_todo_is_done_and_changes_are_taken_back(document):
     assert not document.can_undo
 
 
+def test_what_is_stated_replaces_a_table_that_a_draft_left_open(document):
+    left_open = """\
+# TODO: enter the side of every channel: the names state none, and
+# no muscle of the stance shows it
+# [emg]
+# file = "emg.csv"                      # 2 channels
+# processed = false
+
+# [emg.channels]
+# SOL = "soleus_r"
+# TA = "tibialis_anterior_r"
+
+# What follows stays.
+[filter]
+cutoff_hz = 6.0
+"""
+    document.write(left_open)
+    document.state_all({("emg", "file"): "emg.csv", ("emg", "channels", "SOL"): "soleus_l"})
+    assert document.content == {
+        "filter": {"cutoff_hz": 6.0},
+        "emg": {"file": "emg.csv", "channels": {"SOL": "soleus_l"}},
+    }
+    assert "# What follows stays." in document.text and "TODO" not in document.text and "_r" not in document.text
+    document.undo()
+    assert document.text == left_open
+
+
 def test_what_is_no_toml_is_refused_and_nothing_changes(document):
     with refused("bad_format", "trial.toml"):
         document.write("[subject\n")

@@ -27,7 +27,8 @@ STEP_OF = {
         "markers",
     ),
     **dict.fromkeys(("plates", "force"), "plates"),
-    "time": "events",
+    **dict.fromkeys(("time", "events"), "events"),
+    "emg": "emg",
     **dict.fromkeys(("filter", "muscles", "sharing", "knee", "uncertainty"), "run"),
 }
 """Table of the trial file -> the step that shows it."""

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from nicegui import events, ui
 
+from musclesolve.constants import USUAL_COST
 from musclesolve.desk.desk import RESULTS, Desk
 from musclesolve.desk.in_thread import in_thread
 from musclesolve.desk.steps.result_step import NAMES, column, gallery, peaks
@@ -77,7 +78,7 @@ class Compare:
     def __init__(self, view: View) -> None:
         self.view, self.desk = view, view.desk
         own = self.desk.trial.value("sharing", "cost") if self.desk.trial is not None else None
-        self._costs: list[str] = [own or "joint_weighted_activation"]
+        self._costs: list[str] = [own or USUAL_COST]
         other = "stress_cubed" if self._costs[0] != "stress_cubed" else "activation_power"
         self._costs.append(other)
         self._results = list(self.desk.results)[:2]

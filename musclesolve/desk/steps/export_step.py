@@ -14,7 +14,7 @@ from musclesolve.desk.desk import Desk
 from musclesolve.desk.result_files import REPORT, address, files_in, is_older, report_inputs, size_words
 from musclesolve.desk.steps.compare_step import COMPARISON
 from musclesolve.desk.steps.verdict import show_age
-from musclesolve.desk.steps.work import Work
+from musclesolve.desk.steps.work import Work, no_result
 from musclesolve.desk.view import State, Step, View
 from musclesolve.plotting.figure_names import UNCERTAINTY
 from musclesolve.plotting.page.page_style import FORMATS as FIGURE_FORMATS
@@ -43,9 +43,7 @@ class Export:
         """Draw it."""
         result = self.desk.result
         if result is None:
-            ui.label("There is no result of this trial yet.")
-            with ui.row():
-                ui.button("To the step Run", on_click=lambda: self.view.go("run")).props("unelevated no-caps")
+            no_result(self.view)
             return
         show_age(self.desk)
         Work(self.view, ("report",), lambda: self._report(result)).show()

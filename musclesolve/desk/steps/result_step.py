@@ -12,7 +12,7 @@ from musclesolve.desk.desk import Desk
 from musclesolve.desk.in_thread import in_thread
 from musclesolve.desk.result_files import PICTURE, address, figure_title, figures_by_kind, is_older
 from musclesolve.desk.steps.verdict import facts_of, show_verdict
-from musclesolve.desk.steps.work import Work
+from musclesolve.desk.steps.work import Work, no_result
 from musclesolve.desk.view import State, Step, View
 from musclesolve.results.plausibility import NOT_PLAUSIBLE
 
@@ -50,9 +50,7 @@ class Result:
 
     def _result(self) -> None:
         if self.desk.result is None:
-            ui.label("There is no result of this trial yet.")
-            with ui.row():
-                ui.button("To the step Run", on_click=lambda: self.view.go("run")).props("unelevated no-caps")
+            no_result(self.view)
             return
         if self.desk.changed_inputs:
             with ui.row():

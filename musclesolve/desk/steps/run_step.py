@@ -60,10 +60,11 @@ class Run:
 
     def show(self) -> None:
         """Draw it."""
-        self._choices()
-        self._options()
         self._command()
         Work(self.view, ("run",), self._work).show()
+        ui.label("Choices").classes("ms-part").props('role="heading" aria-level="2"')
+        self._choices()
+        self._options()
 
     def _choices(self) -> None:
         """Keys of the trial file."""

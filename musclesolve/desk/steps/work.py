@@ -39,6 +39,13 @@ def show_progress(desk: Desk, task: Task) -> None:
     ui.timer(0.3, update)
 
 
+def no_result(view: View) -> None:
+    """What is shown instead of a result that there is none of."""
+    ui.label("There is no result of this trial yet.")
+    with ui.row():
+        ui.button("To the step Run", on_click=lambda: view.go("run")).props("unelevated no-caps")
+
+
 class Work:
     """A part of a step that tasks belong to.
 

@@ -171,6 +171,14 @@ def sha256(path: Path) -> str:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
+def has_hash(path: Path, sha: str) -> bool:
+    """Return whether a file is there, can be read and has this `sha256`."""
+    try:
+        return sha256(path) == sha
+    except InputError:
+        return False
+
+
 def is_file(path: Path) -> bool:
     """Return whether a path is that of a regular file."""
     with opening(path):
@@ -188,10 +196,15 @@ def without_detours(path: Path) -> Path:
 
 def name_from(path: Path, holder: Path) -> str:
     """Return a file as another file names it: from the folder of that other file, `holder`."""
+    return name_in(holder.parent.absolute(), path.absolute())
+
+
+def name_in(folder: Path, path: Path) -> str:
+    """Return an absolute path as named from an absolute folder, so that both can move; on another drive as it is."""
     try:
-        return Path(os.path.relpath(path.absolute(), holder.parent.absolute())).as_posix()
-    except ValueError:  # on another drive
-        return path.absolute().as_posix()
+        return Path(os.path.relpath(path, folder)).as_posix()
+    except ValueError:
+        return path.as_posix()
 
 
 def binary_file(path: Path) -> InputError:

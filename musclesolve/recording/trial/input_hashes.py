@@ -11,10 +11,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from musclesolve.errors import InputError
 from musclesolve.recording.place_errors import error_at
 from musclesolve.recording.schema import Document, file_state
-from musclesolve.recording.text.text_file import sha256
+from musclesolve.recording.text.text_file import has_hash, sha256
 
 if TYPE_CHECKING:
     from musclesolve.recording.data import Trial
@@ -54,7 +53,7 @@ def change_notes(trial: Trial | ModelTrial, read_later: bool = False) -> list[st
     """
     notes = []
     for role, path in trial.files.items():
-        if role in trial.hashes and trial.hashes[role] != _hash_now(path):
+        if role in trial.hashes and not has_hash(path, trial.hashes[role]):
             which = (
                 "may be of either content" if read_later and role != "trial" else "is of what was read before"
             )
@@ -63,10 +62,3 @@ def change_notes(trial: Trial | ModelTrial, read_later: bool = False) -> list[st
                 "Run again to analyse the file as it is now."
             )
     return notes
-
-
-def _hash_now(path: Path) -> str | None:
-    try:
-        return sha256(path)
-    except InputError:
-        return None

@@ -84,16 +84,16 @@ class ModelTrial:
         return f"<ModelTrial {str(self.path)!r}: {self.model.name}, {self.coordinates.name}>"
 
 
-def is_model_trial(document: Document) -> bool:
-    """Whether a trial file names an OpenSim model instead of recorded markers."""
-    files = document.content.get("files")
+def is_model_trial(content: Mapping[str, Any]) -> bool:
+    """Whether the tables of a trial file name an OpenSim model instead of recorded markers."""
+    files = content.get("files")
     return isinstance(files, dict) and "markers" not in files and not MODEL_FILES.isdisjoint(files)
 
 
 def names_model(path: Path) -> bool:
     """Whether a file is the trial file of an OpenSim model; not of what cannot be read."""
     try:
-        return is_model_trial(trial_document(path))
+        return is_model_trial(trial_document(path).content)
     except InputError:
         return False
 

@@ -79,7 +79,7 @@ def read_trial(path: str | Path) -> Trial | ModelTrial:
         expected = "markers and forces of a recording, or a model with its coordinates and moments or loads"
         remedy = 'keep one of them; a model as muscle set of a recording is [muscles] database = "M.osim"'
         raise document.error(problem, "files", "model", 0, expected, remedy, code="conflict")
-    trial = read_model_trial(Path(path)) if is_model_trial(document) else _recorded_trial(document)
+    trial = read_model_trial(Path(path)) if is_model_trial(document.content) else _recorded_trial(document)
     return replace(trial, hashes=hashes_as_read(trial.document, trial.files))
 
 

@@ -17,7 +17,7 @@ from xarray.backends.common import ArrayWriter
 
 from muscle_db.regular_file import RESULT, check_regular
 from musclesolve.errors import InputError
-from musclesolve.recording.text.text_file import check_input, is_file, no_file
+from musclesolve.recording.text.text_file import check_input, is_file, name_in, no_file
 from musclesolve.results.dataset.result_dataset import ResultDataset
 from musclesolve.results.files.atomic_writing import write_files
 from musclesolve.results.files.earlier_versions import updated
@@ -146,12 +146,8 @@ def result_attributes(path: Path) -> dict[str, str]:
 
 
 def trial_from(trial: str | Path, folder: Path) -> dict[str, str]:
-    """The attribute of a result in a folder that names its trial file from there; none on another drive."""
-    try:
-        relative = os.path.relpath(os.path.realpath(trial), os.path.realpath(folder))
-    except ValueError:
-        return {}
-    return {TRIAL_FROM_RESULT: str(storable(Path(relative).as_posix()))}
+    """The attribute of a result in a folder that names its trial file from there."""
+    return {TRIAL_FROM_RESULT: str(storable(name_in(folder.resolve(), Path(trial).resolve())))}
 
 
 def trial_path(attributes: Mapping[str, Any], folder: Path | None) -> Path | None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import io
 import json
-import os
 import pickle
 import sys
 from collections.abc import Iterable, Mapping
@@ -15,7 +14,7 @@ from types import FunctionType
 from typing import TYPE_CHECKING, Any
 
 from musclesolve.plotting.page.page_style import PageStyle, current_style
-from musclesolve.recording.text.text_file import sha256
+from musclesolve.recording.text.text_file import has_hash, name_in
 from musclesolve.recording.trial.input_hashes import hashes_of
 from musclesolve.version import __version__
 
@@ -30,7 +29,7 @@ ATTRIBUTE = "recipe"
 def input_hashes(trial: Trial | ModelTrial) -> dict[str, str]:
     """Hash of every file of a trial as it was read, by its path from the folder of the trial file."""
     folder = trial.path.resolve().parent
-    return {_relative(trial.files[role].resolve(), folder): sha for role, sha in hashes_of(trial).items()}
+    return {name_in(folder, trial.files[role].resolve()): sha for role, sha in hashes_of(trial).items()}
 
 
 def recipe(hashes: Mapping[str, str], options: Mapping[str, object], written: Iterable[str]) -> str:
@@ -66,8 +65,16 @@ def is_current(text: str, trial: Path, folder: Path, options: Mapping[str, objec
 def changed_inputs(files: Mapping[str, str], trial: Path) -> list[str]:
     """The names of the files of a trial that are not those of which `input_hashes` were taken."""
     # They are all of the trial: one that names other files has another hash itself.
-    names = [name for name, sha in files.items() if not _unchanged(trial.resolve().parent / name, sha)]
+    names = [name for name, sha in files.items() if not has_hash(trial.resolve().parent / name, sha)]
     return names if trial.name in files else [trial.name, *names]
+
+
+def hashed_files(text: str) -> dict[str, str]:
+    """The `input_hashes` that the JSON of a recipe holds; none where it holds none."""
+    try:
+        return dict(json.loads(text)["files"])
+    except (ValueError, KeyError, TypeError):
+        return {}
 
 
 def _drawn(page: dict[str, Any], written: list[str]) -> bool:
@@ -115,15 +122,3 @@ class _Pickler(pickle.Pickler):
         others = sorted(name for name in self.modules if name.partition(".")[0] != "musclesolve")
         files = (getattr(sys.modules.get(name), "__file__", None) for name in others)
         return [Path(file) for file in files if file]
-
-
-def _relative(path: Path, folder: Path) -> str:
-    """A path from a folder, so that a study can be moved; the absolute one on another drive."""
-    try:
-        return Path(os.path.relpath(path, folder)).as_posix()
-    except ValueError:
-        return path.as_posix()
-
-
-def _unchanged(path: Path, sha: str) -> bool:
-    return path.is_file() and sha256(path) == sha

@@ -48,7 +48,7 @@ def trial_file(study: Study, trial: StudyTrial, source: Mapping[str, str | Path]
         own = study.document.input_file("trials", trial.name, str(source["file"]))
         document = trial_document(own)
         content = with_paths(document.content, own.parent, path)
-        of_model = is_model_trial(document)
+        of_model = is_model_trial(document.content)
         if "files" not in content:
             problem = "this is a study file" if "trials" in content else "this is no trial file"
             raise document.error(problem, "files", expected="a table [files]", code="bad_format")

@@ -1,0 +1,192 @@
+"""EMG: which muscle each channel shows, and of which leg."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from nicegui import ui
+
+from musclesolve.desk.desk import Desk
+from musclesolve.desk.fields import field
+from musclesolve.desk.in_thread import in_thread
+from musclesolve.desk.trial_document import Place, TrialDocument
+from musclesolve.desk.view import State, Step, View
+from musclesolve.drafting.emg_channels import EmgFile, emg_tables, muscles_by_name
+from musclesolve.drafting.folder_contents import folder_contents
+from musclesolve.errors import MuscleSolveError
+from musclesolve.recording.data import SIDE_NAMES
+from musclesolve.recording.text.text_file import name_from
+
+LEGS = {"": "leg: choose", **{side: f"{name} leg" for side, name in SIDE_NAMES.items()}}
+FURTHER = ("processed", "weight", "offset_s", "delay_s")
+"""Keys beside the channels that are asked for."""
+
+
+@dataclass(frozen=True)
+class Shown:
+    """What a channel shows: muscles without side, none where it is not used, and their leg, "" where it is open."""
+
+    muscles: tuple[str, ...] = ()
+    side: str = ""
+
+    @property
+    def value(self) -> str | list[str] | None:
+        """As the trial file has it; None while something is left to choose."""
+        if not self.muscles or not self.side:
+            return None
+        named = [f"{muscle}_{self.side}" for muscle in self.muscles]
+        return named[0] if len(named) == 1 else named
+
+
+def shown(value: str | list[str]) -> Shown:
+    """What the value of a channel in a trial file means."""
+    named = [value] if isinstance(value, str) else value
+    sides = {name[-1] if name[-2:] in ("_r", "_l") else "" for name in named}
+    if len(sides) > 1 or "" in sides:
+        return Shown(tuple(named))
+    return Shown(tuple(name[:-2] for name in named), sides.pop())
+
+
+def suggested(file: EmgFile) -> dict[str, Shown]:
+    """What the names of the channels mean, as far as they do."""
+    channels = file.channels
+    known = {name: Shown(channels.muscles[name], channels.sides.get(name, "")) for name in channels.muscles}
+    return {name: known.get(name, Shown()) for name in (*known, *channels.unknown)}
+
+
+def in_words(muscles: tuple[str, ...]) -> str:
+    """Muscles as a list shows them."""
+    return ", ".join(muscles).replace("_", " ")
+
+
+class EmgChannelsStep:
+    """The step in one window."""
+
+    def __init__(self, view: View) -> None:
+        self.view, self.desk = view, view.desk
+        self.file: EmgFile | None = None
+        self.rows = dict[str, Shown]()
+
+    def show(self) -> None:
+        """Draw it."""
+        self._channels()
+        ui.timer(0.0, self._look, once=True)
+
+    @property
+    def _stated(self) -> Mapping[str, str | list[str]]:
+        assert self.desk.trial is not None
+        return self.desk.trial.value("emg", "channels") or {}
+
+    async def _look(self) -> None:
+        assert self.desk.trial is not None
+        path = self.desk.trial.path
+        names = [self.desk.trial.value(*place) for place in (("emg", "file"), ("files", "markers"))]
+        try:
+            files = (await in_thread(folder_contents, self.desk.folder.path)).emg
+        except MuscleSolveError as error:
+            self._channels.refresh(str(error))
+            return
+        named = [file for name in names if name for file in files if _same(file.path, path.parent / name)]
+        self.file = next(iter([*named, *(files if names[0] is None else ())]), None)
+        self._channels.refresh()
+
+    @ui.refreshable_method
+    def _channels(self, trouble: str = "") -> None:
+        if trouble:
+            ui.label(trouble).classes("ms-bad ms-message")
+        self.rows = {} if self.file is None else suggested(self.file)
+        self.rows |= {name: shown(value) for name, value in self._stated.items()}
+        if not self.rows:
+            ui.label("No channel of EMG was found in the recordings. None is needed.").classes("ms-why")
+            return
+        if self.file is not None:
+            about = f"{self.file.path.name}, {self.file.table.rate:g} Hz."
+            ui.label(f"{about} A channel counts once its muscle and its leg are chosen.").classes("ms-why")
+        known = {*muscles_by_name().values(), *(row.muscles for row in self.rows.values() if row.muscles)}
+        choices = {(): "not used", **{muscles: in_words(muscles) for muscles in sorted(known)}}
+        for name, row in self.rows.items():
+            self._row(name, row, choices)
+        if any(row.muscles and not row.side for row in self.rows.values()):
+            with ui.row().classes("items-center"):
+                for side, leg in SIDE_NAMES.items():
+                    ui.button(
+                        f"All these are of the {leg} leg", on_click=lambda _, side=side: self._all_of(side)
+                    ).props("outline no-caps")
+        if self._stated:
+            for key in FURTHER:
+                field(self.view, "emg", key)
+
+    def _row(self, name: str, row: Shown, choices: Mapping[tuple[str, ...], str]) -> None:
+        # What is chosen travels to the browser and back by its number.
+        order = list(choices)
+        with ui.row().classes("ms-field items-center"):
+            ui.label(name).classes("ms-kind")
+            ui.select(
+                {number: choices[muscles] for number, muscles in enumerate(order)},
+                value=order.index(row.muscles),
+                label=f"Muscle of {name}",
+                with_input=True,
+                on_change=lambda event: self._chosen(name, order[event.value or 0], self.rows[name].side),
+            ).props("outlined dense options-dense").classes("ms-input")
+            ui.select(
+                LEGS,
+                value=row.side,
+                label=f"Leg of {name}",
+                on_change=lambda event: self._chosen(name, self.rows[name].muscles, event.value),
+            ).props("outlined dense options-dense").classes("ms-input")
+            if row.value is not None and name not in self._stated:
+                ui.button("Take it", on_click=lambda: self._state({name: row})).props("outline dense no-caps")
+
+    def _chosen(self, name: str, muscles: tuple[str, ...], side: str) -> None:
+        self.rows[name] = Shown(muscles, side)
+        if self.rows[name].value is not None or name in self._stated:
+            self._state({name: self.rows[name]})
+
+    def _all_of(self, side: str) -> None:
+        self._state(
+            {name: Shown(row.muscles, row.side or side) for name, row in self.rows.items() if row.muscles}
+        )
+
+    def _state(self, rows: Mapping[str, Shown]) -> None:
+        assert self.desk.trial is not None
+        self.view.state_all(stating(self.desk.trial, self.file, rows))
+        self._channels.refresh()
+
+
+def stating(trial: TrialDocument, file: EmgFile | None, rows: Mapping[str, Shown]) -> dict[Place, Any]:
+    """What to state for some channels: with the first of them their file, with the last taken away no table at all."""
+    before = trial.value("emg", "channels") or {}
+    after = before | {name: row.value for name, row in rows.items()}
+    if all(value is None for value in after.values()):
+        return {("emg",): None}
+    values: dict[Place, Any] = {("emg", "channels", name): row.value for name, row in rows.items()}
+    if not before and file is not None:
+        inside = _same(file.path, trial.path.parent / (trial.value("files", "markers") or ""))
+        first, *_ = emg_tables(file, name_from(file.path, trial.path), inside, None)
+        values = {("emg", line.key): line.value for line in first.lines} | values
+    return values
+
+
+def _same(one: Path, other: Path) -> bool:
+    return one.resolve() == other.resolve()
+
+
+def state(desk: Desk) -> State:
+    """Nothing is needed here; what a draft could not decide is left to do."""
+    if desk.trial is None:
+        return ""
+    if any(each.table.partition(".")[0] == "emg" for each in desk.trial.opens):
+        return "open"
+    return "done" if desk.trial.value("emg") is not None else ""
+
+
+EMG = Step(
+    "emg",
+    "EMG",
+    "Which muscle each channel shows; the forces are compared with it, or follow it where it has a weight.",
+    lambda view: EmgChannelsStep(view).show(),
+    state,
+)
