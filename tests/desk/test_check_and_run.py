@@ -30,7 +30,7 @@ from musclesolve.recording.schema import trial_keys
 from musclesolve.results.files.result_netcdf import read_result
 from musclesolve.sharing.cost.cost_registry import costs
 
-STEPS = ("files", "subject", "markers", "plates", "events", "check", "run", "result")
+STEPS = ("files", "subject", "markers", "plates", "events", "emg", "check", "run", "result")
 
 
 @pytest.fixture

@@ -106,7 +106,9 @@ cutoff_hz = 6.0
         "filter": {"cutoff_hz": 6.0},
         "emg": {"file": "emg.csv", "channels": {"SOL": "soleus_l"}},
     }
-    assert "# What follows stays." in document.text and "TODO" not in document.text and "_r" not in document.text
+    assert (
+        "# What follows stays." in document.text and "TODO" not in document.text and "_r" not in document.text
+    )
     document.undo()
     assert document.text == left_open
 

@@ -20,7 +20,7 @@ from musclesolve.errors import MuscleSolveError
 from musclesolve.recording.data import SIDE_NAMES
 from musclesolve.recording.text.text_file import name_from
 
-LEGS = {"": "leg: choose", **{side: f"{name} leg" for side, name in SIDE_NAMES.items()}}
+LEGS: dict[str, str] = {"": "leg: choose"} | {side: f"{name} leg" for side, name in SIDE_NAMES.items()}
 FURTHER = ("processed", "weight", "offset_s", "delay_s")
 """Keys beside the channels that are asked for."""
 
