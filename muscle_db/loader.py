@@ -1,11 +1,15 @@
-"""Reads a muscle database from a TOML file; refuses a wrong one, naming the line and the field."""
+"""Reads a muscle database from a TOML file; refuses a wrong one, naming the line and the field.
+
+A file with `based_on` states a set by its differences from a bundled one: each `[[muscle]]` names one of its muscles
+and the keys of it that are otherwise, each `[[wrap]]` is a wrap object more.
+"""
 
 from __future__ import annotations
 
 import math
 import re
 import tomllib
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from importlib import resources
 from pathlib import Path
@@ -72,8 +76,7 @@ def load(name_or_path: str | Path = "gait2392") -> MuscleDatabase:
     """
     known = available()
     if str(name_or_path) in known:
-        file = f"{name_or_path}.toml"
-        return _parsed(resources.files("muscle_db").joinpath(file).read_text(encoding="utf-8"), file)
+        return _parsed(*_bundled(str(name_or_path)))
     path = Path(name_or_path)
     try:
         raw = read_regular(path, SETTINGS)
@@ -110,9 +113,20 @@ def load(name_or_path: str | Path = "gait2392") -> MuscleDatabase:
     return _parsed(text, str(path))
 
 
+def _bundled(name: str) -> tuple[str, str]:
+    """Text and file name of a database that comes with the package."""
+    file = f"{name}.toml"
+    return resources.files("muscle_db").joinpath(file).read_text(encoding="utf-8"), file
+
+
 @lru_cache(maxsize=16)
 def _parsed(text: str, file: str) -> MuscleDatabase:
     """Parsed and checked once for each text: a file that was edited is another text."""
+    return _database(_root(text, file))
+
+
+def _root(text: str, file: str) -> TomlTable:
+    """The table of a whole file."""
     try:
         values = tomllib.loads(text)
     except RecursionError as fault:
@@ -121,7 +135,7 @@ def _parsed(text: str, file: str) -> MuscleDatabase:
         place = re.search(r"at line (\d+)", str(fault))
         line = int(place[1]) if place else len(text.splitlines())
         raise MuscleDatabaseError(f"not valid TOML: {fault}", file=file, line=line) from fault
-    return _database(TomlTable(values, lambda: Region.of_text(text), file))
+    return TomlTable(values, lambda: Region.of_text(text), file)
 
 
 @dataclass(frozen=True)
@@ -134,21 +148,26 @@ class _Common:
     frames: dict[str, MovingFrame]
     wraps: dict[str, WrapObject]
 
+    @classmethod
+    def of(cls, root: TomlTable) -> _Common:
+        """Of a whole file."""
+        frames = read_frames(root)
+        groups = root.table("groups") if "groups" in root.values else None
+        return cls(
+            _velocity(root, default=10.0),
+            _tendon_strain(root, default=TENDON_STRAIN),
+            {group: groups.text(group, default="") for group in groups.values} if groups else {},
+            frames,
+            read_wrap_objects(root, (*FRAMES, *frames)),
+        )
+
 
 def _database(root: TomlTable) -> MuscleDatabase:
+    if "based_on" in root.values:
+        return _derived(root)
     root.require_keys(("name", "source", "reference", "muscle"), _OPTIONAL)
-    frames = read_frames(root)
-    wraps = read_wrap_objects(root, (*FRAMES, *frames))
-    groups, coordinates = (
-        root.table(key) if key in root.values else None for key in ("groups", "coordinates")
-    )
-    common = _Common(
-        _velocity(root, default=10.0),
-        _tendon_strain(root, default=TENDON_STRAIN),
-        {group: groups.text(group, default="") for group in groups.values} if groups else {},
-        frames,
-        wraps,
-    )
+    common = _Common.of(root)
+    coordinates = root.table("coordinates") if "coordinates" in root.values else None
     tables = root.tables("muscle")
     if not tables:
         root.fail("muscle", "there is no muscle", expected="at least one [[muscle]]")
@@ -159,7 +178,7 @@ def _database(root: TomlTable) -> MuscleDatabase:
             if owner.setdefault(name, k) != k:
                 problem = f'"{name}" already names muscle {owner[name] + 1}'
                 table.fail(key, problem, expected="every name once")
-    refuse_unused(root, tuple(frames), wraps, muscles)
+    refuse_unused(root, tuple(common.frames), common.wraps, muscles)
     if coordinates:
         coordinates.require_keys((), DEGREES_OF_FREEDOM)
     return MuscleDatabase(
@@ -169,14 +188,43 @@ def _database(root: TomlTable) -> MuscleDatabase:
         muscles=muscles,
         groups=common.groups or {muscle.group: "" for muscle in muscles},
         deviations=_deviations(root, "deviation"),
-        frames=frames,
-        wrap_objects=wraps,
+        frames=common.frames,
+        wrap_objects=common.wraps,
         curves=root.choice("curves", CURVES, default="silva_2003"),
         license=root.text("license", default=""),
         fiber_lengths=root.choice("fiber_lengths", FIBER_LENGTHS, default="standing"),
         operating_range_of=root.text("operating_range_of") if "operating_range_of" in root.values else None,
         calibrated_passive=read_calibrated(root, [muscle.name for muscle in muscles]),
         coordinates={dof: coordinates.text(dof) for dof in coordinates.values} if coordinates else {},
+    )
+
+
+def _derived(root: TomlTable) -> MuscleDatabase:
+    """A set stated by its differences from a bundled one."""
+    root.require_keys(("name", "source", "based_on", "muscle"), ("wrap",))
+    base = root.choice("based_on", [name for name in available() if f"{name}.toml" != root.file])
+    parent, parent_root = load(base), _root(*_bundled(base))
+    added = read_wrap_objects(root, (*FRAMES, *parent.frames))
+    for table, wrap in zip(root.tables("wrap"), added, strict=True):
+        if wrap in parent.wrap_objects:
+            table.fail("name", f'{base} has a wrap object "{wrap}" already', expected="another name")
+    common = replace(_Common.of(parent_root), wraps={**parent.wrap_objects, **added})
+    stated = {str(values["name"]): values for values in parent_root.values["muscle"]}
+    changed: dict[str, Muscle] = {}
+    for table in root.tables("muscle"):
+        table.require_keys(("name",), (*_MUSCLE_NUMBERS, "path", *_MUSCLE_OPTIONAL))
+        name = table.choice("name", stated)
+        if name in changed:
+            table.fail("name", f'"{name}" stands twice', expected="every muscle once")
+        changed[name] = _muscle(replace(table, values=stated[name] | table.values), common)
+    muscles = tuple(changed.get(muscle.name, muscle) for muscle in parent)
+    refuse_unused(root, (), added, muscles)
+    return replace(
+        parent,
+        name=root.text("name"),
+        source=root.text("source"),
+        muscles=muscles,
+        wrap_objects=common.wraps,
     )
 
 
@@ -257,8 +305,10 @@ def _muscle(table: TomlTable, common: _Common) -> Muscle:
     # a record whose `used` is not what the muscle holds is refused: the two must not drift apart
     records = table.tables("deviation", "muscle.deviation")
     for record, deviation in zip(records, muscle.deviations, strict=True):
-        if deviation.point is None:
-            held: object = getattr(muscle, deviation.field)
+        if deviation.field == "wraps":
+            held: object = tuple(wrap.object for wrap in muscle.wraps)
+        elif deviation.point is None:
+            held = getattr(muscle, deviation.field)
         elif deviation.point > len(path):
             record.fail("point", f"there is no point {deviation.point}", expected=f"1 to {len(path)}")
         else:
@@ -280,7 +330,11 @@ ATTRIBUTES = {
 }
 """Attributes of `Muscle` by the keys of the file."""
 _POINT_FIELDS = ("point", "position", "active")
-_ABSENT = {"point": "absent", "active": "always"}  # how the file says that the print has none
+_ABSENT = {
+    "point": "absent",
+    "active": "always",
+    "wraps": "absent",
+}  # how the file says that the print has none
 
 
 def _deviations(owner: TomlTable, full_name: str) -> tuple[Deviation, ...]:
@@ -291,7 +345,7 @@ def _deviations(owner: TomlTable, full_name: str) -> tuple[Deviation, ...]:
         of_point = "point" in table.values
         point = table.count("point") if of_point else None
         if of_muscle:
-            field = table.choice("field", _POINT_FIELDS if of_point else ATTRIBUTES)
+            field = table.choice("field", _POINT_FIELDS if of_point else (*ATTRIBUTES, "wraps"))
         else:
             field = table.text("field")
         printed, used = (_value(table, key, field, of_muscle, of_point) for key in ("printed", "used"))
@@ -303,9 +357,13 @@ def _deviations(owner: TomlTable, full_name: str) -> tuple[Deviation, ...]:
 def _value(table: TomlTable, key: str, field: str, of_muscle: bool, of_point: bool) -> Value:
     """One of the two values of a deviation."""
     value: Any = table.values[key]
+    if of_muscle and value == _ABSENT.get(field):
+        return None
+    if of_muscle and field == "wraps":
+        if key == "used" and isinstance(value, list) and all(isinstance(name, str) for name in value):
+            return tuple(value)
+        table.fail(key, f"{value!r}", expected='printed = "absent", used = a list of names')
     if of_point:
-        if value == _ABSENT.get(field):
-            return None
         if field == "position":
             return table.vector(key, LIMIT, "m")
         inner = table.table(key)

@@ -120,15 +120,16 @@ class PathPoint:
         return f"{place}, only at {self.active}" if self.active else place
 
 
-Value = float | str | Vector | PathPoint | ActiveRange | None
+Value = float | str | Vector | tuple[str, ...] | PathPoint | ActiveRange | None
 
 
 @dataclass(frozen=True)
 class Deviation:
     """One value that differs from the print: the field of the muscle, or of its point number `point` (from 1), and why.
 
-    Fields of points are "position", "active", and "point" for a whole point that was added to the path.
-    printed: None for a range or a point that the print does not have.
+    Fields of points are "position", "active", and "point" for a whole point that was added to the path; "wraps" of a
+    muscle are names of wrap objects that were added. printed: None for a range, a point or wraps that the print does
+    not have.
     """
 
     field: str
@@ -148,7 +149,7 @@ class Deviation:
 
 def _shown(value: Value) -> str:
     if isinstance(value, tuple):
-        return f"({', '.join(f'{part:g}' for part in value)})"
+        return f"({', '.join(part if isinstance(part, str) else f'{part:g}' for part in value)})"
     return f"{value:g}" if isinstance(value, float) else str(value)
 
 
@@ -263,7 +264,7 @@ class Muscle:
         path: list[PathPoint | None] = list(self.path)
         for deviation in self.deviations:
             if deviation.point is None:
-                changes[deviation.field] = deviation.printed
+                changes[deviation.field] = () if deviation.field == "wraps" else deviation.printed
                 continue
             k = deviation.point - 1
             old = path[k]

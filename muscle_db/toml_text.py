@@ -27,8 +27,8 @@ _NUMBERS_OF_SETS: dict[str, float | None] = {"max_shortening_velocity": None, "t
 def to_toml(database: MuscleDatabase, header: str = "") -> str:
     """The text of a set; header: remarks at the top, lines without "#".
 
-    Deviations of the set as a whole and of points are left out. Angles are written with seven digits after the point,
-    everything else in full.
+    Deviations of the set as a whole, of points and of wraps are left out. Angles are written with seven digits after
+    the point, everything else in full.
     """
     values = {key: [getattr(muscle, key) for muscle in database] for key in _NUMBERS_OF_SETS}
     usual = {key: max(numbers, key=numbers.count) for key, numbers in values.items()}  # the most common
@@ -126,7 +126,7 @@ def _muscle(muscle: Muscle, usual: Mapping[str, float]) -> Iterator[str]:
             yield f"  {{ {', '.join(parts)} }},"
         yield "]"
     for deviation in muscle.deviations:
-        if deviation.point is None:
+        if deviation.point is None and deviation.field != "wraps":
             key = next(key for key, attribute in ATTRIBUTES.items() if attribute == deviation.field)
             yield from ("[[muscle.deviation]]", f"field = {_text(key)}")
             for name in ("printed", "used"):

@@ -53,7 +53,7 @@ def test_names_behind_an_option():
         (completion.cost_names, "stress", ["stress_cubed"]),
         (completion.solver_names, "ba", ["batch"]),
         (completion.marker_set_names, "plug", ["plug_in_gait"]),
-        (completion.muscle_set_names, "silva", ["silva_2003"]),
+        (completion.muscle_set_names, "silva", ["silva_2003", "silva_2003_wrapped"]),
         (completion.muscle_names, "sole", ["soleus"]),
         (completion.fault_names, "plates_sw", ["plates_swapped"]),
         (completion.cost_names, "nothing", []),

@@ -42,7 +42,7 @@ def test_unknown_database_names_what_there_is_and_where_it_looked() -> None:
         muscle_db.load("silva_2004")
     message = str(caught.value)
     assert f"no file {Path('silva_2004').absolute()}" in message
-    assert "silva_2003, or the path of a TOML file" in message
+    assert "silva_2003, silva_2003_wrapped, or the path of a TOML file" in message
     assert 'did you mean "silva_2003"?' in message
 
 
