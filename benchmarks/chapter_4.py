@@ -6,18 +6,21 @@ not printed; 1.761 m is the height at which every length of the model is that of
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
+from scipy.integrate import cumulative_trapezoid
 
 from benchmarks.printed_inertia import printed_human
 from musclesolve._util.arrays import Array
 from musclesolve._util.names import unknown_name
 from musclesolve.constants import STANDARD_GRAVITY
+from musclesolve.dynamics.contact.belt import Strap, Straps
+from musclesolve.dynamics.contact.contact_pairs import BodyStates
 from musclesolve.dynamics.forward.contact_simulation import ContactSimulation
-from musclesolve.dynamics.forward.simulate import Simulation
+from musclesolve.dynamics.forward.simulate import Simulation, momentum
 from musclesolve.dynamics.model.human_model import forward_human_model, human_model
 from musclesolve.dynamics.model.model import Model
 from musclesolve.motion.signals.injury_criteria import head_injury_criterion, severity_index
@@ -86,3 +89,49 @@ class HeadInjury:
 def imbalance(run: ContactSimulation) -> float:
     """The largest energy that appeared from nowhere, over all that was lost."""
     return float(np.abs(run.imbalance).max() / run.lost[-1])
+
+
+def momentum_imbalance(run: ContactSimulation, models: Sequence[str], straps: Sequence[Strap] = ()) -> float:
+    """The largest difference between the momentum that models have gained together and the impulse of what acts on them
+    from outside (weight, contacts with others, straps), over the largest impulse without the weight.
+
+    The impulse is summed over the frames, so the sampling of the forces is part of the difference.
+    """
+    theirs = np.array([surface.model in models for surface in run.pairs.surfaces], float)
+    force = np.einsum("p,tpx->tx", theirs[run.pairs.second] - theirs[run.pairs.first], run.force)
+    if straps:
+        bodies = [name for name, names in run.pairs.models.items() for _ in names]
+        inside = np.array([name in models for name in (*bodies, "")])
+        at_rest = Straps.build(
+            {name: motion.model for name, motion in run.motions.items()}, straps, states_at(run, 0).motions
+        )
+        for k in range(len(run.time)):
+            pull = at_rest.pull(states_at(run, k).motions)
+            force[k] += pull.force[inside[at_rest.body]].sum(axis=0)
+    gained, weight = np.zeros((len(run.time), 3)), np.zeros(3)
+    for name in models:
+        motion = run.motions[name]
+        gained += momentum(motion.model, motion.q, motion.qd)[0]
+        weight += motion.model.mass.total * motion.model.gravity
+    impulse = cumulative_trapezoid(force, run.time, axis=0, initial=0.0)
+    off = gained - gained[0] - impulse - run.time[:, None] * weight
+    return float(np.abs(off).max() / np.abs(impulse).max())
+
+
+def asymmetry(run: ContactSimulation, who: str, middle: float = 0.0) -> float:
+    """The largest distance [m] of a point of a person from the mirror image of its counterpart; middle: where the plane
+    of symmetry is, to the left [m].
+    """
+    motion, points = run.motions[who], run.motions[who].model.topology.points
+    places = motion.q[:, : len(points)] - (0.0, middle, 0.0)
+    names, sides = [point.name for point in points], {"_r": "_l", "_l": "_r"}
+    other = [names.index(name[:-2] + sides.get(name[-2:], name[-2:])) for name in names]
+    return float(np.abs(places - places[:, other] * (1.0, -1.0, 1.0)).max())
+
+
+def states_at(run: ContactSimulation, frame: int) -> BodyStates:
+    """All bodies of a simulation in one of its frames."""
+    motions = list(run.motions.values())
+    return BodyStates.of(
+        [motion.model for motion in motions], [(motion.q[frame], motion.qd[frame]) for motion in motions]
+    )

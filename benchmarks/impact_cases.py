@@ -1,8 +1,9 @@
 """The cases of chapter 4 of Silva (2003): tackles (4.1), a belted occupant on a sled (4.2), a rollover (4.3).
 
-    python -m benchmarks.impact_cases [FOLDER] [--case tackle sled ...] [--subject printed]
+    python -m benchmarks.impact_cases [FOLDER] [--case tackle sled ...] [--subject printed] [--record]
 
-Prints what the text says beside what is found, and draws the motion and its histories into the folder.
+Prints what the text says beside what is found, and draws the motion and its histories into the folder. `--record` keeps
+the numbers and puts them into the documentation (`benchmarks.recorded_figures`).
 """
 
 from __future__ import annotations
@@ -11,11 +12,18 @@ import argparse
 from pathlib import Path
 
 from benchmarks.chapter_4 import STANDARD, SUBJECTS, Case
+from benchmarks.recorded_figures import record
 from benchmarks.rollover import rollover_case
 from benchmarks.sled import sled_case
+from benchmarks.sled_belts import belts_case
 from benchmarks.tackle import tackle_case
 
-CASES: dict[str, Case] = {"tackle": tackle_case, "sled": sled_case, "rollover": rollover_case}
+CASES: dict[str, Case] = {
+    "tackle": tackle_case,
+    "sled": sled_case,
+    "belts": belts_case,
+    "rollover": rollover_case,
+}
 
 
 def main(arguments: list[str] | None = None) -> None:
@@ -35,10 +43,14 @@ def main(arguments: list[str] | None = None) -> None:
         default=STANDARD,
         help="81.52 kg with the printed inertia or de Leva's, or 70.25 kg",
     )
+    parser.add_argument("--record", action="store_true", help="put the numbers into the documentation")
     given = parser.parse_args(arguments)
+    if given.record and given.subject != STANDARD:
+        parser.error(f"the documentation quotes the subject {STANDARD!r}")
     given.folder.mkdir(parents=True, exist_ok=True)
-    for name in given.case:
-        CASES[name](given.folder, given.subject)
+    found = {name: CASES[name](given.folder, given.subject) for name in given.case}
+    if given.record:
+        record(found)
 
 
 if __name__ == "__main__":

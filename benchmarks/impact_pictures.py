@@ -14,11 +14,11 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from benchmarks.chapter_4 import states_at
 from benchmarks.thesis_figures.drawing import COLORS, key, panels, png
 from benchmarks.timing import console
 from musclesolve._util.arrays import Array
 from musclesolve.dynamics.contact.belt import Strap, Straps
-from musclesolve.dynamics.contact.contact_pairs import BodyStates
 from musclesolve.dynamics.contact.surfaces import Surface
 from musclesolve.dynamics.forward.contact_simulation import ContactSimulation
 from musclesolve.plotting.page.page_style import TEXT
@@ -95,14 +95,6 @@ def sequence(
     return figure
 
 
-def states_at(run: ContactSimulation, frame: int) -> BodyStates:
-    """All bodies of a simulation in one of its frames."""
-    motions = list(run.motions.values())
-    return BodyStates.of(
-        [motion.model for motion in motions], [(motion.q[frame], motion.qd[frame]) for motion in motions]
-    )
-
-
 def edge(panel: Axes, surface: Surface, rotation: Array, place: Array, view: Array) -> None:
     """A plane seen from its side: a line of a meter, or through the whole picture if it is the ground."""
     normal, middle = view @ rotation @ surface.axes[:, 2], view @ (rotation @ surface.center + place)
@@ -121,9 +113,10 @@ def histories(title: str, curves: Mapping[str, tuple[str, Mapping[str, tuple[Arr
         for number, (label, (time, values)) in enumerate(lines.items()):
             panel.plot(time, values, color=COLORS[number], linewidth=0.9, label=label)
         panel.set_ylabel(unit, fontsize=TEXT)
-        panel.set_xlabel("time [s]", fontsize=TEXT)
+        panel.tick_params(labelbottom=panel is axes[-1, 0])  # numbers would lie on the heading of the next
         if len(lines) > 1:
             key(panel)
+    axes[-1, 0].set_xlabel("time [s]", fontsize=TEXT)
     return figure
 
 

@@ -16,7 +16,15 @@ from matplotlib.figure import Figure
 from rich.table import Table
 from scipy.optimize import least_squares
 
-from benchmarks.chapter_4 import STANDARD, Figures, HeadInjury, center_acceleration, imbalance, subject
+from benchmarks.chapter_4 import (
+    STANDARD,
+    Figures,
+    HeadInjury,
+    center_acceleration,
+    imbalance,
+    momentum_imbalance,
+    subject,
+)
 from benchmarks.impact_pictures import histories, sequence, write
 from benchmarks.timing import console
 from musclesolve._util.arrays import Array
@@ -63,20 +71,20 @@ def sled_case(folder: Path, who: str = STANDARD) -> Figures:
     """Simulate with and without belt, print and draw."""
     table = Table(
         *("sled", "peak head [g]", "HIC 36 ms", "HIC 15 ms", "SI", "neck, its limit [N m]"),
-        *("lap, shoulder [kN]", "hips move [m]", "turns, leans [deg]", "seconds", "imbalance / lost"),
+        *("lap, shoulder [kN]", "hips move [m]", "turns, leans [deg]", "seconds", "off: energy, momentum"),
     )
     found, runs = {}, {}
     for name, (duration, belt) in RUNS.items():
         begin = time.perf_counter()
         run = runs[name] = sled(duration, belt, who)
         seconds = time.perf_counter() - begin
-        one = found[name] = figures(run)
+        one = found[name] = figures(run, belt(run.motions["occupant"].model))
         table.add_row(
             *(name, f"{one['peak']:.1f}", f"{one['criterion_36']:.0f}", f"{one['criterion_15']:.0f}"),
             *(f"{one['severity']:.0f}", f"{one['neck']:.0f}, {one['neck_limit']:.0f}"),
             f"{one['lap']:.1f}, {one['shoulder']:.1f}" if run.tension.size else "-",
             *(f"{one['hips']:.2f}", f"{one['turn']:.0f}, {one['lean']:.0f}"),
-            *(f"{seconds:.1f}", f"{imbalance(run):.0e}"),
+            *(f"{seconds:.1f}", f"{one['energy_off']:.0e}, {one['momentum_off']:.0e}"),
         )
     says = "below tolerance", "", "", "in Figure 4.16", "", "stays in the seat", "turns about the spine"
     table.add_row("  printed", "no contact", *says, "", "")
@@ -145,14 +153,14 @@ def sled(
     return simulate_contact(starts, pairs, frames, straps=belt(model))
 
 
-def figures(run: ContactSimulation) -> dict[str, float]:
+def figures(run: ContactSimulation, straps: Sequence[Strap]) -> dict[str, float]:
     """Injury of the head, resistance of the neck and its limiting part [N m], tensions [kN], how far the hips move in
-    the seat [m], the largest turn and lean of the trunk [deg].
+    the seat [m], the largest turn and lean of the trunk [deg]; energy and momentum.
     """
     motion = run.motions["occupant"]
     hips = motion.q[:, motion.model.slot("hip_r"), 0] - run.motions["sled"].q[:, 0, 0]
     damping, limit = neck_moment(motion)
-    turn, lean = trunk_angles(motion)
+    turn, lean, _ = trunk_angles(motion)
     pull = 1e-3 * run.tension.max(axis=0)
     return {
         **vars(HeadInjury.of(run, "occupant")),
@@ -160,6 +168,8 @@ def figures(run: ContactSimulation) -> dict[str, float]:
         "neck_limit": float(np.linalg.norm(limit, axis=1).max()),
         **{name: float(most) for name, most in zip(("lap", "shoulder"), pull, strict=False)},
         "hips": float(np.ptp(hips)),
+        "energy_off": imbalance(run),
+        "momentum_off": momentum_imbalance(run, ["occupant"], straps),
         "turn": float(np.abs(turn).max()),
         "lean": float(np.abs(lean).max()),
     }
@@ -175,21 +185,24 @@ def neck_moment(motion: Simulation) -> tuple[Array, Array]:
     return np.einsum("tk,tkx->tx", damping, axes), limit
 
 
-def trunk_angles(motion: Simulation) -> tuple[Array, Array]:
-    """How far the shoulders have turned to the right about the vertical, and the trunk leans to the left (T,) [deg]."""
+def trunk_angles(motion: Simulation) -> tuple[Array, Array, Array]:
+    """How far the shoulders have turned to the right about the vertical, and the upper torso leans to the left and
+    forward (T,) [deg].
+    """
     right, left, low, high = (
         motion.q[:, motion.model.slot(name)] for name in ("shoulder_r", "shoulder_l", "back", "neck_base")
     )
     across, trunk = left - right, high - low
     turn = np.degrees(np.arctan2(across[:, 0], across[:, 1]))
-    return turn, np.degrees(np.arcsin(trunk[:, 1] / np.linalg.norm(trunk, axis=1)))
+    lean = np.degrees(np.arcsin(trunk[:, 1] / np.linalg.norm(trunk, axis=1)))
+    return turn, lean, np.degrees(np.arctan2(trunk[:, 0], trunk[:, 2]))
 
 
 def pictures(run: ContactSimulation) -> dict[str, Figure]:
     """Figures 4.15 and 4.16: motion in the seat, acceleration of the head, resistance of the neck; tensions, too."""
     motion = run.motions["occupant"]
     straps = belted(motion.model)
-    felt = center_acceleration(motion, "head") / STANDARD_GRAVITY
+    head, neck = (center_acceleration(motion, body) / STANDARD_GRAVITY for body in ("head", "neck"))
     damping, limit = neck_moment(motion)
     size = {
         name: np.linalg.norm(moment, axis=1)
@@ -206,11 +219,12 @@ def pictures(run: ContactSimulation) -> dict[str, Figure]:
         "4.16": histories(
             "Belted occupant of a sled that stops from 20 km/h",
             {
-                "(a) acceleration of the head": (
+                "(a) acceleration of the centers of mass": (
                     "[g]",
                     {
-                        "magnitude": (run.time, np.linalg.norm(felt, axis=1)),
-                        "forward": (run.time, felt[:, 0]),
+                        "head": (run.time, np.linalg.norm(head, axis=1)),
+                        "head, forward": (run.time, head[:, 0]),
+                        "neck": (run.time, np.linalg.norm(neck, axis=1)),
                     },
                 ),
                 "(b) resistance of the joint of neck and torso": (

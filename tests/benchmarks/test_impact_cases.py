@@ -1,13 +1,20 @@
-"""Sled and truck of the source: the printed numbers that its tables must give, and balances of the runs."""
+"""Cases of chapter 4: printed numbers that the tables must give, balances, symmetry, and what the pages quote."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
 
-from benchmarks.chapter_4 import SUBJECTS, subject
+from benchmarks import recorded_figures
+from benchmarks.chapter_4 import SUBJECTS, asymmetry, imbalance, momentum_imbalance, subject
+from benchmarks.recorded_figures import recorded, sentences
 from benchmarks.rollover import DATA, hard_surfaces, rollover, truck
-from benchmarks.sled import SPEED, figures, sled
+from benchmarks.sled import SPEED, belted, figures, sled
+from benchmarks.sled_belts import MIDDLE, harness, way
+from benchmarks.tackle import FRONTAL, tackle
+from benchmarks.tackle_map import RANGES, HalfSine, design, head_alone
+from musclesolve.constants import STANDARD_GRAVITY
+from musclesolve.motion.signals.injury_criteria import head_injury_criterion, severity_index
 
 
 def test_the_subjects_have_their_mass_and_the_lengths_of_the_print():
@@ -42,11 +49,92 @@ def test_the_truck_lands_on_its_wheels_when_the_source_says_and_rolls_over():
     assert abs(run.imbalance).max() < 1e-3 * run.lost[-1]
 
 
-def test_a_belted_occupant_stays_in_the_seat():
-    run = sled()
-    found = figures(run)
+@pytest.fixture(scope="module")
+def belted_run():
+    return sled()
+
+
+def test_a_belted_occupant_stays_in_the_seat(belted_run):
+    run = belted_run
+    found = figures(run, belted(run.motions["occupant"].model))
     assert found["peak"] < 80.0 and found["criterion_36"] < 1000.0 and found["neck_limit"] > 100.0
     assert found["criterion_15"] < found["criterion_36"] and found["hips"] < 0.3
+    assert found["energy_off"] < 1e-4 and found["momentum_off"] < 1e-4
     assert run.motions["sled"].qd[-1, 0, 0] == pytest.approx(0.0, abs=1e-5 * SPEED)
-    assert abs(run.imbalance).max() < 1e-4 * run.lost[-1]
     assert (run.tension >= 0.0).all() and not run.tension[0].any()
+
+
+def test_momentum_without_the_straps_does_not_balance(belted_run):
+    assert momentum_imbalance(belted_run, ["occupant"]) > 0.1
+
+
+def test_the_pages_quote_the_recorded_numbers():
+    for page, says in sentences(recorded()):
+        assert says in page.read_text(encoding="utf-8"), f"{page.name}: {says}"
+
+
+def test_a_run_gives_the_recorded_numbers(belted_run):
+    found = figures(belted_run, belted(belted_run.motions["occupant"].model))
+    for name, value in recorded()["sled"]["belted"].items():
+        if not name.endswith("_off"):
+            assert found[name] == pytest.approx(value, rel=1e-2), name
+
+
+def test_recording_puts_new_numbers_into_the_pages(tmp_path, monkeypatch):
+    page = tmp_path / "page.md"
+    page.write_text("head {sled[belted][peak]:.0f} g", encoding="utf-8")
+    quoted = f'[[sentence]]\npage = "{page}"\nof = "sled"\nsays = "head {{sled[belted][peak]:.0f}} g"\n'
+    for name, text in (("FIGURES", ""), ("SENTENCES", quoted)):
+        file = tmp_path / name
+        file.write_text(text, encoding="utf-8")
+        monkeypatch.setattr(recorded_figures, name, file)
+    for value in (18.549, 21.0):
+        recorded_figures.record({"sled": {"belted": {"peak": value, "touch": float("nan")}}})
+        assert page.read_text(encoding="utf-8") == f"head {value:.0f} g"
+    assert recorded() == {"sled": {"belted": {"peak": 21.0}}}
+    page.write_text("head 20 g", encoding="utf-8")
+    with pytest.raises(ValueError, match=r"page\.md does not say: head 21 g"):
+        recorded_figures.record({"sled": {"belted": {"peak": 22.0}}})
+
+
+def test_a_symmetric_belt_leaves_the_occupant_symmetric_and_another_does_not():
+    until = np.linspace(0.0, 0.11, 12)
+    assert asymmetry(sled(belt=harness, frames=until), "occupant", MIDDLE) < 1e-9
+    assert asymmetry(sled(frames=until), "occupant", MIDDLE) > 0.1
+
+
+def test_the_sled_of_the_printed_strap_is_where_the_driven_one_is(belted_run):
+    there = belted_run.motions["sled"].q[:, 0, 0]
+    np.testing.assert_allclose([way(time) for time in belted_run.time], there, atol=1e-5)
+
+
+def test_a_frontal_tackle_is_symmetric_and_keeps_energy_and_momentum():
+    run = tackle(FRONTAL, frames=np.linspace(0.0, 0.12, 481))
+    assert run.force_on("player head").any() or run.force_on("player shoulder_r").any()
+    assert asymmetry(run, "man") < 1e-9 and asymmetry(run, "player") < 1e-9
+    assert imbalance(run) < 1e-5 and momentum_imbalance(run, ["man", "player"]) < 1e-4
+
+
+@pytest.mark.parametrize("duration", [0.009, 0.0204, 0.08])
+def test_indices_of_half_sines_are_those_of_their_samples(duration):
+    pulse, time = HalfSine(140.0, duration), np.linspace(0.0, duration, 2_001)
+    felt = STANDARD_GRAVITY * 140.0 * np.sin(np.pi * time / duration)
+    assert pulse.severity == pytest.approx(severity_index(time, felt), rel=1e-5)
+    assert pulse.speed == pytest.approx(np.trapezoid(felt, time), rel=1e-5)
+    for window in (0.015, 0.036):
+        expected = head_injury_criterion(time, felt, window).value
+        assert pulse.criterion(window) == pytest.approx(expected, rel=1e-4)
+
+
+def test_a_head_alone_takes_the_momentum_of_the_blow():
+    """It leaves at 0.725 of its speed for e = 0.5 (C13), so the acceleration adds up to 1.725 of it."""
+    time, felt = head_alone(5.0, 2e6, 0.5)
+    assert np.trapezoid(-felt, time) == pytest.approx(1.725 * 5.0, rel=1e-3)
+
+
+def test_the_design_of_the_map_lies_within_its_ranges():
+    tackles = design(16, 4.0)
+    for name, (least, most) in RANGES.items():
+        values = [getattr(how, name) for how in tackles]
+        assert least <= min(values) < max(values) <= most
+    assert {how.speed for how in tackles} == {4.0}

@@ -1,0 +1,63 @@
+"""Numbers of the cases of chapter 4 as last run, and the sentences of the documentation that quote them.
+
+`impact_figures.toml` holds the numbers (case, run, quantity), written by `python -m benchmarks.impact_cases --record`;
+`impact_sentences.toml` the pages and sentences, with places for numbers. `--record` puts the new numbers into the
+pages; a test compares the pages with the numbers, and the numbers with a run.
+"""
+
+from __future__ import annotations
+
+import math
+import tomllib
+from collections.abc import Mapping
+from pathlib import Path
+
+from benchmarks.chapter_4 import Figures
+
+HERE = Path(__file__).parent
+FIGURES, SENTENCES = HERE / "impact_figures.toml", HERE / "impact_sentences.toml"
+HEAD = "# Written by `python -m benchmarks.impact_cases --record`; units as in the module of each case.\n"
+
+
+def recorded() -> dict[str, Figures]:
+    """Case -> run -> quantity -> number."""
+    return tomllib.loads(FIGURES.read_text(encoding="utf-8"))
+
+
+def sentences(figures: Mapping[str, Figures]) -> list[tuple[Path, str]]:
+    """Page and sentence, with the numbers put in; a sentence of a case that never ran keeps its places for them."""
+    entries = tomllib.loads(SENTENCES.read_text(encoding="utf-8"))["sentence"]
+    return [
+        (
+            HERE.parent / entry["page"],
+            entry["says"].format_map(figures) if entry["of"] in figures else entry["says"],
+        )
+        for entry in entries
+    ]
+
+
+def record(found: Mapping[str, Figures]) -> None:
+    """Write the numbers of cases, four digits each, and put them into the pages in place of the last ones.
+
+    Raises:
+        ValueError: a page does not hold a sentence as it was.
+    """
+    before = recorded()
+    after = before | {
+        case: {
+            run: {name: float(f"{value:.4g}") for name, value in numbers.items() if math.isfinite(value)}
+            for run, numbers in runs.items()
+        }
+        for case, runs in found.items()
+    }
+    for (page, old), (_, new) in zip(sentences(before), sentences(after), strict=True):
+        text = page.read_text(encoding="utf-8")
+        if old not in text:
+            raise ValueError(f"{page.name} does not say: {old}")
+        page.write_text(text.replace(old, new), encoding="utf-8")
+    tables = [
+        f'[{case}."{run}"]\n' + "".join(f"{name} = {value!r}\n" for name, value in numbers.items())
+        for case, runs in after.items()
+        for run, numbers in runs.items()
+    ]
+    FIGURES.write_text(HEAD + "\n" + "\n".join(tables), encoding="utf-8")
