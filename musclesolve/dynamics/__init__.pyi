@@ -27,6 +27,9 @@ from .forward.simulate import Simulation as Simulation
 from .forward.simulate import half_sine as half_sine
 from .forward.simulate import no_pulse as no_pulse
 from .forward.simulate import simulate as simulate
+from .forward.spring_dampers import BrokenLine as BrokenLine
+from .forward.spring_dampers import SpringDamper as SpringDamper
+from .forward.spring_dampers import SpringDampers as SpringDampers
 from .inverse.external_wrenches import Wrench as Wrench
 from .inverse.inverse_dynamics import projected_moments as projected_moments
 from .inverse.joint_reactions import expand as expand

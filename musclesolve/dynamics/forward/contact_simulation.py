@@ -33,7 +33,7 @@ from musclesolve.dynamics.forward.simulate import (
     simulated,
     stepper,
 )
-from musclesolve.dynamics.model.joint_and_body_constraints import fixed
+from musclesolve.dynamics.model.joint_and_body_constraints import Constraints, fixed
 from musclesolve.dynamics.model.model import Model
 from musclesolve.errors import InputError, MuscleSolveError
 
@@ -56,7 +56,8 @@ class Start:
     """A model and how it starts: positions q and velocities qd (N, 3); forces and held points as in `simulate`.
 
     pulse: where it is given, the model does not turn and has this acceleration (T, 3) [m/s2] at times (T,), whatever
-    acts on it (`half_sine`, `no_pulse`, or a function of your own).
+    acts on it (`half_sine`, `no_pulse`, or a function of your own). constraints: rows instead of the model's own, for
+    loops that the tree of joints does not have.
     """
 
     model: Model
@@ -65,6 +66,7 @@ class Start:
     forces: Sequence[Force] = ()
     held: Sequence[str] = ()
     pulse: Pulse | None = None
+    constraints: Constraints | None = None
 
     def __post_init__(self) -> None:
         if self.pulse is not None and (self.held or not callable(self.pulse)):
@@ -168,7 +170,8 @@ def simulate_contact(
         raise InputError("there is no model to simulate", code="missing_argument", where="starts")
     systems: dict[str, System] = {}
     for name, model in pairs.in_order({name: start.model for name, start in starts.items()}).items():
-        start, rows = starts[name], model.constraints
+        start = starts[name]
+        rows = model.constraints if start.constraints is None else start.constraints
         check_forces(start.forces)
         if start.held:
             rows = rows.with_linear(*fixed(model.topology, np.asarray(start.q), start.held))

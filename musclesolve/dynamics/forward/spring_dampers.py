@@ -1,0 +1,121 @@
+"""Springs with dampers between points of two bodies of a model, or of a body and the ground: a force for `simulate`.
+
+The tension f(L - L_0) + c(dL/dt) draws both ends together along the line between them; where it is negative it pushes
+them apart. An end is a linear combination of the natural coordinates (Silva 2003, 2.47), so its velocity and the
+generalized force, -dL/dq times the tension, need no more than the same weights.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from musclesolve._util.arrays import Array
+from musclesolve._util.checks import check_array, check_number
+from musclesolve.dynamics.model.model import Model
+from musclesolve.errors import InputError
+
+End = tuple[str, Sequence[float]]
+"""A body and a position on it as it lies in the standing layout [m]; without a name the ground, and a place there."""
+
+
+@dataclass(frozen=True)
+class BrokenLine:
+    """A force that runs straight between corners (x, y), with the slopes `before` the first and `after` the last."""
+
+    x: Sequence[float]
+    y: Sequence[float]
+    before: float
+    after: float
+
+    def __post_init__(self) -> None:
+        """Refuse what is no curve."""
+        check_array((self.before, self.after), "the slopes", (2,), axis=0)
+        if not self._corners.size or (np.diff(self._corners[0]) <= 0.0).any():
+            raise InputError(
+                "corners that do not follow each other", code="bad_model", expected="x that increases"
+            )
+
+    @cached_property
+    def _corners(self) -> Array:
+        return check_array((self.x, self.y), "the corners", (2, "corners"))
+
+    def __call__(self, at: Array) -> Array:
+        """Force where x is `at`, of the same shape."""
+        x, y = self._corners
+        outside = self.before * np.minimum(at - x[0], 0.0) + self.after * np.maximum(at - x[-1], 0.0)
+        return np.asarray(np.interp(at, x, y) + outside)
+
+
+@dataclass(frozen=True)
+class SpringDamper:
+    """A spring and a damper side by side.
+
+    ends: where both are fixed; rest: length L_0 [m]; spring: force [N] of L - L_0 [m]; damper: force [N] of dL/dt
+    [m/s]: functions of arrays, such as `BrokenLine`.
+    """
+
+    name: str
+    ends: tuple[End, End]
+    rest: float
+    spring: Callable[[Array], Array]
+    damper: Callable[[Array], Array]
+
+
+@dataclass(frozen=True)
+class SpringDampers:
+    """Springs (S) of a model: weights (S, N) of the natural coordinates and shift (S, 3) [m] in the line from the first
+    end to the second.
+    """
+
+    springs: tuple[SpringDamper, ...]
+    weights: Array
+    shift: Array
+
+    @classmethod
+    def build(cls, model: Model, springs: Sequence[SpringDamper]) -> SpringDampers:
+        """Springs by the names of the bodies at their ends.
+
+        Raises:
+            InputError: a body that the model does not have, or that has no more than two points and a vector; a place
+                that is none, a negative rest length.
+        """
+        bodies = model.rigid_bodies
+        weights, shift = np.zeros((len(springs), len(model.standing))), np.zeros((len(springs), 3))
+        for k, spring in enumerate(springs):
+            check_number(spring.rest, f"rest of {spring.name!r}", "zero or more meters", least=0.0)
+            for sign, (name, position) in zip((-1.0, 1.0), spring.ends, strict=True):
+                place = check_array(position, f"an end of {spring.name!r}", (3,), axis=0)
+                if not name:
+                    shift[k] += sign * place
+                    continue
+                body = model.body(name)
+                c = bodies.inverse[body] @ (place - bodies.origin[body])
+                coefficients = np.array([1.0 - c[0], *c])
+                weights[k] += sign * bodies.combination(model.topology, body, coefficients)
+        return cls(tuple(springs), weights, shift)
+
+    def lengths(self, q: Array, qd: Array) -> tuple[Array, Array, Array]:
+        """Lengths (T, S) [m], their rates [m/s], and unit vectors (T, S, 3) from the first ends to the second."""
+        line, moving = self.weights @ q + self.shift, self.weights @ qd
+        length = np.sqrt(np.einsum("tsx,tsx->ts", line, line))
+        along = line / np.maximum(length, 1e-12)[..., None]
+        return length, np.einsum("tsx,tsx->ts", along, moving), along
+
+    def tension(self, q: Array, qd: Array) -> Array:
+        """Tension (T, S) [N] in the poses q with the velocities qd (T, N, 3)."""
+        return self._tension(*self.lengths(q, qd)[:2])
+
+    def _tension(self, length: Array, rate: Array) -> Array:
+        tension = np.empty(length.shape)
+        for k, spring in enumerate(self.springs):
+            tension[:, k] = spring.spring(length[:, k] - spring.rest) + spring.damper(rate[:, k])
+        return tension
+
+    def __call__(self, time: Array, q: Array, qd: Array) -> Array:
+        """Generalized force (T, N, 3)."""
+        length, rate, along = self.lengths(q, qd)
+        return np.asarray(-self.weights.T @ (self._tension(length, rate)[..., None] * along))
