@@ -13,7 +13,7 @@ from pathlib import Path
 
 from benchmarks.chapter_4 import STANDARD, SUBJECTS, Case
 from benchmarks.recorded_figures import record
-from benchmarks.rollover import rollover_case
+from benchmarks.rollover.cases import rollover_case
 from benchmarks.sled import sled_case
 from benchmarks.sled_belts import belts_case
 from benchmarks.tackle import tackle_case

@@ -8,7 +8,7 @@ side of the shoulder strap is the matter of `benchmarks.sled_belts`.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -93,8 +93,11 @@ def sled_case(folder: Path, who: str = STANDARD) -> Figures:
     return found
 
 
-def seated(model: Model, seat: RigidSeat) -> Array:
-    """Positions (N, 3) of an occupant who is held by pan, back and floor: no horizontal force, the weight carried."""
+def seated(model: Model, seat: RigidSeat, bent: Mapping[str, float] | None = None) -> Array:
+    """Positions (N, 3) of an occupant who is held by pan, back and floor: no horizontal force, the weight carried.
+
+    bent: angles [deg] of degrees of freedom that are not those of the sled's occupant.
+    """
     sled, skins = sled_model(), body_surfaces(model, "occupant")
     surfaces = [*seat.surfaces(), *skins]
     models = {"sled": sled, "occupant": model}
@@ -110,6 +113,8 @@ def seated(model: Model, seat: RigidSeat) -> Array:
         for name, degrees in joints.items():
             angles[0, [model.joint(f"{name}_{side}") for side in "rl"]] = np.radians(degrees)
         angles[0, model.joint("neck_flexion")] = np.radians(LEAN)
+        for name, degrees in (bent or {}).items():
+            angles[0, model.joint(name)] = np.radians(degrees)
         c, s = np.cos(np.radians(-LEAN)), np.sin(np.radians(-LEAN))
         turned = np.array([[c, 0.0, s], [0.0, 1.0, 0.0], [-s, 0.0, c]])
         base = np.array([[guess[0], seat.attachment[1], guess[1]]])

@@ -8,7 +8,6 @@ import pytest
 from benchmarks import recorded_figures
 from benchmarks.chapter_4 import SUBJECTS, asymmetry, imbalance, momentum_imbalance, subject
 from benchmarks.recorded_figures import recorded, sentences
-from benchmarks.rollover import DATA, hard_surfaces, rollover, truck
 from benchmarks.sled import SPEED, belted, figures, sled
 from benchmarks.sled_belts import MIDDLE, harness, way
 from benchmarks.tackle import FRONTAL, tackle
@@ -28,25 +27,6 @@ def test_the_subjects_have_their_mass_and_the_lengths_of_the_print():
     ) == pytest.approx(0.434)
     assert player.mass.total == pytest.approx(75.0)
     np.testing.assert_allclose(player.standing, man.standing, atol=1e-12)
-
-
-def test_the_tables_of_the_truck_agree_with_its_text():
-    """1470 kg; the ground 0.650 m below the center of mass, which is 1.232 m behind the front axle (4.3.2)."""
-    model = truck()
-    assert model.mass.total == pytest.approx(1470.0, abs=0.5)
-    wheels = np.array([skin.center for skin in hard_surfaces()[0] if skin.name.startswith("wheel")])
-    assert wheels[:, 2].min() - DATA["tire"]["radius"] == pytest.approx(-0.650)
-    assert wheels[:, 0].max() == 1.232
-    np.testing.assert_allclose(model.mass.center, 0.0, atol=0.02)
-
-
-def test_the_truck_lands_on_its_wheels_when_the_source_says_and_rolls_over():
-    run = rollover(False)
-    first = next(event for event in run.events if event.begins)
-    assert "wheel" in first.pair and first.time == pytest.approx(0.3, abs=2e-3)
-    up = run.motions["sled"].q[:, 1] - run.motions["sled"].q[:, 0]
-    assert up[:, 2].min() < -0.4  # upside down, of 0.5 m
-    assert abs(run.imbalance).max() < 1e-3 * run.lost[-1]
 
 
 @pytest.fixture(scope="module")

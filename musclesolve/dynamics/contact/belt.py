@@ -14,7 +14,7 @@ from functools import cached_property
 
 import numpy as np
 
-from musclesolve._util.arrays import Array, Indices
+from musclesolve._util.arrays import Array, Indices, vector_product
 from musclesolve._util.checks import check_array, check_number
 from musclesolve._util.names import unknown_name
 from musclesolve.dynamics.contact.body_surfaces import body_surfaces
@@ -172,7 +172,7 @@ class Straps:
         turned = np.einsum("eixy,eiy->eix", motions.rotation[self.body], self.place)
         point = motions.place[self.body] + turned
         twist = motions.twist[self.body]
-        speed = twist[..., 3:] + np.cross(twist[..., :3], point)
+        speed = twist[..., 3:] + vector_product(twist[..., :3], point)
         line = point[:, 1] - point[:, 0]
         span = np.linalg.norm(line, axis=1)
         along = line / np.maximum(span, 1e-12)[:, None]

@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from musclesolve._util.arrays import Array, Indices, Mask
+from musclesolve._util.arrays import Array, Indices, Mask, vector_product
 from musclesolve.dynamics.contact.belt import Pull, Strap, Straps
 from musclesolve.dynamics.contact.contact_pairs import BodyStates, ContactPairs, Touch
 from musclesolve.dynamics.forward.applied_forces import Force
@@ -285,7 +285,7 @@ class World:
             return Loads(touch, pull, [np.zeros(q.shape) for q, _ in bodies.states])
         wrench = self.pairs.wrenches(touch, len(bodies.motions.place))
         if self.straps is not None and pull is not None:
-            both = np.concatenate([np.cross(pull.point, pull.force), pull.force], axis=2)
+            both = np.concatenate([vector_product(pull.point, pull.force), pull.force], axis=2)
             np.add.at(wrench, self.straps.body, both)
         return Loads(touch, pull, bodies.generalized(wrench))
 

@@ -1,0 +1,218 @@
+"""The runs of the rollover, their figures beside the printed ones, and balances: run by `benchmarks.impact_cases`.
+
+The truck leaves its cart to the left, the left side down, and is alone, with a driver of the 50th or 95th percentile
+(4.3), or with three occupants (4.4). All runs begin in the same pose and at the same height.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+from rich.table import Table
+
+from benchmarks.chapter_4 import STANDARD, Figures, HeadInjury, center_acceleration, imbalance, subject
+from benchmarks.contact import FLOOR
+from benchmarks.impact_pictures import write
+from benchmarks.rollover.cabin import FRONT, Occupant, between, occupant, tall_man
+from benchmarks.rollover.pictures import pictures
+from benchmarks.rollover.truck import DATA, rows, skins, suspension, truck
+from benchmarks.timing import console
+from musclesolve._util.arrays import Array
+from musclesolve.constants import STANDARD_GRAVITY
+from musclesolve.dynamics.contact.contact_pairs import BodyStates, ContactPairs
+from musclesolve.dynamics.forward.contact_simulation import ContactSimulation, Start, simulate_contact
+from musclesolve.dynamics.forward.joint_resistance import JointResistance
+from musclesolve.dynamics.forward.simulate import Integration, mass_center, momentum, simulate
+from musclesolve.dynamics.model.model import Model
+from musclesolve.dynamics.rotations import rotation_about
+from musclesolve.motion.signals.injury_criteria import head_injury_criterion
+
+FRAMES = np.linspace(0.0, 2.0, 2_001)
+ALONE, DRIVER, TALL, THREE = (
+    "truck alone",
+    "driver, 50th percentile",
+    "driver, 95th percentile",
+    "three occupants",
+)
+RUNS: dict[str, Callable[[str], list[Occupant]]] = {
+    ALONE: lambda who: [],
+    DRIVER: lambda who: [occupant("driver", subject(who))],
+    TALL: lambda who: [occupant("driver", tall_man())],
+    THREE: lambda who: [occupant(name, subject(who)) for name in (*FRONT, "rear")],
+}
+"""Who sits in the truck; by the name of the table of inertia (`benchmarks.chapter_4`) of men of the 50th percentile."""
+
+
+def rollover_case(folder: Path, who: str = STANDARD) -> Figures:
+    """Simulate, print and draw all runs."""
+    truck_table = Table(
+        *("rollover", "wheels touch [s]", "cage touches [s]", "roll at 0.8, 1.6, 2 s [deg]"),
+        *("most upward [g]", "seconds", "imbalance / lost", "momentum in flight"),
+    )
+    people = Table(
+        *("who", "head, chest [g]", "HIC 15 ms", "36 ms", "any window", "SI"),
+        *("lap before, after 1 s [kN]", "shoulder"),
+    )
+    found: Figures = {}
+    runs: dict[str, ContactSimulation] = {}
+    people_in: dict[str, list[Occupant]] = {}
+    for name, riders in RUNS.items():
+        inside = people_in[name] = riders(who)
+        begin = time.perf_counter()
+        run = runs[name] = rollover(inside)
+        seconds = time.perf_counter() - begin
+        one = found[name] = truck_figures(run)
+        truck_table.add_row(
+            *(name, f"{one['wheel']:.2f}", f"{one['cage']:.2f}"),
+            ", ".join(f"{one[f'roll_{at}']:.0f}" for at in ("0.8", "1.6", "2")),
+            *(f"{one['upward']:.0f}", f"{seconds:.1f}", f"{imbalance(run):.0e}", f"{in_flight(run):.0e}"),
+        )
+        straps = [strap.name for rider in inside for strap in rider.straps]
+        for rider in inside:
+            one = found[f"{name}: {rider.name}"] = occupant_figures(run, rider.name, straps)
+            belt = (
+                [f"{one[f'{strap}_early']:.1f}, {one[f'{strap}_late']:.1f}" for strap in ("lap", "shoulder")]
+                if rider.straps
+                else ["-", "-"]
+            )
+            people.add_row(
+                f"{name}: {rider.name}",
+                f"{one['peak']:.0f}, {one['chest']:.0f}",
+                *(f"{one[key]:.0f}" for key in ("criterion_15", "criterion_36", "criterion", "severity")),
+                *belt,
+            )
+    truck_table.add_row("  printed", "0.3", "about 0.8", "upside down from 1.6 to 2 s", "", "", "", "")
+    people.add_row("  printed, one driver", "", "above 5400", "", "", "", "8.0 or 9.5, then 35", "minor")
+    people.add_row("  printed, three", "", "", "", "", "fatal", "", "")
+    console.print(truck_table)
+    console.print(people)
+    write(folder, pictures(runs, people_in))
+    return found
+
+
+def rollover(
+    riders: Sequence[Occupant], frames: Array = FRAMES, tolerance: float = 1e-5
+) -> ContactSimulation:
+    """The motion of the truck and who sits in it from the cart on."""
+    base = truck()
+    surfaces, laws = skins(base)
+    models, places, straps = {"truck": base}, {"truck": base.standing}, []
+    surfaces = [FLOOR, *surfaces]
+    for rider in riders:
+        models[rider.name], places[rider.name] = rider.model, rider.q
+        surfaces += [*rider.around, *rider.skins]
+        laws |= rider.laws
+        straps += rider.straps
+    in_front = [rider for rider in riders if rider.name in FRONT]
+    if len(in_front) == 2:
+        laws |= between(*in_front)
+    starts = {}
+    for name, model in models.items():
+        q, qd = thrown(model, places[name], height())
+        if name == "truck":
+            starts[name] = Start(model, q, qd, [suspension(base)], constraints=rows(base))
+        else:
+            starts[name] = Start(model, q, qd, [JointResistance.build(model)])
+    return simulate_contact(
+        starts,
+        ContactPairs.build(models, surfaces, laws),
+        frames,
+        Integration(tolerance=tolerance, stepper="rk45"),
+        straps=straps,
+    )
+
+
+def thrown(model: Model, q: Array, up: float) -> tuple[Array, Array]:
+    """Positions and velocities of a model that lies at q in the frame of the chassis, `up` above the ground."""
+    start, points = DATA["start"], model.topology.point_count
+    forward = np.array([1.0, 0.0, 0.0])
+    turned = q @ rotation_about(forward, np.array([-np.radians(start["roll_deg"])]))[0].T
+    moving = np.cross(-start["roll_rate"] * forward, turned)
+    turned[:points, 2] += up
+    moving[:points, 1] += start["speed"]
+    return turned, moving
+
+
+@cache
+def height() -> float:
+    """Of the chassis at the start [m], so that the first wheel meets the ground when the source says."""
+    base = truck()
+    surfaces, laws = skins(base)
+    flight = simulate(
+        base,
+        *thrown(base, base.standing, 0.0),
+        np.array([0.0, DATA["start"]["first_touch"]]),
+        [suspension(base)],
+        constraints=rows(base),
+        integration=Integration(tolerance=1e-7, stepper="rk45"),
+    )
+    alone = ContactPairs.build({"truck": base}, [FLOOR, *surfaces], laws)
+    return -float(alone.gaps(BodyStates.of([base], [(flight.q[-1], flight.qd[-1])])).min())
+
+
+def roll(run: ContactSimulation) -> Array:
+    """Roll angle (T,) [deg] of the chassis, negative to the left."""
+    motion = run.motions["truck"]
+    left = motion.q[:, motion.model.slot("upper_pivot_l")] - motion.q[:, motion.model.slot("upper_pivot_r")]
+    up = np.cross(motion.q[:, motion.model.slot("hinge")], left)
+    return np.degrees(np.unwrap(np.arctan2(left[:, 2], up[:, 2])))
+
+
+def truck_figures(run: ContactSimulation) -> dict[str, float]:
+    """First touches of wheels and cage [s], roll angles [deg], largest upward acceleration of the chassis [g]."""
+    first: dict[str, float] = {}
+    for event in run.events:
+        if event.begins and event.pair.startswith("floor and "):
+            name = event.pair.removeprefix("floor and ")
+            first.setdefault("wheel" if "wheel" in name else name.split()[0], event.time)
+    angle, upward = roll(run), center_acceleration(run.motions["truck"], "chassis")[:, 2]
+    return {
+        "wheel": first.get("wheel", np.nan),
+        "cage": first.get("cage", np.nan),
+        **{f"roll_{at:g}": float(np.interp(at, run.time, angle)) for at in (0.8, 1.6, 2.0)},
+        "upward": float(upward.max() / STANDARD_GRAVITY),
+    }
+
+
+def occupant_figures(run: ContactSimulation, name: str, straps: Sequence[str]) -> dict[str, float]:
+    """Injury over the whole motion, the peak of the chest [g], and tensions before and after 1 s [kN]."""
+    motion = run.motions[name]
+    head = center_acceleration(motion, "head")
+    chest = np.linalg.norm(center_acceleration(motion, "thorax"), axis=1)
+    whole = float(run.time[-1] - run.time[0])
+    found = {
+        **vars(HeadInjury.of(run, name)),
+        "criterion": head_injury_criterion(run.time, head, whole).value,
+        "chest": float(chest.max() / STANDARD_GRAVITY),
+    }
+    early = run.time < 1.0
+    for k, strap in enumerate(straps):
+        if strap.startswith(f"{name} "):
+            which = strap.removeprefix(f"{name} ")
+            found[f"{which}_early"] = 1e-3 * float(run.tension[early, k].max())
+            found[f"{which}_late"] = 1e-3 * float(run.tension[~early, k].max(initial=0.0))
+    return found
+
+
+def in_flight(run: ContactSimulation) -> float:
+    """How far, before the ground is touched, the momentum of all together is from that of free fall, and the angular
+    momentum about their center of mass from the first: as shares of the first ones.
+    """
+    touched = [event.time for event in run.events if event.begins and event.pair.startswith("floor")]
+    free = run.time < min(touched, default=np.inf)
+    linear, angular, first = np.zeros((3, int(free.sum()), 3))
+    mass = 0.0
+    for motion in run.motions.values():
+        model, q = motion.model, motion.q[free]
+        push, spin = momentum(model, q, motion.qd[free])
+        center = mass_center(model, q)
+        linear, angular = linear + push, angular + spin + np.cross(center, push)
+        first, mass = first + model.mass.total * center, mass + model.mass.total
+    angular -= np.cross(first / mass, linear)
+    falling = linear[0] + mass * np.outer(run.time[free] - run.time[0], truck().gravity)
+    away = ((linear, falling), (angular, angular[0]))
+    return float(max(np.abs(now - then).max() / np.linalg.norm(now[0]) for now, then in away))

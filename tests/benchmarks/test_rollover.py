@@ -1,0 +1,140 @@
+"""The truck of the rollover: tables that agree, closed forms of its suspension, rest on four wheels, balances."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from benchmarks.chapter_4 import imbalance, subject
+from benchmarks.rollover.cabin import occupant, tall_man
+from benchmarks.rollover.cases import in_flight, roll, rollover
+from benchmarks.rollover.truck import DATA, rows, standing_truck, suspension, truck
+
+WEIGHT = 9.80665
+
+
+@pytest.fixture(scope="module")
+def model():
+    return truck()
+
+
+def place(model, name):
+    return model.standing[model.slot(name)]
+
+
+def test_the_tables_of_the_truck_agree_with_each_other_and_the_text(model):
+    """1470 kg; the ground 0.650 m below the center of mass, which is 1.232 m behind the front axle (4.3.2)."""
+    assert model.mass.total == pytest.approx(1470.0, abs=0.5)
+    np.testing.assert_allclose(model.mass.center[0], 0.0, atol=1e-12)
+    for axle in ("front", "rear"):
+        assert place(model, f"{axle}_center_l")[2] - DATA["tire"]["radius"] == pytest.approx(-0.650)
+    assert place(model, "front_center_l")[0] == pytest.approx(1.232)
+    # Table 4.4 by the lower front arm, and by the inner end of the rear hinge: the same wheels within a millimeter
+    np.testing.assert_allclose(
+        place(model, "lower_ball_l") + np.array([0.0, 0.067, 0.095]),
+        place(model, "front_center_l"),
+        atol=2e-3,
+    )
+    np.testing.assert_allclose(
+        place(model, "hinge_inner_l") + np.array([-0.326, 0.572, -0.005]),
+        place(model, "rear_center_l"),
+        atol=2e-3,
+    )
+    for row in DATA[
+        "spring"
+    ].values():  # corners of Table 4.6 on lines through the rest length and the rate zero
+        slope = np.diff(row["force"])[0] / np.diff(row["elongation"])[0]
+        assert row["force"][0] == pytest.approx(slope * row["elongation"][0], rel=2e-3)
+
+
+def test_thirteen_bodies_move_in_fourteen_ways(model):
+    """The body in six, and each wheel up and down and about its axle: front wheels steer straight ahead."""
+    kept = rows(model)
+    assert len(model.topology.bodies) == 13
+    np.testing.assert_allclose(kept.violation(model.standing[None]), 0.0, atol=1e-12)
+    jacobian = kept.jacobian(model.standing[None])[0].reshape(len(kept.names), -1)
+    assert jacobian.shape[1] - np.linalg.matrix_rank(jacobian) == 14
+
+
+def test_springs_of_the_printed_pose_carry_the_printed_weight(model):
+    """Closed forms of the wheel loads: the front wheel turns about where its arms meet, the rear one about its hinge.
+
+    Together they are the printed 7840 + 6580 N (4.3.2).
+    """
+    front, rear = -suspension(model).tension(model.standing[None], 0.0 * model.standing[None])[0, [0, 2]]
+    up, unsprung = np.array([0.0, 0.0, 1.0]), (22.7 + 1.73) * WEIGHT
+
+    def lever(about, at, direction):
+        """Of a force about an axis forward."""
+        return np.cross(np.asarray(at) - about, direction)[0]
+
+    def push(axle):
+        """Where the spring presses its arm, and along what."""
+        (_, upper), (_, lower) = DATA["spring"][axle]["ends"]
+        return lower, np.subtract(lower, upper) / np.linalg.norm(np.subtract(lower, upper))
+
+    pivot, ball = place(model, "lower_pivot_l"), place(model, "lower_ball_l")
+    arm, other = ball - pivot, place(model, "upper_ball_l") - place(model, "upper_pivot_l")
+    along = np.linalg.solve(
+        np.column_stack([arm[1:], -other[1:]]), (place(model, "upper_pivot_l") - pivot)[1:]
+    )
+    center = pivot + along[0] * arm
+    # power of the spring on the arm that turns once, over that of the load: the ball is of both, arm and wheel
+    turns = np.linalg.norm(ball - pivot) / np.linalg.norm(ball - center) * -np.sign(along[0] - 1.0)
+    front_load = (
+        front * lever(pivot, *push("front")) / (turns * lever(center, place(model, "front_center_l"), up))
+    )
+
+    hinge, corner = place(model, "hinge_inner_l"), place(model, "hinge_outer_l")
+    at, direction = push("rear")
+    load = np.cross(place(model, "rear_center_l") - corner, up) @ (hinge - corner)
+    rear_load = rear * (np.cross(at - corner, direction) @ (hinge - corner)) / load
+    total = 2.0 * (abs(front_load) + abs(rear_load) + 2.0 * unsprung)
+    assert total == pytest.approx(7840.0 + 6580.0, rel=1e-3)
+
+
+def test_the_truck_rests_on_four_wheels(model):
+    """Loads make up the weight, lie under the center of mass, and press tires and springs as their laws say."""
+    rest = standing_truck()
+    assert rest.loads.sum() == pytest.approx(model.mass.total * WEIGHT, rel=1e-9)
+    np.testing.assert_allclose(rest.loads[0::2], rest.loads[1::2], rtol=1e-6)
+    weights = model.mass.mass[:, None] * model.rigid_bodies.coordinates(model.mass.center)
+    middle = np.einsum("be,bex->x", weights, model.rigid_bodies.basic(rest.q[None])[0]) / model.mass.total
+    np.testing.assert_allclose(rest.loads @ (rest.points - middle)[:, :2], 0.0, atol=1e-3)
+    for axle, load in zip(("front", "rear"), rest.loads[::2], strict=True):
+        low = rest.q[model.slot(f"{axle}_center_l"), 2]
+        # a wheel that leans by less than a degree
+        assert DATA["tire"]["radius"] - low == pytest.approx(
+            load / DATA["tire"]["radial_stiffness"], abs=2e-4
+        )
+
+
+def test_the_truck_flies_and_lands_on_a_left_wheel_when_the_source_says(model):
+    frames = np.linspace(0.0, 0.4, 401)
+    run = rollover([], frames)
+    first = next(event for event in run.events if event.begins)
+    assert "wheel_l" in first.pair and first.time == pytest.approx(0.3, abs=2e-3)
+    assert in_flight(run) < 1e-6
+    assert roll(run)[0] == pytest.approx(-23.0) and roll(run)[-1] < -23.0 - np.degrees(0.4 * 1.5)
+    assert imbalance(run) < 1e-4
+    # what the ground gives is what momentum gains beside the weight
+    motion = run.motions["truck"]
+    weights = model.mass.mass[:, None] * model.rigid_bodies.coordinates(model.mass.center)
+    linear = np.einsum("be,tbex->tx", weights, model.rigid_bodies.basic(motion.q, motion.qd))
+    gained = linear[-1] - linear[0] - model.mass.total * model.gravity * frames[-1]
+    push = -run.force_on("floor")
+    np.testing.assert_allclose(np.trapezoid(push, frames, axis=0), gained, atol=2e-2 * np.linalg.norm(gained))
+
+
+def test_occupants_begin_untouched_by_the_cabin_and_fly_with_the_truck():
+    """Three of the 50th percentile and the tall driver: nothing but the seat presses, no belt pulls."""
+    for people in (
+        [occupant(name, subject()) for name in ("driver", "passenger", "rear")],
+        [occupant("driver", tall_man())],
+    ):
+        run = rollover(people, np.linspace(0.0, 0.02, 3))
+        pressed = {name for name, force in zip(run.pairs.names, run.force[0], strict=True) if force.any()}
+        assert pressed and all("seat" in name or "floor and" in name for name in pressed)
+        assert not any(name.startswith("floor") for name in pressed)
+        np.testing.assert_allclose(run.tension[0], 0.0, atol=1e-6)
+        assert in_flight(run) < 1e-6
