@@ -8,18 +8,26 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from functools import cache
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from rich.table import Table
 
-from benchmarks.chapter_4 import STANDARD, Figures, HeadInjury, center_acceleration, imbalance, subject
+from benchmarks.chapter_4 import (
+    STANDARD,
+    Figures,
+    HeadInjury,
+    center_acceleration,
+    imbalance,
+    momentum_imbalance,
+    subject,
+)
 from benchmarks.contact import FLOOR
 from benchmarks.impact_pictures import write
 from benchmarks.rollover.cabin import FRONT, Occupant, between, occupant, tall_man
 from benchmarks.rollover.pictures import pictures
-from benchmarks.rollover.truck import DATA, rows, skins, suspension, truck
+from benchmarks.rollover.truck import DATA, otherwise, rows, skins, suspension, truck
 from benchmarks.timing import console
 from musclesolve._util.arrays import Array
 from musclesolve.constants import STANDARD_GRAVITY
@@ -32,74 +40,93 @@ from musclesolve.dynamics.rotations import rotation_about
 from musclesolve.motion.signals.injury_criteria import head_injury_criterion
 
 FRAMES = np.linspace(0.0, 2.0, 2_001)
-ALONE, DRIVER, TALL, THREE = (
-    "truck alone",
-    "driver, 50th percentile",
-    "driver, 95th percentile",
-    "three occupants",
-)
+STEPS = Integration(tolerance=1e-5, stepper="rk45")
 RUNS: dict[str, Callable[[str], list[Occupant]]] = {
-    ALONE: lambda who: [],
-    DRIVER: lambda who: [occupant("driver", subject(who))],
-    TALL: lambda who: [occupant("driver", tall_man())],
-    THREE: lambda who: [occupant(name, subject(who)) for name in (*FRONT, "rear")],
+    "alone": lambda who: [],
+    "50th percentile": lambda who: [occupant("driver", subject(who))],
+    "95th percentile": lambda who: [occupant("driver", tall_man())],
+    "three occupants": lambda who: [occupant(name, subject(who)) for name in (*FRONT, "rear")],
 }
 """Who sits in the truck; by the name of the table of inertia (`benchmarks.chapter_4`) of men of the 50th percentile."""
 
 
+OTHERWISE = {
+    "friction 0.8": otherwise(tire={"friction": 0.8}),
+    "no loss in tires": otherwise(tire={"restitution": 1.0}),
+    "s_3 as printed": otherwise(front={"slope_above": 1251.2}, rear={"slope_above": 2093.4}),
+}
+"""The truck alone with other numbers than those chosen in `truck.toml`."""
+
+
 def rollover_case(folder: Path, who: str = STANDARD) -> Figures:
     """Simulate, print and draw all runs."""
-    truck_table = Table(
-        *("rollover", "wheels touch [s]", "cage touches [s]", "roll at 0.8, 1.6, 2 s [deg]"),
-        *("most upward [g]", "seconds", "imbalance / lost", "momentum in flight"),
+    table = Table(
+        *(
+            "rollover",
+            "wheels touch [s]",
+            "cage touches [s]",
+            "roll at 0.8, 1.6, 2 s",
+            "most upward [g]",
+        ),
+        *("seconds", "energy", "momentum", "in flight"),
     )
     people = Table(
-        *("who", "head, chest [g]", "HIC 15 ms", "36 ms", "any window", "SI"),
+        *("occupant", "head, chest [g]", "HIC 15 ms", "36 ms", "any window", "SI"),
         *("lap before, after 1 s [kN]", "shoulder"),
     )
     found: Figures = {}
     runs: dict[str, ContactSimulation] = {}
-    people_in: dict[str, list[Occupant]] = {}
+    inside: dict[str, list[Occupant]] = {}
     for name, riders in RUNS.items():
-        inside = people_in[name] = riders(who)
+        inside[name] = riders(who)
         begin = time.perf_counter()
-        run = runs[name] = rollover(inside)
-        seconds = time.perf_counter() - begin
-        one = found[name] = truck_figures(run)
-        truck_table.add_row(
-            *(name, f"{one['wheel']:.2f}", f"{one['cage']:.2f}"),
-            ", ".join(f"{one[f'roll_{at}']:.0f}" for at in ("0.8", "1.6", "2")),
-            *(f"{one['upward']:.0f}", f"{seconds:.1f}", f"{imbalance(run):.0e}", f"{in_flight(run):.0e}"),
-        )
-        straps = [strap.name for rider in inside for strap in rider.straps]
-        for rider in inside:
-            one = found[f"{name}: {rider.name}"] = occupant_figures(run, rider.name, straps)
-            belt = (
-                [f"{one[f'{strap}_early']:.1f}, {one[f'{strap}_late']:.1f}" for strap in ("lap", "shoulder")]
-                if rider.straps
-                else ["-", "-"]
-            )
+        runs[name] = rollover(inside[name])
+        found[name] = truck_row(table, name, runs[name], time.perf_counter() - begin)
+        straps = [strap.name for rider in inside[name] for strap in rider.straps]
+        for rider in inside[name]:
+            one = occupant_figures(runs[name], rider.name, straps)
+            found[f"{name}, {rider.name}"] = one
+            belt = [
+                f"{one[f'{strap}_early']:.1f}, {one[f'{strap}_late']:.1f}" if rider.straps else "-"
+                for strap in ("lap", "shoulder")
+            ]
+            criteria = ("criterion_15", "criterion_36", "criterion", "severity")
             people.add_row(
-                f"{name}: {rider.name}",
+                f"{name}, {rider.name}",
                 f"{one['peak']:.0f}, {one['chest']:.0f}",
-                *(f"{one[key]:.0f}" for key in ("criterion_15", "criterion_36", "criterion", "severity")),
-                *belt,
+                *(*(f"{one[key]:.0f}" for key in criteria), *belt),
             )
-    truck_table.add_row("  printed", "0.3", "about 0.8", "upside down from 1.6 to 2 s", "", "", "", "")
-    people.add_row("  printed, one driver", "", "above 5400", "", "", "", "8.0 or 9.5, then 35", "minor")
-    people.add_row("  printed, three", "", "", "", "", "fatal", "", "")
-    console.print(truck_table)
+    table.add_row("  printed", "0.3", "about 0.8", "upside down at 2 s", *[""] * 5)
+    people.add_row("  printed, 4.3", "", "above 5400", *[""] * 3, "8.0 and 9.5, then 35", "minor")
+    people.add_row("  printed, 4.4", *[""] * 4, "fatal", "", "")
+    for name, data in OTHERWISE.items():
+        begin = time.perf_counter()
+        run = rollover([], data=data)
+        found[name] = truck_row(table, name, run, time.perf_counter() - begin)
+    console.print(table)
     console.print(people)
-    write(folder, pictures(runs, people_in))
+    write(folder, pictures(runs, inside))
     return found
 
 
+def truck_row(table: Table, name: str, run: ContactSimulation, seconds: float) -> dict[str, float]:
+    """Put the motion of the truck into a table; returns its numbers."""
+    one = truck_figures(run)
+    table.add_row(
+        *(name, f"{one['wheel']:.2f}", f"{one['cage']:.2f}"),
+        ", ".join(f"{one[f'roll_{at}']:.0f}" for at in ("08", "16", "20")),
+        *(f"{one['upward']:.0f}", f"{seconds:.1f}"),
+        *(f"{one[f'{what}_off']:.0e}" for what in ("energy", "momentum", "flight")),
+    )
+    return one
+
+
 def rollover(
-    riders: Sequence[Occupant], frames: Array = FRAMES, tolerance: float = 1e-5
+    riders: Sequence[Occupant], frames: Array = FRAMES, data: dict[str, Any] = DATA
 ) -> ContactSimulation:
-    """The motion of the truck and who sits in it from the cart on."""
+    """The motion of the truck and who sits in it from the cart on; data: numbers of the truck (`otherwise`)."""
     base = truck()
-    surfaces, laws = skins(base)
+    surfaces, laws = skins(base, data)
     models, places, straps = {"truck": base}, {"truck": base.standing}, []
     surfaces = [FLOOR, *surfaces]
     for rider in riders:
@@ -110,18 +137,18 @@ def rollover(
     in_front = [rider for rider in riders if rider.name in FRONT]
     if len(in_front) == 2:
         laws |= between(*in_front)
-    starts = {}
+    starts, up = {}, height(data)
     for name, model in models.items():
-        q, qd = thrown(model, places[name], height())
+        q, qd = thrown(model, places[name], up)
         if name == "truck":
-            starts[name] = Start(model, q, qd, [suspension(base)], constraints=rows(base))
+            starts[name] = Start(model, q, qd, [suspension(base, data)], constraints=rows(base))
         else:
             starts[name] = Start(model, q, qd, [JointResistance.build(model)])
     return simulate_contact(
         starts,
         ContactPairs.build(models, surfaces, laws),
         frames,
-        Integration(tolerance=tolerance, stepper="rk45"),
+        STEPS,
         straps=straps,
     )
 
@@ -137,18 +164,17 @@ def thrown(model: Model, q: Array, up: float) -> tuple[Array, Array]:
     return turned, moving
 
 
-@cache
-def height() -> float:
+def height(data: dict[str, Any] = DATA) -> float:
     """Of the chassis at the start [m], so that the first wheel meets the ground when the source says."""
     base = truck()
-    surfaces, laws = skins(base)
+    surfaces, laws = skins(base, data)
     flight = simulate(
         base,
         *thrown(base, base.standing, 0.0),
         np.array([0.0, DATA["start"]["first_touch"]]),
-        [suspension(base)],
+        [suspension(base, data)],
         constraints=rows(base),
-        integration=Integration(tolerance=1e-7, stepper="rk45"),
+        integration=STEPS,
     )
     alone = ContactPairs.build({"truck": base}, [FLOOR, *surfaces], laws)
     return -float(alone.gaps(BodyStates.of([base], [(flight.q[-1], flight.qd[-1])])).min())
@@ -163,7 +189,9 @@ def roll(run: ContactSimulation) -> Array:
 
 
 def truck_figures(run: ContactSimulation) -> dict[str, float]:
-    """First touches of wheels and cage [s], roll angles [deg], largest upward acceleration of the chassis [g]."""
+    """First touches of wheels and cage [s], roll angles [deg], largest upward acceleration of the chassis [g],
+    how far energy and momentum are off.
+    """
     first: dict[str, float] = {}
     for event in run.events:
         if event.begins and event.pair.startswith("floor and "):
@@ -173,8 +201,11 @@ def truck_figures(run: ContactSimulation) -> dict[str, float]:
     return {
         "wheel": first.get("wheel", np.nan),
         "cage": first.get("cage", np.nan),
-        **{f"roll_{at:g}": float(np.interp(at, run.time, angle)) for at in (0.8, 1.6, 2.0)},
+        **{f"roll_{10.0 * at:02.0f}": float(np.interp(at, run.time, angle)) for at in (0.8, 1.6, 2.0)},
         "upward": float(upward.max() / STANDARD_GRAVITY),
+        "energy_off": imbalance(run),
+        "momentum_off": momentum_imbalance(run, list(run.motions)),
+        "flight_off": in_flight(run),
     }
 
 

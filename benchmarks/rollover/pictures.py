@@ -8,8 +8,8 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from benchmarks.chapter_4 import center_acceleration
-from benchmarks.impact_pictures import histories, outline, states_at
+from benchmarks.chapter_4 import center_acceleration, states_at
+from benchmarks.impact_pictures import histories, outline
 from benchmarks.rollover.cabin import Occupant
 from benchmarks.rollover.truck import DATA, MIRROR
 from benchmarks.thesis_figures.drawing import COLORS

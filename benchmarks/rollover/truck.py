@@ -6,10 +6,12 @@ another book. Tires are rounded discs that press as springs and rub with Coulomb
 
 from __future__ import annotations
 
+import copy
 import tomllib
 from dataclasses import dataclass
 from itertools import product
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from scipy.linalg import null_space
@@ -57,25 +59,35 @@ def rows(model: Model) -> Constraints:
     return model.constraints.with_products(scalar_products(topology, standing, ahead)).with_linear(*balls)
 
 
-def suspension(model: Model) -> SpringDampers:
+def otherwise(**changes: dict[str, float]) -> dict[str, Any]:
+    """The numbers of the truck with some of them changed: table (an axle for that of its spring) -> name -> number."""
+    data = copy.deepcopy(DATA)
+    for name, numbers in changes.items():
+        (data["spring"][name] if name in AXLES else data[name]).update(numbers)
+    return data
+
+
+def suspension(model: Model, data: dict[str, Any] = DATA) -> SpringDampers:
     """Springs and dampers of Tables 4.5 and 4.6: front left and right, rear left and right."""
     springs = []
     for axle, (side, turn) in product(AXLES, SIDES):
-        row = DATA["spring"][axle]
+        row = data["spring"][axle]
         (chassis, upper), (arm, lower) = row["ends"]
         springs.append(
             SpringDamper(
                 f"{axle}_{side}",
                 ((chassis, turn * upper), (f"{arm}_{side}", turn * lower)),
                 row["rest"],
-                BrokenLine(row["elongation"], row["force"], *row["slopes"]),
+                BrokenLine(row["elongation"], row["force"], row["slope_below"], row["slope_above"]),
                 BrokenLine(row["rate"], row["damping"], *row["damper_slopes"]),
             )
         )
     return SpringDampers.build(model, springs)
 
 
-def skins(model: Model) -> tuple[list[Surface], dict[tuple[str, str], HertzContact]]:
+def skins(
+    model: Model, data: dict[str, Any] = DATA
+) -> tuple[list[Surface], dict[tuple[str, str], HertzContact]]:
     """Tires and the points of Table 4.8, with their laws on the ground `floor`."""
 
     def law(row: dict, stiffness: float, exponent: float) -> HertzContact:
@@ -83,7 +95,7 @@ def skins(model: Model) -> tuple[list[Surface], dict[tuple[str, str], HertzConta
             stiffness, exponent, row["restitution"], friction=row["friction"], slip_speed=row["slip_speed"]
         )
 
-    tire, frame = DATA["tire"], DATA["frame"]
+    tire, frame = data["tire"], data["frame"]
     rubber, steel = law(tire, tire["radial_stiffness"], 1.0), law(frame, frame["stiffness"], 1.5)
     surfaces, laws = [], {}
     disc = np.array([tire["radius"] - tire["half_width"], 0.01, tire["radius"] - tire["half_width"]])
