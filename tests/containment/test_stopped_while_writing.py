@@ -14,6 +14,7 @@ from typing import NamedTuple
 import pytest
 from many_trials import write_stride
 from synthetic_result import result
+from thorough import THOROUGH
 from typer.testing import CliRunner
 
 from musclesolve._util import written_files as written
@@ -112,8 +113,8 @@ def pipeline(monkeypatch):
     monkeypatch.setattr(save, "FIGURES", {})
 
 
-FIRST, STEP = 2, 7
-"""Of the lines every seventh one, from where `main` begins to handle Ctrl-C."""
+FIRST, STEP = 2, 7 if THOROUGH else 23
+"""Of the lines every so many, from where `main` begins to handle Ctrl-C."""
 
 
 @pytest.mark.parametrize("earlier", [False, True])
