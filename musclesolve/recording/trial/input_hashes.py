@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from musclesolve._util.warning_note import WarningNote
 from musclesolve.recording.place_errors import error_at
 from musclesolve.recording.schema import Document, file_state
 from musclesolve.recording.text.text_file import has_hash, sha256
@@ -47,7 +48,7 @@ def hashes_of(trial: Trial | ModelTrial) -> dict[str, str]:
 
 
 def change_notes(trial: Trial | ModelTrial, read_later: bool = False) -> list[str]:
-    """Return a sentence for every file of a trial that is not as it was when `read_trial` read it.
+    """Return a warning for every file of a trial that is not as it was when `read_trial` read it.
 
     `read_later`: all but the trial file were read after they were hashed, as those of an OpenSim model.
     """
@@ -58,7 +59,9 @@ def change_notes(trial: Trial | ModelTrial, read_later: bool = False) -> list[st
                 "may be of either content" if read_later and role != "trial" else "is of what was read before"
             )
             notes.append(
-                f"{path.name} was changed or removed during the analysis: the result {which}. "
-                "Run again to analyse the file as it is now."
+                WarningNote(
+                    f"{path.name} was changed or removed during the analysis: the result {which}. "
+                    "Run again to analyse the file as it is now."
+                )
             )
     return notes
