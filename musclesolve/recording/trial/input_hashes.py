@@ -52,7 +52,7 @@ def change_notes(trial: Trial | ModelTrial, read_later: bool = False) -> list[st
 
     `read_later`: all but the trial file were read after they were hashed, as those of an OpenSim model.
     """
-    notes = []
+    notes = list[str]()
     for role, path in trial.files.items():
         if role in trial.hashes and not has_hash(path, trial.hashes[role]):
             which = (
