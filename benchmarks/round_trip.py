@@ -14,9 +14,11 @@ import argparse
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from itertools import product
 
 import numpy as np
 from rich.console import Console
+from rich.progress import Progress
 from rich.table import Table
 
 import muscle_db
@@ -44,6 +46,11 @@ from musclesolve.synthetic.reference_stride import ReferenceStride, reference_st
 
 console = Console(width=150, markup=False)
 
+REPLAYS, REFINED = ("activation", "force"), (1, 5, 20, 50)
+BETWEEN, INTERVALS = ("linear", "spline"), (0.010, 0.005, 0.0025, 0.00125)
+"""Ways to replay, samples of the forces for a frame; lines between the samples of the stride, and their spacing [s]."""
+USUAL, SECONDS = 0.3, 60.0
+"""Duration of the simulations unless another is asked for, and about how long all of them then take [s]."""
 SHOWN = (0.05, 0.10, 0.15, 0.20, 0.25, 0.30)
 FREQUENCY = 100.0
 """Of the feedback [rad/s]."""
@@ -97,9 +104,9 @@ def joined(parts: list[Drift]) -> Drift | None:
 
 
 def trips(analysis: Analysis, start: float | None, duration: float) -> Iterator[Trip]:
-    """The ways to replay a recording."""
-    for replay in ("activation", "force"):
-        for refine in (1, 5, 20, 50):
+    """The ways to replay a recording, `len(REPLAYS) * (len(REFINED) + 1)` of them."""
+    for replay in REPLAYS:
+        for refine in REFINED:
             between = "linear" if refine == 1 else "spline"
             problem = started(forward_problem(analysis, replay, between=between, refine=refine), start)
             yield trip(f"{replay} x{refine}", problem, duration)
@@ -194,14 +201,10 @@ def stride_activations(stride: ReferenceStride, legs: list[LegMuscles], at: Arra
     return np.hstack(found)
 
 
-def stride_trips(duration: float) -> list[Trip]:
-    """The bundled stride by its sampling interval."""
-    cases = [(0.010, "linear"), (0.005, "linear"), (0.0025, "linear"), (0.00125, "linear")]
-    cases += [(0.010, "spline"), (0.005, "spline"), (0.0025, "spline"), (0.00125, "spline")]
-    return [
-        trip(f"{1e3 * interval:g} ms, {between}", stride_problem(interval, duration, between), duration)
-        for interval, between in cases
-    ]
+def stride_trips(duration: float) -> Iterator[Trip]:
+    """The bundled stride by its sampling interval, `len(INTERVALS)` of them each way."""
+    for between, interval in product(BETWEEN, INTERVALS):
+        yield trip(f"{1e3 * interval:g} ms, {between}", stride_problem(interval, duration, between), duration)
 
 
 def picture(found: list[Trip], path: str) -> None:
@@ -230,13 +233,22 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("trial", nargs="?", default=str(bundled_trial()))
     parser.add_argument("--start", type=float)
-    parser.add_argument("--duration", type=float, default=0.3)
+    parser.add_argument("--duration", type=float, default=USUAL)
     parser.add_argument("--picture")
     given = parser.parse_args()
+    replays, strides = len(REPLAYS) * (len(REFINED) + 1), len(BETWEEN) * len(INTERVALS)
+    console.print(
+        f"{replays + strides} simulations of {given.duration:g} s, on one core about "
+        f"{SECONDS * given.duration / USUAL / 60.0:.1g} minutes"
+    )
     analysis = share(prepare(given.trial))
-    found = list(trips(analysis, given.start, given.duration))
+    with Progress(console=console, transient=True) as bar:
+        found = list(
+            bar.track(trips(analysis, given.start, given.duration), replays, description="recording")
+        )
+        stride = list(bar.track(stride_trips(given.duration), strides, description="bundled stride"))
     console.print(drift_table(found, given.duration), joint_table(found), growth_table(analysis))
-    console.print(drift_table(stride_trips(given.duration), given.duration))
+    console.print(drift_table(stride, given.duration))
     if given.picture:
         picture(found, given.picture)
 

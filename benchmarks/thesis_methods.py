@@ -78,11 +78,11 @@ class Answer:
 Method = Callable[[Form], Answer]
 
 
-def sqp(form: Form) -> Answer:
-    """SciPy's SLSQP, as it comes."""
+def sqp(form: Form, tolerance: float = 1e-12) -> Answer:
+    """SciPy's SLSQP, as it comes, until the cost changes by less than a tolerance."""
     rows = {"type": "eq", "fun": lambda x: form.rows @ x - form.right, "jac": lambda x: form.rows}
     bounds = np.stack([form.lower, form.upper], axis=1)
-    options = {"ftol": 1e-12, "maxiter": 500}
+    options = {"ftol": tolerance, "maxiter": 500}
     found = minimize(
         form.value,
         form.start,

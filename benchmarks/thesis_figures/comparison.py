@@ -12,10 +12,14 @@ from matplotlib.figure import Figure
 
 @dataclass(frozen=True)
 class Finding:
-    """What a figure shows: the picture, None where the recording has nothing to show, and what is found in words."""
+    """What a figure shows: the picture, None where the recording has nothing to show, and what is found in words.
+
+    table: rows of cells below a heading row, for what words cannot hold.
+    """
 
     figure: Figure | None
     found: str
+    table: tuple[tuple[str, ...], ...] = ()
 
 
 @dataclass(frozen=True)

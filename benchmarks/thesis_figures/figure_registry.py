@@ -1,6 +1,7 @@
 """Number of a figure of the source -> the function that draws ours.
 
-Numbers with a year are those of the two papers beside the thesis: Hof (1992), Silva & Ambrosio (1998).
+Numbers with a year are those of the two papers beside the thesis: Hof (1992), Silva & Ambrosio (1998). 6.defaults is no
+figure of the source: chapter 6 with its configuration beside the defaults of a run.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from functools import partial
 
 from benchmarks.thesis_figures.carpet_plots import carpets
 from benchmarks.thesis_figures.comparison import Finding
+from benchmarks.thesis_figures.configurations import configurations
 from benchmarks.thesis_figures.consistency import moment_of, support_moment
 from benchmarks.thesis_figures.cutoffs import cutoffs_of
 from benchmarks.thesis_figures.function_groups import function_groups
@@ -17,6 +19,7 @@ from benchmarks.thesis_figures.hill_curves import active_curves, passive_curve
 from benchmarks.thesis_figures.hof_1992 import explicit_moment, pressure_and_mass
 from benchmarks.thesis_figures.knee_acceleration import knee_acceleration
 from benchmarks.thesis_figures.muscle_forces import activations, compared_forces, forces
+from benchmarks.thesis_figures.optimizers import optimizers
 from benchmarks.thesis_figures.sensitivities import SOURCES, sensitivity_figure
 from benchmarks.thesis_figures.stick_figure import stick_figure
 from benchmarks.thesis_figures.study import Study
@@ -34,10 +37,12 @@ FIGURES: dict[str, Callable[[Study], Finding]] = {
     "6.13": passive_curve,
     "6.14": carpets,
     "6.15": stick_figure,
+    "6.16": optimizers,
     "6.17": activations,
     "6.18": forces,
     "6.19": compared_forces,
     "6.20": function_groups,
+    "6.defaults": configurations,
     "1992.1": explicit_moment,
     "1992.2": pressure_and_mass,
     "1998.3": knee_acceleration,

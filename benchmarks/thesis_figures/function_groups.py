@@ -9,6 +9,7 @@ from benchmarks.thesis_figures.comparison import Finding
 from benchmarks.thesis_figures.drawing import COLORS, panels, when
 from benchmarks.thesis_figures.muscle_names import ACTIVE, groups_of_source, over_cycle, total
 from benchmarks.thesis_figures.study import Study
+from musclesolve._util.arrays import Array
 from musclesolve.plotting.page.page_style import SMALL
 from musclesolve.plotting.page.sheet import heading
 
@@ -32,7 +33,7 @@ def function_groups(study: Study) -> Finding:
         for group in groups.values()
     )
     every = np.nansum(list(series.values()), axis=0)
-    held, missing = claims(study)
+    held, missing = claims(study.percent, over_cycle(study, "activation"))
     return Finding(
         figure,
         f"Mean force of all muscles {every[study.stance].mean():.0f} N in stance, {every[~study.stance].mean():.0f} N "
@@ -42,12 +43,12 @@ def function_groups(study: Study) -> Finding:
     )
 
 
-def claims(study: Study) -> tuple[int, list[str]]:
-    """How many statements of the text hold, and those that do not."""
-    series, held, missing = over_cycle(study, "activation"), 0, []
+def claims(percent: Array, series: dict[str, Array]) -> tuple[int, list[str]]:
+    """How many statements of the text hold of activations (K,) over the cycle [%], and those that do not."""
+    held, missing = 0, []
     for claim in groups_of_source()["claim"]:
         found = total(series, claim["muscles"])
-        inside = (study.percent >= claim["window"][0]) & (study.percent <= claim["window"][1])
+        inside = (percent >= claim["window"][0]) & (percent <= claim["window"][1])
         if not np.isfinite(found[inside]).any():  # a part of the cycle that was not recorded
             continue
         share = float(np.nanmax(found[inside]) / np.nanmax(found))

@@ -19,6 +19,12 @@ def index_page(study: Study, found: Mapping[str, Finding]) -> str:
         picture = f"[{statement.file}]({statement.file})" if finding.figure else "none"
         title = f"{number} {statement.title}"
         rows.append(_row((title, picture, statement.printed, finding.found, statement.difference)))
+    tables = []
+    for number, finding in found.items():
+        if finding.table:
+            heading, *lines = finding.table
+            tables += ["", f"## {number} {statements()[number].title}", ""]
+            tables += [_row(heading), _row(["---"] * len(heading)), *map(_row, lines)]
     command = "python -m benchmarks.thesis_figures"
     if not study.bundled:
         command += f" --trial {study.path.name}"
@@ -29,6 +35,7 @@ def index_page(study: Study, found: Mapping[str, Finding]) -> str:
             f"`{command}`; one of them: `{command} --figure 6.12`. {_of_what(study)}",
             "",
             *rows,
+            *tables,
             "",
         ]
     )

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import xarray as xr
 
 from benchmarks.thesis_figures.published import PUBLISHED
 from benchmarks.thesis_figures.study import SIDE, Study
@@ -50,16 +51,16 @@ def within(percent: Array, times: list[tuple[float, float]], margin: float = 0.0
     return inside
 
 
-def muscles(study: Study) -> list[str]:
-    """Names of all muscles of the right leg, without the side."""
-    return [str(name).removesuffix(f"_{SIDE}") for name in study.result["muscle"].values]
+def over_cycle(study: Study, variable: str, result: xr.Dataset | None = None) -> dict[str, Array]:
+    """A variable of every muscle over the cycle, (K,) by name; NaN in frames without a valid solution.
 
-
-def over_cycle(study: Study, variable: str) -> dict[str, Array]:
-    """A variable of every muscle over the cycle, (K,) by name; NaN in frames without a valid solution."""
-    valid = study.result["valid"].sel(side=SIDE).values
-    values = np.where(valid[:, None], study.result[variable].transpose("time", "muscle").values, np.nan)
-    return dict(zip(muscles(study), study.of_cycle(values).T, strict=True))
+    result: another one of the same frames than that of the study.
+    """
+    result = study.result if result is None else result
+    valid = result["valid"].sel(side=SIDE).values
+    values = np.where(valid[:, None], result[variable].transpose("time", "muscle").values, np.nan)
+    names = [str(name).removesuffix(f"_{SIDE}") for name in result["muscle"].values]
+    return dict(zip(names, study.of_cycle(values).T, strict=True))
 
 
 def total(series: dict[str, Array], beginnings: list[str]) -> Array:

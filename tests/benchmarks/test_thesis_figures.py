@@ -8,14 +8,17 @@ import pytest
 from benchmarks.thesis_figures.__main__ import main
 from benchmarks.thesis_figures.carpet_plots import LENGTH, VELOCITY, surface
 from benchmarks.thesis_figures.comparison import statements
+from benchmarks.thesis_figures.configurations import configurations
 from benchmarks.thesis_figures.consistency import support
 from benchmarks.thesis_figures.figure_registry import FIGURES
 from benchmarks.thesis_figures.hof_1992 import terms_of
 from benchmarks.thesis_figures.knee_acceleration import SPARSE, motions
-from benchmarks.thesis_figures.muscle_names import bursts_of, groups_of_source, muscles, within
+from benchmarks.thesis_figures.muscle_names import bursts_of, groups_of_source, over_cycle, within
+from benchmarks.thesis_figures.optimizers import answers
 from benchmarks.thesis_figures.perturbation import mechanics_by, on_branch, sensitivity
 from benchmarks.thesis_figures.sensitivities import SOURCES
 from benchmarks.thesis_figures.study import SAGITTAL, Study
+from musclesolve.constants import USUAL_COST
 from musclesolve.data.bundled import reference_stride
 from musclesolve.dynamics.inverse.newton_euler import segment_motion
 from musclesolve.dynamics.kinematics.measured_targets import Targets
@@ -24,6 +27,7 @@ from musclesolve.dynamics.sensitivity.moment_sensitivity import (
     landmark_sensitivity,
     mass_sensitivity,
 )
+from musclesolve.recording.data import MuscleOptions
 
 
 @pytest.fixture(scope="module")
@@ -74,7 +78,7 @@ def test_a_burst_may_run_through_heel_strike() -> None:
 
 
 def test_names_of_the_source_are_muscles_of_the_set(study) -> None:
-    known, tables = muscles(study), groups_of_source()
+    known, tables = list(over_cycle(study, "activation")), groups_of_source()
     for entry in (*tables["group"].values(), *tables["claim"]):
         assert all(any(name.startswith(each) for name in known) for each in entry["muscles"])
     assert len(tables["group"]) == 8
@@ -146,3 +150,26 @@ def test_splines_through_consistent_points_miss_the_acceleration_equations(study
     }
     assert max(missed[every, "consistent"] for every in (1, SPARSE)) < 1e-9
     assert 0.1 < missed[1, "splines"] < 0.3 * missed[SPARSE, "splines"]
+
+
+def test_optimizers_of_the_source_meet_the_moments_and_the_optimum(study) -> None:
+    """SQP to its end gives the optimum; stopped early it meets the moments at other forces and a higher cost."""
+    _, optimum, found = answers(study, "SQP", "SQP, stopped early")
+    ended, early = found["SQP"], found["SQP, stopped early"]
+    assert 50 < np.isfinite(optimum[:, 0]).sum() < 66
+    assert ended.off < 0.01 < 1.0 < early.off
+    assert max(ended.miss, early.miss) < 1e-3
+    assert -1e-9 < ended.excess < 1e-6 < 1e-3 < early.excess
+
+
+def test_both_configurations_are_of_the_same_frames_and_not_the_same_muscles(study) -> None:
+    """What is compared counts the same frames; the defaults are those of the package."""
+    finding = configurations(study)
+    heading, *rows = finding.table
+    assert heading[1].startswith("source: silva_2003, passive table, stress_cubed")
+    assert MuscleOptions().database in heading[2] and USUAL_COST in heading[2]
+    table = {row[0]: row[1:] for row in rows}
+    solved = table["frames solved, of these with a reserve (largest)"]
+    assert [cell.split(",")[0] for cell in solved] == ["65 of 65", "65 of 65"]
+    assert "correlation with measured EMG, median (least)" not in table
+    assert len(table) == 7 + len(groups_of_source()["group"])
