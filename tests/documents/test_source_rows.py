@@ -119,7 +119,7 @@ def test_every_command_says_how_it_is_used(module, monkeypatch, capsys):
 def test_figures_that_commands_name_exist():
     from benchmarks.thesis_figures.figure_registry import FIGURES
 
-    named = {number for _, text in COMMANDS for number in re.findall(r"--figure ([\d.]+)", text)}
+    named = {number for _, text in COMMANDS for number in re.findall(r"--figure ([\w.]+)", text)}
     assert named and named <= set(FIGURES)
 
 
