@@ -49,7 +49,7 @@ console = Console(width=150, markup=False)
 REPLAYS, REFINED = ("activation", "force"), (1, 5, 20, 50)
 BETWEEN, INTERVALS = ("linear", "spline"), (0.010, 0.005, 0.0025, 0.00125)
 """Ways to replay, samples of the forces for a frame; lines between the samples of the stride, and their spacing [s]."""
-USUAL, SECONDS = 0.3, 60.0
+USUAL, SECONDS = 0.3, 90.0
 """Duration of the simulations unless another is asked for, and about how long all of them then take [s]."""
 SHOWN = (0.05, 0.10, 0.15, 0.20, 0.25, 0.30)
 FREQUENCY = 100.0
@@ -238,8 +238,8 @@ def main() -> None:
     given = parser.parse_args()
     replays, strides = len(REPLAYS) * (len(REFINED) + 1), len(BETWEEN) * len(INTERVALS)
     console.print(
-        f"{replays + strides} simulations of {given.duration:g} s, on one core about "
-        f"{SECONDS * given.duration / USUAL / 60.0:.1g} minutes"
+        f"{replays + strides} simulations of {given.duration:g} s: about "
+        f"{SECONDS * given.duration / USUAL:.2g} s on one core"
     )
     analysis = share(prepare(given.trial))
     with Progress(console=console, transient=True) as bar:

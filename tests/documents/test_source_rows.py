@@ -8,30 +8,10 @@ import importlib
 import re
 import runpy
 import sys
-from itertools import groupby
-from pathlib import Path
+from importlib.util import find_spec
 
 import pytest
-
-ROOT = Path(__file__).parents[2]
-TEXT = (ROOT / "docs" / "source_rows.md").read_text(encoding="utf-8")
-
-
-def rows_of(section):
-    """The rows of the tables of a section, without their headings."""
-    return [
-        line for line in section.splitlines() if line.startswith("| ") and not re.match(r"\| (row|---)", line)
-    ]
-
-
-THESIS = "Silva (2003)"
-SECTIONS = [section.partition("\n")[::2] for section in re.split(r"^## ", TEXT, flags=re.MULTILINE)[1:]]
-DOCUMENTS = [(THESIS if title.startswith("Chapter") else title, rows_of(text)) for title, text in SECTIONS]
-ROWS = {
-    document: [row for _, rows in parts for row in rows]
-    for document, parts in groupby(DOCUMENTS, key=lambda part: part[0])
-}
-"""Rows by the document that they are of: the chapters of the thesis, then a section for each paper."""
+from source_rows import ROOT, ROWS, TEXT, THESIS
 
 LAST = {
     THESIS: {
@@ -104,9 +84,12 @@ COMMANDS = re.findall(r"`python -m (benchmarks(?:\.\w+)+)([^`]*)`", TEXT)
 @pytest.mark.parametrize("module", sorted({module for module, _ in COMMANDS}))
 def test_every_command_says_how_it_is_used(module, monkeypatch, capsys):
     """It imports, knows the options that the page names, and --help runs nothing."""
+    spec = (
+        find_spec(f"{module}.__main__") if find_spec(module).submodule_search_locations else find_spec(module)
+    )
     monkeypatch.setattr(sys, "argv", [module, "--help"])
     with pytest.raises(SystemExit) as ended:
-        runpy.run_module(module, run_name="__main__", alter_sys=True)
+        runpy.run_path(spec.origin, run_name="__main__")
     assert ended.value.code == 0
     usage = capsys.readouterr().out
     assert usage.startswith("usage:")
