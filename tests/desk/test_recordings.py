@@ -5,7 +5,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from musclesolve.data import reference_stride
 from musclesolve.desk.recordings import Recordings
+from musclesolve.desk.steps.files_step import described
+from musclesolve.drafting.folder_contents import folder_contents
 from musclesolve.errors import InputError
 
 HEADER = "PathFileType\t4\t(X/Y/Z)\tx.trc\nDataRate\tCameraRate\tNumFrames\tNumMarkers\tUnits\n100\t100\t2\t1\tmm\n"
@@ -36,3 +39,15 @@ def test_what_is_refused_is_refused_until_the_file_changes(tmp_path: Path) -> No
         assert recordings.known(path)
     written(path, 900)
     assert recordings.markers(path).names == ("A",)
+
+
+def test_files_are_described_and_one_that_was_cut_off_is_called_so(tmp_path: Path) -> None:
+    for name in ("walk.trc", "forces.mot"):
+        (tmp_path / name).write_bytes((reference_stride().parent / name).read_bytes())
+    before = {row["file"]: row["what"] for row in described(folder_contents(tmp_path))}
+    assert "markers, " in before["walk.trc"] and "forces of 2 plates" in before["forces.mot"]
+    path = tmp_path / "walk.trc"
+    path.write_text("\n".join(path.read_text().splitlines()[:60]) + "\n")
+    after = {row["file"]: row["what"] for row in described(folder_contents(tmp_path))}
+    assert "header" not in before["walk.trc"] and "header" in after["walk.trc"]
+    assert after["forces.mot"] == before["forces.mot"]

@@ -32,6 +32,7 @@ def described(contents: FolderContents) -> list[dict[str, str]]:
         rows.append(
             (markers.path.name, what + (f"; {markers.plates} force plates" if markers.plates else ""))
         )
+        rows.append((markers.path.name, markers.markers.row_warning))
     rows += [(plates.path.name, f"{plates.plates} force plates, no markers") for plates in contents.plates]
     for forces in contents.forces:
         seconds = float(np.ptp(forces.table.time))
@@ -41,6 +42,7 @@ def described(contents: FolderContents) -> list[dict[str, str]]:
                 f"forces of {len(forces.plates)} plates, {seconds:.2f} s at {forces.table.rate:g} Hz",
             )
         )
+        rows.append((forces.path.name, forces.table.row_warning))
     for emg in contents.emg:
         named = ", ".join(emg.channels.muscles) or "no channel names a muscle"
         rows.append((emg.path.name, f"EMG: {named}"))
@@ -55,7 +57,7 @@ def described(contents: FolderContents) -> list[dict[str, str]]:
         rows.append((name, what.rstrip(")") or "no recording"))
     joined = dict[str, list[str]]()
     for name, what in rows:
-        joined.setdefault(name, []).append(what)
+        joined.setdefault(name, []).extend([what] if what else [])
     return [{"file": name, "what": "; ".join(joined[name])} for name in sorted(joined)]
 
 
