@@ -1,0 +1,115 @@
+"""Pedestrian and bus: the stated shape and scene, the laws of the blow, and what is read off a run."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from benchmarks.pedestrian import (
+    CLEARANCE,
+    IN_THE_WAY,
+    REAR_AXLE,
+    SILL,
+    TIRE_WIDTH,
+    WIDTH,
+    Case,
+    Scene,
+    beside_tire,
+    bus_surfaces,
+    feet_from_tire,
+)
+from musclesolve.dynamics.contact.contact_pairs import separation
+from musclesolve.dynamics.contact.surfaces import sphere
+from musclesolve.dynamics.forward.simulate import momentum
+
+SPEED = 30.0
+"""Of the bus [km/h]."""
+
+
+@pytest.mark.parametrize(
+    "place, gap",
+    [
+        ((0.2, 0.0, 1.5), 0.2),
+        ((-6.0, -0.5 * WIDTH - 0.2, 1.5), 0.2),
+        ((-6.0, 0.0, 0.1), SILL - 0.1),
+        ((0.0, -0.5 * WIDTH, 1.5), 0.35 * (2.0**0.5 - 1.0)),
+    ],
+)
+def test_the_bus_has_the_stated_size(place, gap):
+    """In front, beside, below and off the corner; to two centimeters, since flat faces bulge."""
+    found = separation(bus_surfaces()[0], sphere("probe", place, 1e-6))
+    assert found.gap == pytest.approx(gap, abs=0.02)
+
+
+@pytest.fixture(scope="module")
+def blow():
+    """A tenth of a second of IP8."""
+    return Scene.build(8 * IN_THE_WAY).run(SPEED, np.arange(0.0, 0.1, 0.001))
+
+
+def test_the_man_stands_as_stated(blow):
+    """His shoulder line at 80 degrees to the bus, his left hip in its way, feet on the ground, nothing pressed yet."""
+    motion = blow.motions["man"]
+    across = motion.q[0, motion.model.slot("shoulder_l")] - motion.q[0, motion.model.slot("shoulder_r")]
+    assert np.degrees(np.arctan2(across[1], across[0])) == pytest.approx(100.0)
+    hip = motion.q[0, motion.model.slot("hip_l"), 1]
+    radius = next(skin.radius for skin in blow.pairs.surfaces if skin.name == "man hip_l")
+    assert hip + radius == pytest.approx(-0.5 * WIDTH + 8 * IN_THE_WAY)
+    on_ground = np.array([name.startswith("floor") for name in blow.pairs.names])
+    for pairs in (on_ground, ~on_ground):
+        assert blow.depth[0, pairs].max() == pytest.approx(-CLEARANCE, abs=1e-6)
+
+
+@pytest.mark.parametrize("position", [2, 8])
+def test_the_bus_meets_hip_or_thigh_first(position):
+    scene = Scene.build(position * IN_THE_WAY)
+    gaps = {name: gap for name, gap in zip(scene.pairs.names, scene.gaps(), strict=True) if "bus" in name}
+    assert min(gaps, key=gaps.__getitem__).rpartition(" ")[2] in ("hip_l", "thigh_l")
+
+
+def test_the_blow_pushes_him_on_and_turns_him_to_the_right(blow):
+    motion = blow.motions["man"]
+    linear, angular = momentum(motion.model, motion.q, motion.qd)
+    assert linear[-1, 0] > 0.3 * motion.model.mass.total * SPEED / 3.6
+    assert angular[-1, 2] < 0.0
+    assert linear[-1, 1] < 0.0  # away from the side of the bus
+
+
+def test_impulse_force_and_energy(blow):
+    """The momentum gained is the impulse of contacts and weight; forces add up in every frame; energy balances."""
+    case, motion = Case.of(blow, 0.0), blow.motions["man"]
+    assert case.unexplained < 1e-9
+    assert case.imbalance < 1e-4
+    mine = [name for name in {skin.name for skin in blow.pairs.surfaces} if name.startswith("man ")]
+    force = sum(blow.force_on(name) for name in mine) + motion.model.mass.total * motion.model.gravity
+    impulse = np.trapezoid(force, blow.time, axis=0)
+    gained = np.diff(momentum(motion.model, motion.q[[0, -1]], motion.qd[[0, -1]])[0], axis=0)[0]
+    np.testing.assert_allclose(impulse, gained, atol=0.02 * np.linalg.norm(gained))
+
+
+def test_the_bus_keeps_its_speed_and_its_tire_comes(blow):
+    bus, feet = blow.motions["bus"], feet_from_tire(blow)
+    np.testing.assert_allclose(bus.qd[-1, 0], [SPEED / 3.6, 0.0, 0.0], atol=1e-6)
+    foot = blow.motions["man"].q[:, blow.motions["man"].model.slot("foot_l")]
+    came = (feet["l"][0] - feet["l"][-1])[0]
+    assert came == pytest.approx(SPEED / 3.6 * blow.time[-1] - (foot[-1] - foot[0])[0], abs=1e-6)
+    assert feet["l"][0, 0] > REAR_AXLE - 1.0
+    assert beside_tire(blow) == np.inf  # it has not passed
+
+
+def test_a_tire_beside_over_and_above_a_foot(blow):
+    """The same run with the tire moved on to the feet: the distance from its nearer edge, or how far it covers one."""
+    feet = feet_from_tire(blow)
+    radius = next(skin.radius for skin in blow.pairs.surfaces if skin.name == "man foot_l")
+    expected = min(
+        abs(place[-1, 1]) - 0.5 * TIRE_WIDTH - radius
+        if place[-1, 2] < 2.0 * radius
+        else max(abs(place[-1, 1]) - 0.5 * TIRE_WIDTH - radius, 0.0)
+        for place in feet.values()
+    )
+    moved = blow.motions["bus"].q.copy()
+    moved[-1, 0, 0] += 20.0
+    passed = replace(blow, motions=blow.motions | {"bus": replace(blow.motions["bus"], q=moved)})
+    assert beside_tire(passed) == pytest.approx(expected)
