@@ -12,6 +12,7 @@ import argparse
 from pathlib import Path
 
 from benchmarks.chapter_4 import STANDARD, SUBJECTS, Case
+from benchmarks.pedestrian import pedestrian_case
 from benchmarks.recorded_figures import record
 from benchmarks.rollover.cases import rollover_case
 from benchmarks.sled import sled_case
@@ -23,6 +24,7 @@ CASES: dict[str, Case] = {
     "sled": sled_case,
     "belts": belts_case,
     "rollover": rollover_case,
+    "pedestrian": pedestrian_case,
 }
 
 

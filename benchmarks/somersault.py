@@ -26,11 +26,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
+from matplotlib.figure import Figure
 from rich.table import Table
 from scipy.integrate import cumulative_simpson, solve_ivp
 from scipy.interpolate import BPoly
 from scipy.optimize import root
 
+from benchmarks.thesis_figures.drawing import COLORS, key, panels, png
 from benchmarks.timing import console
 from musclesolve._util.arrays import Array
 from musclesolve.dynamics.planar.planar_dynamics import (
@@ -50,6 +52,8 @@ from musclesolve.dynamics.planar.planar_tree import (
     planar_body,
     planar_motion,
 )
+from musclesolve.plotting.page.page_style import SMALL, TEXT
+from musclesolve.plotting.page.sheet import heading
 
 POSES = (  # time [s]; flexion of hip, knee; dorsiflexion; flexion of shoulder, elbow; extension of the neck [deg]
     (0.00, 15.0, 15.0, 0.0, 100.0, 10.0, 0.0),
@@ -292,35 +296,35 @@ def main() -> None:
         f"From {MEASURED_HZ:.0f} frames a second instead: {np.sqrt((off**2).mean()):.1f} N rms off, at most "
         f"{off.max():.0f} N."
     )
-    draw(run, folder / "somersault.png")
-
-
-def draw(run: Somersault, file: Path) -> None:
-    """Figures of the motion, and horizontal and vertical reactions over time (figure 2 of the source)."""
-    import matplotlib
-
-    matplotlib.use("agg")
-    import matplotlib.pyplot as plt
-
-    figure, panels = plt.subplots(3, 1, figsize=(10, 11), height_ratios=(1.3, 1, 1))
-    tree, reaction = run.jumper.tree, run.reactions()
-    for k, frame in enumerate(np.linspace(0, len(run.time) - 1, 12).astype(int)):
-        q = run.motion.q[[frame]]
-        for line in _lines(tree, q):
-            panels[0].plot(*(line + np.array([APART * k, 0.0])).T, color="tab:blue", linewidth=2)
-        panels[0].text(APART * k, -1.0, f"{run.time[frame]:.2f} s", ha="center", fontsize=8)
-    panels[0].axhline(0.0, color="gray", linewidth=0.6)
-    panels[0].set(aspect="equal", ylabel="height above the bed [m]", xticks=[], ylim=(-1.1, 4.2))
-    for panel, axis, way in ((panels[1], 0, "horizontal"), (panels[2], 1, "vertical")):
-        for joint, number in JOINTS.items():
-            panel.plot(run.time, reaction[:, number, axis], label=joint)
-        panel.axvspan(0.0, run.take_off, color="0.92")
-        panel.set(xlim=(0.0, run.time[-1]), ylabel=f"{way} reaction [N]")
-    panels[1].legend()
-    panels[2].set_xlabel("time [s]; grey: on the bed")
-    figure.savefig(file, dpi=100, bbox_inches="tight")
-    plt.close(figure)
+    file = folder / "somersault.png"
+    file.write_bytes(png(picture(run)))
     console.print(f"picture: {file}")
+
+
+def picture(run: Somersault) -> Figure:
+    """The motion, and horizontal and vertical reactions over time (figure 2 of the source)."""
+    figure, axes = panels(None, "Back somersault on a trampoline: reactions in the leg", 3, 1, 0.8)
+    motion, *curves = axes[:, 0]
+    for k, frame in enumerate(np.linspace(0, len(run.time) - 1, 12).astype(int)):
+        for line in _lines(run.jumper.tree, run.motion.q[[frame]]):
+            motion.plot(*(line + np.array([APART * k, 0.0])).T, color=COLORS[0], linewidth=1.3)
+        motion.text(APART * k, -1.05, f"{run.time[frame]:.2f} s", ha="center", fontsize=SMALL)
+    motion.axhline(0.0, color="black", linewidth=0.4)
+    motion.set(aspect="equal", xticks=[], ylim=(-1.2, 4.2))
+    motion.set_ylabel("above the bed [m]", fontsize=TEXT)
+    heading(motion, f"motion, the figures {APART:g} m apart beside the way that they travel")
+    reaction = run.reactions()
+    for panel, axis, way in zip(curves, (0, 1), ("horizontal", "vertical"), strict=True):
+        for color, (joint, number) in zip(COLORS, JOINTS.items(), strict=False):
+            panel.plot(run.time, reaction[:, number, axis], color=color, linewidth=1.0, label=joint)
+        panel.axvspan(0.0, run.take_off, color="0.92", linewidth=0.0)
+        panel.set_xlim(0.0, run.time[-1])
+        panel.set_ylabel("[N]", fontsize=TEXT)
+        heading(panel, f"{way} reaction; grey: on the bed")
+    key(curves[1])
+    curves[0].tick_params(labelbottom=False)
+    curves[1].set_xlabel("time [s]", fontsize=TEXT)
+    return figure
 
 
 def _lines(tree: PlanarTree, q: Array) -> list[Array]:

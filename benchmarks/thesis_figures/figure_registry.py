@@ -1,7 +1,8 @@
 """Number of a figure of the source -> the function that draws ours.
 
-Numbers with a year are those of the two papers beside the thesis: Hof (1992), Silva & Ambrosio (1998). 6.defaults is no
-figure of the source: chapter 6 with its configuration beside the defaults of a run.
+Numbers with a year are those of the papers beside the thesis: Hof (1992), Silva & Ambrosio (1998), Blajer & Czaplicki
+(2005), Blajer, Dziewiecki & Mazur (2006). 6.defaults is no figure of the source: chapter 6 with its configuration beside
+the defaults of a run.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from functools import partial
 
+from benchmarks.thesis_figures.blajer import planar_leg, somersault_reactions
 from benchmarks.thesis_figures.carpet_plots import carpets
 from benchmarks.thesis_figures.comparison import Finding
 from benchmarks.thesis_figures.configurations import configurations
@@ -46,6 +48,8 @@ FIGURES: dict[str, Callable[[Study], Finding]] = {
     "1992.1": explicit_moment,
     "1992.2": pressure_and_mass,
     "1998.3": knee_acceleration,
+    "2005.2": somersault_reactions,
+    "2006.2": planar_leg,
 }
 
 
