@@ -361,7 +361,7 @@ def pedestrian_case(
         "over_1000": sum(each > 1000.0 for each in criteria),
         "on_floor": sum("floor" in case.strikes for case in every),
         "on_bus": sum("bus" in case.strikes for case in every),
-        "nearest": min(beside, default=np.inf),
+        "nearest": min((each for each in beside if each >= 0.0), default=np.inf),
         "run_over": sum(each < 0.0 for each in beside),
     }
     for name, chosen in (("sideswipes", (1, 2, 3)), ("others", (4, 5, 6, 7, 8))):
@@ -449,9 +449,11 @@ def feet_beside_tire(cases: dict[tuple[int, int], Outcome], rows: list[list[tupl
         panel.axhspan(-0.5 * TIRE_WIDTH, 0.5 * TIRE_WIDTH, color="0.85")
         panel.set(xlim=(9.5, -1.0), ylim=(-1.6, 0.6))
         panel.set_ylabel("left of the tire [m]", fontsize=TEXT)
-        panel.set_xlabel("ahead of the rear axle [m]", fontsize=TEXT)
         heading(panel, alike)
         key(panel, ncols=2, loc="lower left")
+    for panel in axes[:-1, 0]:
+        panel.tick_params(labelbottom=False)
+    axes[-1, 0].set_xlabel("ahead of the rear axle [m]", fontsize=TEXT)
     return figure
 
 

@@ -1,8 +1,8 @@
 """Number of a figure of the source -> the function that draws ours.
 
 Numbers with a year are those of the papers beside the thesis: Hof (1992), Silva & Ambrosio (1998), Blajer & Czaplicki
-(2005), Blajer, Dziewiecki & Mazur (2006). 6.defaults is no figure of the source: chapter 6 with its configuration beside
-the defaults of a run.
+(2005), Blajer, Dziewiecki & Mazur (2006). 6.defaults is no figure of the source: chapter 6 with its configuration
+beside the defaults of a run.
 """
 
 from __future__ import annotations
