@@ -1,9 +1,9 @@
-"""The cases of chapter 4 of Silva (2003): tackles (4.1), a belted occupant on a sled (4.2), a rollover (4.3).
+"""The cases of chapter 4 of Silva (2003): tackles (4.1), an occupant on a sled (4.2), a rollover (4.3, 4.4), a bus (4.5).
 
     python -m benchmarks.impact_cases [FOLDER] [--case tackle sled ...] [--subject printed] [--record]
 
 Prints what the text says beside what is found, and draws the motion and its histories into the folder. `--record` keeps
-the numbers and puts them into the documentation (`benchmarks.recorded_figures`).
+the numbers and puts them into the documentation (`benchmarks.recorded_figures`). The pedestrian takes several minutes.
 """
 
 from __future__ import annotations

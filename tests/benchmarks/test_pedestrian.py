@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from thorough import THOROUGH
 
 from benchmarks.chapter_4 import imbalance, momentum_imbalance
 from benchmarks.pedestrian import (
@@ -15,11 +16,14 @@ from benchmarks.pedestrian import (
     SILL,
     TIRE_WIDTH,
     WIDTH,
+    Outcome,
     Scene,
     beside_tire,
     bus_surfaces,
     feet_from_tire,
+    run_over,
 )
+from benchmarks.recorded_figures import recorded
 from musclesolve.dynamics.contact.contact_pairs import separation
 from musclesolve.dynamics.contact.surfaces import sphere
 from musclesolve.dynamics.forward.simulate import momentum
@@ -112,3 +116,12 @@ def test_a_tire_beside_over_and_above_a_foot(blow):
     moved[-1, 0, 0] += 20.0
     passed = replace(blow, motions=blow.motions | {"bus": replace(blow.motions["bus"], q=moved)})
     assert beside_tire(passed) == pytest.approx(expected)
+
+
+@pytest.mark.skipif(not THOROUGH, reason="runs of a second and more: make test-thorough")
+@pytest.mark.parametrize("position, speed", [(2, 40), (8, 40)])
+def test_a_run_gives_the_recorded_numbers(position, speed):
+    outcome, kept = Outcome.of(run_over(position, speed), 0.0), recorded()["pedestrian"]
+    found = {"criterion": outcome.criterion, "peak": outcome.head.peak, "turn": outcome.spin[0]}
+    for name, value in found.items():
+        assert value == pytest.approx(kept[f"IP{position} at {speed}"][name], rel=1e-2), name
