@@ -99,6 +99,17 @@ def occupant(name: str, model: Model) -> Occupant:
     return Occupant(name, model, seated(model, seat, DATA["pose"][name]), skins, around, laws, straps)
 
 
+def hard_headed(rider: Occupant, harder: float) -> Occupant:
+    """The same occupant whose head meets panels and ground so many times stiffer."""
+    laws: Laws = {
+        pair: replace(law, stiffness=harder * law.stiffness)
+        if isinstance(law, HertzContact) and pair[1] == f"{rider.name} head"
+        else law
+        for pair, law in rider.laws.items()
+    }
+    return replace(rider, laws=laws)
+
+
 def bounded(surface: Surface, row: dict) -> Surface:
     """A plane of the seat as a box that ends, for who may leave it; the floor is that of the tub."""
     normal, deep = surface.axes[:, 2], 0.05

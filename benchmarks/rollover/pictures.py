@@ -130,20 +130,14 @@ def moment(panel: Axes, run: ContactSimulation, people: Sequence[Occupant], fram
         lines = [(x, origin[1] - 6, 0), (x, origin[1] + 6, 0)], [(origin[0] - 6, y, 0), (origin[0] + 6, y, 0)]
         for ends in lines:
             panel.plot(*flat(np.array(ends)).T, color="#E0E0E0", linewidth=0.6, zorder=0)
-    own = [
-        surface
-        for surface in run.pairs.surfaces
-        if surface.name.split()[0] not in ("floor", "cage", "chassis")
-    ]
-    colors = {"truck": "#444444"} | {rider.name: COLORS[k] for k, rider in enumerate(people)}
-    for surface in own:
-        body = int(run.pairs.body[run.pairs.surfaces.index(surface)])
-        if surface.is_plane or (surface.model == "truck" and "wheel" not in surface.name):
+    colors = {rider.name: COLORS[k] for k, rider in enumerate(people)}
+    for body, surface in zip(run.pairs.body, run.pairs.surfaces, strict=True):
+        wheel = "wheel" in surface.name
+        if not wheel and surface.model not in colors:  # ground, panels, seats, cage and body, which are lines
             continue
         turned, at = bodies.rotation[body], bodies.place[body]
         line = outline(surface, turned, at - origin, seen)
         depth = float(toward @ (turned @ surface.center + at - origin))
-        wheel = surface.model == "truck"
         panel.fill(
             *line.T,
             facecolor="#9A9A9A" if wheel else colors[surface.model],

@@ -70,18 +70,14 @@ def otherwise(**changes: dict[str, float]) -> dict[str, Any]:
 def suspension(model: Model, data: dict[str, Any] = DATA) -> SpringDampers:
     """Springs and dampers of Tables 4.5 and 4.6: front left and right, rear left and right."""
     springs = []
-    for axle, (side, turn) in product(AXLES, SIDES):
+    for axle in AXLES:
         row = data["spring"][axle]
         (chassis, upper), (arm, lower) = row["ends"]
-        springs.append(
-            SpringDamper(
-                f"{axle}_{side}",
-                ((chassis, turn * upper), (f"{arm}_{side}", turn * lower)),
-                row["rest"],
-                BrokenLine(row["elongation"], row["force"], row["slope_below"], row["slope_above"]),
-                BrokenLine(row["rate"], row["damping"], *row["damper_slopes"]),
-            )
-        )
+        spring = BrokenLine(row["elongation"], row["force"], row["slope_below"], row["slope_above"])
+        damper = BrokenLine(row["rate"], row["damping"], *row["damper_slopes"])
+        for side, turn in SIDES:
+            ends = (chassis, turn * upper), (f"{arm}_{side}", turn * lower)
+            springs.append(SpringDamper(f"{axle}_{side}", ends, row["rest"], spring, damper))
     return SpringDampers.build(model, springs)
 
 

@@ -167,6 +167,13 @@ class Straps:
             raise InputError(f"the strap {name!r} has no length at the start", code="bad_model", where=name)
         return replace(lying, rest=rest)
 
+    @cached_property
+    def _by_webbing(self) -> list[tuple[Webbing, Indices]]:
+        """Every webbing, with the numbers of the straps that are of it."""
+        every = [strap.webbing for strap in self.straps]
+        kinds = [webbing for k, webbing in enumerate(every) if webbing not in every[:k]]
+        return [(kind, np.flatnonzero([webbing == kind for webbing in every])) for kind in kinds]
+
     def pull(self, motions: BodyMotions) -> Pull:
         """Tensions and forces of bodies that move so."""
         turned = np.einsum("eixy,eiy->eix", motions.rotation[self.body], self.place)
@@ -181,9 +188,9 @@ class Straps:
         change = np.bincount(self.owner, np.einsum("ex,ex->e", along, speed[:, 1] - speed[:, 0]), count)
         strain, rate = length / self.rest - 1.0, change / self.rest
         tension, elastic, energy = np.zeros((3, count))
-        for k, strap in enumerate(self.straps):
-            tension[k] = strap.webbing.tension(strain[k], rate[k])
-            elastic[k], energy[k] = strap.webbing.elastic(strain[k])
+        for webbing, straps in self._by_webbing:
+            tension[straps] = webbing.tension(strain[straps], rate[straps])
+            elastic[straps], energy[straps] = webbing.elastic(strain[straps])
         force = tension[self.owner, None, None] * np.stack([along, -along], axis=1)
         loss = float((tension - elastic) @ change)
         return Pull(length, tension, energy * self.rest, loss, force, point)

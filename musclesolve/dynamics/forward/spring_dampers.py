@@ -13,11 +13,13 @@ from functools import cached_property
 
 import numpy as np
 
-from musclesolve._util.arrays import Array
+from musclesolve._util.arrays import Array, Indices
 from musclesolve._util.checks import check_array, check_number
 from musclesolve.dynamics.model.model import Model
 from musclesolve.errors import InputError
 
+Law = Callable[[Array], Array]
+"""Forces [N] at elongations [m] or rates [m/s]."""
 End = tuple[str, Sequence[float]]
 """A body and a position on it as it lies in the standing layout [m]; without a name the ground, and a place there."""
 
@@ -61,8 +63,8 @@ class SpringDamper:
     name: str
     ends: tuple[End, End]
     rest: float
-    spring: Callable[[Array], Array]
-    damper: Callable[[Array], Array]
+    spring: Law
+    damper: Law
 
 
 @dataclass(frozen=True)
@@ -98,6 +100,19 @@ class SpringDampers:
                 weights[k] += sign * bodies.combination(model.topology, body, coefficients)
         return cls(tuple(springs), weights, shift)
 
+    @cached_property
+    def _rest(self) -> Array:
+        return np.array([spring.rest for spring in self.springs])
+
+    @cached_property
+    def _by_law(self) -> list[tuple[tuple[Law, Law], Indices]]:
+        """Laws of spring and damper, with the numbers of the springs that share them."""
+        groups: dict[tuple[int, int], list[int]] = {}
+        for k, spring in enumerate(self.springs):
+            groups.setdefault((id(spring.spring), id(spring.damper)), []).append(k)
+        chosen = [np.array(group) for group in groups.values()]
+        return [((self.springs[k[0]].spring, self.springs[k[0]].damper), k) for k in chosen]
+
     def lengths(self, q: Array, qd: Array) -> tuple[Array, Array, Array]:
         """Lengths (T, S) [m], their rates [m/s], and unit vectors (T, S, 3) from the first ends to the second."""
         line, moving = self.weights @ q + self.shift, self.weights @ qd
@@ -111,8 +126,8 @@ class SpringDampers:
 
     def _tension(self, length: Array, rate: Array) -> Array:
         tension = np.empty(length.shape)
-        for k, spring in enumerate(self.springs):
-            tension[:, k] = spring.spring(length[:, k] - spring.rest) + spring.damper(rate[:, k])
+        for (spring, damper), chosen in self._by_law:
+            tension[:, chosen] = spring(length[:, chosen] - self._rest[chosen]) + damper(rate[:, chosen])
         return tension
 
     def __call__(self, time: Array, q: Array, qd: Array) -> Array:
