@@ -62,16 +62,12 @@ def body_laws(surfaces: Iterable[Surface], **options: float) -> dict[str, HertzC
         InputError: a surface that is not one of `body_surfaces`.
     """
     stiffness = {row["name"]: row["stiffness"] for row in _rows()}
-    laws: dict[float, HertzContact] = {}
     by_surface = {}
     for surface in surfaces:
         name = surface.name.removeprefix(f"{surface.model} ")
         if name not in stiffness:
             raise unknown_name(name, "surface of the body", tuple(stiffness))
-        size = stiffness[name]
-        by_surface[surface.name] = laws.setdefault(
-            size, HertzContact(size, **{"slip_speed": SLIP_SPEED} | options)
-        )
+        by_surface[surface.name] = HertzContact(stiffness[name], **{"slip_speed": SLIP_SPEED} | options)
     return by_surface
 
 

@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -293,10 +293,13 @@ class ContactPairs:
 
     @cached_property
     def _by_law(self) -> list[tuple[ContactLaw, Indices]]:
-        """Laws, each with the numbers of the pairs that it holds for."""
-        groups: dict[int, list[int]] = {}
+        """Laws, each with the numbers of the pairs that it, or one equal to it, holds for."""
+        groups: dict[Any, list[int]] = {}
         for pair, law in enumerate(self.laws):
-            groups.setdefault(id(law), []).append(pair)
+            try:
+                groups.setdefault(law, []).append(pair)
+            except TypeError:  # a law of one's own that has no hash
+                groups.setdefault(id(law), []).append(pair)
         return [(self.laws[group[0]], np.array(group)) for group in groups.values()]
 
     @cached_property

@@ -35,6 +35,31 @@ def test_a_bouncing_ball_returns_with_its_energy():
     assert sum(event.begins for event in run.events) == 3
 
 
+class Linear(list):
+    """A law of one's own, equal to another of the same stiffness, that cannot be a key."""
+
+    friction, slip_speed = 0.0, 0.01
+
+    def normal_force(self, depth, rate, approach):
+        return self[0] * np.maximum(depth, 0.0)
+
+    def stored_energy(self, depth):
+        return 0.5 * self[0] * np.maximum(depth, 0.0) ** 2
+
+
+def test_equal_laws_are_one_law_and_those_without_hash_hold_too():
+    skins = [sphere(name, (x, 0, 0), 0.1, body="ball") for name, x in (("left", -0.2), ("right", 0.2))]
+    start = starting(free_body(), (0, 0, 0.095))
+    for make, force in (
+        (lambda: HertzContact(1e5, friction=0.0), 1e5 * 0.005**1.5),
+        (lambda: Linear([1e4]), 50.0),
+    ):
+        laws = {("floor", skin.name): make() for skin in skins}
+        pairs = ContactPairs.build({"ball": start.model}, [FLOOR, *skins], laws)
+        run = simulate_contact({"ball": start}, pairs, np.array([0.0, 1e-4]), FINE)
+        np.testing.assert_allclose(run.force[0, :, 2], force)
+
+
 @pytest.mark.parametrize(
     "restitution, returned", [(0.9, 0.9132), (0.7, 0.7960), (0.5, 0.7252), (0.0, 0.6630)]
 )
