@@ -82,7 +82,7 @@ class Tackle:
     grip: float = 0.5
     restitution: float = 0.5
     mass: float = 75.0
-    speed: float = 3.0
+    player_speed: float = 3.0
 
 
 FRONTAL, OFFSET = Tackle(), Tackle(offset=-0.15)
@@ -135,13 +135,11 @@ def tackle(how: Tackle, who: str = STANDARD, frames: Array = FRAMES) -> ContactS
     )
     surfaces = {name: body_surfaces(model, name) for name, model in (("man", man), ("player", player))}
     chosen: dict = {}
-    shared: dict[HertzContact, HertzContact] = {}  # pairs of one law are computed together
     for name, skins in surfaces.items():
         laws = body_laws(skins, friction=how.friction, restitution=how.restitution)
         for skin, law in laws.items():
             factor = how.head if skin == f"{name} head" else how.skin
-            new = replace(law, stiffness=factor * law.stiffness)
-            laws[skin] = shared.setdefault(new, new)
+            laws[skin] = replace(law, stiffness=factor * law.stiffness)
         chosen |= pairs_with(FLOOR, skins, laws)
     # Two skins one behind the other: half as stiff at the same depth, K / 2^1.5.
     flesh = HertzContact(
@@ -158,7 +156,7 @@ def tackle(how: Tackle, who: str = STANDARD, frames: Array = FRAMES) -> ContactS
     while (gap := pairs.gaps(BodyStates.of([man, player], states))[between].min()) > 1e-3:
         bent[: player.topology.point_count, 0] -= 0.9 * gap
     running = 0.0 * bent
-    running[: player.topology.point_count, 0] = -how.speed
+    running[: player.topology.point_count, 0] = -how.player_speed
     starts = {
         "man": Start(man, upright, 0.0 * upright, [JointResistance.build(man)]),
         "player": Start(player, bent, running, [JointResistance.build(player)]),

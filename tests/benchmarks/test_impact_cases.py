@@ -11,7 +11,7 @@ from benchmarks.recorded_figures import recorded, sentences
 from benchmarks.sled import SPEED, belted, figures, sled
 from benchmarks.sled_belts import MIDDLE, harness, way
 from benchmarks.tackle import FRONTAL, tackle
-from benchmarks.tackle_map import RANGES, HalfSine, design, head_alone
+from benchmarks.tackle_map import RANGES, HalfSine, design, head_alone, powers
 from musclesolve.constants import STANDARD_GRAVITY
 from musclesolve.motion.signals.injury_criteria import head_injury_criterion, severity_index
 
@@ -112,9 +112,20 @@ def test_a_head_alone_takes_the_momentum_of_the_blow():
     assert np.trapezoid(-felt, time) == pytest.approx(1.725 * 5.0, rel=1e-3)
 
 
+def test_the_powers_of_the_map_are_those_of_its_rows():
+    """A head alone has a peak of v^1.2 K^0.4 (4.1)."""
+    rows = [
+        {"speed": v, "head": k, "peak": 30.0 * v**1.2 * k**0.4} for v in (1.0, 2.0, 3.0) for k in (0.5, 8.0)
+    ]
+    assert powers([*rows, {"speed": np.nan, "head": 1.0, "peak": 9.0}]) == pytest.approx((1.2, 0.4))
+    peaks = [np.abs(head_alone(v, k)[1]).max() for v, k in ((2.0, 1e6), (4.0, 1e6), (2.0, 3e6))]
+    assert peaks[1] / peaks[0] == pytest.approx(2.0**1.2, rel=1e-3)
+    assert peaks[2] / peaks[0] == pytest.approx(3.0**0.4, rel=1e-3)
+
+
 def test_the_design_of_the_map_lies_within_its_ranges():
     tackles = design(16, 4.0)
     for name, (least, most) in RANGES.items():
         values = [getattr(how, name) for how in tackles]
         assert least <= min(values) < max(values) <= most
-    assert {how.speed for how in tackles} == {4.0}
+    assert {how.player_speed for how in tackles} == {4.0}
