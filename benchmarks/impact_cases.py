@@ -1,4 +1,4 @@
-"""The cases of chapter 4 of Silva (2003): tackles (4.1), an occupant on a sled (4.2), a rollover (4.3, 4.4), a bus (4.5).
+"""Cases of chapter 4 of Silva (2003): tackles (4.1), an occupant on a sled (4.2), a rollover (4.3, 4.4), a bus (4.5).
 
     python -m benchmarks.impact_cases [FOLDER] [--case tackle sled ...] [--subject printed] [--record]
 
