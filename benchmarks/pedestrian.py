@@ -102,6 +102,8 @@ BEYOND, FALL = 1.0, 1.3
 TRUNK = ("lower_torso", "upper_torso", "hip_r", "hip_l", "scapula_r", "scapula_l", "neck")
 BRAKES = 7.0
 """Deceleration of a bus that brakes [m/s2]."""
+RETURNED = 1.4
+"""Speed of a man whom a bus throws over that of the bus, at most: for the time in which he slides to rest."""
 
 
 def bus_surfaces() -> list[Surface]:
@@ -265,13 +267,22 @@ class Outcome:
         return self.head.criterion_15 if self.strikes else self.head.criterion_36
 
 
+def thrown_with(way: float, fall: float, friction: float) -> tuple[float, float]:
+    """Speeds [m/s] between which a body was thrown that came to rest after a way [m], having fallen by so much [m].
+
+    It lands without rebound, which costs mu times the vertical speed, and slides. With the speed v at an angle a,
+    v (cos a + mu sin a) = sqrt(2 mu g (s - mu h)) (Searle 1983): least at tan a = mu, most thrown horizontally.
+    """
+    most = float(np.sqrt(2.0 * friction * STANDARD_GRAVITY * (way - friction * fall)))
+    return most / float(np.hypot(1.0, friction)), most
+
+
 @dataclass(frozen=True)
 class Throw:
     """A man in the middle of the front of a bus that brakes from the first touch on, seen by the bus from his left.
 
     speed: largest of his center of mass [m/s]; way: from its place at the blow to that at rest [m]; least, most: speeds
-    between which a thrown body had to be that slid to rest after this way, sqrt(2 mu g (s - mu h)) / sqrt(1 + mu^2) and
-    sqrt(2 mu g (s - mu h)) with h, by which it fell (Searle 1983); left: speed at the end [m/s].
+    that Searle's formula concludes from it (`thrown_with`) [m/s]; left: speed at the end [m/s].
     """
 
     speed: float
@@ -288,15 +299,14 @@ class Throw:
         def braking(times: Array) -> Array:
             return np.where(np.asarray(times) < stop, -BRAKES, 0.0)[:, None] * [1.0, 0.0, 0.0]
 
-        until = 1.0 + speed / 3.6 / (GROUND * STANDARD_GRAVITY)
+        until = 1.0 + RETURNED * speed / 3.6 / (GROUND * STANDARD_GRAVITY)
         scene = Scene.build(0.5 * WIDTH + 0.1, who, facing=90.0)
         motion = scene.run(speed, np.arange(0.0, until, 0.004), braking).motions["man"]
         center = mass_center(motion.model, motion.q)
         moving = momentum(motion.model, motion.q, motion.qd)[0] / motion.model.mass.total
         way, fall = center[-1, 0] - center[0, 0], center[0, 2] - center[-1, 2]
-        most = float(np.sqrt(2.0 * GROUND * STANDARD_GRAVITY * (way - GROUND * fall)))
         left = float(np.linalg.norm(moving[-1]))
-        return cls(float(moving[:, 0].max()), float(way), most / float(np.hypot(1.0, GROUND)), most, left)
+        return cls(float(moving[:, 0].max()), float(way), *thrown_with(way, fall, GROUND), left)
 
 
 def pedestrian_case(

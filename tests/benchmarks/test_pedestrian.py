@@ -22,8 +22,10 @@ from benchmarks.pedestrian import (
     bus_surfaces,
     feet_from_tire,
     run_over,
+    thrown_with,
 )
 from benchmarks.recorded_figures import recorded
+from musclesolve.constants import STANDARD_GRAVITY
 from musclesolve.dynamics.contact.contact_pairs import separation
 from musclesolve.dynamics.contact.surfaces import sphere
 from musclesolve.dynamics.forward.simulate import momentum
@@ -116,6 +118,16 @@ def test_a_tire_beside_over_and_above_a_foot(blow):
     moved[-1, 0, 0] += 20.0
     passed = replace(blow, motions=blow.motions | {"bus": replace(blow.motions["bus"], q=moved)})
     assert beside_tire(passed) == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("angle, which", [(0.0, 1), (np.arctan(0.6), 0)])
+def test_speeds_from_a_throw_are_those_of_flight_landing_and_slide(angle, which):
+    """Thrown from 0.9 m with 8 m/s: horizontally it is the larger speed, at the angle of friction the smaller."""
+    mu, g, height = 0.6, STANDARD_GRAVITY, 0.9
+    ahead, up = 8.0 * np.cos(angle), 8.0 * np.sin(angle)
+    down = np.sqrt(up**2 + 2.0 * g * height)
+    way = ahead * (up + down) / g + (ahead - mu * down) ** 2 / (2.0 * mu * g)
+    assert thrown_with(way, height, mu)[which] == pytest.approx(8.0)
 
 
 @pytest.mark.skipif(not THOROUGH, reason="runs of a second and more: make test-thorough")
