@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from thorough import THOROUGH
 
 from benchmarks import recorded_figures
 from benchmarks.chapter_4 import SUBJECTS, asymmetry, imbalance, momentum_imbalance, subject
 from benchmarks.recorded_figures import recorded, sentences
 from benchmarks.sled import SPEED, belted, figures, sled
 from benchmarks.sled_belts import MIDDLE, harness, way
-from benchmarks.tackle import FRONTAL, tackle
+from benchmarks.tackle import FRONTAL, RUNS, tackle
+from benchmarks.tackle import figures as tackle_figures
 from benchmarks.tackle_map import RANGES, HalfSine, design, head_alone, powers
 from musclesolve.constants import STANDARD_GRAVITY
 from musclesolve.motion.signals.injury_criteria import head_injury_criterion, severity_index
@@ -58,6 +60,14 @@ def test_a_run_gives_the_recorded_numbers(belted_run):
     for name, value in recorded()["sled"]["belted"].items():
         if not name.endswith("_off"):
             assert found[name] == pytest.approx(value, rel=1e-2), name
+
+
+@pytest.mark.skipif(not THOROUGH, reason="half a minute")
+@pytest.mark.parametrize("name", RUNS)
+def test_tackles_give_the_recorded_numbers(name):
+    found, wanted = tackle_figures(tackle(RUNS[name])), recorded()["tackle"][name]
+    for quantity in ("touch", "speed", "peak", "severity", "criterion_15"):
+        assert found[quantity] == pytest.approx(wanted.get(quantity, np.nan), rel=2e-2, nan_ok=True), quantity
 
 
 def test_recording_puts_new_numbers_into_the_pages(tmp_path, monkeypatch):
