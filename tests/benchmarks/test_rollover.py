@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
+from scipy.linalg import null_space
 
 from benchmarks.chapter_4 import imbalance, subject
 from benchmarks.recorded_figures import recorded
 from benchmarks.rollover.cabin import occupant, tall_man
 from benchmarks.rollover.cases import in_flight, roll, rollover, truck_figures
 from benchmarks.rollover.truck import DATA, rows, standing_truck, suspension, truck
+from musclesolve.dynamics.forward.simulate import Integration, simulate
+from musclesolve.dynamics.forward.spring_dampers import BrokenLine, SpringDamper, SpringDampers
+from musclesolve.dynamics.model.joint_and_body_constraints import fixed
 
 WEIGHT = 9.80665
+FINE = Integration(tolerance=1e-12)
 
 
 @pytest.fixture(scope="module")
@@ -92,6 +99,45 @@ def test_springs_of_the_printed_pose_carry_the_printed_weight(model):
     rear_load = rear * (np.cross(at - corner, direction) @ (hinge - corner)) / load
     total = 2.0 * (abs(front_load) + abs(rear_load) + 2.0 * unsprung)
     assert total == pytest.approx(7840.0 + 6580.0, rel=1e-3)
+
+
+def test_a_front_wheel_swings_on_its_spring_as_the_closed_form(model):
+    """A quarter of the truck, the chassis held, no weight, a spring without force in the printed pose.
+
+    Hub and wheel turn about the point where the arms meet, w^2 = k (dL)^2 / 2 T for all that turns with them.
+    """
+    rate, light = 91600.0, replace(model, gravity=np.zeros(3))
+    low, high = place(model, "lower_pivot_l"), place(model, "upper_pivot_l")
+    ball, other = place(model, "lower_ball_l"), place(model, "upper_ball_l")
+    along = np.linalg.solve(np.column_stack([(ball - low)[1:], -(other - high)[1:]]), (high - low)[1:])
+    center = low + along[0] * (ball - low)
+    # turns of both arms while the hub turns once; their centers of mass are their pivots
+    lower = np.linalg.norm(ball - center) / np.linalg.norm(ball - low)
+    upper = np.linalg.norm(other - center) / np.linalg.norm(other - high)
+    wheel = place(model, "front_center_l")
+    twice = (22.7 + 1.73) * ((wheel - center)[1:] ** 2).sum() + 1.0 + 0.6 + lower**2 + upper**2
+    (_, chassis), (_, arm) = DATA["spring"]["front"]["ends"]
+    line = np.subtract(arm, chassis)
+    length = float(np.linalg.norm(line))
+    turned = lower * np.cross(arm - low, line / length)[0]
+    frequency = np.sqrt(rate * turned**2 / twice)
+
+    straight = BrokenLine((0.0,), (0.0,), rate, rate)
+    nothing = BrokenLine((0.0,), (0.0,), 0.0, 0.0)
+    ends = ("chassis", chassis), ("lower_arm_l", arm)
+    spring = SpringDampers.build(light, [SpringDamper("coil", ends, length, straight, nothing)])
+    held = model.topology.bodies[0].members
+    kept = rows(light).with_linear(*fixed(model.topology, model.standing, held))
+    free = null_space(kept.jacobian(model.standing[None])[0].reshape(len(kept.names), -1))
+    height = 3 * model.slot("front_center_l") + 2
+    moving = free @ free[height]
+    moving *= 1e-4 / moving[height]  # [m/s] upward, what else is free stays
+    frames = np.linspace(0.0, 4.0 * np.pi / frequency, 41)
+    run = simulate(
+        light, model.standing, moving.reshape(-1, 3), frames, [spring], constraints=kept, integration=FINE
+    )
+    z = run.q[:, model.slot("front_center_l"), 2] - wheel[2]
+    np.testing.assert_allclose(z, 1e-4 / frequency * np.sin(frequency * frames), atol=2e-3 * 1e-4 / frequency)
 
 
 def test_the_truck_rests_on_four_wheels(model):
