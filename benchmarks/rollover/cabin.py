@@ -19,7 +19,7 @@ from musclesolve._util.arrays import Array
 from musclesolve.dynamics.contact.belt import RigidSeat, Strap, three_point_belt
 from musclesolve.dynamics.contact.body_surfaces import body_laws, body_surfaces, pairs_with
 from musclesolve.dynamics.contact.contact_pairs import ContactLaw, HertzContact
-from musclesolve.dynamics.contact.surfaces import Surface, ellipsoid, plane
+from musclesolve.dynamics.contact.surfaces import Surface, cylinder, ellipsoid, plane
 from musclesolve.dynamics.model.data_files import read_table
 from musclesolve.dynamics.model.human_model import forward_human_model
 from musclesolve.dynamics.model.model import Model
@@ -134,7 +134,11 @@ def panels(name: str) -> list[Surface]:
     if name == "rear":
         return [box(which) for which in ("left_side", "right_side", "rear_floor")]
     side = "right" if DATA["seat"][name]["attachment"][1] < 0.0 else "left"
-    return [wall(side), wall("roof"), box("dashboard")]
+    return [
+        wall(side),
+        wall("roof"),
+        cylinder("dashboard", **DATA["roll"]["dashboard"], body="chassis", model="truck"),
+    ]
 
 
 def between(first: Occupant, second: Occupant) -> Laws:
