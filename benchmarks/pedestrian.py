@@ -403,14 +403,13 @@ def pictures(cases: dict[tuple[int, int], Outcome], run: ContactSimulation, who:
     """Figures 4.36 to 4.40, and the acceleration of the head."""
     positions, speeds = (list(dict.fromkeys(at[k] for at in cases)) for k in (0, 1))
     some = positions[:: max(1, len(positions) // 4)]
+    sideswipes = [position for position in positions if position in (2, 3)] or positions[:1]
     drawn = {
         "4.36": positions_from_above(positions, who),
         "4.37": feet_beside_tire(
             cases, [[(p, v) for p in positions] for v in dict.fromkeys((speeds[0], speeds[-1]))]
         ),
-        "4.38": feet_beside_tire(
-            cases, [[(p, v) for v in speeds] for p in positions if p in (2, 3)] or [list(cases)]
-        ),
+        "4.38": feet_beside_tire(cases, [[(p, v) for v in speeds] for p in sideswipes]),
         "4.39": criterion_map(cases, positions, speeds),
         "4.40": sequence(
             run,
