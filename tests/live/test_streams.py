@@ -596,7 +596,8 @@ def test_ctrl_c_while_a_stream_is_looked_for_ends_the_command(monkeypatch):
 
     monkeypatch.setattr(lsl.pylsl, "ContinuousResolver", Nobody)
     done, handler = call("--from", "lsl:Nobody", "--to", "udp:5006"), signal.getsignal(signal.SIGINT)
-    assert done.exit_code == 130 and "stopped by Ctrl-C" in done.output and "samples" not in done.output
+    assert done.exit_code == 130, done.output
+    assert "stopped by Ctrl-C" in done.output and "samples" not in done.output
     assert handler == signal.default_int_handler
 
 
