@@ -595,7 +595,11 @@ def test_ctrl_c_while_a_stream_is_looked_for_ends_the_command(monkeypatch):
             return []
 
     monkeypatch.setattr(lsl.pylsl, "ContinuousResolver", Nobody)
-    done, handler = call("--from", "lsl:Nobody", "--to", "udp:5006"), signal.getsignal(signal.SIGINT)
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell ignores it in the background
+    try:
+        done, handler = call("--from", "lsl:Nobody", "--to", "udp:5006"), signal.getsignal(signal.SIGINT)
+    finally:
+        signal.signal(signal.SIGINT, before)
     assert done.exit_code == 130, done.output
     assert "stopped by Ctrl-C" in done.output and "samples" not in done.output
     assert handler == signal.default_int_handler
