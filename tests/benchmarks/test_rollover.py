@@ -7,11 +7,12 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from scipy.linalg import null_space
+from thorough import THOROUGH
 
 from benchmarks.chapter_4 import imbalance, subject
 from benchmarks.recorded_figures import recorded
 from benchmarks.rollover.cabin import occupant, tall_man
-from benchmarks.rollover.cases import in_flight, roll, rollover, truck_figures
+from benchmarks.rollover.cases import RUNS, in_flight, occupant_figures, roll, rollover, truck_figures
 from benchmarks.rollover.truck import DATA, rows, standing_truck, suspension, truck
 from musclesolve.dynamics.forward.simulate import Integration, simulate
 from musclesolve.dynamics.forward.spring_dampers import BrokenLine, SpringDamper, SpringDampers
@@ -182,3 +183,19 @@ def test_occupants_begin_untouched_by_the_cabin_and_fly_with_the_truck():
         assert not any(name.startswith("floor") for name in pressed)
         np.testing.assert_allclose(run.tension[0], 0.0, atol=1e-6)
         assert in_flight(run) < 1e-6
+
+
+@pytest.mark.skipif(not THOROUGH, reason="a minute")
+@pytest.mark.parametrize("name", RUNS)
+def test_whole_runs_give_the_recorded_numbers(name):
+    people = RUNS[name]("printed")
+    run, wanted = rollover(people), recorded()["rollover"]
+    straps = [strap.name for rider in people for strap in rider.straps]
+    every = {name: truck_figures(run)}
+    every |= {f"{name}, {rider.name}": occupant_figures(run, rider.name, straps) for rider in people}
+    for who, found in every.items():
+        for quantity, value in wanted[who].items():
+            if quantity.endswith("_off"):
+                assert found[quantity] < 1e-3
+            else:
+                assert found[quantity] == pytest.approx(value, rel=5e-2, abs=0.2), (who, quantity)
