@@ -14,11 +14,11 @@ from typing import Any
 import numpy as np
 import xarray as xr
 from matplotlib.axes import Axes
-from matplotlib.collections import LineCollection
+from matplotlib.collections import LineCollection, PolyCollection
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
-from musclesolve._util.arrays import Array, Indices, Mask
+from musclesolve._util.arrays import Array, Indices, Mask, true_runs
 from musclesolve._util.sides import SIDE_NAMES, side_of, with_side
 from musclesolve.plotting.page.page_style import (
     BAND,
@@ -351,16 +351,15 @@ class Legs:
             bars = [(part.place, on_ground[part.index]) for part in self.x.passes[side]]
             if (strides := self.x.strides.get(side)) is not None:  # of most strides
                 bars = [(PERCENTS, strides.mean(on_ground.astype(float)) > 0.5)]
-            for place, standing in bars:
-                axes.fill_between(
-                    place,
-                    *STANCE_BAR[side],
-                    where=standing.tolist(),
-                    transform=axes.get_xaxis_transform(),
-                    color=STANCE_COLOR[side],
-                    linewidth=0.0,
-                    zorder=1.0,
-                )
+            low, high = STANCE_BAR[side]
+            boxes = [
+                [(place[first], low), (place[first], high), (place[last - 1], high), (place[last - 1], low)]
+                for place, standing in bars
+                for first, last in true_runs(standing)
+            ]
+            style: dict[str, Any] = {"color": STANCE_COLOR[side], "linewidth": 0.0, "zorder": 1.0}
+            bar = PolyCollection(boxes, transform=axes.get_xaxis_transform(), **style)
+            axes.add_collection(bar, autolim=False)
 
     def mark_events(self, axes: Axes, *sides: str) -> None:
         """Draw a thin line at every heel strike and toe-off of these legs, or of all; for pages without stance bars."""
