@@ -14,6 +14,7 @@ from pathlib import Path
 import numpy as np
 from rich.table import Table
 
+from benchmarks.arguments import output_folder
 from benchmarks.timing import console, measure
 from musclesolve._util.arrays import Array
 from musclesolve.dynamics.contact.body_surfaces import SLIP_SPEED, body_laws, body_surfaces, pairs_with
@@ -73,7 +74,6 @@ def main(folder: Path) -> None:
     run = falls()
     evaluations()
     drifts()
-    folder.mkdir(parents=True, exist_ok=True)
     draw(run, folder / "fall.png")
     save_picture(person_falling(), folder / "fall.html", title="Collapse")
     console.print(f"moving picture: {folder / 'fall.html'}")
@@ -222,5 +222,5 @@ if __name__ == "__main__":
     parser = argparse.ArgumentParser(
         prog="python -m benchmarks.contact", description=(__doc__ or "").splitlines()[0]
     )
-    parser.add_argument("folder", nargs="?", type=Path, default=Path(), metavar="FOLDER")
+    parser.add_argument("folder", nargs="?", type=output_folder, default=".", metavar="FOLDER")
     main(parser.parse_args().folder)

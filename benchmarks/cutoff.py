@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from rich.table import Table
 from scipy.interpolate import CubicSpline
 
+from benchmarks.arguments import input_file
 from benchmarks.motions import Motion, motions, noise
 from benchmarks.timing import console
 from musclesolve.motion.signals.low_pass import low_pass
@@ -164,5 +165,5 @@ if __name__ == "__main__":
     parser = argparse.ArgumentParser(
         prog="python -m benchmarks.cutoff", description=(__doc__ or "").splitlines()[0]
     )
-    parser.add_argument("walk", nargs="?", type=Path, metavar="walk.trc")
+    parser.add_argument("walk", nargs="?", type=input_file, metavar="walk.trc")
     main(parser.parse_args().walk)

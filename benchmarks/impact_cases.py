@@ -9,8 +9,8 @@ the numbers and puts them into the documentation (`benchmarks.recorded_figures`)
 from __future__ import annotations
 
 import argparse
-from pathlib import Path
 
+from benchmarks.arguments import output_folder
 from benchmarks.chapter_4 import STANDARD, SUBJECTS, Case
 from benchmarks.pedestrian import pedestrian_case
 from benchmarks.recorded_figures import record
@@ -35,7 +35,7 @@ def main(arguments: list[str] | None = None) -> None:
         description=__doc__,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument("folder", nargs="?", type=Path, default=Path(), metavar="FOLDER")
+    parser.add_argument("folder", nargs="?", type=output_folder, default=".", metavar="FOLDER")
     parser.add_argument(
         "--case", nargs="+", choices=CASES, default=list(CASES), metavar="CASE", help="all unless given"
     )
@@ -49,7 +49,6 @@ def main(arguments: list[str] | None = None) -> None:
     given = parser.parse_args(arguments)
     if given.record and given.subject != STANDARD:
         parser.error(f"the documentation quotes the subject {STANDARD!r}")
-    given.folder.mkdir(parents=True, exist_ok=True)
     found = {name: CASES[name](given.folder, given.subject) for name in given.case}
     if given.record:
         record(found)

@@ -36,6 +36,7 @@ from rich.progress import Progress
 from rich.table import Table
 from scipy.optimize import brentq
 
+from benchmarks.arguments import output_folder
 from benchmarks.chapter_4 import (
     STANDARD,
     SUBJECTS,
@@ -490,7 +491,7 @@ def main(arguments: list[str] | None = None) -> None:
         description=__doc__,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument("folder", nargs="?", type=Path, default=Path(), metavar="FOLDER")
+    parser.add_argument("folder", nargs="?", type=output_folder, default=".", metavar="FOLDER")
     parser.add_argument(
         "--position", nargs="+", type=int, choices=POSITIONS, default=POSITIONS, metavar="1...8"
     )
@@ -498,7 +499,6 @@ def main(arguments: list[str] | None = None) -> None:
     parser.add_argument("--friction", type=float, default=PAINT, help="of the man with the bus")
     parser.add_argument("--subject", choices=SUBJECTS, default=STANDARD)
     given = parser.parse_args(arguments)
-    given.folder.mkdir(parents=True, exist_ok=True)
     pedestrian_case(given.folder, given.subject, given.position, given.speed, given.friction)
 
 

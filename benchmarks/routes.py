@@ -14,6 +14,7 @@ import numpy as np
 from rich.table import Table
 
 import musclesolve as ms
+from benchmarks.arguments import input_file
 from benchmarks.serial_chains import random_chain
 from benchmarks.timing import console
 from musclesolve.data.bundled import reference_stride
@@ -71,5 +72,5 @@ if __name__ == "__main__":
     parser = argparse.ArgumentParser(
         prog="python -m benchmarks.routes", description=(__doc__ or "").splitlines()[0]
     )
-    parser.add_argument("trials", nargs="*", metavar="TRIAL.toml")
-    main(parser.parse_args().trials)
+    parser.add_argument("trials", nargs="*", type=input_file, metavar="TRIAL.toml")
+    main([str(path) for path in parser.parse_args().trials])

@@ -23,7 +23,6 @@ from __future__ import annotations
 
 import argparse
 from dataclasses import dataclass
-from pathlib import Path
 
 import numpy as np
 from matplotlib.figure import Figure
@@ -32,6 +31,7 @@ from scipy.integrate import cumulative_simpson, solve_ivp
 from scipy.interpolate import BPoly
 from scipy.optimize import root
 
+from benchmarks.arguments import output_folder
 from benchmarks.thesis_figures.drawing import COLORS, key, panels, png
 from benchmarks.timing import console
 from musclesolve._util.arrays import Array
@@ -272,9 +272,8 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         prog="python -m benchmarks.somersault", description=__doc__.split("\n")[0]
     )
-    parser.add_argument("folder", nargs="?", type=Path, default=Path())
+    parser.add_argument("folder", nargs="?", type=output_folder, default=".")
     folder = parser.parse_args().folder
-    folder.mkdir(parents=True, exist_ok=True)
     run = somersault()
     table = Table("", "ours", "printed")
     table.add_row("feet on the bed [s]", f"0 to {run.take_off:.3f}", "0 to 0.4")
