@@ -72,6 +72,9 @@ class EmgChannelsStep:
 
     def show(self) -> None:
         """Draw it."""
+        if self.desk.is_model:
+            ui.label("Channels of an OpenSim model name its own muscles: state them in the trial file.")
+            return
         self._channels()
         ui.timer(0.0, self._look, once=True)
 
