@@ -25,9 +25,9 @@ from benchmarks.chapter_4 import (
 )
 from benchmarks.contact import FLOOR
 from benchmarks.impact_pictures import write
-from benchmarks.rollover.cabin import FRONT, Occupant, between, hard_headed, occupant, tall_man
+from benchmarks.rollover.cabin import FRONT, Occupant, between, hard_headed, occupant, panels, tall_man
 from benchmarks.rollover.pictures import pictures
-from benchmarks.rollover.truck import DATA, otherwise, rows, skins, suspension, truck
+from benchmarks.rollover.truck import DATA, otherwise, rows, skins, standing_truck, suspension, truck
 from benchmarks.timing import console
 from musclesolve._util.arrays import Array
 from musclesolve.constants import STANDARD_GRAVITY
@@ -76,6 +76,14 @@ def rollover_case(folder: Path, who: str = STANDARD) -> Figures:
         *("occupant", "head, chest [g]", "HIC 15 ms", "36 ms", "any window", "SI"),
         *("lap before, after 1 s [kN]", "shoulder"),
     )
+    blows = Table(
+        "occupant",
+        "HIC before 1 s",
+        "head hits",
+        "at [s]",
+        "with [m/s]",
+        "force of ground, cabin on head [kN]",
+    )
     found: Figures = {}
     runs: dict[str, ContactSimulation] = {}
     inside: dict[str, list[Occupant]] = {}
@@ -95,20 +103,48 @@ def rollover_case(folder: Path, who: str = STANDARD) -> Figures:
             criteria = ("criterion_15", "criterion_36", "criterion", "severity")
             people.add_row(
                 f"{name}, {rider.name}",
-                f"{one['peak']:.0f}, {one['chest']:.0f}",
+                f"{one['peak']:.1f}, {one['chest']:.0f}",
                 *(*(f"{one[key]:.0f}" for key in criteria), *belt),
+            )
+            blows.add_row(
+                *(f"{name}, {rider.name}", f"{one['criterion_early']:.0f}"),
+                "ground" if one["head_ground"] > one["head_cabin"] else "cabin",
+                *(f"{one['head_at']:.2f}", f"{one['head_speed']:.1f}"),
+                f"{one['head_ground']:.1f}, {one['head_cabin']:.1f}",
             )
     table.add_row("  printed", "0.3", "about 0.8", "upside down at 2 s", *[""] * 5)
     people.add_row("  printed, 4.3", "", "above 5400", *[""] * 3, "8.0 and 9.5, then 35", "minor")
     people.add_row("  printed, 4.4", *[""] * 4, "fatal", "", "")
+    blows.add_row("  printed, 4.3", "", "side and top panels", "", "", "")
     for name, data in OTHERWISE.items():
         begin = time.perf_counter()
         run = rollover([], data=data)
         found[name] = truck_row(table, name, run, time.perf_counter() - begin)
     console.print(table)
     console.print(people)
+    console.print(blows)
+    found["at rest"] = rest = rest_figures()
+    console.print(
+        f"The truck at rest: {rest['front']:.0f} N in front, {rest['rear']:.0f} N at the rear "
+        f"(printed 7840 and 6580); center of mass {rest['behind']:.3f} m behind the front axle (1.232), "
+        f"{rest['above']:.3f} m above the ground (0.650)"
+    )
     write(folder, pictures({name: run for name, run in runs.items() if name != STONE}, inside))
     return found
+
+
+def rest_figures() -> dict[str, float]:
+    """Axle loads [N] of the truck at rest; in the pose of the tables, its center of mass behind the front axle and above
+    the ground [m].
+    """
+    rest, model = standing_truck(), truck()
+    center, axle = mass_center(model, model.standing[None])[0], model.standing[model.slot("front_center_l")]
+    return {
+        "front": float(rest.loads[:2].sum()),
+        "rear": float(rest.loads[2:].sum()),
+        "behind": float(axle[0] - center[0]),
+        "above": float(center[2] - axle[2] + DATA["tire"]["radius"]),
+    }
 
 
 def truck_row(table: Table, name: str, run: ContactSimulation, seconds: float) -> dict[str, float]:
@@ -188,19 +224,22 @@ def roll(run: ContactSimulation) -> Array:
 
 
 def truck_figures(run: ContactSimulation) -> dict[str, float]:
-    """First touches of wheels and cage [s], roll angles [deg], largest upward acceleration of the chassis [g],
-    how far energy and momentum are off.
+    """First touches of wheels and cage, and of the left wheels again after the cage [s], roll angles [deg], largest
+    upward acceleration of the chassis [g], how far energy and momentum are off.
     """
     first: dict[str, float] = {}
     for event in run.events:
         if event.begins and event.pair.startswith("floor and "):
             name = event.pair.removeprefix("floor and ")
             first.setdefault("wheel" if "wheel" in name else name.split()[0], event.time)
+            if "cage" in first and name.endswith("wheel_l"):
+                first.setdefault("wheel_again", event.time)
     angle, upward = roll(run), center_acceleration(run.motions["truck"], "chassis")[:, 2]
     return {
         "wheel": first.get("wheel", np.nan),
         "cage": first.get("cage", np.nan),
-        **{f"roll_{10.0 * at:02.0f}": float(np.interp(at, run.time, angle)) for at in (0.8, 1.6, 2.0)},
+        "wheel_again": first.get("wheel_again", np.nan),
+        **{f"roll_{10.0 * at:02.0f}": float(np.interp(at, run.time, angle)) for at in (0.5, 0.8, 1.6, 2.0)},
         "upward": float(upward.max() / STANDARD_GRAVITY),
         "energy_off": imbalance(run),
         "momentum_off": momentum_imbalance(run, list(run.motions)),
@@ -209,7 +248,11 @@ def truck_figures(run: ContactSimulation) -> dict[str, float]:
 
 
 def occupant_figures(run: ContactSimulation, name: str, straps: Sequence[str]) -> dict[str, float]:
-    """Injury over the whole motion, the peak of the chest [g], and tensions before and after 1 s [kN]."""
+    """Injury over the whole motion and before 1 s, the peak of the chest [g], tensions before and after 1 s [kN].
+
+    The largest forces of ground and cabin on the head [kN]; when and how fast it met what hit it hardest [s, m/s]; when
+    the ground is touched first [s]; how far the lumbar joint is from the center of mass of the truck at the end [m].
+    """
     motion = run.motions[name]
     head = center_acceleration(motion, "head")
     chest = np.linalg.norm(center_acceleration(motion, "thorax"), axis=1)
@@ -220,12 +263,37 @@ def occupant_figures(run: ContactSimulation, name: str, straps: Sequence[str]) -
         "chest": float(chest.max() / STANDARD_GRAVITY),
     }
     early = run.time < 1.0
+    found["criterion_early"] = head_injury_criterion(run.time[early], head[early], 0.015).value
+    found |= head_blow(run, name)
+    ground = [
+        event.time for event in run.events if event.begins and event.pair.startswith(f"floor and {name} ")
+    ]
+    found["ground"] = min(ground, default=np.nan)
+    center = mass_center(run.motions["truck"].model, run.motions["truck"].q[-1:])[0]
+    found["away"] = float(np.linalg.norm(motion.q[-1, motion.model.slot("back")] - center))
     for k, strap in enumerate(straps):
         if strap.startswith(f"{name} "):
             which = strap.removeprefix(f"{name} ")
             found[f"{which}_early"] = 1e-3 * float(run.tension[early, k].max())
             found[f"{which}_late"] = 1e-3 * float(run.tension[~early, k].max(initial=0.0))
     return found
+
+
+def head_blow(run: ContactSimulation, name: str) -> dict[str, float]:
+    """The largest forces of ground and cabin on a head [kN], and the first touch of the hardest blow [s, m/s]."""
+    size = 1e-3 * np.linalg.norm(run.force, axis=2)
+    cabin = [f"{name} {panel.name} and {name} head" for panel in panels(name)]
+    ground = f"floor and {name} head"
+    peaks = {pair: float(size[:, run.pairs.names.index(pair)].max()) for pair in (ground, *cabin)}
+    hardest = max(peaks, key=peaks.__getitem__)
+    last = run.time[int(size[:, run.pairs.names.index(hardest)].argmax())]
+    touches = [event for event in run.events if event.begins and event.pair == hardest and event.time <= last]
+    return {
+        "head_ground": peaks[ground],
+        "head_cabin": max(peaks[pair] for pair in cabin),
+        "head_at": touches[-1].time if touches else np.nan,
+        "head_speed": touches[-1].speed if touches else np.nan,
+    }
 
 
 def in_flight(run: ContactSimulation) -> float:

@@ -7,6 +7,8 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+from matplotlib.patches import Patch
 
 from benchmarks.chapter_4 import center_acceleration, states_at
 from benchmarks.impact_pictures import histories, outline
@@ -18,7 +20,7 @@ from musclesolve.constants import STANDARD_GRAVITY
 from musclesolve.dynamics.contact.belt import Straps
 from musclesolve.dynamics.contact.surfaces import Surface
 from musclesolve.dynamics.forward.contact_simulation import ContactSimulation
-from musclesolve.motion.signals.injury_criteria import EXPONENT
+from musclesolve.motion.signals.injury_criteria import running_severity_index
 from musclesolve.plotting.page.page_style import TEXT
 
 MOMENTS = (0.0, 0.3, 0.55, 0.8, 1.2, 2.0)
@@ -38,6 +40,11 @@ def view(around_deg: float, above_deg: float) -> Array:
 
 
 FRONT, BEHIND = view(-35.0, 14.0), view(-150.0, 18.0)
+SEEN = {
+    "from the front, 35 deg to the right, 14 above": FRONT,
+    "from behind, 30 deg to the right, 18 above": BEHIND,
+}
+RUBBER, HULL, BARS = "#9A9A9A", "#8A9A6B", "#444444"
 
 
 def pictures(
@@ -58,7 +65,10 @@ def pictures(
         return run.time, center_acceleration(run.motions["truck"], "chassis")[:, 2] / STANDARD_GRAVITY
 
     drawn = {
-        "4.24": motion([(runs[name], inside[name], FRONT) for name in few], few),
+        "4.24": motion(
+            "alone and with a driver",
+            [(name, runs[name], inside[name], where) for name in few for where in list(SEEN)[:1]],
+        ),
         "4.25": histories(
             "Vertical acceleration of the truck", {name: ("[g]", {name: upward(name)}) for name in few}
         ),
@@ -79,12 +89,19 @@ def pictures(
     }
     for name in many:
         people = [rider.name for rider in inside[name]]
-        views = [(runs[name], inside[name], seen) for seen in (FRONT, BEHIND)]
         heads = {who: felt(name, who, "head") for who in people}
-        drawn["4.32"] = motion(views, ["from the front", "from behind"])
+        drawn["4.32"] = motion(name, [(name, runs[name], inside[name], where) for where in SEEN])
         drawn["4.33"] = histories(
             "Severity index so far",
-            {"": ("[1]", {who: (at, severity(at, head)) for who, (at, head) in heads.items()})},
+            {
+                "": (
+                    "[1]",
+                    {
+                        who: (at, running_severity_index(at, STANDARD_GRAVITY * head))
+                        for who, (at, head) in heads.items()
+                    },
+                )
+            },
         )
         drawn["4.34"] = histories(
             "Accelerations of the heads", {who: ("[g]", {who: curve}) for who, curve in heads.items()}
@@ -92,24 +109,41 @@ def pictures(
     return drawn
 
 
-def severity(time: Array, level: Array) -> Array:
-    """Integral of the acceleration [g] to the power 2.5 up to every time (T,) (4.6)."""
-    power = level**EXPONENT
-    return np.concatenate([[0.0], np.cumsum(0.5 * (power[1:] + power[:-1]) * np.diff(time))])
-
-
-def motion(
-    rows: Sequence[tuple[ContactSimulation, Sequence[Occupant], Array]], names: Sequence[str]
-) -> Figure:
-    """Moments of runs side by side, a row for each run and view, the picture going along with the truck."""
+def motion(title: str, rows: Sequence[tuple[str, ContactSimulation, Sequence[Occupant], str]]) -> Figure:
+    """Moments of runs side by side, a row for each run (its name first) and view (of `SEEN`), the picture going along
+    with the truck.
+    """
     width = 2.4
     tall = width * HEIGHT / (2.0 * HALF) + 0.25
-    figure = Figure(figsize=(width * len(MOMENTS), tall * len(rows)), layout="constrained")
+    figure = Figure(figsize=(width * len(MOMENTS), tall * len(rows) + 0.7), layout="constrained")
     panels = figure.subplots(len(rows), len(MOMENTS), squeeze=False)
-    for row, (run, people, seen), name in zip(panels, rows, names, strict=True):
-        row[0].set_ylabel(name, fontsize=TEXT)
+    riders: dict[str, str] = {}
+    for row, (name, run, people, where) in zip(panels, rows, strict=True):
+        row[0].set_ylabel(f"{name},\n{where}", fontsize=TEXT - 1)
+        riders |= {rider.name: COLORS[k] for k, rider in enumerate(people)}
         for panel, at in zip(row, MOMENTS, strict=True):
-            moment(panel, run, people, int(np.searchsorted(run.time, at - 1e-9)), seen)
+            moment(panel, run, people, int(np.searchsorted(run.time, at - 1e-9)), SEEN[where])
+        row[0].plot([0.2 - HALF, 1.2 - HALF], [-0.7, -0.7], color="black", linewidth=2.0, zorder=20.0)
+        row[0].text(0.7 - HALF, -0.65, "1 m", ha="center", va="bottom", fontsize=TEXT - 1, zorder=20.0)
+    masses = {rider.model.mass.total for _, _, people, _ in rows for rider in people}
+    start = DATA["start"]
+    figure.suptitle(
+        f"Rollover, {title}: {start['speed']} m/s to the left, {start['roll_deg']:.0f} deg, {start['roll_rate']} rad/s; "
+        f"occupants of {' and '.join(f'{mass:.1f}' for mass in sorted(masses))} kg\n"
+        "chosen: height at the start, width and losses of tires, inside of the cabin, poses, all seats but the driver's",
+        fontsize=TEXT + 1,
+    )
+    marks = [Patch(facecolor=color, edgecolor="black", label=name) for name, color in riders.items()]
+    marks += [Patch(facecolor=RUBBER, label="wheels"), Patch(facecolor=HULL, alpha=0.45, label="body")]
+    marks += [
+        Line2D([], [], color=color, linewidth=wide, label=name)
+        for name, color, wide in (
+            ("cage", BARS, 1.6),
+            ("belts", "black", 1.0),
+            ("ground, lines 1 m apart", "#E0E0E0", 0.9),
+        )
+    ]
+    figure.legend(handles=marks, loc="outside lower center", ncols=len(marks), fontsize=TEXT, frameon=False)
     return figure
 
 
@@ -140,7 +174,7 @@ def moment(panel: Axes, run: ContactSimulation, people: Sequence[Occupant], fram
         depth = float(toward @ (turned @ surface.center + at - origin))
         panel.fill(
             *line.T,
-            facecolor="#9A9A9A" if wheel else colors[surface.model],
+            facecolor=RUBBER if wheel else colors[surface.model],
             edgecolor="black",
             linewidth=0.4,
             alpha=1.0 if wheel else 0.85,
@@ -149,13 +183,13 @@ def moment(panel: Axes, run: ContactSimulation, people: Sequence[Occupant], fram
     for side in hull_sides():
         points = side @ rotation.T + place
         depth = float(np.mean((points - origin) @ toward))
-        panel.fill(*flat(points).T, facecolor="#8A9A6B", edgecolor="none", alpha=0.45, zorder=10.0 + depth)
+        panel.fill(*flat(points).T, facecolor=HULL, edgecolor="none", alpha=0.45, zorder=10.0 + depth)
     for line, bold in frame_lines():
         points = line @ rotation.T + place
         depth = float(np.mean((points - origin) @ toward))
         panel.plot(
             *flat(points).T,
-            color="#444444" if bold else "#777777",
+            color=BARS if bold else "#777777",
             linewidth=1.6 if bold else 0.9,
             zorder=10.0 + depth,
         )

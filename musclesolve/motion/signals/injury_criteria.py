@@ -35,13 +35,19 @@ def severity_index(time: Array, acceleration: Array) -> float:
     Raises:
         InputError: arrays that do not fit each other, or are not finite.
     """
+    return float(running_severity_index(time, acceleration)[-1])
+
+
+def running_severity_index(time: Array, acceleration: Array) -> Array:
+    """The severity index (T,) of the signal up to every sample; arguments as in `severity_index`."""
     time, level = _signal(time, acceleration)
     before, after = level[:-1], level[1:]
     change = after - before
     steep = np.abs(change) > 1e-6 * np.maximum(before, after)
     power = EXPONENT + 1.0
     rising = (after**power - before**power) / (power * np.where(steep, change, 1.0))
-    return float(np.diff(time) @ np.where(steep, rising, (0.5 * (before + after)) ** EXPONENT))
+    gained = np.diff(time) * np.where(steep, rising, (0.5 * (before + after)) ** EXPONENT)
+    return np.concatenate([[0.0], np.cumsum(gained)])
 
 
 def head_injury_criterion(time: Array, acceleration: Array, window: float = 0.015) -> HeadInjury:
