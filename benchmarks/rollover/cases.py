@@ -79,7 +79,7 @@ def rollover_case(folder: Path, who: str = STANDARD) -> Figures:
     blows = Table(
         "occupant",
         "HIC before 1 s",
-        "head hits",
+        "hit hardest by",
         "at [s]",
         "with [m/s]",
         "force of ground, cabin on head [kN]",
@@ -115,7 +115,7 @@ def rollover_case(folder: Path, who: str = STANDARD) -> Figures:
     table.add_row("  printed", "0.3", "about 0.8", "upside down at 2 s", *[""] * 5)
     people.add_row("  printed, 4.3", "", "above 5400", *[""] * 3, "8.0 and 9.5, then 35", "minor")
     people.add_row("  printed, 4.4", *[""] * 4, "fatal", "", "")
-    blows.add_row("  printed, 4.3", "", "side and top panels", "", "", "")
+    blows.add_row("  printed, 4.3", "", "cabin: side and top panels", "", "", "")
     for name, data in OTHERWISE.items():
         begin = time.perf_counter()
         run = rollover([], data=data)
@@ -134,8 +134,8 @@ def rollover_case(folder: Path, who: str = STANDARD) -> Figures:
 
 
 def rest_figures() -> dict[str, float]:
-    """Axle loads [N] of the truck at rest; in the pose of the tables, its center of mass behind the front axle and above
-    the ground [m].
+    """Axle loads [N] of the truck at rest; in the pose of the tables, how far its center of mass is behind the front
+    axle and above the ground [m].
     """
     rest, model = standing_truck(), truck()
     center, axle = mass_center(model, model.standing[None])[0], model.standing[model.slot("front_center_l")]
@@ -224,8 +224,9 @@ def roll(run: ContactSimulation) -> Array:
 
 
 def truck_figures(run: ContactSimulation) -> dict[str, float]:
-    """First touches of wheels and cage, and of the left wheels again after the cage [s], roll angles [deg], largest
-    upward acceleration of the chassis [g], how far energy and momentum are off.
+    """First touches of wheels and cage, and of the left wheels again after the cage [s], how far the cage sinks into
+    the ground [m], roll angles [deg], largest upward acceleration of the chassis [g], how far energy and momentum
+    are off.
     """
     first: dict[str, float] = {}
     for event in run.events:
@@ -239,6 +240,7 @@ def truck_figures(run: ContactSimulation) -> dict[str, float]:
         "wheel": first.get("wheel", np.nan),
         "cage": first.get("cage", np.nan),
         "wheel_again": first.get("wheel_again", np.nan),
+        "sunk": float(run.depth[:, [name.startswith("floor and cage") for name in run.pairs.names]].max()),
         **{f"roll_{10.0 * at:02.0f}": float(np.interp(at, run.time, angle)) for at in (0.5, 0.8, 1.6, 2.0)},
         "upward": float(upward.max() / STANDARD_GRAVITY),
         "energy_off": imbalance(run),

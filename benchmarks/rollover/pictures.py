@@ -128,9 +128,9 @@ def motion(title: str, rows: Sequence[tuple[str, ContactSimulation, Sequence[Occ
     masses = {rider.model.mass.total for _, _, people, _ in rows for rider in people}
     start = DATA["start"]
     figure.suptitle(
-        f"Rollover, {title}: {start['speed']} m/s to the left, {start['roll_deg']:.0f} deg, {start['roll_rate']} rad/s; "
+        f"Rollover, {title}: {start['speed']} m/s to the left, {start['roll_deg']:.0f}°, {start['roll_rate']} rad/s, "
         f"occupants of {' and '.join(f'{mass:.1f}' for mass in sorted(masses))} kg\n"
-        "chosen: height at the start, width and losses of tires, inside of the cabin, poses, all seats but the driver's",
+        "chosen: height at the start, width and losses of tires, the cabin's inside, poses, all seats but the driver's",
         fontsize=TEXT + 1,
     )
     marks = [Patch(facecolor=color, edgecolor="black", label=name) for name, color in riders.items()]
