@@ -38,6 +38,11 @@ SUBJECTS: dict[str, tuple[Callable[..., Model], float, float]] = {
 (which makes up Table 3.2), the same man with those of de Leva (1996), and the package's default subject."""
 STANDARD = "printed"
 
+SKIN = 3.5e5
+"""Stiffness of the skin on a hard ground [N/m^1.5], as in `forward_surfaces.toml`."""
+TWO_SKINS = SKIN / 2.0**1.5
+"""Of two skins one behind the other: each gives half of the depth [N/m^1.5]."""
+
 Figures = dict[str, dict[str, float]]
 """What the runs of a case give: name of the run -> name of the quantity -> value."""
 Case = Callable[[Path, str], Figures]
@@ -54,6 +59,13 @@ def subject(name: str = STANDARD, mass: float | None = None) -> Model:
         raise unknown_name(name, "subject", SUBJECTS)
     table, own, stature = SUBJECTS[name]
     return forward_human_model(table(own if mass is None else mass, stature))
+
+
+def described(name: str) -> str:
+    """A subject in words, for pictures."""
+    _, mass, stature = SUBJECTS[name]
+    inertia = "printed inertia" if name == "printed" else "inertia of de Leva (1996)"
+    return f"man of {mass:g} kg, {stature:g} m, {inertia}"
 
 
 def center_acceleration(motion: Simulation, body: str) -> Array:

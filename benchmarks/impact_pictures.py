@@ -13,6 +13,8 @@ from pathlib import Path
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+from matplotlib.patches import Patch
 
 from benchmarks.chapter_4 import states_at
 from benchmarks.thesis_figures.drawing import COLORS, key, panels, png
@@ -21,7 +23,7 @@ from musclesolve._util.arrays import Array
 from musclesolve.dynamics.contact.belt import Strap, Straps
 from musclesolve.dynamics.contact.surfaces import Surface
 from musclesolve.dynamics.forward.contact_simulation import ContactSimulation
-from musclesolve.plotting.page.page_style import TEXT
+from musclesolve.plotting.page.page_style import NOTE_COLOR, SMALL, TEXT
 from musclesolve.plotting.page.sheet import heading
 
 VIEWS = {
@@ -30,6 +32,9 @@ VIEWS = {
     "top": np.array([[1.0, 0.0, 0.0], [0.0, 1.0, 0.0]]),
 }
 """Directions to the right of the picture and upwards: forward in "side" and "top", to his left in "front"."""
+AXES = ("forward", "left", "up")
+ROW = 2.6
+"""Height of a row [inch]."""
 AROUND = np.linspace(0.0, 2.0 * np.pi, 49)
 DIRECTIONS = np.column_stack([np.cos(AROUND), np.sin(AROUND)])
 
@@ -52,7 +57,8 @@ def sequence(
     *,
     straps: Sequence[Strap] = (),
     beside: str = "",
-    heights: float = 2.6,
+    title: str = "",
+    about: str = "",
 ) -> Figure:
     """Moments of a simulation side by side, a row for each view.
 
@@ -62,11 +68,20 @@ def sequence(
         windows: view of `VIEWS` -> what is shown, from and to, to the right and upwards [m].
         straps: belts of the simulation.
         beside: a model in whose frame all is drawn, unturned.
-        heights: of a row [inch].
+        title: of the figure.
+        about: what stands below the title: whom it happens to, and what is chosen.
     """
     frames = np.searchsorted(run.time, np.asarray(times) - 1e-9).clip(max=len(run.time) - 1)
     aspect = sum(np.ptp(wide) / np.ptp(high) for wide, high in windows.values()) / len(windows)
-    figure = Figure(figsize=(len(frames) * heights * aspect, len(windows) * heights), layout="constrained")
+    above = 0.3 * bool(title) + 0.22 * (about.count("\n") + 1) * bool(about)
+    height = len(windows) * ROW + 0.5 + above
+    figure = Figure(figsize=(len(frames) * ROW * aspect + 0.5, height), layout="constrained")
+    if title or about:
+        figure.get_layout_engine().set(rect=(0.0, 0.0, 1.0, 1.0 - above / height))  # type: ignore[call-arg]
+        figure.text(0.01, 1.0 - 0.06 / height, title, fontsize=TEXT + 2, va="top")
+        figure.text(
+            0.01, 1.0 - (0.06 + 0.25 * bool(title)) / height, about, fontsize=TEXT, va="top", color=NOTE_COLOR
+        )
     axes = figure.subplots(len(windows), len(frames), squeeze=False)
     models = list(dict.fromkeys(surface.model for surface in run.pairs.surfaces if not surface.is_plane))
     bodies = [states_at(run, k).motions for k in frames]
@@ -92,6 +107,20 @@ def sequence(
             panel.set(xlim=wide, ylim=high, aspect="equal")
             panel.set_title(f"{run.time[k]:.2f} s", fontsize=TEXT)
             panel.tick_params(labelsize=TEXT - 1)
+            right, up = (AXES[int(np.argmax(direction))] for direction in VIEWS[view])
+            panel.set_xlabel(f"{right} [m]", fontsize=TEXT)
+            if panel is row[0]:
+                panel.set_ylabel(f"from the {view}\n{up} [m]", fontsize=TEXT)
+    people: list[Patch | Line2D] = [
+        Patch(facecolor=COLORS[k], edgecolor=COLORS[k], alpha=0.3, label=model)
+        for k, model in enumerate(models)
+        if model
+    ]
+    if straps:
+        people.append(Line2D([], [], color="black", linewidth=1.5, label="belt"))
+    figure.legend(
+        handles=people, loc="outside lower center", ncols=len(people), fontsize=SMALL, frameon=False
+    )
     return figure
 
 
@@ -105,9 +134,16 @@ def edge(panel: Axes, surface: Surface, rotation: Array, place: Array, view: Arr
     panel.plot(*(middle + np.outer([-half, half], along)).T, color="gray", linewidth=1.2)
 
 
-def histories(title: str, curves: Mapping[str, tuple[str, Mapping[str, tuple[Array, Array]]]]) -> Figure:
-    """Panels below each other over time: heading of a panel -> unit, and its curves by name, times [s] and values."""
+def histories(
+    title: str, curves: Mapping[str, tuple[str, Mapping[str, tuple[Array, Array]]]], about: str = ""
+) -> Figure:
+    """Panels below each other over time: heading of a panel -> unit, and its curves by name, times [s] and values;
+    about: what stands below the title.
+    """
     figure, axes = panels(None, title, len(curves), 1, 0.16 + 0.14 * len(curves))
+    for line in about.splitlines():
+        figure.add_header(line, figure.style.note_pt, NOTE_COLOR)
+    figure.fit()
     for panel, (name, (unit, lines)) in zip(axes[:, 0], curves.items(), strict=True):
         heading(panel, name)
         for number, (label, (time, values)) in enumerate(lines.items()):

@@ -25,22 +25,31 @@ def recorded() -> dict[str, Figures]:
 
 
 def sentences(figures: Mapping[str, Figures]) -> list[tuple[Path, str]]:
-    """Page and sentence, with the numbers put in; a sentence of a case that never ran keeps its places for them."""
+    """Page and sentence, with the numbers put in; a sentence of a case that never ran keeps its places for them.
+
+    Raises:
+        ValueError: a sentence quotes a number that no run gives.
+    """
     entries = tomllib.loads(SENTENCES.read_text(encoding="utf-8"))["sentence"]
-    return [
-        (
-            HERE.parent / entry["page"],
-            entry["says"].format_map(figures) if entry["of"] in figures else entry["says"],
-        )
-        for entry in entries
-    ]
+    filled = []
+    for entry in entries:
+        says = entry["says"]
+        if entry["of"] in figures:
+            try:
+                says = says.format_map(figures)
+            except KeyError as missing:
+                raise ValueError(f"no run gives {missing}, quoted by {entry['page']}: {says}") from None
+        filled.append((HERE.parent / entry["page"], says))
+    return filled
 
 
 def record(found: Mapping[str, Figures]) -> None:
     """Write the numbers of cases, four digits each, and put them into the pages in place of the last ones.
 
+    No file is written before all of them are known.
+
     Raises:
-        ValueError: a page does not hold a sentence as it was.
+        ValueError: a page does not hold a sentence as it was, or a run no longer gives a number that one quotes.
     """
     before = recorded()
     after = before | {
@@ -50,11 +59,14 @@ def record(found: Mapping[str, Figures]) -> None:
         }
         for case, runs in found.items()
     }
+    pages: dict[Path, str] = {}
     for (page, old), (_, new) in zip(sentences(before), sentences(after), strict=True):
-        text = page.read_text(encoding="utf-8")
+        text = pages.get(page) or page.read_text(encoding="utf-8")
         if old not in text:
             raise ValueError(f"{page.name} does not say: {old}")
-        page.write_text(text.replace(old, new), encoding="utf-8")
+        pages[page] = text.replace(old, new)
+    for page, text in pages.items():
+        page.write_text(text, encoding="utf-8")
     tables = [
         f'[{case}."{run}"]\n' + "".join(f"{name} = {value!r}\n" for name, value in numbers.items())
         for case, runs in after.items()

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass, replace
+from itertools import product
 from pathlib import Path
 
 import numpy as np
@@ -16,10 +17,13 @@ from matplotlib.figure import Figure
 from rich.table import Table
 
 from benchmarks.chapter_4 import (
+    SKIN,
     STANDARD,
+    TWO_SKINS,
     Figures,
     HeadInjury,
     center_acceleration,
+    described,
     imbalance,
     momentum_imbalance,
     subject,
@@ -38,8 +42,6 @@ from musclesolve.dynamics.model.model import Model
 from musclesolve.report.picture.save_picture import save_picture
 
 FRAMES = np.linspace(0.0, 1.3, 5_201)
-SKIN = 3.5e5
-"""Stiffness of the skin on a hard ground [N/m^1.5], as in `forward_surfaces.toml`."""
 STRIKING = (
     "head",
     "upper_torso",
@@ -50,6 +52,8 @@ STRIKING = (
     "forearm_r",
     "forearm_l",
 )
+"""Parts of the player that can touch those of `STRUCK`: chosen, and it decides how the man falls (a run in which all
+can touch is one of `RUNS`)."""
 STRUCK = (
     "lower_torso",
     "upper_torso",
@@ -62,6 +66,7 @@ STRUCK = (
     "hand_r",
     "hand_l",
 )
+"""Parts of the man that the player can touch: not head, shoulders, upper arms, shanks and feet."""
 
 
 @dataclass(frozen=True)
@@ -70,7 +75,8 @@ class Tackle:
 
     offset: how far to the left of the man the player runs [m]; lean of his trunk and flexion of his knees [deg]; skin
     and head: factors on the stiffness of the body's contacts, the second on that of the head with the ground; friction
-    with the ground, grip between the players; restitution e of (4.3).
+    with the ground, grip between the players; restitution e of (4.3); everything: all parts of one can touch all of the
+    other, not only those of `STRUCK` and `STRIKING`.
     """
 
     offset: float = 0.0
@@ -83,6 +89,7 @@ class Tackle:
     restitution: float = 0.5
     mass: float = 75.0
     player_speed: float = 3.0
+    everything: bool = False
 
 
 FRONTAL, OFFSET = Tackle(), Tackle(offset=-0.15)
@@ -90,6 +97,7 @@ RUNS = {
     "frontal": FRONTAL,
     "offset": OFFSET,
     "offset, head as on stone": replace(OFFSET, head=12.0),
+    "offset, all parts touch": replace(OFFSET, everything=True),
 }
 PRINTED = {"frontal": ("0.63", "", "1.20", "", "", ""), "offset": ("0.63", "", "140", "2170", "873", "")}
 
@@ -97,13 +105,13 @@ PRINTED = {"frontal": ("0.63", "", "1.20", "", "", ""), "offset": ("0.63", "", "
 def tackle_case(folder: Path, who: str = STANDARD) -> Figures:
     """Simulate all tackles, print and draw them."""
     heads = "head meets floor after [s]", "at [m/s]", "peak [g]", "SI", "HIC 15 ms", "HIC 36 ms"
-    table = Table("tackle", *heads, "seconds", "off: energy, momentum")
+    table = Table("tackle", *heads, "CPU [s]", "off: energy, momentum")
     found, runs = {}, {}
     for name, how in RUNS.items():
-        begin = time.perf_counter()
+        begin = time.process_time()
         run = runs[name] = tackle(how, who)
-        seconds = time.perf_counter() - begin
-        one = found[name] = figures(run)
+        seconds = time.process_time() - begin
+        one = found[name] = figures(run) | {"until": float(run.time[-1])}
         touch = (f"{one['touch']:.2f}", f"{one['speed']:.2f}") if one["blows"] else ("-", "-")
         row = (*touch, f"{one['peak']:.0f}", f"{one['severity']:.0f}")
         table.add_row(
@@ -115,7 +123,7 @@ def tackle_case(folder: Path, who: str = STANDARD) -> Figures:
             save_picture(run, folder / f"tackle_{name}.html", title=f"Tackle, {name}")
             console.print(f"moving picture: {folder / f'tackle_{name}.html'}")
     console.print(table)
-    write(folder, pictures(runs))
+    write(folder, pictures(runs, who))
     return found
 
 
@@ -141,11 +149,14 @@ def tackle(how: Tackle, who: str = STANDARD, frames: Array = FRAMES) -> ContactS
             factor = how.head if skin == f"{name} head" else how.skin
             laws[skin] = replace(law, stiffness=factor * law.stiffness)
         chosen |= pairs_with(FLOOR, skins, laws)
-    # Two skins one behind the other: half as stiff at the same depth, K / 2^1.5.
     flesh = HertzContact(
-        how.skin * SKIN / 2.0**1.5, restitution=how.restitution, friction=how.grip, slip_speed=0.05
+        how.skin * TWO_SKINS, restitution=how.restitution, friction=how.grip, slip_speed=0.05
     )
-    chosen |= {(f"man {one}", f"player {two}"): flesh for one in STRUCK for two in STRIKING}
+    touching = [(one, two) for one in STRUCK for two in STRIKING]
+    if how.everything:
+        parts = [skin.name.removeprefix("man ") for skin in surfaces["man"]]
+        touching = list(product(parts, parts))
+    chosen |= {(f"man {one}", f"player {two}"): flesh for one, two in touching}
     models = {"man": man, "player": player}
     pairs = ContactPairs.build(models, [FLOOR, *surfaces["man"], *surfaces["player"]], chosen)
     place(man, upright, (0.0, 0.0), surfaces["man"])
@@ -186,15 +197,17 @@ def figures(run: ContactSimulation) -> dict[str, float]:
     }
 
 
-def pictures(runs: dict[str, ContactSimulation]) -> dict[str, Figure]:
+def pictures(runs: dict[str, ContactSimulation], who: str) -> dict[str, Figure]:
     """Figures 4.6 to 4.8: motion of both tackles, forward acceleration of the head, force on the right shoulder."""
     both = {name: runs[name] for name in ("frontal", "offset")}
     drawn = {}
-    for letter, run in zip("ab", both.values(), strict=True):
+    for letter, (name, run) in zip("ab", both.items(), strict=True):
         drawn[f"4.6{letter}"] = sequence(
             run,
             (0.0, 0.25, 0.5, 0.75, 1.0),
             {"side": ((-2.2, 1.3), (-0.1, 1.9)), "front": ((-1.2, 1.2), (-0.1, 1.9))},
+            title=f"Tackle, {name}",
+            about=about(RUNS[name], who),
         )
     drawn["4.7"] = histories(
         "Acceleration of head and neck of the tackled man",
@@ -202,14 +215,28 @@ def pictures(runs: dict[str, ContactSimulation]) -> dict[str, Figure]:
             f"({letter}) {name}": ("[g]", accelerations(run))
             for letter, (name, run) in zip("ab", both.items(), strict=True)
         },
+        about(FRONTAL, who, OFFSET),
     )
     offset = runs["offset"]
     shoulders = {
         side: (offset.time, np.linalg.norm(offset.force_on(f"man shoulder_{side[0]}"), axis=1))
         for side in ("right", "left")
     }
-    drawn["4.8"] = histories("Offset tackle, force of the ground on the shoulders", {"": ("[N]", shoulders)})
+    drawn["4.8"] = histories(
+        "Offset tackle, force of the ground on the shoulders", {"": ("[N]", shoulders)}, about(OFFSET, who)
+    )
     return drawn
+
+
+def about(how: Tackle, who: str, *others: Tackle) -> str:
+    """Subject and chosen values of a tackle, and the offsets of others; two lines."""
+    offsets = " and ".join(f"{one.offset:g}" for one in (how, *others))
+    return (
+        f"{described(who)}; player of {how.mass:g} kg at {how.player_speed:g} m/s; chosen: offset {offsets} m, "
+        f"his trunk leans by {how.lean:g} deg, knees bent by {how.crouch:g} deg,\n"
+        f"skin {how.skin * SKIN:.2g} N/m^1.5, friction with the ground {how.friction:g}, between the players "
+        f"{how.grip:g}, restitution {how.restitution:g}, which parts of the players can touch"
+    )
 
 
 def accelerations(run: ContactSimulation) -> dict[str, tuple[Array, Array]]:

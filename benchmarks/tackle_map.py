@@ -1,12 +1,13 @@
 """The tackle of Silva (2003), 4.1, as a map: what the head feels over all that the text does not say.
 
-    python -m benchmarks.tackle_map [TABLE.csv] [--runs 64] [--speed 3] [--processes 2]
+    python -m benchmarks.tackle_map [TABLE.csv] [--runs 64] [--speed 3] [--processes 2] [--resume] [--record]
 
 The text has the mass and the speed of the player, and for the offset tackle a peak of 140 g, a severity index of 2170
 and a head injury criterion of 873, 0.63 s after the first touch. All else is varied here at once (`RANGES`, points of
 Sobol's sequence, so that half the runs are a design as well). Beside the table: which runs reach the printed numbers,
 how each number goes with each quantity (Spearman's rank correlation), and what the printed numbers imply by
-themselves: closed forms of pulses of half a sine.
+themselves: closed forms of pulses of half a sine. Ctrl-C ends the runs under way; `--resume` goes on with the table.
+`--record` puts the numbers into the documentation (`benchmarks.recorded_figures`).
 """
 
 from __future__ import annotations
@@ -14,10 +15,12 @@ from __future__ import annotations
 import argparse
 import csv
 import os
-from collections.abc import Iterator
+import signal
+from collections.abc import Iterator, Mapping
 from concurrent.futures import ProcessPoolExecutor, as_completed
+from contextlib import closing
 from dataclasses import asdict, dataclass
-from multiprocessing import get_context
+from multiprocessing import active_children, get_context
 from pathlib import Path
 from typing import Any
 
@@ -30,6 +33,7 @@ from scipy.special import beta
 from scipy.stats import qmc, spearmanr
 
 from benchmarks.chapter_4 import STANDARD, SUBJECTS, subject
+from benchmarks.recorded_figures import record, recorded
 from benchmarks.tackle import Tackle, figures, tackle
 from benchmarks.timing import console
 from musclesolve._util.arrays import Array
@@ -66,6 +70,9 @@ QUANTITIES = {
 FOUND = (*QUANTITIES, "criterion_36", "energy_off", "momentum_off")
 HEAD = 4.241
 """Mass of the head [kg] (Table 3.2)."""
+COLUMNS = ("run", "subject", *Tackle.__dataclass_fields__, *FOUND, "fault")
+QUOTED = {3.0: 64, 6.0: 16}
+"""Maps that the documentation quotes: speed of the player [m/s] -> runs."""
 
 
 def main(arguments: list[str] | None = None) -> None:
@@ -76,34 +83,100 @@ def main(arguments: list[str] | None = None) -> None:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("table", nargs="?", type=Path, default=Path("tackle_map.csv"), metavar="TABLE.csv")
-    parser.add_argument("--runs", type=int, default=64, help="a power of two")
-    parser.add_argument("--speed", type=float, default=3.0, help="of the player [m/s]")
+    parser.add_argument("--runs", type=at_least_one, default=64, help="a power of two")
+    parser.add_argument("--speed", type=speed_of_player, default=3.0, help="of the player [m/s]")
     parser.add_argument("--subject", choices=SUBJECTS, default=STANDARD)
-    parser.add_argument("--processes", type=int, default=os.cpu_count() or 1)
-    given = parser.parse_args(arguments)
-    console.print(implied())
-    (speed, stiffness), (ours, fall) = single_blow(), head_skin()
-    console.print(
-        f"A head alone has the printed peak and HIC if it meets the ground at {speed:.1f} m/s, "
-        f"{stiffness / ours:.1f} times as stiff as ours. Falling freely from standing it meets the ground after "
-        f"{np.sqrt(2.0 * fall / STANDARD_GRAVITY):.2f} s at {np.sqrt(2.0 * fall * STANDARD_GRAVITY):.1f} m/s."
+    parser.add_argument("--processes", type=at_least_one, default=os.cpu_count() or 1)
+    parser.add_argument(
+        "--resume", action="store_true", help="keep the runs of TABLE.csv, compute the others"
     )
-    rows = []
-    with given.table.open("w", newline="", encoding="utf-8") as file:
-        writer = csv.DictWriter(file, ("run", *Tackle.__dataclass_fields__, *FOUND, "fault"))
-        writer.writeheader()
-        for row in computed(design(given.runs, given.speed), given.subject, given.processes):
-            rows.append(row)
-            writer.writerow(row)
-            file.flush()  # a map that is interrupted keeps what it has
+    parser.add_argument("--record", action="store_true", help="put the numbers into the documentation")
+    given = parser.parse_args(arguments)
+    if given.record and (given.subject != STANDARD or QUOTED.get(given.speed) != given.runs):
+        quoted = " or ".join(f"--speed {speed:g} --runs {runs}" for speed, runs in QUOTED.items())
+        parser.error(f"the documentation quotes the subject {STANDARD!r} and {quoted}")
+    tackles = design(given.runs, given.speed)
+    try:
+        given.table.parent.mkdir(parents=True, exist_ok=True)
+        rows = kept(given.table, tackles, given.subject) if given.resume else []
+        file = given.table.open("a" if given.resume else "w", newline="", encoding="utf-8")
+    except (OSError, ValueError) as fault:
+        parser.error(str(fault))
+    console.print(implied())
+    alone = head_alone_as_printed()
+    console.print(
+        f"A head alone has the printed peak and HIC if it meets the ground at {alone['speed']:.1f} m/s, "
+        f"{alone['stiffer']:.1f} times as stiff as ours. Falling freely from standing it meets the ground after "
+        f"{alone['fall_time']:.2f} s at {alone['fall_speed']:.1f} m/s."
+    )
+    known = {row["run"] for row in rows}
+    missing = {k: how for k, how in enumerate(tackles) if k not in known}
+    with file, closing(computed(missing, given.subject, given.processes)) as finished:
+        writer = csv.DictWriter(file, COLUMNS)
+        if not file.tell():
+            writer.writeheader()
+        try:
+            for row in finished:
+                rows.append(row)
+                writer.writerow(row)
+                file.flush()  # a map that is interrupted keeps what it has
+        except KeyboardInterrupt:
+            console.print(
+                f"stopped: {len(rows)} of {len(tackles)} runs in {given.table}; --resume goes on with it"
+            )
+            raise SystemExit(130) from None
+    console.print(f"{len(rows)} runs in {given.table}")
+    if np.isfinite(column(rows, "speed")).sum() < 3:
+        console.print("The head meets the floor in less than three of them: no summary.")
+        return
     for table in summary(rows):
         console.print(table)
-    speed_power, head_power = powers(rows)
+    numbers = said(rows)
     console.print(
-        f"The peak goes with speed^{speed_power:.2f} and (stiffness of the head)^{head_power:.2f}; "
-        "a head alone: 1.20 and 0.40."
+        f"The peak goes with speed^{numbers['speed_power']:.2f} and (stiffness of the head)^"
+        f"{numbers['head_power']:.2f}; a head alone: 1.20 and 0.40."
     )
-    console.print(f"{len(rows)} runs in {given.table}")
+    if given.record:
+        maps = recorded().get("map", {}) | {f"{given.speed:g} mps": numbers, "a head alone": alone}
+        record({"map": maps})
+
+
+def at_least_one(text: str) -> int:
+    """A count of the command line."""
+    if (value := int(text)) < 1:
+        raise argparse.ArgumentTypeError(f"{value} is less than one")
+    return value
+
+
+def speed_of_player(text: str) -> float:
+    """A speed of the command line [m/s]."""
+    if not 0.0 < (value := float(text)) <= 20.0:
+        raise argparse.ArgumentTypeError(f"{text} m/s: a player runs with more than 0 and at most 20")
+    return value
+
+
+def kept(table: Path, tackles: list[Tackle], who: str) -> list[dict[str, Any]]:
+    """Rows of a table of the same design.
+
+    Raises:
+        ValueError: a table of something else.
+    """
+    rows = []
+    with table.open(newline="", encoding="utf-8") as file:
+        for line in csv.DictReader(file):
+            try:
+                row: dict[str, Any] = {"run": int(line["run"]), "subject": line["subject"]}
+                row |= {name: float(line[name]) for name in (*RANGES, "player_speed", *FOUND)}
+                how = tackles[row["run"]]
+                same = row["subject"] == who and all(
+                    row[name] == getattr(how, name) for name in (*RANGES, "player_speed")
+                )
+            except (KeyError, IndexError, TypeError, ValueError):
+                same = False
+            if not same:
+                raise ValueError(f"{table} holds runs of another map")
+            rows.append(row)
+    return rows
 
 
 def design(runs: int, speed: float) -> list[Tackle]:
@@ -121,25 +194,37 @@ def design(runs: int, speed: float) -> list[Tackle]:
 
 def one_run(how: Tackle, who: str) -> dict[str, Any]:
     """A row of the table; a simulation that stops has only its reason."""
+    row = {"subject": who} | asdict(how)
     try:
         run = tackle(how, who)
     except MuscleSolveError as fault:
-        return asdict(how) | dict.fromkeys(FOUND, float("nan")) | {"fault": str(fault)}
-    return asdict(how) | figures(run) | {"fault": ""}
+        return row | dict.fromkeys(FOUND, float("nan")) | {"fault": str(fault)}
+    return row | figures(run) | {"fault": ""}
 
 
-def computed(tackles: list[Tackle], who: str, processes: int) -> Iterator[dict[str, Any]]:
-    """Rows of all runs as they are finished, from processes of one thread each."""
+def computed(tackles: Mapping[int, Tackle], who: str, processes: int) -> Iterator[dict[str, Any]]:
+    """Rows of all runs as they are finished, from processes of one thread each, which end with the iterator."""
     os.environ |= {"OMP_NUM_THREADS": "1", "NUMBA_NUM_THREADS": "1"}
-    with (
-        ProcessPoolExecutor(processes, get_context("spawn")) as pool,
-        Progress(console=console, transient=True) as bar,
-    ):
+    pool = ProcessPoolExecutor(processes, get_context("spawn"))
+    with Progress(console=console, transient=True) as bar:
         task = bar.add_task("tackles", total=len(tackles))
-        waiting = {pool.submit(one_run, how, who): k for k, how in enumerate(tackles)}
-        for done in as_completed(waiting):
-            yield {"run": waiting[done]} | done.result()
-            bar.advance(task)
+        before = signal.signal(
+            signal.SIGINT, signal.SIG_IGN
+        )  # for the processes, which start with it: no tracebacks
+        try:
+            waiting = {pool.submit(one_run, how, who): k for k, how in tackles.items()}
+        finally:
+            signal.signal(signal.SIGINT, before)
+        try:
+            for done in as_completed(waiting):
+                yield {"run": waiting[done]} | done.result()
+                bar.advance(task)
+        except BaseException:
+            for process in active_children():
+                process.terminate()
+            raise
+        finally:
+            pool.shutdown(cancel_futures=True)
 
 
 def head_skin() -> tuple[float, float]:
@@ -185,6 +270,34 @@ def summary(rows: list[dict[str, Any]]) -> list[Table]:
     for name in (*QUANTITIES, *RANGES):
         top.add_row(name, *(f"{row[name]:.3g}" for row in hardest))
     return [reached, goes, top]
+
+
+def said(rows: list[dict[str, Any]]) -> dict[str, float]:
+    """What the documentation says of a map, and the numbers of the runs with the slowest head and the largest HIC."""
+    hit = [row for row in rows if np.isfinite(row["speed"])]
+    touch, speed = column(hit, "touch"), column(hit, "speed")
+    hard = [row for row in hit if row["peak"] >= PRINTED["peak"]]
+    over = {name: column(hit, name) for name in ("severity", "criterion_15")}
+    speed_power, head_power = powers(rows)
+    return {
+        "runs": len(rows),
+        "hit": len(hit),
+        "earliest": float(touch.min()),
+        "latest": float(touch.max()),
+        "slowest": float(speed.min()),
+        "slowest_run": hit[int(speed.argmin())]["run"],
+        "middle": float(np.median(speed)),
+        "fastest": float(speed.max()),
+        "as_hard": len(hard),
+        "least_head": min((row["head"] for row in hard), default=float("nan")),
+        "severity": float(over["severity"].max()),
+        "criterion_15": float(over["criterion_15"].max()),
+        "hardest_run": hit[int(over["criterion_15"].argmax())]["run"],
+        "severity_reached": int((over["severity"] >= PRINTED["severity"]).sum()),
+        "criterion_reached": int((over["criterion_15"] >= PRINTED["criterion_15"]).sum()),
+        "speed_power": speed_power,
+        "head_power": head_power,
+    }
 
 
 def powers(rows: list[dict[str, Any]]) -> tuple[float, float]:
@@ -259,6 +372,32 @@ def single_blow(restitution: float = 0.5) -> tuple[float, float]:
     return float(speed), float(stiffness)
 
 
+def head_alone_as_printed() -> dict[str, float]:
+    """How a head alone has the printed peak and criterion (speed [m/s], times as stiff as ours), and how it falls
+    freely from standing ([s], [m/s]); the half-sine of both: duration [ms], change of speed [m/s], severity index.
+    """
+    (speed, stiffness), (ours, fall) = single_blow(), head_skin()
+    pulse = half_sine_of_criterion()
+    return {
+        "speed": speed,
+        "stiffer": stiffness / ours,
+        "fall_time": float(np.sqrt(2.0 * fall / STANDARD_GRAVITY)),
+        "fall_speed": float(np.sqrt(2.0 * fall * STANDARD_GRAVITY)),
+        "lasts": 1e3 * pulse.duration,
+        "changes": pulse.speed,
+        "severity": pulse.severity,
+        "twice": 2.0 * pulse.severity,
+        "ratio": pulse.severity / pulse.criterion(),
+        "ratio_of_two": 2.0 * pulse.severity / pulse.criterion(),
+    }
+
+
+def half_sine_of_criterion() -> HalfSine:
+    """The half-sine of the printed peak and criterion."""
+    peak, _, criterion = PRINTED.values()
+    return HalfSine(peak, brentq(lambda t: HalfSine(peak, t).criterion() - criterion, 1e-3, 0.015))
+
+
 def implied() -> Table:
     """What one blow would have to be for two of the printed numbers at a time, and what it makes of the third."""
     peak, severity, criterion = PRINTED.values()
@@ -266,7 +405,7 @@ def implied() -> Table:
     table = Table(
         "half-sines of", "peak [g]", "lasts [ms]", "SI", "HIC", "SI / HIC", "changes the speed by [m/s]"
     )
-    by_criterion = HalfSine(peak, brentq(lambda t: HalfSine(peak, t).criterion() - criterion, 1e-3, 0.015))
+    by_criterion = half_sine_of_criterion()
     by_severity = HalfSine(peak, severity / shape)
 
     def both(duration: float) -> HalfSine:

@@ -2,18 +2,29 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
+
 import numpy as np
 import pytest
 from thorough import THOROUGH
 
-from benchmarks import recorded_figures
+from benchmarks import recorded_figures, tackle_map
 from benchmarks.chapter_4 import SUBJECTS, asymmetry, imbalance, momentum_imbalance, subject
 from benchmarks.recorded_figures import recorded, sentences
 from benchmarks.sled import SPEED, belted, figures, sled
 from benchmarks.sled_belts import MIDDLE, harness, way
 from benchmarks.tackle import FRONTAL, RUNS, tackle
 from benchmarks.tackle import figures as tackle_figures
-from benchmarks.tackle_map import RANGES, HalfSine, design, head_alone, powers
+from benchmarks.tackle_map import (
+    FOUND,
+    RANGES,
+    HalfSine,
+    design,
+    head_alone,
+    head_alone_as_printed,
+    powers,
+    said,
+)
 from musclesolve.constants import STANDARD_GRAVITY
 from musclesolve.motion.signals.injury_criteria import head_injury_criterion, severity_index
 
@@ -87,6 +98,26 @@ def test_recording_puts_new_numbers_into_the_pages(tmp_path, monkeypatch):
         recorded_figures.record({"sled": {"belted": {"peak": 22.0}}})
 
 
+def test_recording_that_fails_leaves_all_pages_as_they_were(tmp_path, monkeypatch):
+    first, second = tmp_path / "first.md", tmp_path / "second.md"
+    quoted = "".join(
+        f'[[sentence]]\npage = "{page}"\nof = "sled"\nsays = "{{sled[belted][{name}]:.0f}}"\n'
+        for page, name in ((first, "peak"), (second, "lap"))
+    )
+    for name, text in (("FIGURES", '[sled."belted"]\npeak = 1.0\nlap = 2.0\n'), ("SENTENCES", quoted)):
+        file = tmp_path / name
+        file.write_text(text, encoding="utf-8")
+        monkeypatch.setattr(recorded_figures, name, file)
+    first.write_text("1", encoding="utf-8")
+    second.write_text("3", encoding="utf-8")
+    with pytest.raises(ValueError, match=r"second\.md does not say: 2"):
+        recorded_figures.record({"sled": {"belted": {"peak": 5.0, "lap": 6.0}}})
+    with pytest.raises(ValueError, match=r"no run gives 'lap', quoted by .*second\.md"):
+        recorded_figures.record({"sled": {"belted": {"peak": 5.0, "lap": float("nan")}}})
+    assert first.read_text(encoding="utf-8") == "1"
+    assert recorded()["sled"]["belted"]["peak"] == 1.0
+
+
 def test_a_symmetric_belt_leaves_the_occupant_symmetric_and_another_does_not():
     until = np.linspace(0.0, 0.11, 12)
     assert asymmetry(sled(belt=harness, frames=until), "occupant", MIDDLE) < 1e-9
@@ -139,3 +170,65 @@ def test_the_design_of_the_map_lies_within_its_ranges():
         values = [getattr(how, name) for how in tackles]
         assert least <= min(values) < max(values) <= most
     assert {how.player_speed for how in tackles} == {4.0}
+
+
+def test_a_head_alone_is_as_recorded():
+    wanted = recorded()["map"]["a head alone"]
+    assert head_alone_as_printed() == pytest.approx(wanted, rel=1e-3)
+
+
+@pytest.mark.skipif(not THOROUGH, reason="half a minute")
+@pytest.mark.parametrize(("run", "quantity"), [("slowest_run", "speed"), ("hardest_run", "criterion_15")])
+def test_runs_of_the_map_are_as_recorded(run, quantity):
+    wanted = recorded()["map"]["3 mps"]
+    found = tackle_figures(tackle(design(64, 3.0)[int(wanted[run])]))
+    assert found[quantity] == pytest.approx(wanted["slowest" if quantity == "speed" else quantity], rel=2e-2)
+
+
+def row(number, **others):
+    """A row of the map, made up."""
+    made = {name: 1.0 + number for name in FOUND} | {"fault": "", "subject": "printed", "run": number}
+    return asdict(design(4, 3.0)[number]) | made | others
+
+
+def test_what_is_said_of_a_map_is_that_of_its_rows():
+    rows = [row(0, speed=np.nan), row(1, peak=150.0, head=9.0), row(2, speed=0.5), row(3, severity=2200.0)]
+    numbers = said(rows)
+    assert (numbers["runs"], numbers["hit"], numbers["as_hard"], numbers["least_head"]) == (4, 3, 1, 9.0)
+    assert (numbers["slowest"], numbers["slowest_run"], numbers["fastest"]) == (0.5, 2, 4.0)
+    assert (numbers["severity_reached"], numbers["criterion_reached"], numbers["hardest_run"]) == (1, 0, 3)
+
+
+def test_a_map_that_is_stopped_goes_on(tmp_path, monkeypatch, capsys):
+    table, asked = tmp_path / "new" / "map.csv", []
+
+    def stopped(tackles, *_):
+        asked.append(sorted(tackles))
+        yield row(2)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(tackle_map, "implied", lambda: "")
+    monkeypatch.setattr(tackle_map, "computed", stopped)
+    with pytest.raises(SystemExit) as ended:
+        tackle_map.main([str(table), "--runs", "4"])
+    assert ended.value.code == 130 and "1 of 4 runs" in capsys.readouterr().out
+    monkeypatch.setattr(
+        tackle_map, "computed", lambda tackles, *_: (row(k) for k in asked.append(sorted(tackles)) or tackles)
+    )
+    tackle_map.main([str(table), "--runs", "4", "--resume"])
+    assert asked == [[0, 1, 2, 3], [0, 1, 3]]
+    assert "4 runs" in capsys.readouterr().out
+    assert len(table.read_text(encoding="utf-8").splitlines()) == 5
+    with pytest.raises(SystemExit):
+        tackle_map.main([str(table), "--runs", "4", "--speed", "4", "--resume"])
+    assert "runs of another map" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [["."], ["--runs", "0"], ["--runs", "x"], ["--processes", "0"], ["--speed", "-3"], ["--speed", "nan"]],
+)
+def test_what_a_map_cannot_be_made_of_is_said(arguments, capsys):
+    with pytest.raises(SystemExit) as ended:
+        tackle_map.main(arguments)
+    assert ended.value.code == 2 and "error:" in capsys.readouterr().err
