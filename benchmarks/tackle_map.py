@@ -205,26 +205,29 @@ def one_run(how: Tackle, who: str) -> dict[str, Any]:
 def computed(tackles: Mapping[int, Tackle], who: str, processes: int) -> Iterator[dict[str, Any]]:
     """Rows of all runs as they are finished, from processes of one thread each, which end with the iterator."""
     os.environ |= {"OMP_NUM_THREADS": "1", "NUMBA_NUM_THREADS": "1"}
+
+    def stop(*_: object) -> None:
+        """The first Ctrl-C; another one would fall into the end of the processes."""
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+        raise KeyboardInterrupt
+
     pool = ProcessPoolExecutor(processes, get_context("spawn"))
-    with Progress(console=console, transient=True) as bar:
-        task = bar.add_task("tackles", total=len(tackles))
-        before = signal.signal(
-            signal.SIGINT, signal.SIG_IGN
-        )  # for the processes, which start with it: no tracebacks
-        try:
-            waiting = {pool.submit(one_run, how, who): k for k, how in tackles.items()}
-        finally:
-            signal.signal(signal.SIGINT, before)
-        try:
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)  # as the processes start: no tracebacks of theirs
+    try:
+        waiting = {pool.submit(one_run, how, who): k for k, how in tackles.items()}
+        with Progress(console=console, transient=True) as bar:
+            task = bar.add_task("tackles", total=len(tackles))
+            signal.signal(signal.SIGINT, stop)
             for done in as_completed(waiting):
                 yield {"run": waiting[done]} | done.result()
                 bar.advance(task)
-        except BaseException:
-            for process in active_children():
-                process.terminate()
-            raise
-        finally:
-            pool.shutdown(cancel_futures=True)
+    except BaseException:
+        for process in active_children():
+            process.terminate()
+        raise
+    finally:
+        pool.shutdown(cancel_futures=True)
+        signal.signal(signal.SIGINT, before)
 
 
 def head_skin() -> tuple[float, float]:
