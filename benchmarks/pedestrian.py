@@ -1,6 +1,6 @@
 """A pedestrian is struck by the corner of a bus and may be run over (Silva 2003, 4.5; figures 4.35 to 4.40).
 
-    python -m benchmarks.pedestrian [FOLDER] [--position 3 ...] [--speed 30 ...] [--friction 0.3] [--subject printed]
+    python -m benchmarks.pedestrian [FOLDER] [--position 3 ...] [--speed 30 ...] [--friction 0.3] [--others]
 
 What the text says: a bus of twelve tons, which keeps its speed of 20, 25, 30, 35 or 40 km/h, meets with the right
 corner of its front the left hip of a man who has turned his back to it, his shoulder line at 80 degrees to the bus.
@@ -43,6 +43,7 @@ from benchmarks.chapter_4 import (
     Figures,
     HeadInjury,
     center_acceleration,
+    described,
     imbalance,
     momentum_imbalance,
     states_at,
@@ -63,7 +64,7 @@ from musclesolve.dynamics.forward.joint_resistance import JointResistance
 from musclesolve.dynamics.forward.simulate import Pulse, mass_center, momentum, no_pulse
 from musclesolve.dynamics.model.model import Model
 from musclesolve.dynamics.rotations import rotation_about
-from musclesolve.plotting.page.page_style import TEXT
+from musclesolve.plotting.page.page_style import NOTE_COLOR, TEXT
 from musclesolve.plotting.page.sheet import heading
 from musclesolve.report.picture.save_picture import save_picture
 
@@ -77,8 +78,8 @@ SHOULDER_LINE = 80.0
 LEAN = 25.0
 """Of the trunk to the front [deg]."""
 STEP = {
-    "hip_flexion_r": 22.0 + LEAN,
-    "hip_flexion_l": -12.0 + LEAN,
+    "hip_flexion_r": 22.0,
+    "hip_flexion_l": -12.0,
     "knee_flexion_r": 8.0,
     "knee_flexion_l": 12.0,
     "shoulder_flexion_r": 10.0,
@@ -86,7 +87,7 @@ STEP = {
     "elbow_flexion_r": 20.0,
     "elbow_flexion_l": 20.0,
 }
-"""Angles of the joints [deg]: the right leg before the left, the left arm before the right."""
+"""Angles of the joints [deg], of the hips from the vertical: right leg before left, left arm before right."""
 MASS = 12_000.0
 LENGTH, WIDTH, HEIGHT, SILL = 12.17, 2.55, 3.12, 0.32
 ROUNDING = 0.1
@@ -100,20 +101,51 @@ CLEARANCE = 0.001
 """Between man and ground, and man and bus, at the start [m]."""
 BEYOND, FALL = 1.0, 1.3
 """How far the rear axle runs beyond where the front was at the start [m]; how long a run takes at least [s]."""
+LONGER, LONGEST = 0.5, 4.0
+"""By how much a run is longer where the axle has not passed both feet yet; how long it is at most [s]."""
 TRUNK = ("lower_torso", "upper_torso", "hip_r", "hip_l", "scapula_r", "scapula_l", "neck")
 BRAKES = 7.0
 """Deceleration of a bus that brakes [m/s2]."""
-RETURNED = 1.4
-"""Speed of a man whom a bus throws over that of the bus, at most: for the time in which he slides to rest."""
+RETURNED = 1.5
+"""Speed of a man whom a bus throws over that of the bus (the runs have 1.32 to 1.47): for the time in which he slides
+to rest.
+"""
 
 
-def bus_surfaces() -> list[Surface]:
+@dataclass(frozen=True)
+class Choices:
+    """What the text leaves open: friction with the bus and with the ground, rounding of the bus [m], lean of the trunk
+    [deg], the leg that is ahead, and how far he has turned to the left from where the bus goes [deg].
+    """
+
+    friction: float = PAINT
+    ground: float = GROUND
+    rounding: float = ROUNDING
+    lean: float = LEAN
+    left_ahead: bool = False
+    facing: float = 90.0 - SHOULDER_LINE
+
+
+CHOSEN = Choices()
+ROUGH_BUS = Choices(friction=0.6)
+OTHERS = {
+    "as chosen": CHOSEN,
+    "edges of 0.3 m": Choices(rounding=0.3),
+    "upright": Choices(lean=0.0),
+    "friction of the ground 0.9": Choices(ground=0.9),
+    "left leg ahead": Choices(left_ahead=True),
+    "turned to the right": Choices(facing=-CHOSEN.facing),
+}
+"""What is varied at IP2 with 20 km/h."""
+
+
+def bus_surfaces(rounding: float = ROUNDING) -> list[Surface]:
     """Body and right rear tire; their frame lies on the ground below the middle of the front."""
     half = 0.5 * np.array([LENGTH, WIDTH, HEIGHT - SILL])
     center = np.array([-half[0], 0.0, SILL + half[2]])
     wheel = (-REAR_AXLE, -0.5 * (WIDTH - TIRE_WIDTH), TIRE_RADIUS)
     size = (TIRE_RADIUS, 0.5 * TIRE_WIDTH, TIRE_RADIUS)
-    block = {"semi_axes": half - ROUNDING, "order": 20.0, "radius": ROUNDING, "body": "sled", "model": "bus"}
+    block = {"semi_axes": half - rounding, "order": 20.0, "radius": rounding, "body": "sled", "model": "bus"}
     return [
         Surface("bus body", center, **block),
         ellipsoid("bus tire", wheel, size, body="sled", model="bus"),
@@ -129,27 +161,21 @@ class Scene:
     man: Array
 
     @classmethod
-    def build(
-        cls,
-        in_the_way: float,
-        who: str = STANDARD,
-        friction: float = PAINT,
-        facing: float = 90.0 - SHOULDER_LINE,
-    ) -> Scene:
-        """The man's left hip reaches so far [m] into the way of the bus's right side; he looks where the bus goes, but
-        for an angle to the left [deg].
-        """
+    def build(cls, in_the_way: float, who: str = STANDARD, how: Choices = CHOSEN) -> Scene:
+        """The man's left hip reaches so far [m] into the way of the bus's right side."""
         models = {"bus": sled_model(MASS), "man": subject(who)}
-        model, bus = models["man"], bus_surfaces()
+        model, bus = models["man"], bus_surfaces(how.rounding)
         skins = body_surfaces(model, "man")
-        laws = pairs_with(FLOOR, skins, body_laws(skins, friction=GROUND))
-        laws |= pairs_with(bus[0], skins, body_laws(skins, friction=friction))
+        laws = pairs_with(FLOOR, skins, body_laws(skins, friction=how.ground))
+        laws |= pairs_with(bus[0], skins, body_laws(skins, friction=how.friction))
         pairs = ContactPairs.build(models, [FLOOR, *bus, *skins], laws)
         joints = np.zeros((1, model.tree.joint_count))
         for name, degrees in STEP.items():
-            joints[0, model.joint(name)] = np.radians(degrees)
-        turned = rotation_about(np.array([0.0, 0.0, 1.0]), np.radians([facing])) @ rotation_about(
-            np.array([0.0, 1.0, 0.0]), np.radians([LEAN])
+            side = {"r": "l", "l": "r"}[name[-1]] if how.left_ahead else name[-1]
+            flexed = degrees + how.lean if name.startswith("hip") else degrees
+            joints[0, model.joint(name[:-1] + side)] = np.radians(flexed)
+        turned = rotation_about(np.array([0.0, 0.0, 1.0]), np.radians([how.facing])) @ rotation_about(
+            np.array([0.0, 1.0, 0.0]), np.radians([how.lean])
         )
         q, points = model.tree.pose(joints, np.zeros((1, 3)), turned)[0], model.topology.point_count
         scene = cls(models, pairs, q)
@@ -178,10 +204,19 @@ class Scene:
         return simulate_contact(starts, self.pairs, times)
 
 
-def run_over(position: int, speed: float, who: str = STANDARD, friction: float = PAINT) -> ContactSimulation:
-    """A position of the eight and a speed [km/h], until the rear axle has passed and the man lies."""
-    until = max(FALL, (REAR_AXLE + BEYOND) / (speed / 3.6))
-    return Scene.build(IN_THE_WAY * position, who, friction).run(speed, np.arange(0.0, until, 0.001))
+def run_over(position: int, speed: float, who: str = STANDARD, how: Choices = CHOSEN) -> ContactSimulation:
+    """A position of the eight and a speed [km/h], until the man lies and the rear axle has passed both his feet: some
+    slide ahead of it.
+    """
+    scene, until = (
+        Scene.build(IN_THE_WAY * position, who, how),
+        max(FALL, (REAR_AXLE + BEYOND) / (speed / 3.6)),
+    )
+    while True:
+        run = scene.run(speed, np.arange(0.0, until, 0.001))
+        if until + LONGER > LONGEST or all(place[-1, 0] <= 0.0 for place in feet_from_tire(run).values()):
+            return run
+        until += LONGER
 
 
 def feet_from_tire(run: ContactSimulation) -> dict[str, Array]:
@@ -194,15 +229,23 @@ def feet_from_tire(run: ContactSimulation) -> dict[str, Array]:
 def beside_tire(run: ContactSimulation) -> float:
     """Distance [m] between the tire and the nearer foot when the axle passes it; negative: the tire runs over the foot,
     by so much of its width. Infinite where the axle passes none.
+
+    A foot off the ground counts, too: it is below the body of the bus, so lower than the axle, and the tread that comes
+    goes down there.
     """
     foot = next(skin.radius for skin in run.pairs.surfaces if skin.name == "man foot_l")
     nearest = np.inf
     for place in feet_from_tire(run).values():
         if (place[:, 0] <= 0.0).any():
-            _, sideways, height = place[int(np.argmax(place[:, 0] <= 0.0))]
-            between = abs(sideways) - 0.5 * TIRE_WIDTH - foot
-            nearest = min(nearest, between if height < 2.0 * foot else max(between, 0.0))
+            sideways = abs(place[int(np.argmax(place[:, 0] <= 0.0)), 1])
+            nearest = min(nearest, sideways - 0.5 * TIRE_WIDTH - foot)
     return float(nearest)
+
+
+def blown(run: ContactSimulation) -> float:
+    """Speed [m/s] of the man's center of mass, ahead, a tenth of a second after the first touch."""
+    motion, frame = run.motions["man"], int(np.searchsorted(run.time, 0.1 - 1e-9))
+    return float(momentum(motion.model, motion.q, motion.qd)[0][frame, 0] / motion.model.mass.total)
 
 
 def spin(run: ContactSimulation) -> tuple[float, float]:
@@ -241,6 +284,7 @@ class Outcome:
     strikes: dict[str, float]
     spin: tuple[float, float]
     beside: float
+    blown: float
     seconds: float
     imbalance: float
     momentum: float
@@ -257,6 +301,7 @@ class Outcome:
             strikes(run),
             spin(run),
             beside_tire(run),
+            blown(run),
             seconds,
             imbalance(run),
             momentum_imbalance(run, ["man"]),
@@ -266,6 +311,20 @@ class Outcome:
     def criterion(self) -> float:
         """Head injury criterion: of 15 ms where the head meets something, of 36 ms where it does not."""
         return self.head.criterion_15 if self.strikes else self.head.criterion_36
+
+    @property
+    def figures(self) -> dict[str, float]:
+        """Its numbers by name."""
+        return {
+            "criterion": self.criterion,
+            "peak": self.head.peak,
+            "turn": self.spin[0],
+            "rate": self.spin[1],
+            "beside": self.beside,
+            "blown": self.blown,
+            "energy_off": self.imbalance,
+            "momentum_off": self.momentum,
+        }
 
 
 def thrown_with(way: float, fall: float, friction: float) -> tuple[float, float]:
@@ -282,15 +341,26 @@ def thrown_with(way: float, fall: float, friction: float) -> tuple[float, float]
 class Throw:
     """A man in the middle of the front of a bus that brakes from the first touch on, seen by the bus from his left.
 
-    speed: largest of his center of mass [m/s]; way: from its place at the blow to that at rest [m]; least, most: speeds
-    that Searle's formula concludes from it (`thrown_with`) [m/s]; left: speed at the end [m/s].
+    way: of his center of mass from the blow to rest [m]; ahead, up: its speed when it is fastest [m/s]; least, most:
+    speeds that Searle's formula concludes from way and fall since then, of one thrown horizontally or upwards
+    (`thrown_with`) [m/s]; left: speed at the end [m/s]; energy_off, momentum_off: balances.
     """
 
-    speed: float
     way: float
+    ahead: float
+    up: float
     least: float
     most: float
     left: float
+    energy_off: float
+    momentum_off: float
+
+    @property
+    def searle(self) -> float:
+        """Speed ahead [m/s] that the formula concludes for the angle at which he was thrown: v cos a + mu v sin a is
+        `most`. Downwards, friction takes more where he lands, so he was faster than one thrown horizontally.
+        """
+        return self.most - GROUND * self.up
 
     @classmethod
     def of(cls, speed: float, who: str = STANDARD) -> Throw:
@@ -301,32 +371,72 @@ class Throw:
             return np.where(np.asarray(times) < stop, -BRAKES, 0.0)[:, None] * [1.0, 0.0, 0.0]
 
         until = 1.0 + RETURNED * speed / 3.6 / (GROUND * STANDARD_GRAVITY)
-        scene = Scene.build(0.5 * WIDTH + 0.1, who, facing=90.0)
-        motion = scene.run(speed, np.arange(0.0, until, 0.004), braking).motions["man"]
+        scene = Scene.build(0.5 * WIDTH + 0.1, who, Choices(facing=90.0))
+        run = scene.run(speed, np.arange(0.0, until, 0.001), braking)
+        motion = run.motions["man"]
         center = mass_center(motion.model, motion.q)
         moving = momentum(motion.model, motion.q, motion.qd)[0] / motion.model.mass.total
-        way, fall = center[-1, 0] - center[0, 0], center[0, 2] - center[-1, 2]
-        left = float(np.linalg.norm(moving[-1]))
-        return cls(float(moving[:, 0].max()), float(way), *thrown_with(way, fall, GROUND), left)
+        leaves = int(moving[:, 0].argmax())
+        slid, fall = center[-1, 0] - center[leaves, 0], center[leaves, 2] - center[-1, 2]
+        return cls(
+            float(center[-1, 0] - center[0, 0]),
+            float(moving[leaves, 0]),
+            float(moving[leaves, 2]),
+            *thrown_with(slid, fall, GROUND),
+            float(np.linalg.norm(moving[-1])),
+            imbalance(run),
+            momentum_imbalance(run, ["man"]),
+        )
+
+    @property
+    def figures(self) -> dict[str, float]:
+        """Its numbers by name, speeds in km/h."""
+        speeds = {"speed": self.ahead, "up": self.up, "least": self.least, "most": self.most}
+        return {name: 3.6 * value for name, value in (speeds | {"searle": self.searle}).items()} | {
+            "way": self.way,
+            "energy_off": self.energy_off,
+            "momentum_off": self.momentum_off,
+        }
 
 
-def pedestrian_case(
-    folder: Path,
-    who: str = STANDARD,
-    positions: Sequence[int] = POSITIONS,
-    speeds: Sequence[int] = SPEEDS,
-    friction: float = PAINT,
-) -> Figures:
-    """Simulate positions and speeds, print and draw them."""
-    cases: dict[tuple[int, int], Outcome] = {}
-    shown = positions[len(positions) // 4], speeds[len(speeds) // 2]
-    with Progress(console=console, transient=True) as bar:
-        for at in bar.track([(p, v) for p in positions for v in speeds], description="pedestrian and bus"):
-            begin = time.process_time()
-            run = run_over(*at, who, friction)
-            cases[at] = Outcome.of(run, time.process_time() - begin)
-            if at == shown:
-                kept = run
+Cases = dict[tuple[int, int], Outcome]
+"""Position and speed -> what is kept of a run."""
+
+
+def summary(cases: Cases) -> Figures:
+    """Numbers of every run, and those of all, of the sideswipes (IP1 to IP3) and of the others together."""
+    found = {f"IP{position} at {speed}": case.figures for (position, speed), case in cases.items()}
+    every = list(cases.values())
+    criteria = [case.criterion for case in every]
+    beside = [case.beside for case in every if np.isfinite(case.beside)]
+    found["all"] = {
+        "runs": len(every),
+        "median": float(np.median(criteria)),
+        "largest": max(criteria),
+        "over_1000": sum(each > 1000.0 for each in criteria),
+        "on_floor": sum("floor" in case.strikes for case in every),
+        "on_bus": sum("bus" in case.strikes for case in every),
+        "passed": len(beside),
+        "nearest": min((each for each in beside if each >= 0.0), default=np.inf),
+        "run_over": sum(each < 0.0 for each in beside),
+        "energy_off": max(case.imbalance for case in every),
+        "momentum_off": max(case.momentum for case in every),
+    }
+    for name, sideswipe in (("sideswipes", True), ("others", False)):
+        spins = np.abs([case.spin for (position, _), case in cases.items() if (position <= 3) == sideswipe])
+        if len(spins):
+            found[name] = {
+                "least_turn": float(spins[:, 0].min()),
+                "median_turn": float(np.median(spins[:, 0])),
+                "most_turn": float(spins[:, 0].max()),
+                "median_rate": float(np.median(spins[:, 1])),
+            }
+    return found
+
+
+def show(cases: Cases) -> None:
+    """Print runs, a table for each quantity."""
+    positions, speeds = (list(dict.fromkeys(at[k] for at in cases)) for k in (0, 1))
     for title, cell in (
         ("head injury criterion; peak [g]", lambda case: f"{case.criterion:.0f}; {case.head.peak:.0f}"),
         (
@@ -338,7 +448,7 @@ def pedestrian_case(
             lambda case: "{:.0f}; {:.0f}".format(*case.spin),
         ),
         (
-            "between foot and rear tire [m]",
+            "between foot and rear tire [m]; negative: run over",
             lambda case: f"{case.beside:.2f}" if np.isfinite(case.beside) else "not passed",
         ),
     ):
@@ -348,63 +458,108 @@ def pedestrian_case(
         console.print(table)
     every = list(cases.values())
     console.print(
-        "Printed: the criterion is close to zero where the head meets nothing directly and small where it does, over "
-        "1000 only at IP8 with 30 km/h; he spins until he meets the ground, in particular at IP1 to IP3; it is very "
-        "likely that the rear wheel runs over the foot, in particular below 30 km/h.\n"
         f"At most: {max(case.seconds for case in every):.1f} s of the processor, energy from nowhere "
-        f"{max(case.imbalance for case in every):.0e} of that lost, momentum "
-        f"{max(case.momentum for case in every):.0e} of the impulse."
+        f"{max(case.imbalance for case in every):.1e} of that lost, momentum "
+        f"{max(case.momentum for case in every):.1e} of the impulse (summed over frames of 1 ms)."
     )
-    found = {
-        f"IP{position} at {speed}": {
-            "criterion": case.criterion,
-            "peak": case.head.peak,
-            "turn": case.spin[0],
-            "beside": case.beside,
-        }
-        for (position, speed), case in cases.items()
-    }
-    criteria = [case.criterion for case in every]
-    beside = [case.beside for case in every if np.isfinite(case.beside)]
-    found["all"] = {
-        "median": float(np.median(criteria)),
-        "largest": max(criteria),
-        "over_1000": sum(each > 1000.0 for each in criteria),
-        "on_floor": sum("floor" in case.strikes for case in every),
-        "on_bus": sum("bus" in case.strikes for case in every),
-        "nearest": min((each for each in beside if each >= 0.0), default=np.inf),
-        "run_over": sum(each < 0.0 for each in beside),
-    }
-    for name, chosen in (("sideswipes", (1, 2, 3)), ("others", (4, 5, 6, 7, 8))):
-        turns = [abs(case.spin[0]) for (position, _), case in cases.items() if position in chosen]
-        if turns:
-            found[name] = {"least_turn": min(turns), "most_turn": max(turns)}
-    table = Table("bus that brakes [km/h]", "man [km/h]", "thrown [m]", "Searle [km/h]", "in the end [m/s]")
+
+
+def throws(speeds: Sequence[int], who: str) -> Figures:
+    """Print the throws of a bus that brakes beside the speeds that Searle's formula concludes from them."""
+    table = Table(
+        "bus that brakes [km/h]",
+        "thrown [m]",
+        "man ahead, up [km/h]",
+        "Searle, horizontally or upwards [km/h]",
+        "Searle, his angle [km/h]",
+        "in the end [m/s]",
+        "energy, momentum",
+    )
+    found = {}
     for speed in speeds:
         throw = Throw.of(speed, who)
-        found[f"thrown at {speed}"] = {
-            "speed": 3.6 * throw.speed,
-            "way": throw.way,
-            "least": 3.6 * throw.least,
-            "most": 3.6 * throw.most,
-        }
-        between = f"{3.6 * throw.least:.0f} to {3.6 * throw.most:.0f}"
+        found[f"thrown at {speed}"] = throw.figures
         table.add_row(
-            f"{speed}", f"{3.6 * throw.speed:.0f}", f"{throw.way:.1f}", between, f"{throw.left:.2f}"
+            f"{speed}",
+            f"{throw.way:.1f}",
+            f"{3.6 * throw.ahead:.1f}, {3.6 * throw.up:.1f}",
+            f"{3.6 * throw.least:.1f} to {3.6 * throw.most:.1f}",
+            f"{3.6 * throw.searle:.1f}",
+            f"{throw.left:.2f}",
+            f"{throw.energy_off:.0e}, {throw.momentum_off:.0e}",
         )
     console.print(table)
-    file = folder / "pedestrian.html"
-    save_picture(kept, file, title="Pedestrian and bus, IP{}, {} km/h".format(*shown))
-    console.print(f"moving picture: {file}")
-    write(folder, pictures(cases, kept, who))
     return found
 
 
-def pictures(cases: dict[tuple[int, int], Outcome], run: ContactSimulation, who: str) -> dict[str, Figure]:
-    """Figures 4.36 to 4.40, and the acceleration of the head."""
+def pedestrian_case(
+    folder: Path,
+    who: str = STANDARD,
+    positions: Sequence[int] = POSITIONS,
+    speeds: Sequence[int] = SPEEDS,
+    friction: float = PAINT,
+    others: bool = True,
+) -> Figures:
+    """Simulate positions and speeds, print and draw them; others: also what becomes of the feet with other choices
+    (`OTHERS`, `ROUGH_BUS`).
+    """
+    how = Choices(friction=friction)
+    runs = [(p, v, how) for p in positions for v in speeds]
+    if others:
+        runs += [(2, 20, other) for other in OTHERS.values()]
+        runs += [(p, v, ROUGH_BUS) for p in (1, 2, 3) for v in (20, 25, 30)]
+    shown = positions[len(positions) // 4], speeds[len(speeds) // 2]
+    outcomes: dict[tuple[int, int, Choices], Outcome] = {}
+    with Progress(console=console, transient=True) as bar:
+        for at in bar.track(runs, description="pedestrian and bus"):
+            if at in outcomes:
+                continue
+            begin = time.process_time()
+            run = run_over(at[0], at[1], who, at[2])
+            outcomes[at] = Outcome.of(run, time.process_time() - begin)
+            if at == (*shown, how):
+                kept = run
+    cases = {(p, v): outcomes[p, v, how] for p in positions for v in speeds}
+    show(cases)
+    console.print(
+        "Printed: the criterion is close to zero where the head meets nothing directly and small where it does, over "
+        "1000 only at IP8 with 30 km/h; he spins until he meets the ground, in particular at IP1 to IP3; it is very "
+        "likely that the rear wheel runs over the foot, in particular below 30 km/h."
+    )
+    found = summary(cases)
+    if others:
+        table = Table("IP2 with 20 km/h", "between foot and rear tire [m]")
+        for name, other in OTHERS.items():
+            beside = outcomes[2, 20, other].beside
+            found[f"IP2 at 20, {name}"] = {"beside": beside}
+            table.add_row(name, f"{beside:.2f}")
+        console.print(table)
+        rough = [case.beside for (_, _, other), case in outcomes.items() if other == ROUGH_BUS]
+        found["rough bus"] = {"runs": len(rough), "run_over": sum(each < 0.0 for each in rough)}
+        console.print(
+            "Friction {} with the bus, IP1 to IP3, 20 to 30 km/h: run over in {run_over} of {runs}.".format(
+                ROUGH_BUS.friction, **found["rough bus"]
+            )
+        )
+    found |= throws(speeds, who)
+    file = folder / "pedestrian.html"
+    save_picture(kept, file, title="Pedestrian and bus, IP{}, {} km/h".format(*shown))
+    console.print(f"moving picture: {file}")
+    write(folder, pictures(cases, kept, shown, who, how))
+    return found
+
+
+def pictures(
+    cases: Cases, run: ContactSimulation, shown: tuple[int, int], who: str, how: Choices
+) -> dict[str, Figure]:
+    """Figures 4.36 to 4.40, and the acceleration of the head; run: of the position and speed shown in 4.40."""
     positions, speeds = (list(dict.fromkeys(at[k] for at in cases)) for k in (0, 1))
     some = positions[:: max(1, len(positions) // 4)]
     sideswipes = [position for position in positions if position in (2, 3)] or positions[:1]
+    about = (
+        f"{described(who)}; chosen: shape of the bus, pose, "
+        f"positions ({1e3 * IN_THE_WAY:g} mm apart), friction {how.friction:g} with the bus, {how.ground:g} with the ground"
+    )
     drawn = {
         "4.36": positions_from_above(positions, who),
         "4.37": feet_beside_tire(
@@ -417,17 +572,28 @@ def pictures(cases: dict[tuple[int, int], Outcome], run: ContactSimulation, who:
             np.linspace(0.0, run.time[-1], 6).tolist(),
             {"side": ((-1.5, 1.5), (-1.4, 1.2)), "top": ((-1.5, 1.5), (-1.5, 2.0))},
             beside="man",
+            title="Pedestrian and bus, IP{}, {} km/h".format(*shown),
+            about=f"{about}; drawn in the frame of the man's pelvis, unturned",
         ),
     }
     middle = speeds[len(speeds) // 2]
     curves = {f"IP{p}": (cases[p, middle].time, cases[p, middle].felt) for p in some}
-    drawn["4.39_head"] = histories("Acceleration of the head", {f"bus with {middle} km/h": ("[g]", curves)})
+    drawn["4.39_head"] = histories(
+        "Acceleration of the head", {f"bus with {middle} km/h": ("[g]", curves)}, about
+    )
+    for name in ("4.36", "4.37", "4.38", "4.39"):
+        sheet = drawn[name]
+        sheet.add_header(about, sheet.style.note_pt, NOTE_COLOR)
+        sheet.fit()
     return drawn
 
 
 def positions_from_above(positions: Sequence[int], who: str) -> Figure:
     """The first touch of every position."""
-    figure, axes = panels(None, "Bus and man at the start", -(-len(positions) // 4), 4, 0.42, sharey=True)
+    columns = min(4, len(positions))
+    rows = -(-len(positions) // columns)
+    title = "Bus (grey) and man (blue) at the start, from above"
+    figure, axes = panels(None, title, rows, columns, 0.21 * rows if columns == 4 else 0.4, sharey=True)
     for panel in axes.ravel()[len(positions) :]:
         panel.set_visible(False)
     for panel, position in zip(axes.ravel(), positions, strict=False):
@@ -441,10 +607,14 @@ def positions_from_above(positions: Sequence[int], who: str) -> Figure:
                 panel.fill(*line.T, facecolor=color, edgecolor=color, alpha=0.3, linewidth=0.8)
         panel.set(xlim=(-0.8, 0.8), ylim=(-2.0, -0.4), aspect="equal")
         heading(panel, f"IP{position}: {1e3 * IN_THE_WAY * position:.0f} mm in the way")
+    for panel in axes[:, 0]:
+        panel.set_ylabel("left [m]", fontsize=TEXT)
+    for panel in axes.ravel()[max(0, len(positions) - columns) : len(positions)]:
+        panel.set_xlabel("forward [m]", fontsize=TEXT)
     return figure
 
 
-def feet_beside_tire(cases: dict[tuple[int, int], Outcome], rows: list[list[tuple[int, int]]]) -> Figure:
+def feet_beside_tire(cases: Cases, rows: list[list[tuple[int, int]]]) -> Figure:
     """Ways of the left (full) and the right foot past the tire, a panel for each list of cases."""
     figure, axes = panels(
         None, "Feet beside the rear tire (grey); right foot dashed", len(rows), 1, 0.2 + 0.2 * len(rows)
@@ -467,9 +637,10 @@ def feet_beside_tire(cases: dict[tuple[int, int], Outcome], rows: list[list[tupl
     return figure
 
 
-def criterion_map(cases: dict[tuple[int, int], Outcome], positions: list[int], speeds: list[int]) -> Figure:
+def criterion_map(cases: Cases, positions: list[int], speeds: list[int]) -> Figure:
     """The criterion over position and speed, with its numbers."""
-    figure, axes = panels(None, "Head injury criterion", 1, 1, 0.4)
+    title = "Head injury criterion: 15 ms where the head meets bus or ground, else 36 ms"
+    figure, axes = panels(None, title, 1, 1, 0.4)
     panel = axes[0, 0]
     values = np.array([[cases[position, speed].criterion for position in positions] for speed in speeds])
     panel.imshow(
@@ -480,6 +651,7 @@ def criterion_map(cases: dict[tuple[int, int], Outcome], positions: list[int], s
     panel.set(xticks=range(len(positions)), xticklabels=[f"IP{position}" for position in positions])
     panel.set(yticks=range(len(speeds)), yticklabels=speeds)
     panel.grid(False)
+    panel.set_xlabel("position", fontsize=TEXT)
     panel.set_ylabel("bus [km/h]", fontsize=TEXT)
     return figure
 
@@ -497,9 +669,14 @@ def main(arguments: list[str] | None = None) -> None:
     )
     parser.add_argument("--speed", nargs="+", type=int, choices=SPEEDS, default=SPEEDS, metavar="KM/H")
     parser.add_argument("--friction", type=float, default=PAINT, help="of the man with the bus")
+    parser.add_argument(
+        "--others", action="store_true", help="also the feet with other choices, 15 runs more"
+    )
     parser.add_argument("--subject", choices=SUBJECTS, default=STANDARD)
     given = parser.parse_args(arguments)
-    pedestrian_case(given.folder, given.subject, given.position, given.speed, given.friction)
+    if not 0.0 <= given.friction < np.inf:
+        parser.error("--friction must be 0 or more")
+    pedestrian_case(given.folder, given.subject, given.position, given.speed, given.friction, given.others)
 
 
 if __name__ == "__main__":
