@@ -65,7 +65,7 @@ from musclesolve.dynamics.forward.simulate import Pulse, mass_center, momentum, 
 from musclesolve.dynamics.model.model import Model
 from musclesolve.dynamics.rotations import rotation_about
 from musclesolve.plotting.page.page_style import NOTE_COLOR, TEXT
-from musclesolve.plotting.page.sheet import heading
+from musclesolve.plotting.page.sheet import Sheet, heading
 from musclesolve.report.picture.save_picture import save_picture
 
 SPEEDS = (20, 25, 30, 35, 40)
@@ -557,38 +557,35 @@ def pictures(
     some = positions[:: max(1, len(positions) // 4)]
     sideswipes = [position for position in positions if position in (2, 3)] or positions[:1]
     about = (
-        f"{described(who)}; chosen: shape of the bus, pose, "
-        f"positions ({1e3 * IN_THE_WAY:g} mm apart), friction {how.friction:g} with the bus, {how.ground:g} with the ground"
+        f"{described(who)}; chosen: shape of the bus, pose, positions {1e3 * IN_THE_WAY:g} mm apart, "
+        f"friction {how.friction:g} with the bus and {how.ground:g} with the ground"
     )
-    drawn = {
+    sheets = {
         "4.36": positions_from_above(positions, who),
         "4.37": feet_beside_tire(
             cases, [[(p, v) for p in positions] for v in dict.fromkeys((speeds[0], speeds[-1]))]
         ),
         "4.38": feet_beside_tire(cases, [[(p, v) for v in speeds] for p in sideswipes]),
         "4.39": criterion_map(cases, positions, speeds),
-        "4.40": sequence(
-            run,
-            np.linspace(0.0, run.time[-1], 6).tolist(),
-            {"side": ((-1.5, 1.5), (-1.4, 1.2)), "top": ((-1.5, 1.5), (-1.5, 2.0))},
-            beside="man",
-            title="Pedestrian and bus, IP{}, {} km/h".format(*shown),
-            about=f"{about}; drawn in the frame of the man's pelvis, unturned",
-        ),
     }
-    middle = speeds[len(speeds) // 2]
-    curves = {f"IP{p}": (cases[p, middle].time, cases[p, middle].felt) for p in some}
-    drawn["4.39_head"] = histories(
-        "Acceleration of the head", {f"bus with {middle} km/h": ("[g]", curves)}, about
-    )
-    for name in ("4.36", "4.37", "4.38", "4.39"):
-        sheet = drawn[name]
+    for sheet in sheets.values():
         sheet.add_header(about, sheet.style.note_pt, NOTE_COLOR)
         sheet.fit()
-    return drawn
+    motion = sequence(
+        run,
+        np.linspace(0.0, run.time[-1], 6).tolist(),
+        {"side": ((-1.5, 1.5), (-1.4, 1.2)), "top": ((-1.5, 1.5), (-1.5, 2.0))},
+        beside="man",
+        title="Pedestrian and bus, IP{}, {} km/h".format(*shown),
+        about=f"{about}; drawn in the frame of the man's pelvis, unturned",
+    )
+    middle = speeds[len(speeds) // 2]
+    curves = {f"IP{p}": (cases[p, middle].time, cases[p, middle].felt) for p in some}
+    head = histories("Acceleration of the head", {f"bus with {middle} km/h": ("[g]", curves)}, about)
+    return {**sheets, "4.40": motion, "4.39_head": head}
 
 
-def positions_from_above(positions: Sequence[int], who: str) -> Figure:
+def positions_from_above(positions: Sequence[int], who: str) -> Sheet:
     """The first touch of every position."""
     columns = min(4, len(positions))
     rows = -(-len(positions) // columns)
@@ -614,7 +611,7 @@ def positions_from_above(positions: Sequence[int], who: str) -> Figure:
     return figure
 
 
-def feet_beside_tire(cases: Cases, rows: list[list[tuple[int, int]]]) -> Figure:
+def feet_beside_tire(cases: Cases, rows: list[list[tuple[int, int]]]) -> Sheet:
     """Ways of the left (full) and the right foot past the tire, a panel for each list of cases."""
     figure, axes = panels(
         None, "Feet beside the rear tire (grey); right foot dashed", len(rows), 1, 0.2 + 0.2 * len(rows)
@@ -637,7 +634,7 @@ def feet_beside_tire(cases: Cases, rows: list[list[tuple[int, int]]]) -> Figure:
     return figure
 
 
-def criterion_map(cases: Cases, positions: list[int], speeds: list[int]) -> Figure:
+def criterion_map(cases: Cases, positions: list[int], speeds: list[int]) -> Sheet:
     """The criterion over position and speed, with its numbers."""
     title = "Head injury criterion: 15 ms where the head meets bus or ground, else 36 ms"
     figure, axes = panels(None, title, 1, 1, 0.4)
