@@ -43,7 +43,6 @@ from benchmarks.chapter_4 import (
     Figures,
     HeadInjury,
     center_acceleration,
-    described,
     imbalance,
     momentum_imbalance,
     states_at,
@@ -391,7 +390,7 @@ class Throw:
     @property
     def figures(self) -> dict[str, float]:
         """Its numbers by name, speeds in km/h."""
-        speeds = {"speed": self.ahead, "up": self.up, "least": self.least, "most": self.most}
+        speeds = {"speed": self.ahead, "down": -self.up, "least": self.least, "most": self.most}
         return {name: 3.6 * value for name, value in (speeds | {"searle": self.searle}).items()} | {
             "way": self.way,
             "energy_off": self.energy_off,
@@ -557,7 +556,8 @@ def pictures(
     some = positions[:: max(1, len(positions) // 4)]
     sideswipes = [position for position in positions if position in (2, 3)] or positions[:1]
     about = (
-        f"{described(who)}; chosen: shape of the bus, pose, positions {1e3 * IN_THE_WAY:g} mm apart, "
+        f"man of {SUBJECTS[who][1]:g} kg ({who}); chosen: shape of the bus, pose, "
+        f"positions {1e3 * IN_THE_WAY:g} mm apart, "
         f"friction {how.friction:g} with the bus and {how.ground:g} with the ground"
     )
     sheets = {
@@ -576,12 +576,15 @@ def pictures(
         np.linspace(0.0, run.time[-1], 6).tolist(),
         {"side": ((-1.5, 1.5), (-1.4, 1.2)), "top": ((-1.5, 1.5), (-1.5, 2.0))},
         beside="man",
-        title="Pedestrian and bus, IP{}, {} km/h".format(*shown),
-        about=f"{about}; drawn in the frame of the man's pelvis, unturned",
+    )
+    motion.suptitle(
+        "Bus (blue) and man (red) from the side and from above, IP{}, {} km/h, ".format(*shown)
+        + f"axes [m] from his pelvis, unturned\n{about}",
+        fontsize=TEXT + 2,
     )
     middle = speeds[len(speeds) // 2]
     curves = {f"IP{p}": (cases[p, middle].time, cases[p, middle].felt) for p in some}
-    head = histories("Acceleration of the head", {f"bus with {middle} km/h": ("[g]", curves)}, about)
+    head = histories("Acceleration of the head", {f"bus with {middle} km/h": ("[g]", curves)})
     return {**sheets, "4.40": motion, "4.39_head": head}
 
 

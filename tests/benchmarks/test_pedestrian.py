@@ -192,7 +192,7 @@ def test_a_run_gives_the_recorded_numbers(position, speed):
 @pytest.mark.parametrize("speed", [20, 40])
 def test_a_throw_gives_the_recorded_numbers(speed):
     found, kept = Throw.of(speed).figures, recorded()["pedestrian"][f"thrown at {speed}"]
-    for name in ("way", "speed", "up", "least", "most", "searle"):
+    for name in ("way", "speed", "down", "least", "most", "searle"):
         assert found[name] == pytest.approx(kept[name], rel=1e-2), name
 
 
