@@ -12,10 +12,10 @@ from pathlib import Path
 
 import numpy as np
 
+from benchmarks.chapter_4 import TWO_SKINS
 from benchmarks.contact import FLOOR
 from benchmarks.printed_inertia import printed_human
 from benchmarks.sled import seated
-from benchmarks.tackle import SKIN
 from musclesolve._util.arrays import Array
 from musclesolve.dynamics.contact.belt import RigidSeat, Strap, three_point_belt
 from musclesolve.dynamics.contact.body_surfaces import body_laws, body_surfaces, pairs_with
@@ -29,7 +29,7 @@ DATA = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf
 FRONT = ("driver", "passenger")
 SLIP = 0.2
 """Slip speed of all friction with bodies [m/s], which slide with several m/s; a quarter of it costs twice the steps."""
-BETWEEN = HertzContact(SKIN / 2.0**1.5, friction=0.5, slip_speed=SLIP)
+BETWEEN = HertzContact(TWO_SKINS, friction=0.5, slip_speed=SLIP)
 """Between two bodies: two skins one behind the other."""
 MEETING = (
     "head",
