@@ -43,6 +43,7 @@ from benchmarks.chapter_4 import (
     Figures,
     HeadInjury,
     center_acceleration,
+    described,
     imbalance,
     momentum_imbalance,
     states_at,
@@ -556,7 +557,7 @@ def pictures(
     some = positions[:: max(1, len(positions) // 4)]
     sideswipes = [position for position in positions if position in (2, 3)] or positions[:1]
     about = (
-        f"man of {SUBJECTS[who][1]:g} kg ({who}); chosen: shape of the bus, pose, "
+        f"{described(who)}; chosen: shape of the bus, pose, "
         f"positions {1e3 * IN_THE_WAY:g} mm apart, "
         f"friction {how.friction:g} with the bus and {how.ground:g} with the ground"
     )
@@ -576,15 +577,12 @@ def pictures(
         np.linspace(0.0, run.time[-1], 6).tolist(),
         {"side": ((-1.5, 1.5), (-1.4, 1.2)), "top": ((-1.5, 1.5), (-1.5, 2.0))},
         beside="man",
-    )
-    motion.suptitle(
-        "Bus (blue) and man (red) from the side and from above, IP{}, {} km/h, ".format(*shown)
-        + f"axes [m] from his pelvis, unturned\n{about}",
-        fontsize=TEXT + 2,
+        title="Pedestrian and bus, IP{}, {} km/h".format(*shown),
+        about=f"{about}; drawn from his pelvis, unturned",
     )
     middle = speeds[len(speeds) // 2]
     curves = {f"IP{p}": (cases[p, middle].time, cases[p, middle].felt) for p in some}
-    head = histories("Acceleration of the head", {f"bus with {middle} km/h": ("[g]", curves)})
+    head = histories("Acceleration of the head", {f"bus with {middle} km/h": ("[g]", curves)}, about)
     return {**sheets, "4.40": motion, "4.39_head": head}
 
 
