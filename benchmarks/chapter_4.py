@@ -115,9 +115,7 @@ def momentum_imbalance(run: ContactSimulation, models: Sequence[str], straps: Se
     if straps:
         bodies = [name for name, names in run.pairs.models.items() for _ in names]
         inside = np.array([name in models for name in (*bodies, "")])
-        at_rest = Straps.build(
-            {name: motion.model for name, motion in run.motions.items()}, straps, states_at(run, 0).motions
-        )
+        at_rest = straps_of(run, straps)
         for k in range(len(run.time)):
             pull = at_rest.pull(states_at(run, k).motions)
             force[k] += pull.force[inside[at_rest.body]].sum(axis=0)
@@ -140,6 +138,12 @@ def asymmetry(run: ContactSimulation, who: str, middle: float = 0.0) -> float:
     names, sides = [point.name for point in points], {"_r": "_l", "_l": "_r"}
     other = [names.index(name[:-2] + sides.get(name[-2:], name[-2:])) for name in names]
     return float(np.abs(places - places[:, other] * (1.0, -1.0, 1.0)).max())
+
+
+def straps_of(run: ContactSimulation, straps: Sequence[Strap]) -> Straps:
+    """The straps of a simulation as they lie in its first frame."""
+    models = {name: motion.model for name, motion in run.motions.items()}
+    return Straps.build(models, straps, states_at(run, 0).motions)
 
 
 def states_at(run: ContactSimulation, frame: int) -> BodyStates:

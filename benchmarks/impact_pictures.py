@@ -16,11 +16,11 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
-from benchmarks.chapter_4 import states_at
+from benchmarks.chapter_4 import states_at, straps_of
 from benchmarks.thesis_figures.drawing import COLORS, key, panels, png
 from benchmarks.timing import console
 from musclesolve._util.arrays import Array
-from musclesolve.dynamics.contact.belt import Strap, Straps
+from musclesolve.dynamics.contact.belt import Strap
 from musclesolve.dynamics.contact.surfaces import Surface
 from musclesolve.dynamics.forward.contact_simulation import ContactSimulation
 from musclesolve.plotting.page.page_style import NOTE_COLOR, SMALL, TEXT
@@ -87,9 +87,7 @@ def sequence(
     bodies = [states_at(run, k).motions for k in frames]
     belts = [None] * len(frames)
     if straps:
-        at_rest = Straps.build(
-            {name: motion.model for name, motion in run.motions.items()}, straps, states_at(run, 0).motions
-        )
+        at_rest = straps_of(run, straps)
         belts = [at_rest.pull(motions).point for motions in bodies]
     for row, (view, (wide, high)) in zip(axes, windows.items(), strict=True):
         for panel, k, motions, belt in zip(row, frames, bodies, belts, strict=True):

@@ -57,6 +57,7 @@ def belted(model: Model) -> list[Strap]:
 
 
 def unbelted(model: Model) -> list[Strap]:
+    """No belt."""
     return []
 
 

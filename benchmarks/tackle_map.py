@@ -126,7 +126,7 @@ def main(arguments: list[str] | None = None) -> None:
             )
             raise SystemExit(130) from None
     console.print(f"{len(rows)} runs in {given.table}")
-    if np.isfinite(column(rows, "speed")).sum() < 3:
+    if len(head_blows(rows)) < 3:
         console.print("The head meets the floor in less than three of them: no summary.")
         return
     for table in summary(rows):
@@ -245,9 +245,14 @@ def column(rows: list[dict[str, Any]], name: str) -> Array:
     return np.array([row[name] for row in rows], dtype=float)
 
 
+def head_blows(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The runs in which the head meets the floor."""
+    return [row for row in rows if np.isfinite(row["speed"])]
+
+
 def summary(rows: list[dict[str, Any]]) -> list[Table]:
     """What the runs reach, with what it goes, and where the printed numbers lie."""
-    hit = [row for row in rows if np.isfinite(row["speed"])]
+    hit = head_blows(rows)
     reached = Table(
         f"{len(hit)} of {len(rows)} heads meet the floor",
         *("printed", "5 %", "median", "95 %", "largest", "runs that reach the print"),
@@ -277,7 +282,7 @@ def summary(rows: list[dict[str, Any]]) -> list[Table]:
 
 def said(rows: list[dict[str, Any]]) -> dict[str, float]:
     """What the documentation says of a map, and the numbers of the runs with the slowest head and the largest HIC."""
-    hit = [row for row in rows if np.isfinite(row["speed"])]
+    hit = head_blows(rows)
     touch, speed = column(hit, "touch"), column(hit, "speed")
     hard = [row for row in hit if row["peak"] >= PRINTED["peak"]]
     over = {name: column(hit, name) for name in ("severity", "criterion_15")}
@@ -305,7 +310,7 @@ def said(rows: list[dict[str, Any]]) -> dict[str, float]:
 
 def powers(rows: list[dict[str, Any]]) -> tuple[float, float]:
     """Powers of the head's speed and of its stiffness with which the peak goes, by least squares of logarithms."""
-    hit = [row for row in rows if np.isfinite(row["speed"])]
+    hit = head_blows(rows)
     known = np.column_stack([np.log(column(hit, name)) for name in ("speed", "head")])
     found = np.linalg.lstsq(
         np.column_stack([known, np.ones(len(hit))]), np.log(column(hit, "peak")), rcond=None

@@ -10,14 +10,13 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
-from benchmarks.chapter_4 import center_acceleration, states_at
+from benchmarks.chapter_4 import center_acceleration, states_at, straps_of
 from benchmarks.impact_pictures import histories, outline
 from benchmarks.rollover.cabin import Occupant
 from benchmarks.rollover.truck import DATA, MIRROR
 from benchmarks.thesis_figures.drawing import COLORS
 from musclesolve._util.arrays import Array
 from musclesolve.constants import STANDARD_GRAVITY
-from musclesolve.dynamics.contact.belt import Straps
 from musclesolve.dynamics.contact.surfaces import Surface
 from musclesolve.dynamics.forward.contact_simulation import ContactSimulation
 from musclesolve.motion.signals.injury_criteria import running_severity_index
@@ -201,8 +200,7 @@ def moment(panel: Axes, run: ContactSimulation, people: Sequence[Occupant], fram
                 )
     straps = [strap for rider in people for strap in rider.straps]
     if straps:
-        models = {name: one.model for name, one in run.motions.items()}
-        for span in Straps.build(models, straps, states_at(run, 0).motions).pull(bodies).point:
+        for span in straps_of(run, straps).pull(bodies).point:
             panel.plot(*flat(span).T, color="black", linewidth=1.0, zorder=14.0)
     panel.set(xlim=(-HALF, HALF), ylim=(-0.9, HEIGHT - 0.9), aspect="equal", xticks=[], yticks=[])
     panel.set_title(f"{run.time[frame]:.2f} s", fontsize=TEXT)

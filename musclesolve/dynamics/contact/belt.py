@@ -16,6 +16,7 @@ import numpy as np
 
 from musclesolve._util.arrays import Array, Indices, vector_product
 from musclesolve._util.checks import check_array, check_number
+from musclesolve._util.grouping import equal_groups
 from musclesolve._util.names import unknown_name
 from musclesolve.dynamics.contact.body_surfaces import body_surfaces
 from musclesolve.dynamics.contact.contact_pairs import CushionContact, body_number
@@ -171,8 +172,7 @@ class Straps:
     def _by_webbing(self) -> list[tuple[Webbing, Indices]]:
         """Every webbing, with the numbers of the straps that are of it."""
         every = [strap.webbing for strap in self.straps]
-        kinds = [webbing for k, webbing in enumerate(every) if webbing not in every[:k]]
-        return [(kind, np.flatnonzero([webbing == kind for webbing in every])) for kind in kinds]
+        return [(every[straps[0]], straps) for straps in equal_groups(every)]
 
     def pull(self, motions: BodyMotions) -> Pull:
         """Tensions and forces of bodies that move so."""

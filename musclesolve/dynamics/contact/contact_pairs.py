@@ -14,12 +14,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
 
 from musclesolve._util.arrays import Array, Indices, Mask, contiguous
 from musclesolve._util.checks import check_number
+from musclesolve._util.grouping import equal_groups
 from musclesolve._util.names import unknown_name
 from musclesolve.dynamics.contact.surfaces import Surface
 from musclesolve.dynamics.kernel.arrays import (
@@ -294,13 +295,7 @@ class ContactPairs:
     @cached_property
     def _by_law(self) -> list[tuple[ContactLaw, Indices]]:
         """Laws, each with the numbers of the pairs that it, or one equal to it, holds for."""
-        groups: dict[Any, list[int]] = {}
-        for pair, law in enumerate(self.laws):
-            try:
-                groups.setdefault(law, []).append(pair)
-            except TypeError:  # a law of one's own that has no hash
-                groups.setdefault(id(law), []).append(pair)
-        return [(self.laws[group[0]], np.array(group)) for group in groups.values()]
+        return [(self.laws[pairs[0]], pairs) for pairs in equal_groups(self.laws)]
 
     @cached_property
     def thickness(self) -> Array:

@@ -15,6 +15,7 @@ import numpy as np
 
 from musclesolve._util.arrays import Array, Indices
 from musclesolve._util.checks import check_array, check_number
+from musclesolve._util.grouping import equal_groups
 from musclesolve.dynamics.model.model import Model
 from musclesolve.errors import InputError
 
@@ -107,11 +108,8 @@ class SpringDampers:
     @cached_property
     def _by_law(self) -> list[tuple[tuple[Law, Law], Indices]]:
         """Laws of spring and damper, with the numbers of the springs that share them."""
-        groups: dict[tuple[int, int], list[int]] = {}
-        for k, spring in enumerate(self.springs):
-            groups.setdefault((id(spring.spring), id(spring.damper)), []).append(k)
-        chosen = [np.array(group) for group in groups.values()]
-        return [((self.springs[k[0]].spring, self.springs[k[0]].damper), k) for k in chosen]
+        springs, dampers = ([getattr(one, law) for one in self.springs] for law in ("spring", "damper"))
+        return [((springs[k[0]], dampers[k[0]]), k) for k in equal_groups(springs, dampers)]
 
     def lengths(self, q: Array, qd: Array) -> tuple[Array, Array, Array]:
         """Lengths (T, S) [m], their rates [m/s], and unit vectors (T, S, 3) from the first ends to the second."""
