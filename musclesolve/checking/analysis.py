@@ -14,7 +14,6 @@ from pathlib import Path
 import numpy as np
 
 from musclesolve.checking.case import Case, contained, finding_of, stretches
-from musclesolve.checking.finding import Finding, Severity, Where, finding
 from musclesolve.checking.forces.plate_balance import plates_out_of_balance
 from musclesolve.checking.stages import Stage, asked_at
 from musclesolve.errors import InputError
@@ -31,6 +30,7 @@ from musclesolve.recording.trial.analysed_range import finds_range
 from musclesolve.recording.trial.model_trial import read_model_trial
 from musclesolve.recording.trial.recording_checks import check_cutoff, check_heading, check_size
 from musclesolve.recording.trial.trial_file import ranged, read_recording, recorded_range
+from musclesolve.results.finding import Finding, Severity, Where, finding
 
 # The tests of plates that the analysis makes, and what they find.
 PLATE_CODES = {

@@ -16,11 +16,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from musclesolve._util.arrays import Array, Mask, true_runs
-from musclesolve.checking.finding import Finding, Run, Severity, Where, finding
 from musclesolve.checking.repair import Recorded
 from musclesolve.errors import InputError, MuscleSolveError, PoseError
 from musclesolve.recording.data import SIDE_NAMES, Markers, PlateForce, Trial
 from musclesolve.recording.schema import Document
+from musclesolve.results.finding import Finding, Run, Severity, Where, finding
 
 # The filter carries what happens outside of the time range so far into it [s]: at 6 Hz a step that lies farther away
 # disturbs it by less than half a hundredth of its height.

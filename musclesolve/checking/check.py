@@ -10,12 +10,12 @@ from musclesolve._util.message_text import as_text
 from musclesolve.checking import files, forces, markers
 from musclesolve.checking.analysis import find_time_range, findings_of_model, refusal
 from musclesolve.checking.case import Case, contained, finding_of
-from musclesolve.checking.finding import Finding, Report, sorted_findings
 from musclesolve.checking.loading import load
 from musclesolve.checking.markers.trajectories import fill_and_complete, remove_and_fill_jumps
 from musclesolve.checking.stages import Check, Stage, checks_of, examine
 from musclesolve.errors import InputError
 from musclesolve.recording.trial.model_trial import names_model
+from musclesolve.results.finding import Finding, Report, sorted_findings
 
 # What is done with the recording before the checks of a stage look at it.
 PREPARE: Mapping[Stage, Callable[[Case], Case]] = {

@@ -18,7 +18,6 @@ import numpy as np
 
 from musclesolve._util.arrays import Array
 from musclesolve.checking.case import Case, Fact, contained, finding_of
-from musclesolve.checking.finding import Finding, Run, Where
 from musclesolve.checking.repair import ROLES, Recorded
 from musclesolve.errors import InputError
 from musclesolve.recording.c3d.c3d_file import is_c3d, read_c3d
@@ -51,6 +50,7 @@ from musclesolve.recording.trial.trial_file import (
     with_emg,
     with_fascicles,
 )
+from musclesolve.results.finding import Finding, Run, Where
 
 Rows = TypeVar("Rows", Markers, Table)
 MARKER_TABLES = ("laboratory", "files", "markers", "mapping", "clusters", "carried")

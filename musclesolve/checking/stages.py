@@ -10,7 +10,7 @@ from pkgutil import iter_modules
 from types import ModuleType
 
 from musclesolve.checking.case import Case, Fact, contained
-from musclesolve.checking.finding import Finding
+from musclesolve.results.finding import Finding
 
 
 class Stage(IntEnum):

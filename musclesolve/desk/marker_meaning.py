@@ -15,7 +15,6 @@ import numpy as np
 from musclesolve._util.arrays import Array
 from musclesolve._util.bundled_toml import bundled_toml
 from musclesolve.checking.case import Case
-from musclesolve.checking.finding import Finding
 from musclesolve.checking.loading import load_markers
 from musclesolve.checking.markers import landmark_order
 from musclesolve.checking.observed_body import landmark
@@ -32,6 +31,7 @@ from musclesolve.recording.markers.mapping_tables import functional_joints
 from musclesolve.recording.markers.marker_mapping import requested_mapping
 from musclesolve.recording.markers.marker_names import MarkerNames, split_label
 from musclesolve.recording.markers.marker_set import MarkerSet, marker_names_of, marker_sets, markers_of
+from musclesolve.results.finding import Finding
 
 Source = Literal["file", "set", "left out", ""]
 """A line of [mapping], the marker set, left out by a line of [mapping], or not mapped."""

@@ -11,7 +11,6 @@ import numpy as np
 import xarray as xr
 
 from musclesolve._util.sides import SIDE_NAMES, side_of, split_side
-from musclesolve.checking.finding import Finding, Report, Where
 from musclesolve.plotting.figure_names import UNCERTAINTY
 from musclesolve.report.content.headline import Headline, headline
 from musclesolve.results.comparison_facts import ComparisonFacts
@@ -19,6 +18,7 @@ from musclesolve.results.dataset import frame_validity as frames
 from musclesolve.results.dataset.result_quantities import listed
 from musclesolve.results.facts import ContactPeak, Facts
 from musclesolve.results.files.result_netcdf import read_result
+from musclesolve.results.finding import Finding, Report
 from musclesolve.results.tables.lines import INDENT
 from musclesolve.results.tables.run_summary import summary, uncertainty_summary
 from musclesolve.studies.compare_results import peak_rows
@@ -138,10 +138,7 @@ def _compared(name: str, sided: str, peaks: Sequence[float | None], unit: str) -
 
 def report_of(document: Mapping[str, Any]) -> Report:
     """A report of `check` from its document."""
-    findings = (
-        Finding(**{**each, "where": Where(**{**each["where"], "file": None})})
-        for each in document["findings"]
-    )
+    findings = map(Finding.from_dict, document["findings"])
     return Report(Path(document["trial"]), tuple(findings))
 
 

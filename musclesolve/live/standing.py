@@ -25,7 +25,6 @@ from musclesolve._util.message_text import few
 from musclesolve.checking.case import finding_of
 from musclesolve.checking.check import all_checks, findings_of
 from musclesolve.checking.files.body_mass_and_subject import FAR_MASS, MASS
-from musclesolve.checking.finding import SEVERITIES, Finding, Severity, Where
 from musclesolve.checking.forces.plate_zero_and_saturation import ZERO
 from musclesolve.constants import STANDARD_GRAVITY
 from musclesolve.errors import InputError
@@ -45,6 +44,7 @@ from musclesolve.recording.text.trc_file import write_trc
 from musclesolve.recording.trial.model_trial import is_model_trial
 from musclesolve.recording.trial.trial_file import read_standing
 from musclesolve.recording.trial.trial_paths import with_paths
+from musclesolve.results.finding import SEVERITIES, Finding, Severity, Where
 
 NAMES = {
     "trial": "standing.toml",

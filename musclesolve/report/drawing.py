@@ -14,7 +14,6 @@ import xarray as xr
 from musclesolve._util.progress import Progress, no_progress
 from musclesolve._util.worker_pool import Lost, Pool
 from musclesolve.checking.check import check
-from musclesolve.checking.finding import Report
 from musclesolve.errors import InputError
 from musclesolve.recording.text.text_file import has_hash
 from musclesolve.recording.trial.trial_file import read_trial
@@ -22,6 +21,7 @@ from musclesolve.report.content.pieces import DAMAGE, Changed, reason
 from musclesolve.results.dataset.checked import MODEL
 from musclesolve.results.dataset.result_quantities import listed
 from musclesolve.results.files.result_netcdf import trial_path
+from musclesolve.results.finding import Report
 
 FIGURE, CHECK, PICTURE = "figure", "check", "picture"
 FEW = 9

@@ -10,7 +10,6 @@ import xarray as xr
 from markupsafe import Markup
 
 from musclesolve._util.bundled_toml import bundled_toml
-from musclesolve.checking.finding import SEVERITIES, Report
 from musclesolve.report.content import trial_sections as content
 from musclesolve.report.content.headline import general, limits
 from musclesolve.report.content.pieces import DAMAGE, Absent, reason
@@ -18,6 +17,7 @@ from musclesolve.report.drawing import CHECK, FIGURE, PICTURE, DrawingTask, Made
 from musclesolve.report.figures.figure_choice import caption, figures_of
 from musclesolve.report.inputs import COMPARISON, RESULT, UNCERTAINTY, TrialFiles
 from musclesolve.results.dataset.result_quantities import is_elastic
+from musclesolve.results.finding import SEVERITIES, Report
 
 ONE_PICTURE = (
     "The page holds the moving picture of the first trial only, to stay small; see `musclesolve picture`."

@@ -10,8 +10,8 @@ import pytest
 
 import musclesolve
 from musclesolve.checking.check import check
-from musclesolve.checking.finding import Report, codes
 from musclesolve.recording.data import Trial
+from musclesolve.results.finding import Report, codes
 from musclesolve.synthetic.faults import faults, plant
 
 STRIDE = Path(musclesolve.__file__).with_name("data") / "reference_stride" / "trial.toml"

@@ -14,8 +14,8 @@ from typer.testing import CliRunner
 
 import musclesolve as ms
 import musclesolve.checking
-from musclesolve.checking.finding import Finding, Report, Where, codes, sorted_findings, texts
 from musclesolve.cli.app import app
+from musclesolve.results.finding import Finding, Report, Where, codes, sorted_findings, texts
 from musclesolve.synthetic.faults import plant
 from musclesolve.synthetic.trial_copy import open_copy, write_copy
 

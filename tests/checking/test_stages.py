@@ -9,10 +9,10 @@ import pytest
 
 import musclesolve
 from musclesolve.checking.check import all_checks, findings_of
-from musclesolve.checking.finding import Finding
 from musclesolve.checking.loading import load
 from musclesolve.checking.repair import replace_fields
 from musclesolve.checking.stages import Check, Stage, examine
+from musclesolve.results.finding import Finding
 from musclesolve.synthetic.faults import plant_all
 
 STRIDE = Path(musclesolve.__file__).with_name("data") / "reference_stride" / "trial.toml"

@@ -17,7 +17,6 @@ from typer.testing import CliRunner
 
 from musclesolve._util.progress import no_progress
 from musclesolve._util.worker_pool import DONE
-from musclesolve.checking.finding import Finding, Report, Where
 from musclesolve.cli.app import app
 from musclesolve.data import reference_stride
 from musclesolve.desk import runner as running
@@ -28,6 +27,7 @@ from musclesolve.desk.steps import check_step, run_step
 from musclesolve.errors import BusyError, InputError
 from musclesolve.recording.schema import trial_keys
 from musclesolve.results.files.result_netcdf import read_result
+from musclesolve.results.finding import Finding, Report, Where
 from musclesolve.sharing.cost.cost_registry import costs
 
 STEPS = ("files", "subject", "markers", "plates", "events", "emg", "check", "run", "result")

@@ -9,9 +9,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from musclesolve.checking.finding import codes
 from musclesolve.recording.markers.marker_set import marker_sets
 from musclesolve.recording.schema import trial_keys
+from musclesolve.results.finding import codes
 from musclesolve.synthetic.faults import faults
 
 DOCS = Path(__file__).parents[2] / "docs"

@@ -12,7 +12,6 @@ from synthetic_result import set_status, with_fascicles
 
 import musclesolve as ms
 from musclesolve._util.bundled_toml import bundled_toml
-from musclesolve.checking.finding import Report
 from musclesolve.data.bundled import reference_stride
 from musclesolve.report.content.methods import (
     Citations,
@@ -25,6 +24,7 @@ from musclesolve.report.content.methods import (
 )
 from musclesolve.report.drawing import recheck
 from musclesolve.report.inputs import RESULT, TrialFiles
+from musclesolve.results.finding import Report
 from musclesolve.results.plausibility import in_vivo
 from musclesolve.sharing.cost.cost_registry import costs
 from musclesolve.sharing.status import Status

@@ -14,7 +14,6 @@ from seen_motion import motion as seen
 from synthetic_result import as_before, result, set_status
 
 import musclesolve as ms
-from musclesolve.checking.finding import Finding, Report
 from musclesolve.cli.result_documents import run_document
 from musclesolve.data.bundled import reference_stride
 from musclesolve.report.content import headline as top
@@ -22,6 +21,7 @@ from musclesolve.report.content.methods import works
 from musclesolve.report.page import write_report
 from musclesolve.results.facts import Facts
 from musclesolve.results.files.result_netcdf import write_result
+from musclesolve.results.finding import Finding, Report
 from musclesolve.results.movement import Movement
 from musclesolve.results.plausibility import (
     NOT_KNOWN,

@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 
 from musclesolve.checking.case import Case
-from musclesolve.checking.finding import Finding, Severity, finding
 from musclesolve.checking.forces.newtons_law import law, total_force
 from musclesolve.checking.stages import Stage, asked_at
 from musclesolve.recording.data import SIDE_NAMES
 from musclesolve.recording.plates.foot_contacts import support_shares
+from musclesolve.results.finding import Finding, Severity, finding
 
 # How far the mass may be from the one that the forces accelerate: noted as wrong, and surely wrong.
 MASS, FAR_MASS = 0.06, 0.2

@@ -9,7 +9,6 @@ import numpy as np
 
 from musclesolve._util.arrays import Array
 from musclesolve.checking.case import Case, contained, stretches
-from musclesolve.checking.finding import Finding, Where, finding
 from musclesolve.checking.stages import Stage, asked_at
 from musclesolve.recording.data import Emg
 from musclesolve.recording.trial.emg_channels import (
@@ -19,6 +18,7 @@ from musclesolve.recording.trial.emg_channels import (
     is_flat,
     saturated,
 )
+from musclesolve.results.finding import Finding, Where, finding
 
 # Share of clipped samples from which on the envelope is noticeably too low.
 CLIPPED = 0.001

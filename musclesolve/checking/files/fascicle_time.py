@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from musclesolve.checking.case import Case, contained
-from musclesolve.checking.finding import Finding
 from musclesolve.checking.stages import Stage, asked_at
 from musclesolve.recording.trial.fascicle_lengths import check_fascicle_overlap
+from musclesolve.results.finding import Finding
 
 
 @asked_at(Stage.ANALYSIS)

@@ -9,13 +9,13 @@ import numpy as np
 
 from musclesolve._util.arrays import Array
 from musclesolve.checking.case import Case, on_plate
-from musclesolve.checking.finding import Finding, Where, finding
 from musclesolve.checking.forces.newtons_law import away
 from musclesolve.checking.observed_body import ahead, between, facing, seen_mean, square_to, upwards
 from musclesolve.checking.repair import change_markers, change_plate, rotate_plate, rotate_recordings
 from musclesolve.checking.stages import Stage, asked_at
 from musclesolve.recording.data import Markers
 from musclesolve.recording.file_axes import AXES, axis_vector, global_from_laboratory, standing_axes
+from musclesolve.results.finding import Finding, Where, finding
 
 # The direction from feet to shoulders, or of the mean force, must have this cosine with an axis to count as along it.
 ALONG = 0.8

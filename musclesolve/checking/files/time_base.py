@@ -10,11 +10,11 @@ import numpy as np
 
 from musclesolve._util.arrays import Array, at_times
 from musclesolve.checking.case import REACH, Case, stretches
-from musclesolve.checking.finding import Finding, Where, finding
 from musclesolve.checking.repair import ROLES, change_plate, in_order, replace_fields
 from musclesolve.checking.stages import Stage, asked_at
 from musclesolve.recording.data import Markers
 from musclesolve.recording.trial.recording_checks import UNEVEN, off_grid
+from musclesolve.results.finding import Finding, Where, finding
 
 # A step of so many times the usual one is a hole, not an uneven clock.
 HOLE = 1.6

@@ -9,12 +9,12 @@ import numpy as np
 
 from musclesolve._util.arrays import true_runs
 from musclesolve.checking.case import Case, on_plate
-from musclesolve.checking.finding import Finding, Where, finding
 from musclesolve.checking.observed_body import landmark, shoulder
 from musclesolve.checking.repair import ROLES, change_plate, replace_fields
 from musclesolve.checking.stages import Stage, asked_at
 from musclesolve.constants import STANDARD_GRAVITY
 from musclesolve.recording.data import SIDES, Markers
+from musclesolve.results.finding import Finding, Where, finding
 
 # factor that a number must be multiplied with -> what unit it is in, read as metres, newtons.
 SIZES = {1000.0: "a thousand times", 100.0: "a hundred times", 10.0: "ten times"}

@@ -9,7 +9,6 @@ import numpy as np
 
 from musclesolve._util.arrays import Array, at_times
 from musclesolve.checking.case import Case, on_plate, stretches
-from musclesolve.checking.finding import Finding, Run, finding
 from musclesolve.checking.observed_body import foot
 from musclesolve.checking.repair import change_plate
 from musclesolve.checking.stages import Stage, asked_at
@@ -17,6 +16,7 @@ from musclesolve.constants import STANDARD_GRAVITY
 from musclesolve.motion.events.force_events import FootLoads, flights
 from musclesolve.recording.data import SIDE_NAMES, PlateForce
 from musclesolve.recording.plates.foot_contacts import touch
+from musclesolve.results.finding import Finding, Run, finding
 
 # Loads below this share of the body weight have an uncertain center of pressure.
 LOADED = 0.15

@@ -14,7 +14,6 @@ import numpy as np
 
 from musclesolve._util.arrays import Array, Mask, at_times, long_enough
 from musclesolve.checking.case import Case, stretches
-from musclesolve.checking.finding import Finding, Where, finding
 from musclesolve.checking.observed_body import (
     SMOOTH_HZ,
     Foot,
@@ -34,6 +33,7 @@ from musclesolve.motion.walking_direction import headings
 from musclesolve.recording.data import SIDE_NAMES, SIDES, PlateForce, Trial
 from musclesolve.recording.plates.foot_contacts import EDGE, touch, unmeasured_contacts, vertical_force
 from musclesolve.recording.trial.analysed_range import finds_range
+from musclesolve.results.finding import Finding, Where, finding
 
 # Too little to judge by [s].
 SHORTEST = 0.25

@@ -15,7 +15,6 @@ import numpy as np
 
 from musclesolve._util.arrays import Array, at_times, true_runs
 from musclesolve.checking.case import Case, on_plate
-from musclesolve.checking.finding import Finding, finding
 from musclesolve.checking.forces.center_of_pressure_check import tracks
 from musclesolve.checking.forces.newtons_law import along_way, away, law, smooth_force
 from musclesolve.checking.observed_body import between
@@ -23,6 +22,7 @@ from musclesolve.checking.repair import Repair, change_plate
 from musclesolve.checking.stages import Stage, asked_at
 from musclesolve.recording.data import PlateForce
 from musclesolve.recording.plates.foot_contacts import touch
+from musclesolve.results.finding import Finding, finding
 
 # What a horizontal force may have become: its forward and left parts, in the numbers of the file.
 CHANGES: dict[str, tuple[tuple[int, int], tuple[int, int]]] = {

@@ -33,7 +33,6 @@ import numpy as np
 
 from musclesolve._util.arrays import Array, Mask, true_runs
 from musclesolve.checking.case import Case, on_plate
-from musclesolve.checking.finding import Finding, finding
 from musclesolve.checking.forces.center_of_pressure_check import Passage, passages
 from musclesolve.constants import STANDARD_GRAVITY
 from musclesolve.dynamics.inverse.newton_euler import angular_momentum_rate, segment_motion
@@ -43,6 +42,7 @@ from musclesolve.motion.events.force_events import FootLoads, flights
 from musclesolve.motion.ground_reaction import sampled_wrench, wrench_at_origin
 from musclesolve.pipeline.mechanics import Mechanics, measured_moments
 from musclesolve.recording.data import SIDE_NAMES, SIDES, PlateForce, Trial
+from musclesolve.results.finding import Finding, finding
 
 # What sound recordings have, standard deviations: place of a plate [m], its scale and the factor of its free moment;
 # delay of the forces, which follow the markers by 5 to 11 ms on recorded walks, as soft tissue follows the bones [s].

@@ -9,7 +9,6 @@ import numpy as np
 
 from musclesolve._util.arrays import Array, at_times, true_runs
 from musclesolve.checking.case import Case, on_plate, stretches
-from musclesolve.checking.finding import Finding, Run, finding
 from musclesolve.checking.forces.newtons_law import eroded, from_middle
 from musclesolve.checking.observed_body import Foot, seen_feet
 from musclesolve.checking.repair import change_plate
@@ -17,6 +16,7 @@ from musclesolve.checking.stages import Stage, asked_at
 from musclesolve.constants import STANDARD_GRAVITY
 from musclesolve.recording.data import SIDE_NAMES, PlateForce, Side
 from musclesolve.recording.plates.foot_contacts import touch
+from musclesolve.results.finding import Finding, Run, finding
 
 # An unloaded plate shows less than this [N]; over the recording its zero changes by less than the second.
 ZERO, DRIFT = 5.0, 10.0

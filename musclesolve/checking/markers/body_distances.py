@@ -16,7 +16,6 @@ from numpy.typing import NDArray
 from musclesolve._util.arrays import Array, Mask, long_enough
 from musclesolve._util.bundled_toml import bundled_toml
 from musclesolve.checking.case import Case, stretches
-from musclesolve.checking.finding import Finding, Where, finding
 from musclesolve.checking.markers.landmark_order import partners, violations
 from musclesolve.checking.observed_body import landmark, once
 from musclesolve.checking.repair import Role, change_markers, exchange_labels, exchanged, swapped
@@ -24,6 +23,7 @@ from musclesolve.checking.stages import Stage, asked_at
 from musclesolve.errors import InputError
 from musclesolve.recording.data import SIDES, Markers, Trial
 from musclesolve.recording.gaps.rigid_registration import register
+from musclesolve.results.finding import Finding, Where, finding
 
 Indices = NDArray[np.int_]
 

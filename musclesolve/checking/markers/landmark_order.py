@@ -15,7 +15,6 @@ import numpy as np
 from musclesolve._util.arrays import Array
 from musclesolve._util.bundled_toml import bundled_toml
 from musclesolve.checking.case import Case
-from musclesolve.checking.finding import Finding, Where, finding
 from musclesolve.checking.observed_body import (
     ahead,
     between,
@@ -39,6 +38,7 @@ from musclesolve.checking.stages import Stage, asked_at
 from musclesolve.recording.data import BODY_CLUSTERS, SIDES, Markers, Side, Trial
 from musclesolve.recording.markers.landmark_names import landmarks
 from musclesolve.recording.trial.recording_checks import NEIGHBOUR
+from musclesolve.results.finding import Finding, Where, finding
 
 UP = np.array([0.0, 0.0, 1.0])
 _WORDS = {

@@ -13,7 +13,6 @@ import numpy as np
 
 from musclesolve._util.arrays import Array, Mask, long_enough, true_runs
 from musclesolve.checking.case import REACH, Case, stretches
-from musclesolve.checking.finding import Finding, Run, Where, finding
 from musclesolve.checking.markers.body_distances import bodies, distances
 from musclesolve.checking.repair import remove_samples
 from musclesolve.checking.stages import Stage, asked_at
@@ -22,6 +21,7 @@ from musclesolve.recording.markers.landmark_names import upper_markers
 from musclesolve.recording.trial.recording_checks import jumps as jump_frames
 from musclesolve.recording.trial.recording_checks import largest_jump
 from musclesolve.recording.trial.trial_file import completed_trial, filled_trial
+from musclesolve.results.finding import Finding, Run, Where, finding
 
 # A marker that stays exactly where it is for so many frames and so long [s], while its distances from its neighbors
 # change so much [m], is frozen.

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 from rich.table import Column, Table
 
-from musclesolve.checking.finding import SEVERITIES, Report
 from musclesolve.recording.cameras.camera_file import CameraFile
 from musclesolve.recording.cameras.camera_markers import calibration_notes, largest_noise
+from musclesolve.results.finding import SEVERITIES, Report
 from musclesolve.results.tables.lines import names, numbers
 
 _COLOURS = {"error": "red", "warning": "yellow", "note": "dim"}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from rich.table import Column, Table
 
-from musclesolve.checking.finding import Finding, Severity
+from musclesolve.results.finding import Finding, Severity
 from musclesolve.results.tables.lines import names, numbers
 from musclesolve.studies.study.check_study import StudyCheck
 from musclesolve.studies.study.run_study import shortened

@@ -9,11 +9,11 @@ from typing import Any
 
 from nicegui import ui
 
-from musclesolve.checking.finding import SEVERITIES, Where
 from musclesolve.desk.desk import Desk
 from musclesolve.desk.fields import is_example, title_of
 from musclesolve.desk.trial_document import Open
 from musclesolve.desk.view import Focus, State, Step, View
+from musclesolve.results.finding import SEVERITIES, Where
 
 HEADINGS = {"error": "Errors", "warning": "Warnings", "note": "Notes"}
 SIGNS = {"error": "error", "warning": "warning", "note": "info"}

@@ -15,10 +15,10 @@ from markupsafe import Markup
 
 from musclesolve._util.bundled_toml import bundled_toml
 from musclesolve._util.sides import OTHER, SIDE_NAMES, side_of
-from musclesolve.checking.finding import SEVERITIES, Report
 from musclesolve.report.content.pieces import DAMAGE, Changed, Number, joined, muscle_names, plain, sentence
 from musclesolve.results.dataset.result_quantities import listed, text
 from musclesolve.results.facts import Facts
+from musclesolve.results.finding import SEVERITIES, Report
 from musclesolve.results.plausibility import NOT_KNOWN, NOT_PLAUSIBLE, plausibility
 from musclesolve.version import __version__
 

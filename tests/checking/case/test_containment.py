@@ -14,12 +14,12 @@ from typer.testing import CliRunner
 import musclesolve as ms
 from musclesolve.checking.case import Case
 from musclesolve.checking.check import all_checks, check, findings_of
-from musclesolve.checking.finding import Finding, Report, Where
 from musclesolve.checking.repair import Recorded
 from musclesolve.checking.stages import Check, Stage
 from musclesolve.cli.app import app
 from musclesolve.cli.json_text import json_text
 from musclesolve.errors import InputError, MuscleSolveError, PoseError
+from musclesolve.results.finding import Finding, Report, Where
 from musclesolve.synthetic.faults import plant, plant_all
 from musclesolve.synthetic.trial_copy import Copy, open_copy, write_copy
 

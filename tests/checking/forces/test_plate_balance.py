@@ -11,8 +11,8 @@ import pytest
 from varied_walks import varied_walk
 
 from musclesolve.checking.check import check
-from musclesolve.checking.finding import Finding
 from musclesolve.recording.data import Trial
+from musclesolve.results.finding import Finding
 from musclesolve.synthetic.faults import faults, plant
 from musclesolve.synthetic.trial_copy import Copy, open_copy, write_copy
 

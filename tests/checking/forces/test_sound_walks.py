@@ -11,7 +11,6 @@ import other_walks as walks
 import pytest
 
 import musclesolve
-from musclesolve.checking.finding import Finding
 from musclesolve.checking.forces.plate_axes import (
     best_rotation,
     horizontal_axes,
@@ -20,6 +19,7 @@ from musclesolve.checking.forces.plate_axes import (
 )
 from musclesolve.checking.loading import load
 from musclesolve.recording.data import Trial
+from musclesolve.results.finding import Finding
 from musclesolve.synthetic.trial_copy import Copy, open_copy, write_copy
 
 STRIDE = Path(musclesolve.__file__).with_name("data") / "reference_stride" / "trial.toml"

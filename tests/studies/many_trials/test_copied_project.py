@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 from many_trials import write_stride
 
-from musclesolve.checking.finding import Report
 from musclesolve.report.drawing import analysed_trial, recheck
 from musclesolve.results.files.result_netcdf import read_result
+from musclesolve.results.finding import Report
 from musclesolve.studies.many_trials.one_trial import Job, attempt
 from musclesolve.studies.many_trials.trial_record import Outcome
 

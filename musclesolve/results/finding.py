@@ -1,9 +1,9 @@
-"""What was found wrong with a recording: findings, the causes before their consequences."""
+"""A finding: what is wrong with a trial or its result, where, how much it costs, and what to do; see judgement.py."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from math import isfinite
 from pathlib import Path
@@ -11,12 +11,13 @@ from string import Formatter
 from typing import Any, Literal
 
 from musclesolve._util.bundled_toml import bundled_toml
-from musclesolve.checking.repair import Repair
 
 Severity = Literal["error", "warning", "note"]
 SEVERITIES: tuple[Severity, ...] = ("error", "warning", "note")
 Run = tuple[float, float]
 """First and last time of a stretch of time [s]."""
+Repair = Callable[[Any], Any]
+"""Returns what was examined, a recording or the loads of a model, without the fault of a finding."""
 
 
 def texts() -> dict[str, dict[str, Any]]:
@@ -60,6 +61,20 @@ class Where:
 
 
 @dataclass(frozen=True)
+class Cost:
+    """What a fault changes at most in the numbers of a result."""
+
+    size: float
+    unit: str  # "N m", "N" or "body weights"
+    of: str  # the degree of freedom, muscle or joint that changes most
+
+    def __str__(self) -> str:
+        """Return the cost in words, as "83 N m at ankle_dorsiflexion_r"."""
+        digits = ".1f" if self.unit == "body weights" else ".3g" if self.size < 100.0 else ".0f"
+        return f"{self.size:{digits}} {self.unit} at {self.of}"
+
+
+@dataclass(frozen=True)
 class Finding:
     """One thing that is wrong, or of interest."""
 
@@ -70,20 +85,43 @@ class Finding:
     what: str  # what was found, with the number measured and the number expected
     remedy: str  # how to fix it
     where: Where = field(default_factory=Where)  # the place
-    # of the recording in memory, with which the examination goes on
+    # of what is examined, in memory; the examination goes on with it
     repair: Repair | None = field(default=None, repr=False, compare=False)
     # whether it counts wherever in time it is; else it is a note out of reach of the time range
     anywhere: bool = field(default=False, repr=False, compare=False)
+    # the largest change of a result by the fault; None where it is not known
+    cost: Cost | None = None
+    side: str = ""  # the only leg that it concerns, "r" or "l"; "": both
+
+    @property
+    def sentence(self) -> str:
+        """What was found, and what it costs."""
+        return self.what + (f"; this changes results by up to {self.cost}" if self.cost else "")
 
     def __str__(self) -> str:
         """Return the finding in a few lines."""
         place = str(self.where)
-        return f"{self.severity} ({self.code}){f', {place}' if place else ''}: {self.what}\n  {self.remedy}"
+        return (
+            f"{self.severity} ({self.code}){f', {place}' if place else ''}: {self.sentence}\n  {self.remedy}"
+        )
 
     def as_dict(self) -> dict[str, Any]:
         """Return what JSON can hold."""
-        named = {name: getattr(self, name) for name in ("code", "severity", "what", "remedy")}
-        return named | {"where": self.where.as_dict()}
+        named = {name: getattr(self, name) for name in ("code", "severity", "what", "remedy", "side")}
+        return named | {
+            "where": self.where.as_dict(),
+            "cost": None if self.cost is None else asdict(self.cost),
+        }
+
+    @classmethod
+    def from_dict(cls, document: Mapping[str, Any]) -> Finding:
+        """Return the finding of a document of `as_dict`."""
+        where, cost = dict(document["where"]), document.get("cost")
+        where["file"] = Path(where["file"]) if where["file"] else None
+        where["markers"] = tuple(where["markers"])
+        where["times"] = tuple((a, b) for a, b in where["times"] if a is not None and b is not None)
+        named = {name: document.get(name, "") for name in ("code", "severity", "what", "remedy", "side")}
+        return cls(**named, where=Where(**where), cost=None if cost is None else Cost(**cost))
 
 
 class _Units(Formatter):
@@ -102,6 +140,8 @@ def finding(
     repair: Repair | None = None,
     *,
     anywhere: bool = False,
+    cost: Cost | None = None,
+    side: str = "",
 ) -> Finding:
     """Return a finding with a text of findings.toml, by its code, or "code.case" where a code has several texts.
 
@@ -110,7 +150,7 @@ def finding(
     code, _, case = name.partition(".")
     text = texts()[code][case] if case else texts()[code]
     what, remedy = (_Units().format(text[key], **values) for key in ("what", "remedy"))
-    return Finding(code, severity, what, remedy, where, repair, anywhere)
+    return Finding(code, severity, what, remedy, where, repair, anywhere, cost, side)
 
 
 @dataclass(frozen=True)
