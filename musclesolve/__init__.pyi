@@ -1,4 +1,6 @@
 from .checking.check import check as check
+from .checking.judged_run import run as run
+from .checking.judged_run import share_model as share_model
 from .errors import InputError as InputError
 from .errors import MuscleSolveError as MuscleSolveError
 from .live.live import Frame as Frame
@@ -51,8 +53,6 @@ from .results.cycles.outliers import with_outliers as with_outliers
 from .results.dataset.leg_problem import leg_problem as leg_problem
 from .results.export.export import export as export
 from .results.files.result_netcdf import read_result as read_result
-from .results.run_trial import run as run
-from .results.run_trial import share_model as share_model
 from .sharing.analysis.cost_mixture import explain as explain
 from .sharing.analysis.diagnosis import diagnose as diagnose
 from .sharing.analysis.force_ranges import feasible_range as feasible_range

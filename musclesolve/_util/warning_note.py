@@ -1,9 +1,15 @@
-"""Notes that are warnings: sentences that the command `check` reports as a warning too."""
+"""Notes that are warnings: sentences that stand among the findings of a trial."""
 
 from __future__ import annotations
 
 
 class WarningNote(str):
-    """A sentence among notes that makes a result less certain; summaries print it before everything else."""
+    """A sentence among notes that makes a result less certain; code: that of its finding."""
 
-    __slots__ = ()
+    code: str
+
+    def __new__(cls, text: str, code: str = "remark") -> WarningNote:
+        """Make the note of a sentence."""
+        note = super().__new__(cls, text)
+        note.code = code
+        return note

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import partial
-from pathlib import Path
 
 import numpy as np
 
@@ -22,14 +21,12 @@ from musclesolve.motion.anatomy.proportions import OFF_STATURE, fitting_stature
 from musclesolve.motion.events.force_events import FootLoads
 from musclesolve.motion.motion_warnings import USUAL_CUTOFF_HZ, cutoff_with_flight
 from musclesolve.pipeline.mechanics import MARGIN, mechanics_of
-from musclesolve.pipeline.opensim.model_body import body_of_trial
 from musclesolve.pipeline.run_options import find_options
 from musclesolve.recording.data import SIDE_NAMES
 from musclesolve.recording.plates.plate_checks import check_any_load, plate_error
 from musclesolve.recording.trial.analysed_range import finds_range
-from musclesolve.recording.trial.model_trial import read_model_trial
 from musclesolve.recording.trial.recording_checks import check_cutoff, check_heading, check_size
-from musclesolve.recording.trial.trial_file import ranged, read_recording, recorded_range
+from musclesolve.recording.trial.trial_file import ranged, recorded_range
 from musclesolve.results.finding import Finding, Severity, Where, finding
 
 # The tests of plates that the analysis makes, and what they find.
@@ -42,28 +39,6 @@ PLATE_CODES = {
     "nearness": "plates_swapped",
     "strays": "pressure_outside",
 }
-
-
-def refusal(path: Path) -> InputError | None:
-    """Return why the analysis would refuse a trial, None where it would not."""
-    try:
-        anatomy(read_recording(path, "the analysis"), MARGIN)
-    except InputError as error:
-        return error
-    return None
-
-
-def findings_of_model(path: Path) -> Iterator[Finding]:
-    """Find why the trial of an OpenSim model would be refused, or what its result would note."""
-    try:
-        body = body_of_trial(read_model_trial(path))
-    except InputError as error:
-        yield finding_of("refused", error)
-        return
-    for warning in body.warnings:
-        yield finding("model", "warning", {"note": warning}, Where(file=path))
-    for note in body.notes:
-        yield finding("model", "note", {"note": note}, Where(file=path))
 
 
 @asked_at(Stage.SUPPORT)
@@ -139,8 +114,6 @@ def analysed_range(case: Case) -> Iterator[Finding]:
 
 # Too little to measure a subject on [s].
 SHORTEST = 0.2
-# Why a motion cannot be that of the subject, and what that finds.
-MOTION_CODES = {"jump": "joint_leap", "foot": "foot_displaced", "inconsistent": "inconsistent_motion"}
 # What a refusal is about by its place in the trial file.
 PLACE_CODES = {"[filter]": "cutoff", "mass_kg": "mass", "stature_m": "stature"}
 # Faults of markers and of their filter that make points of one body move apart.
@@ -232,7 +205,7 @@ def _consistent(case: Case, body: Anatomy) -> Iterator[Finding]:
     for warning in recorded.warnings(case.trial.mapping, case.trial.consistency.method):
         severity: Severity = "error" if warning.invalid else "warning"
         place = Where(times=warning.times)
-        implausible.append(Finding(MOTION_CODES[warning.kind], severity, warning.what, warning.remedy, place))
+        implausible.append(Finding(warning.code, severity, warning.what, warning.remedy, place))
     yield from implausible
     yield from plates_out_of_balance(case.with_findings(implausible), recorded)
 

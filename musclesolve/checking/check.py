@@ -1,44 +1,36 @@
-"""``check``: all checks of one recording."""
+"""``check``: what is wrong with a trial, and the judgement of the result that a run would give."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
-from functools import cache
 from pathlib import Path
 
 from musclesolve._util.message_text import as_text
-from musclesolve.checking import files, forces, markers
-from musclesolve.checking.analysis import find_time_range, findings_of_model, refusal
-from musclesolve.checking.case import Case, contained, finding_of
-from musclesolve.checking.loading import load
-from musclesolve.checking.markers.trajectories import fill_and_complete, remove_and_fill_jumps
-from musclesolve.checking.stages import Check, Stage, checks_of, examine
+from musclesolve._util.progress import Progress, no_progress
+from musclesolve.checking.case import contained, finding_of
+from musclesolve.checking.examination import all_checks, examined_file, findings_of_body
+from musclesolve.checking.judged_run import judged_result
 from musclesolve.errors import InputError
+from musclesolve.pipeline.opensim.model_body import ModelBody
+from musclesolve.pipeline.run import prepare
 from musclesolve.recording.trial.model_trial import names_model
-from musclesolve.results.finding import Finding, Report, sorted_findings
-
-# What is done with the recording before the checks of a stage look at it.
-PREPARE: Mapping[Stage, Callable[[Case], Case]] = {
-    # Gaps end the time range; axes and sides that are wrong would hide the contacts that do.
-    Stage.HELD_SAMPLES: find_time_range,
-    Stage.MERGED_MARKERS: fill_and_complete,
-    Stage.SLIPS: remove_and_fill_jumps,
-    # The forces are right by now.
-    Stage.PLATE_POSITION: find_time_range,
-}
+from musclesolve.results.facts import Facts
+from musclesolve.results.finding import Finding, Where, finding
+from musclesolve.results.judgement import Judgement, Report, judge, judge_findings, sorted_findings
 
 
-def check(path: str | Path) -> Report:
-    """Examine a trial file and the recordings it names, and report everything that is wrong with them.
+def check(path: str | Path, progress: Progress | None = None) -> Report:
+    """Examine a trial file and what it names, and judge the result that `run` would give.
 
-    Nothing is computed that a result would need; nothing is changed on disk. A fault that is found is repaired in
-    memory, so that what follows from it is not reported as a fault of its own.
+    Forces are shared in memory, with the options of the trial file; nothing is changed on disk. A fault that is found
+    in a recording is repaired in memory, so that what follows from it is not reported as a fault of its own.
 
     Args:
-        path: the trial file.
+        path: the trial file, of a recording or of an OpenSim model.
+        progress: called with the name of each stage and the share of the work that is done.
 
     Returns:
-        The findings. At least one is an error whenever ``read_trial`` or ``run`` would refuse the recording.
+        The findings and the judgement. At least one finding is an error whenever ``read_trial`` or ``run`` would
+        refuse the trial.
 
     Raises:
         InputError: the argument is no path.
@@ -51,32 +43,22 @@ def check(path: str | Path) -> Report:
             expected="the path of a trial file",
             remedy='check("trial.toml")',
         )
-    path = Path(path)
-    # What is wrong with markers and plates is no question of a model: its trial is analysed, or refused.
-    if names_model(path):
-        findings: list[Finding] = []
-        with contained(findings, "analysis of the model"):
-            findings += findings_of_model(path)
-        return Report(path, sorted_findings(findings))
-    findings = findings_of(path, all_checks())
-    if not any(finding.severity == "error" for finding in findings):
-        with contained(findings, "measuring of the recording as it is"):
-            refused = refusal(path)
-            if refused is not None:
-                findings.append(finding_of("refused", refused))
-    return Report(path, sorted_findings(findings))
-
-
-@cache
-def all_checks() -> tuple[Check, ...]:
-    """Return the checks of the analysis and of all modules in the folders of checks."""
-    return checks_of("musclesolve.checking.analysis", files, forces, markers)
-
-
-def findings_of(path: Path, checks: Iterable[Check]) -> list[Finding]:
-    """Return what some checks find, in any order of them; one that fails is a finding too."""
-    failed: list[Finding] = []
-    with contained(failed, "reading of the recording"):
-        case, findings = load(path)
-        return findings if case is None else list(examine(case, checks, PREPARE).findings)
-    return failed
+    path, report = Path(path), progress or no_progress
+    findings = list[Finding]() if names_model(path) else examined_file(path, all_checks())
+    judgement: Judgement | None = None
+    # What follows from an error is no finding of its own.
+    if not any(each.severity == "error" and not each.side for each in findings):
+        with contained(findings, "sharing of the forces"):
+            try:
+                body = prepare(path, progress=report)
+            except InputError as error:
+                findings.append(finding_of("refused", error))
+            else:
+                if isinstance(body, ModelBody):
+                    findings += findings_of_body(body)
+                    findings += (
+                        finding("model", "note", {"note": note}, Where(file=path)) for note in body.notes
+                    )
+                judgement = judge(Facts(judged_result(body, findings, report)))
+    ordered = sorted_findings(findings)
+    return Report(path, ordered, judgement or judge_findings(ordered))

@@ -150,6 +150,13 @@ def _motion_and_standing(
     return rotation, markers("markers", rotation), markers("static", standing)
 
 
+def case_of(trial: Trial) -> Case:
+    """Return the case of a recording that was read, and may have been changed in memory since."""
+    content, _ = examined(trial.document)
+    unknown = _unknown_axes(content)
+    return Case(trial.document, content, _recorded(trial, content), (), frozenset(unknown))
+
+
 def _recorded(trial: Trial, content: dict[str, Any]) -> Recorded:
     return Recorded(trial, {key: axis for key, axis in content["laboratory"].items() if axis is not None})
 

@@ -16,6 +16,7 @@ from musclesolve._util.sides import SIDE_NAMES
 from musclesolve.results.comparison_facts import PREFIX, ComparisonFacts
 from musclesolve.results.dataset.result_quantities import listed
 from musclesolve.results.facts import ContactPeak, Facts, LegFacts, Strain, UncertainPeak, UncertaintyFacts
+from musclesolve.results.judgement import judge
 from musclesolve.results.plausibility import plausibility
 from musclesolve.results.tables.average_table import MEASURES
 
@@ -69,6 +70,7 @@ def run_document(result: xr.Dataset, uncertainty: xr.Dataset | None = None) -> d
         else None,
         "knee_contact_peaks_body_weights": _contact(facts.knee_peaks) or None,
         "knee_contact_spacing": listed(result, "knee_contact_spacing") or None,
+        "judgement": judge(facts).as_dict(),
         "plausibility": _plausibility(facts),
         "consistency": moved
         and {
@@ -90,7 +92,6 @@ def run_document(result: xr.Dataset, uncertainty: xr.Dataset | None = None) -> d
             | {key: stride.measures.get(name) for key, name in STRIDE.items()}
             for stride in facts.strides
         ],
-        "warnings": listed(result, "warnings"),
         "notes": listed(result, "notes"),
         "completed": listed(result, "completed"),
         "uncertainty": None if uncertainty is None else uncertainty_document(uncertainty),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -18,7 +18,7 @@ from musclesolve.results.dataset import frame_validity as frames
 from musclesolve.results.dataset.result_quantities import listed
 from musclesolve.results.facts import ContactPeak, Facts
 from musclesolve.results.files.result_netcdf import read_result
-from musclesolve.results.finding import Finding, Report
+from musclesolve.results.judgement import NOT_USABLE, USABLE
 from musclesolve.results.tables.lines import INDENT
 from musclesolve.results.tables.run_summary import summary, uncertainty_summary
 from musclesolve.studies.compare_results import peak_rows
@@ -30,7 +30,7 @@ Rows = list[dict[str, Any]]
 class ResultFacts:
     """A result in words and rows.
 
-    verdict: one of `report.content.headline.LABELS`, with label, sign, reason and what to be careful about.
+    verdict: one of `results.judgement`, with label, sign, reason, findings and what to be careful about.
     summary: the lines that `musclesolve run` prints, subject and statement. contact, muscles: rows of tables.
     """
 
@@ -46,32 +46,27 @@ class ResultFacts:
     @property
     def css(self) -> str:
         """Class of the verdict: green is for a usable result alone."""
-        return {"usable": "good", "not usable": "error"}.get(self.verdict, "warning")
+        return {USABLE: "good", NOT_USABLE: "error"}.get(self.verdict, "warning")
 
 
-def result_facts(path: Path, checked: Mapping[str, Any] | None) -> ResultFacts:
-    """What a result says.
-
-    Args:
-        path: of result.nc.
-        checked: what `check` says of its trial, a document of `Report.as_dict`; None where that is not known.
+def result_facts(path: Path) -> ResultFacts:
+    """What the result.nc of a path says.
 
     Raises:
         InputError: the file cannot be read, or is no result.
     """
     result = read_result(path)
     facts = Facts(result)
-    top: Headline = headline(facts, None if checked is None else report_of(checked))
+    top: Headline = headline(facts)
     lines = [summary(result)]
     if (beside := path.parent / UNCERTAINTY).is_file():
         lines.append(uncertainty_summary(read_result(beside)))
-    against = [f"{each[0].upper()}{each[1:]}" for each in top.against]
     return ResultFacts(
         top.verdict,
         top.label,
         top.mark,
         top.why.striptags(),
-        [*against, *(each.striptags() for each in top.careful)],
+        [*top.findings, *(each.striptags() for each in top.careful)],
         [(each[:INDENT].strip(), each[INDENT:]) for text in lines for each in text.splitlines()],
         _contact(facts),
         _muscles(facts),
@@ -134,12 +129,6 @@ def _compared(name: str, sided: str, peaks: Sequence[float | None], unit: str) -
             more = 100.0 * (peak / first - 1.0) if peak is not None and first else None
             row[f"change_{number}"] = None if more is None else _rounded(more, 0)
     return row
-
-
-def report_of(document: Mapping[str, Any]) -> Report:
-    """A report of `check` from its document."""
-    findings = map(Finding.from_dict, document["findings"])
-    return Report(Path(document["trial"]), tuple(findings))
 
 
 def _contact(facts: Facts) -> Rows:

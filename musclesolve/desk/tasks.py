@@ -49,7 +49,7 @@ class _Messages(logging.Handler):
 def check(progress: Progress, trial: Path) -> dict[str, Any]:
     """Everything that is wrong with a trial, as `musclesolve check --json` prints it."""
     progress("checking", 0.1)
-    return examine(trial).as_dict()
+    return examine(trial, progress).as_dict()
 
 
 def run(

@@ -23,7 +23,7 @@ import numpy as np
 from musclesolve._util.arrays import Array
 from musclesolve._util.message_text import few
 from musclesolve.checking.case import finding_of
-from musclesolve.checking.check import all_checks, findings_of
+from musclesolve.checking.examination import all_checks, examined_file
 from musclesolve.checking.files.body_mass_and_subject import FAR_MASS, MASS
 from musclesolve.checking.forces.plate_zero_and_saturation import ZERO
 from musclesolve.constants import STANDARD_GRAVITY
@@ -240,7 +240,7 @@ class Standing:
         path = self._write_trial(
             mass, {name for name, share in zip(self.markers, seen, strict=True) if share > 0.0}
         )
-        faults = findings_of(path, all_checks())
+        faults = examined_file(path, all_checks())
         findings += [found for found in faults if found.code in ASKED and found.severity != "note"]
         trial = None
         try:

@@ -39,7 +39,7 @@ SHOWN_BY = {
 class MotionWarning:
     """Why a motion, or a part of it, is not plausible."""
 
-    kind: str  # "jump" of a joint, "foot" that is displaced, or a motion that is "inconsistent"
+    code: str  # of its finding: "joint_leap", "foot_displaced" or "inconsistent_motion"
     what: str  # what is wrong, with numbers and times
     remedy: str  # how to fix it
     invalid: bool  # whether there are frames that are not valid
@@ -129,7 +129,7 @@ def consistency_warnings(violation: Array, time: Array) -> list[MotionWarning]:
         f"{beyond.size} frames are not shared among the muscles"
     )
     remedy = 'choose method = "nearest" in [consistency]; "none" is there to be compared with it'
-    return [MotionWarning("inconsistent", what, remedy, True, _stretches(beyond, time))]
+    return [MotionWarning("inconsistent_motion", what, remedy, True, _stretches(beyond, time))]
 
 
 def jump_warnings(
@@ -160,7 +160,7 @@ def jump_warnings(
             + ", ".join(f"{name} ({', '.join(mapping[name])})" for name in names)
             + "; forces and moments around this time are not usable"
         )
-        warnings.append(MotionWarning("jump", what, remedy, True, stretches))
+        warnings.append(MotionWarning("joint_leap", what, remedy, True, stretches))
     return warnings
 
 
@@ -186,7 +186,7 @@ def foot_warnings(points: Sequence[str], residual: Array, time: Array, method: s
             f"where the plate measured it: {follows}"
         )
         stretches = _stretches(lost if lost.any() else distance > FOOT_NOTED, time)
-        warnings.append(MotionWarning("foot", what, remedy, bool(lost.any()), stretches))
+        warnings.append(MotionWarning("foot_displaced", what, remedy, bool(lost.any()), stretches))
     return warnings
 
 

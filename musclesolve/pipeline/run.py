@@ -1,6 +1,6 @@
 """From a trial to a body that is ready to share its moments: `prepare`; `pipeline.share.share` then shares them.
 
-`musclesolve.results.run_trial` labels what `share` returns; studies start from `prepare`.
+`musclesolve.checking.judged_run` labels what `share` returns; studies start from `prepare`.
 """
 
 from __future__ import annotations

@@ -43,7 +43,9 @@ class FromFile(Sampled):
     @property
     def sentences(self) -> list[str]:
         """The warning on the rows, if there is one, and the notes."""
-        return [sentence for sentence in (WarningNote(self.row_warning), *self.notes) if sentence]
+        return [
+            sentence for sentence in (WarningNote(self.row_warning, "truncated"), *self.notes) if sentence
+        ]
 
 
 @dataclass(frozen=True)
@@ -509,6 +511,8 @@ class Trial(Recording):
     movement: str | None = None
     cycles: tuple[tuple[float, float], ...] = ()
     plate_corrections: tuple[str, ...] = ()
+    # whether all of it is as `read_trial` read it; a copy with other values (`dataclasses.replace`) is not
+    as_read: bool = field(default=False, init=False, compare=False)
 
     def __repr__(self) -> str:
         """What it is, in a line, without the numbers."""

@@ -13,7 +13,6 @@ import xarray as xr
 
 from musclesolve._util.progress import Progress, no_progress
 from musclesolve._util.worker_pool import Lost, Pool
-from musclesolve.checking.check import check
 from musclesolve.errors import InputError
 from musclesolve.recording.text.text_file import has_hash
 from musclesolve.recording.trial.trial_file import read_trial
@@ -21,7 +20,6 @@ from musclesolve.report.content.pieces import DAMAGE, Changed, reason
 from musclesolve.results.dataset.checked import MODEL
 from musclesolve.results.dataset.result_quantities import listed
 from musclesolve.results.files.result_netcdf import trial_path
-from musclesolve.results.finding import Report
 
 FIGURE, CHECK, PICTURE = "figure", "check", "picture"
 FEW = 9
@@ -75,7 +73,7 @@ def work(datasets: Sequence[xr.Dataset], job: DrawingTask, progress: Progress) -
     data = datasets[job.dataset]
     try:
         if job.what == CHECK:
-            return Made(recheck(data))
+            return Made(recording_state(data))
         if job.what == PICTURE:
             from musclesolve.report.picture.moving_picture import picture_fragment
 
@@ -89,17 +87,11 @@ def work(datasets: Sequence[xr.Dataset], job: DrawingTask, progress: Progress) -
         return Made(fault=reason(error))
 
 
-def recheck(result: xr.Dataset) -> Report | str:
-    """What `check` finds in the recording of a result, or why this is not known, in a sentence."""
-    why, path = why_not_checked(result), analysed_trial(result)
-    return why if why or path is None else check(path)
-
-
-def why_not_checked(result: xr.Dataset) -> str:
-    """Why the recording of a result cannot be checked again, in a sentence, `Changed` where it is another; else ""."""
-    if MODEL in result.attrs:
-        return "These forces were shared on an OpenSim model; there is no trial file that could be checked."
+def recording_state(result: xr.Dataset) -> str:
+    """A sentence where the recording of a result is not as it was analysed, then `Changed`, or not at hand; else ""."""
     path = analysed_trial(result)
+    if MODEL in result.attrs and (path is None or path.suffix != ".toml"):
+        return ""  # the files were given to `share`
     if path is None:
         return "The result does not name the trial file that it was computed from."
     if not listed(result, "inputs"):
@@ -108,7 +100,7 @@ def why_not_checked(result: xr.Dataset) -> str:
         )
     if not path.is_file():
         return (
-            f"The recording is not at hand: {path} does not exist here. Run `musclesolve check` where it is."
+            f"The recording is not at hand to see whether it is still the same: {path} does not exist here."
         )
     try:
         changed = _changed(result, path)
@@ -118,8 +110,8 @@ def why_not_checked(result: xr.Dataset) -> str:
     if changed:
         names = ", ".join(changed)
         return Changed(
-            f"The recording of {path} has changed since it was analysed ({names}): findings of today are not of this "
-            "result."
+            f"The recording of {path} has changed since it was analysed ({names}): this "
+            "result is of what it was before."
         )
     return ""
 

@@ -144,7 +144,7 @@ def report_page(inputs: Inputs, progress: Progress | None = None, workers: int =
         checked = made[f"{key}-check"].content
         trial.changed = checked if isinstance(checked, Changed) else ""
         try:
-            top = headline(trial.facts, checked)
+            top = headline(trial.facts, trial.changed)
             in_implants += contact_sources(trial.facts)
         except DAMAGE as error:
             top = no_headline(reason(error))

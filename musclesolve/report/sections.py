@@ -13,11 +13,12 @@ from musclesolve._util.bundled_toml import bundled_toml
 from musclesolve.report.content import trial_sections as content
 from musclesolve.report.content.headline import general, limits
 from musclesolve.report.content.pieces import DAMAGE, Absent, reason
-from musclesolve.report.drawing import CHECK, FIGURE, PICTURE, DrawingTask, Made, analysed_trial
+from musclesolve.report.drawing import CHECK, FIGURE, PICTURE, DrawingTask, Made
 from musclesolve.report.figures.figure_choice import caption, figures_of
 from musclesolve.report.inputs import COMPARISON, RESULT, UNCERTAINTY, TrialFiles
 from musclesolve.results.dataset.result_quantities import is_elastic
-from musclesolve.results.finding import SEVERITIES, Report
+from musclesolve.results.finding import SEVERITIES
+from musclesolve.results.judgement import judge
 
 ONE_PICTURE = (
     "The page holds the moving picture of the first trial only, to stay small; see `musclesolve picture`."
@@ -118,14 +119,10 @@ def _content(name: str, trial: TrialFiles, key: str, made: Mapping[str, Made]) -
     checked, picture = made.get(f"{key}-check"), made.get(f"{key}-picture")
     match name:
         case "check":
-            if checked is None or checked.fault:
-                why = checked.fault if checked else "not tried"
-                raise Absent(f"The recording could not be checked again: {why}")
-            if not isinstance(checked.content, Report):
-                raise Absent(str(checked.content))
-            findings = {severity: checked.content.of(severity) for severity in SEVERITIES}
-            path = analysed_trial(trial.base)
-            return {"verdict": checked.content.verdict, "found": findings, "path": path}
+            judgement = judge(trial.facts)
+            findings = {severity: judgement.of(severity) for severity in SEVERITIES}
+            state = "" if checked is None else checked.fault or checked.content
+            return {"verdict": judgement.sentence, "found": findings, "state": state}
         case "picture":
             if picture is None:
                 raise Absent(ONE_PICTURE)
@@ -135,7 +132,7 @@ def _content(name: str, trial: TrialFiles, key: str, made: Mapping[str, Made]) -
         case "verdicts":
             return content.verdicts(trial, key)
         case "limits":
-            known = limits(trial.facts, checked.content if checked else None)
+            known = limits(trial.facts, trial.changed)
             of_method = general(trial.of_model, is_elastic(trial.base))
             return {"own": [limit.sentence for limit in known], "general": of_method}
         case _ if name == LAST:

@@ -7,6 +7,7 @@ what is damaged. Results of `run` and of `share` say the same things; what a res
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -32,6 +33,7 @@ from musclesolve.results.dataset.result_quantities import (
     pelvis_residual,
     text,
 )
+from musclesolve.results.finding import FINDINGS, Finding, finding
 from musclesolve.results.movement import Movement, SeenMotion, ground_support, movement
 from musclesolve.sharing.analysis.reserve_check import NEGLIGIBLE, share_of_peak, worst_reserve
 
@@ -343,6 +345,16 @@ class Facts:
     def valid(self) -> dict[str, Mask]:
         """The frames (T,) of every side that may be used."""
         return {side: frames.valid(self.result, side) for side in map(str, self.result["side"].values)}
+
+    @cached_property
+    def findings(self) -> tuple[Finding, ...]:
+        """What was found wrong with the recording or model; of an older result its warnings."""
+        stored = text(self.result, FINDINGS)
+        if stored:
+            return tuple(map(Finding.from_dict, json.loads(stored)))
+        return tuple(
+            finding("remark", "warning", {"sentence": each}) for each in listed(self.result, "warnings")
+        )
 
     @cached_property
     def any_failed(self) -> bool:

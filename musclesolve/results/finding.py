@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import asdict, dataclass, field, replace
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass, field
 from math import isfinite
 from pathlib import Path
 from string import Formatter
@@ -14,6 +13,8 @@ from musclesolve._util.bundled_toml import bundled_toml
 
 Severity = Literal["error", "warning", "note"]
 SEVERITIES: tuple[Severity, ...] = ("error", "warning", "note")
+FINDINGS = "findings"
+"""Attribute of a result with what was found wrong with its recording or model: a list of `Finding.as_dict` in JSON."""
 Run = tuple[float, float]
 """First and last time of a stretch of time [s]."""
 Repair = Callable[[Any], Any]
@@ -151,53 +152,3 @@ def finding(
     text = texts()[code][case] if case else texts()[code]
     what, remedy = (_Units().format(text[key], **values) for key in ("what", "remedy"))
     return Finding(code, severity, what, remedy, where, repair, anywhere, cost, side)
-
-
-@dataclass(frozen=True)
-class Report:
-    """Everything that was found on one trial."""
-
-    path: Path  # the trial file
-    # the most serious ones first; among equals, causes before their consequences
-    findings: tuple[Finding, ...]
-
-    def of(self, severity: Severity) -> tuple[Finding, ...]:
-        """Return the findings of one severity."""
-        return tuple(finding for finding in self.findings if finding.severity == severity)
-
-    @property
-    def codes(self) -> tuple[str, ...]:
-        """The codes of all errors and warnings, in order."""
-        return tuple(finding.code for finding in self.findings if finding.severity != "note")
-
-    @property
-    def ok(self) -> bool:
-        """Whether there is no error."""
-        return not self.of("error")
-
-    @property
-    def verdict(self) -> str:
-        """The report in one line."""
-        count = Counter(finding.severity for finding in self.findings)
-        counted = ", ".join(f"{count[s]} {s}{'s' if count[s] > 1 else ''}" for s in SEVERITIES if count[s])
-        if count["error"]:
-            return f"Do not use this recording as it is: {counted}."
-        if count["warning"]:
-            return f"This recording can be analysed, but look at the warnings first: {counted}."
-        return "Nothing is wrong with this recording" + (f" ({counted})." if counted else ".")
-
-    def __str__(self) -> str:
-        """Return all findings and the verdict."""
-        return "\n".join([*(str(finding) for finding in self.findings), self.verdict])
-
-    def as_dict(self) -> dict[str, Any]:
-        """Return what JSON can hold."""
-        findings = [finding.as_dict() for finding in self.findings]
-        return {"trial": str(self.path), "ok": self.ok, "verdict": self.verdict, "findings": findings}
-
-
-def sorted_findings(findings: Iterable[Finding]) -> tuple[Finding, ...]:
-    """Return findings by severity and, among equals, in the order of the codes; each sentence once."""
-    order = list(codes())
-    unique = list({(f.code, f.what, str(f.where)): replace(f, repair=None) for f in findings}.values())
-    return tuple(sorted(unique, key=lambda f: (SEVERITIES.index(f.severity), order.index(f.code))))

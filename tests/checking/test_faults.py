@@ -11,7 +11,8 @@ import pytest
 import musclesolve
 from musclesolve.checking.check import check
 from musclesolve.recording.data import Trial
-from musclesolve.results.finding import Report, codes
+from musclesolve.results.finding import codes
+from musclesolve.results.judgement import Report
 from musclesolve.synthetic.faults import faults, plant
 
 STRIDE = Path(musclesolve.__file__).with_name("data") / "reference_stride" / "trial.toml"

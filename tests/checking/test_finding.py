@@ -15,7 +15,8 @@ from typer.testing import CliRunner
 import musclesolve as ms
 import musclesolve.checking
 from musclesolve.cli.app import app
-from musclesolve.results.finding import Finding, Report, Where, codes, sorted_findings, texts
+from musclesolve.results.finding import Finding, Where, codes, texts
+from musclesolve.results.judgement import Report, sorted_findings
 from musclesolve.synthetic.faults import plant
 from musclesolve.synthetic.trial_copy import open_copy, write_copy
 

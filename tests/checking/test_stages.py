@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import musclesolve
-from musclesolve.checking.check import all_checks, findings_of
+from musclesolve.checking.examination import all_checks, examined_file
 from musclesolve.checking.loading import load
 from musclesolve.checking.repair import replace_fields
 from musclesolve.checking.stages import Check, Stage, examine
@@ -27,12 +27,12 @@ FAULTY = (
 @pytest.mark.parametrize("faults", FAULTY, ids="+".join)
 def test_shuffled_checks_find_the_same(faults: tuple[str, ...], tmp_path: Path) -> None:
     trial = plant_all(faults, STRIDE, tmp_path)
-    usual = findings_of(trial, all_checks())
+    usual = examined_file(trial, all_checks())
     assert len({f.code for f in usual if f.severity != "note"}) > 1
     for seed in range(2):
         shuffled = list(all_checks())
         random.Random(seed).shuffle(shuffled)
-        assert findings_of(trial, shuffled) == usual
+        assert examined_file(trial, shuffled) == usual
 
 
 def test_every_fault_is_looked_for_at_some_stage() -> None:

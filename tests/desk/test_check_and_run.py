@@ -27,7 +27,8 @@ from musclesolve.desk.steps import check_step, run_step
 from musclesolve.errors import BusyError, InputError
 from musclesolve.recording.schema import trial_keys
 from musclesolve.results.files.result_netcdf import read_result
-from musclesolve.results.finding import Finding, Report, Where
+from musclesolve.results.finding import Finding, Where
+from musclesolve.results.judgement import Report
 from musclesolve.sharing.cost.cost_registry import costs
 
 STEPS = ("files", "subject", "markers", "plates", "events", "emg", "check", "run", "result")

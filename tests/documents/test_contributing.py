@@ -21,7 +21,7 @@ from types import SimpleNamespace
 import numpy as np
 import muscle_db
 import musclesolve as ms
-from musclesolve.checking.check import all_checks, findings_of
+from musclesolve.checking.examination import all_checks, examined_file
 from musclesolve.data import reference_stride
 from musclesolve.live.adapters.registry import open_sink
 
@@ -51,7 +51,7 @@ with socket.socket(type=socket.SOCK_DGRAM) as listener:
 
 # Other checks compile the dynamics anew in the copy.
 added = [check for check in all_checks() if check.name == "subject_name"]
-assert "subject_name" in [found.code for found in findings_of(reference_stride(), added)]
+assert "subject_name" in [found.code for found in examined_file(reference_stride(), added)]
 """
 
 

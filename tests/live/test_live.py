@@ -304,7 +304,7 @@ def test_one_leg_and_its_names(stride):
 
 
 def test_a_replay_is_a_result_as_run_writes_it(stride):
-    from musclesolve.results.run_trial import run
+    from musclesolve.checking.judged_run import run
 
     done, offline = replay(stride), run(stride)
     result = done.result

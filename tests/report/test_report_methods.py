@@ -24,7 +24,7 @@ from musclesolve.report.content.methods import (
 )
 from musclesolve.report.drawing import recheck
 from musclesolve.report.inputs import RESULT, TrialFiles
-from musclesolve.results.finding import Report
+from musclesolve.results.judgement import Report
 from musclesolve.results.plausibility import in_vivo
 from musclesolve.sharing.cost.cost_registry import costs
 from musclesolve.sharing.status import Status

@@ -21,7 +21,8 @@ from musclesolve.report.content.methods import works
 from musclesolve.report.page import write_report
 from musclesolve.results.facts import Facts
 from musclesolve.results.files.result_netcdf import write_result
-from musclesolve.results.finding import Finding, Report
+from musclesolve.results.finding import Finding
+from musclesolve.results.judgement import Report
 from musclesolve.results.movement import Movement
 from musclesolve.results.plausibility import (
     NOT_KNOWN,

@@ -187,6 +187,7 @@ def finish_result(
 ) -> None:
     """Summarise a result, with its uncertainty where that is known."""
     from musclesolve.results.facts import Facts
+    from musclesolve.results.judgement import judge
     from musclesolve.results.tables.run_summary import summary, uncertainty_summary
 
     def document() -> dict[str, Any]:
@@ -199,7 +200,7 @@ def finish_result(
         if uncertainty is not None:
             yield uncertainty_summary(uncertainty)
 
-    finish(command, text(), document, paths, SOME_FRAMES_FAILED if Facts(result).any_failed else 0)
+    finish(command, text(), document, paths, 0 if judge(Facts(result)).complete else SOME_FRAMES_FAILED)
 
 
 def analyse_many(

@@ -143,7 +143,8 @@ def check(
     if is_study(trial):
         _check_study(trial)
         return
-    report = check.check(trial)
+    with progress() as report_progress:
+        report = check.check(trial, report_progress)
     code = 0 if report.ok else INPUT_AT_FAULT
     if mode.json:
         print_document({"command": "check", "exit_code": code, **report.as_dict()})

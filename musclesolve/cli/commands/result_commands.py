@@ -76,7 +76,7 @@ def picture(
 ) -> None:
     """Show the subject in motion: bones, muscles colored by activation, ground and contact forces."""
     from musclesolve.report.content.pieces import Changed
-    from musclesolve.report.drawing import why_not_checked
+    from musclesolve.report.drawing import recording_state
     from musclesolve.report.picture.save_picture import save_picture
     from musclesolve.results.files.atomic_writing import reserved
     from musclesolve.results.files.result_netcdf import read_result
@@ -84,7 +84,7 @@ def picture(
     path = output or result.parent / "picture.html"
     with progress() as report, reserved(path.parent):
         missing = save_picture(result, path, speed, report, geometry=geometry)
-    if isinstance(changed := why_not_checked(read_result(result)), Changed):
+    if isinstance(changed := recording_state(read_result(result)), Changed):
         print_summary(line("warning", changed))
     if missing:
         print_summary("\n".join(lines("note", missing)))

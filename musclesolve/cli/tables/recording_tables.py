@@ -7,7 +7,8 @@ from rich.table import Column, Table
 
 from musclesolve.recording.cameras.camera_file import CameraFile
 from musclesolve.recording.cameras.camera_markers import calibration_notes, largest_noise
-from musclesolve.results.finding import SEVERITIES, Report
+from musclesolve.results.finding import SEVERITIES
+from musclesolve.results.judgement import Report
 from musclesolve.results.tables.lines import names, numbers
 
 _COLOURS = {"error": "red", "warning": "yellow", "note": "dim"}
@@ -17,7 +18,8 @@ def tables(report: Report) -> list[Table]:
     """Return one table for each severity that was found: where, what, how to fix it."""
     printed = []
     for severity in SEVERITIES:
-        if not (findings := report.of(severity)):
+        findings = [each for each in report.all_findings if each.severity == severity]
+        if not findings:
             continue
         is_note = severity == "note"
         remedy = [] if is_note else [Column("how to fix it", ratio=4)]
@@ -30,7 +32,7 @@ def tables(report: Report) -> list[Table]:
         )
         for finding in findings:
             table.add_row(
-                finding.code, str(finding.where), finding.what, *([] if is_note else [finding.remedy])
+                finding.code, str(finding.where), finding.sentence, *([] if is_note else [finding.remedy])
             )
         printed.append(table)
     return printed

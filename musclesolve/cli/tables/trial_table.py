@@ -10,11 +10,11 @@ from rich import box
 from rich.table import Table
 
 from musclesolve._util.sides import LEG_JOINTS
-from musclesolve.results.plausibility import NOT_KNOWN, NOT_PLAUSIBLE, PLAUSIBLE
+from musclesolve.results.judgement import IN_PART, NOT_PLAUSIBLE, NOT_USABLE, USABLE, WITH_CARE
 from musclesolve.results.tables.lines import decimal, line, names, numbers, words
 from musclesolve.studies.many_trials.trial_record import CSV, Outcome, TrialRecord
 
-PLAUSIBLE_CELLS = {PLAUSIBLE: "yes", NOT_PLAUSIBLE: "NO", NOT_KNOWN: "?"}
+CELLS = {USABLE: "usable", WITH_CARE: "care", IN_PART: "part", NOT_PLAUSIBLE: "implaus.", NOT_USABLE: "NO"}
 LOST = {Outcome.REFUSED: "REFUSED", Outcome.FAILED: "FAILED"}
 
 
@@ -24,7 +24,7 @@ def table(records: Sequence[TrialRecord]) -> Table:
         *words("trial\n"),
         *numbers("\nsolved", "with\nreserve", "\nfailed", "not\nmeas.", "resid.\n[% BW]", whole=True),
         *numbers(*(f"{joint}\n[BW]" for joint in LEG_JOINTS), whole=True),
-        *names("plau-\nsible"),
+        *names("\nverdict"),
         *numbers("\n[s]", whole=True),
         *names("\nstatus"),
         box=box.SIMPLE_HEAD,
@@ -48,7 +48,7 @@ def _cells(record: TrialRecord) -> list[str]:
         *counts,
         decimal(found.residual_percent, 1),
         *contact,
-        PLAUSIBLE_CELLS[found.plausibility],
+        CELLS[found.verdict],
         f"{record.seconds:.1f}",
     ]
 

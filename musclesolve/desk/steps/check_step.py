@@ -13,7 +13,8 @@ from musclesolve.desk.desk import Desk
 from musclesolve.desk.fields import is_example, title_of
 from musclesolve.desk.trial_document import Open
 from musclesolve.desk.view import Focus, State, Step, View
-from musclesolve.results.finding import SEVERITIES, Where
+from musclesolve.results.finding import SEVERITIES, Finding, Where
+from musclesolve.results.judgement import NOT_USABLE, USABLE
 
 HEADINGS = {"error": "Errors", "warning": "Warnings", "note": "Notes"}
 SIGNS = {"error": "error", "warning": "warning", "note": "info"}
@@ -64,8 +65,9 @@ def place(where: Mapping[str, Any]) -> str:
 
 
 def counted(findings: Mapping[str, Any]) -> dict[str, list[dict[str, Any]]]:
-    """The findings by severity, the most serious first."""
-    every = findings["findings"]
+    """The findings on the trial and its result by severity, the most serious first, each once."""
+    every = [*findings["findings"], *findings["judgement"]["findings"]]
+    every = list({(each["code"], each["what"], place(each["where"])): each for each in every}.values())
     return {name: own for name in SEVERITIES if (own := [each for each in every if each["severity"] == name])}
 
 
@@ -167,7 +169,9 @@ class Check:
             ui.label(str(failure)).classes("ms-bad ms-message")
         if findings is None:
             return
-        ui.label(findings["verdict"]).classes(f"ms-verdict ms-{worst(findings)}").props('role="status"')
+        judged = findings["judgement"]
+        said = f"{judged['label']}. {' '.join(judged['why'])}"
+        ui.label(said).classes(f"ms-verdict ms-{color(judged)}").props('role="status"')
         for severity, own in counted(findings).items():
             ui.label(f"{HEADINGS[severity]} ({len(own)})").classes("ms-part").props(
                 'role="heading" aria-level="2"'
@@ -179,7 +183,8 @@ class Check:
         with ui.row().classes(f"ms-finding ms-{each['severity']}"):
             ui.icon(SIGNS[each["severity"]]).classes("ms-sign").props(f'aria-label="{each["severity"]}"')
             with ui.column().classes("ms-words"):
-                ui.label(f"{each['what'][0].upper()}{each['what'][1:]}").classes("ms-what")
+                said = Finding.from_dict(each).sentence
+                ui.label(f"{said[0].upper()}{said[1:]}").classes("ms-what")
                 if not each["remedy"].startswith(READ):
                     ui.label(f"Remedy: {each['remedy']}").classes("ms-remedy")
                 if at := place(each["where"]):
@@ -194,10 +199,9 @@ def where_of(each: Open) -> dict[str, Any]:
     return Where(field=f"[{each.table}] {each.key or ''}").as_dict()
 
 
-def worst(findings: Mapping[str, Any]) -> str:
-    """The severity of the most serious finding, "good" where there are notes at most."""
-    severity = next(iter(counted(findings)), "note")
-    return "good" if severity == "note" else severity
+def color(judgement: Mapping[str, Any]) -> str:
+    """The class of a verdict: green is for a usable result alone."""
+    return {USABLE: "good", NOT_USABLE: "error"}.get(judgement["verdict"], "warning")
 
 
 def state(desk: Desk) -> State:

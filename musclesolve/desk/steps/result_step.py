@@ -14,7 +14,7 @@ from musclesolve.desk.result_files import PICTURE, address, figure_title, figure
 from musclesolve.desk.steps.verdict import facts_of, show_verdict
 from musclesolve.desk.steps.work import Work, no_result
 from musclesolve.desk.view import State, Step, View
-from musclesolve.results.plausibility import NOT_PLAUSIBLE
+from musclesolve.results.judgement import NOT_USABLE, USABLE
 
 if TYPE_CHECKING:
     from musclesolve.desk.result_facts import ResultFacts
@@ -146,10 +146,9 @@ def state(desk: Desk) -> State:
     if desk.changed_inputs:
         return "open"
     found = desk.measures
-    faulty = desk.findings is not None and not desk.findings["ok"]
-    if faulty or found is None or not found.solved + found.with_reserve:
+    if found is None or found.verdict == NOT_USABLE:
         return "fault"
-    return "warning" if found.without_solution or found.plausibility == NOT_PLAUSIBLE else "done"
+    return "done" if found.verdict == USABLE else "warning"
 
 
 RESULT = Step(

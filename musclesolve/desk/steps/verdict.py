@@ -24,8 +24,7 @@ async def facts_of(desk: Desk) -> ResultFacts | None:
     if path is None:
         return None
     result_facts = await in_thread(_imported)
-    # What `check` says counts where the result is of the trial as it is now.
-    return await in_thread(result_facts, path, None if desk.changed_inputs else desk.findings)
+    return await in_thread(result_facts, path)
 
 
 def _imported() -> Callable[..., ResultFacts]:

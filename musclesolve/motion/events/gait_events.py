@@ -169,7 +169,8 @@ def _conflicts(pairs: Sequence[tuple[Event, Event]]) -> list[str]:
     return [
         WarningNote(
             f"Sources differ by more than {1000 * CONFLICT:.0f} ms on {len(apart)} of {len(pairs)} gait events: "
-            f"{listed}{more}. A foot beside its plate, or forces and markers that are not synchronous."
+            f"{listed}{more}. A foot beside its plate, or forces and markers that are not synchronous.",
+            "gait_events",
         )
     ]
 

@@ -80,7 +80,10 @@ def read_trial(path: str | Path) -> Trial | ModelTrial:
         remedy = 'keep one of them; a model as muscle set of a recording is [muscles] database = "M.osim"'
         raise document.error(problem, "files", "model", 0, expected, remedy, code="conflict")
     trial = read_model_trial(Path(path)) if is_model_trial(document.content) else _recorded_trial(document)
-    return replace(trial, hashes=hashes_as_read(trial.document, trial.files))
+    trial = replace(trial, hashes=hashes_as_read(trial.document, trial.files))
+    if isinstance(trial, Trial):
+        object.__setattr__(trial, "as_read", True)
+    return trial
 
 
 def read_standing(path: str | Path) -> Trial:

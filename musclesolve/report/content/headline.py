@@ -1,8 +1,4 @@
-"""The result in plain words: the two verdicts, contact forces, agreement with EMG, what to be careful about.
-
-It is usable, in green, where every frame is certified and what it says is plausible; a result that is not plausible, or
-of which nothing could be compared, is amber, with the reason beside it; one of a faulty recording is not usable.
-"""
+"""The result in plain words: judgement and findings, contact forces, agreement with EMG, what to be careful about."""
 
 from __future__ import annotations
 
@@ -15,62 +11,35 @@ from markupsafe import Markup
 
 from musclesolve._util.bundled_toml import bundled_toml
 from musclesolve._util.sides import OTHER, SIDE_NAMES, side_of
-from musclesolve.report.content.pieces import DAMAGE, Changed, Number, joined, muscle_names, plain, sentence
+from musclesolve.report.content.pieces import DAMAGE, Number, joined, muscle_names, plain, sentence
 from musclesolve.results.dataset.result_quantities import listed, text
 from musclesolve.results.facts import Facts
-from musclesolve.results.finding import SEVERITIES, Report
-from musclesolve.results.plausibility import NOT_KNOWN, NOT_PLAUSIBLE, plausibility
+from musclesolve.results.finding import finding
+from musclesolve.results.judgement import judge, judge_findings
+from musclesolve.results.plausibility import plausibility
+from musclesolve.results.tables.run_summary import finding_line
 from musclesolve.version import __version__
-
-USABLE, WITH_CARE, IN_PART, NOT = "usable", "with care", "in part", "not usable"
-DOUBTFUL = "doubtful"
-LABELS = {
-    USABLE: "Usable: certified and plausible",
-    DOUBTFUL: "Certified, not plausible",
-    NOT_PLAUSIBLE: "Not plausible",
-    WITH_CARE: "Usable with care",
-    IN_PART: "Usable in part",
-    NOT: "Not usable",
-}
-MARKS = {USABLE: "✓", DOUBTFUL: "!", NOT_PLAUSIBLE: "!", WITH_CARE: "!", IN_PART: "◐", NOT: "✕"}
-LARGE_RESIDUAL = 30.0
-"""Per cent of body weight; a run calls frames beyond about this residual invalid, on an OpenSim model none is."""
-MOST = 0.5
-"""Where more than this share of the valid frames needs a reserve, muscle forces are mostly lower bounds."""
 
 
 @dataclass(frozen=True)
 class Headline:
     """What stands at the top."""
 
-    verdict: str  # a key of LABELS
+    verdict: str  # of `results.judgement`
+    label: str  # the verdict in words
+    mark: str  # the verdict as a sign
+    css: str  # the verdict as the name of a class
     why: Markup
     movement: str  # in words
-    against: list[str]  # what speaks against the result: the reasons why it is not plausible
+    findings: list[str]  # errors and warnings with their remedies
     contact: list[dict[str, object]]  # joint, and a Number for each leg
     emg: Markup
     careful: list[Markup]
 
-    @property
-    def label(self) -> str:
-        """The verdict in words."""
-        return LABELS[self.verdict]
 
-    @property
-    def mark(self) -> str:
-        """The verdict as a sign."""
-        return MARKS[self.verdict]
-
-    @property
-    def css(self) -> str:
-        """The verdict as the name of a class."""
-        return self.verdict.replace(" ", "-")
-
-
-def headline(facts: Facts, checked: Report | str | None = None) -> Headline:
-    """The headline of one trial."""
-    judged = plausibility(facts)
-    verdict, why = usability(facts, checked)
+def headline(facts: Facts, changed: str = "") -> Headline:
+    """The headline of one trial; changed: a sentence, where its recording is another one by now."""
+    judged = judge(facts)
     known = bool(np.isfinite(facts.body_weight))
     rows: dict[str, list[tuple[str, Number]]] = {}  # by joint, with the peaks of both legs
     for peak in facts.contact_peaks:
@@ -92,71 +61,28 @@ def headline(facts: Facts, checked: Report | str | None = None) -> Headline:
             *(best, Number(f"emg_correlation {best}", r[best])),
             *(worst, Number(f"emg_correlation {worst}", r[worst])),
         )
-    against = [*judged.against, judged.use] if judged.against else []
-    careful = [limit.sentence for limit in limits(facts, checked) if limit.in_headline]
-    return Headline(verdict, why, judged.movement_words, against, contact, emg, careful)
+    careful = [limit.sentence for limit in limits(facts, changed) if limit.in_headline]
+    return Headline(
+        judged.verdict,
+        judged.label,
+        judged.mark,
+        judged.css,
+        Markup.escape(" ".join(judged.why)),
+        plausibility(facts).movement_words,
+        [finding_line(each) for each in judged.of("error", "warning")],
+        contact,
+        emg,
+        careful,
+    )
 
 
 def no_headline(why: str) -> Headline:
     """That of a file which is damaged."""
-    return Headline(NOT, sentence("This file is damaged: {}.", why), "", [], [], Markup("not known"), [])
-
-
-def usability(facts: Facts, checked: Report | str | None = None) -> tuple[str, Markup]:
-    """Whether the result may be used, and why: the verdict on its frames, then whether it is plausible.
-
-    A recording that `check` finds an error in is not usable, whatever came of it; of any other result that is not
-    plausible this is the verdict.
-    """
-    judged = plausibility(facts)
-    verdict, text = certified(facts)
-    if isinstance(checked, Report) and not checked.ok:
-        verdict, text = NOT, text + Markup(" <code>check</code> calls the recording faulty.")
-    if judged.verdict == NOT_PLAUSIBLE:
-        text += Markup(" It is not plausible:")
-        return {USABLE: DOUBTFUL, NOT: NOT}.get(verdict, NOT_PLAUSIBLE), text
-    if verdict != USABLE:
-        return verdict, text
-    if judged.verdict == NOT_KNOWN:
-        return WITH_CARE, text + sentence(" Whether it is plausible is not known: {}.", judged.why_not_known)
-    return USABLE, text + sentence(
-        " Peaks of contact forces lie where implants measured them in {}.", judged.movement_words
+    words = judge_findings([finding("unreadable", "error", {"sentence": why})])
+    why_not = sentence("This file is damaged: {}.", why)
+    return Headline(
+        words.verdict, words.label, words.mark, words.css, why_not, "", [], [], Markup("not known"), []
     )
-
-
-def certified(facts: Facts) -> tuple[str, Markup]:
-    """The verdict on the frames: solved and certified; and why."""
-    counts, residual = facts.counts, facts.largest_kkt_residual
-    valid, analysed, helped = (
-        Number(name, getattr(counts, name), 0) for name in ("valid", "analysed", "with_reserve")
-    )
-    legs = "leg-frames" if len(facts.legs) > 1 else "frames"
-    if not counts.analysed:
-        return NOT, Markup("No frame was analysed: ground forces were not measured.")
-    if not counts.valid:
-        return NOT, sentence("None of the {} analysed {} has a valid solution.", analysed, legs)
-    proof = bool(np.isfinite(residual))
-    proved = Markup(" The file does not hold their certificates.")
-    if proof:
-        certificate = Number("largest_kkt_residual", residual, -2)
-        proved = sentence(
-            " The optimality of every one of them is certified (largest residual {}).", certificate
-        )
-    if counts.valid < counts.analysed:
-        reserves = sentence(", {} of them with a reserve", helped) if counts.with_reserve else ""
-        text = sentence("{} of {} analysed {} have a valid solution{}.", valid, analysed, legs, reserves)
-        return IN_PART, text + proved
-    if counts.with_reserve:
-        text = sentence(
-            "All {} analysed {} have a solution, {} of them with a reserve.", analysed, legs, helped
-        )
-        return IN_PART if counts.with_reserve > MOST * counts.valid else WITH_CARE, text + proved
-    text = sentence("All {} analysed {} are solved without a reserve.", analysed, legs) + proved
-    if not proof:
-        return WITH_CARE, text
-    if (facts.root_residual_percent or 0.0) > LARGE_RESIDUAL:
-        return WITH_CARE, text + Markup(" The loads do not carry the motion in every frame.")
-    return USABLE, text
 
 
 USUAL_RESIDUAL = 5.0
@@ -187,16 +113,9 @@ def general(of_model: bool = False, elastic: bool = False) -> list[str]:
     return [sentence for table in tables for name, sentence in texts()[table].items() if name != other]
 
 
-def limits(facts: Facts, checked: Report | str | None = None) -> list[Limit]:
+def limits(facts: Facts, changed: str = "") -> list[Limit]:
     """The limits of one trial; a part of the result that is missing or damaged leaves its own out."""
-    known = []
-    if isinstance(checked, Changed):
-        known.append(_limit("changed", sentence=checked))
-    if isinstance(checked, Report):
-        for severity in SEVERITIES[:2]:
-            if count := len(checked.of(severity)):
-                words = severity + ("s" if count > 1 else "")
-                known.append(_limit("check", count=Number(f"check {severity}s", count, 0), severity=words))
+    known = [_limit("changed", sentence=changed)] if changed else []
     for part in PARTS:
         try:
             known += part(facts)
@@ -211,31 +130,16 @@ def _limit(name: str, **values: Any) -> Limit:
     return Limit(Markup(texts()["trial" if in_headline else "aside"][name]).format(**values), in_headline)
 
 
-def _warnings(facts: Facts) -> Iterator[Limit]:
-    yield from (Limit(sentence("{}", warning)) for warning in listed(facts.result, "warnings"))
-
-
 def _frames(facts: Facts) -> Iterator[Limit]:
     for side, leg in facts.legs.items():
         name = SIDE_NAMES.get(side, "all muscles")
         total = Number(f"frames {side}", facts.result.sizes["time"], 0)
-        for what, count in (("failed", leg.without_solution), ("not_measured", leg.not_analysed)):
-            if count:
-                yield _limit(what, count=Number(f"{what} {side}", count, 0), total=total, leg=name)
+        if count := leg.not_analysed:
+            yield _limit(
+                "not_measured", count=Number(f"not_measured {side}", count, 0), total=total, leg=name
+            )
     if len(facts.legs) == 1 and OTHER not in facts.legs:
         yield _limit("one_leg", leg=next(iter(facts.legs.values())).name)
-
-
-def _reserves(facts: Facts) -> Iterator[Limit]:
-    for side, leg in facts.legs.items():
-        if (largest := leg.largest_reserve) is not None:
-            yield _limit(
-                "reserves",
-                count=Number(f"with_reserve {side}", leg.with_reserve, 0),
-                part=leg.part,
-                largest=Number(f"largest_reserve {side}", largest.moment, 1),
-                dof=plain(largest.dof),
-            )
 
 
 def _version(facts: Facts) -> Iterator[Limit]:
@@ -311,7 +215,7 @@ def _choices(facts: Facts) -> Iterator[Limit]:
 
 
 PARTS = (
-    *(_warnings, _frames, _reserves, _version, _full, _residuals, _emg_limits, _fibers),
+    *(_frames, _version, _full, _residuals, _emg_limits, _fibers),
     *(_events, _choices),
 )
 """What may be worth a limit, the most serious first."""

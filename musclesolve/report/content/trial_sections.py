@@ -67,7 +67,7 @@ STRIDE = {
 """Columns of the table of strides: variable, decimals."""
 APART = {
     "inputs",
-    "warnings",
+    "findings",
     "notes",
     "completed",
     "recipe",
@@ -378,7 +378,7 @@ def fascicles(trial: TrialFiles) -> dict[str, object]:
 def fit(trial: TrialFiles) -> dict[str, object]:
     """How well model, motion and forces fit: filter, motion, tendons, fibers, residual at the pelvis, notes."""
     facts, base = trial.facts, trial.base
-    notes = [*listed(base, "warnings"), *listed(base, "notes")]
+    notes = listed(base, "notes")
     filtered, size = filter_line(trial.base), facts.pelvis_residual
     sentences: list[str] = [f"Filter: {filtered}."] if filtered else []
     sentences += [f"Motion: {line}." for line in consistency_sentences(facts)]

@@ -29,7 +29,8 @@ from musclesolve.report.rendering import rendered, template
 from musclesolve.report.sections import Picture
 from musclesolve.results.cycles.curve_names import shown
 from musclesolve.results.dataset.result_quantities import listed
-from musclesolve.results.plausibility import NOT_KNOWN, NOT_PLAUSIBLE, PLAUSIBLE
+from musclesolve.results.judgement import LABELS, USABLE, words
+from musclesolve.results.plausibility import NOT_KNOWN
 from musclesolve.results.tables import study_tables
 from musclesolve.results.tables.lines import decimal
 from musclesolve.studies.many_trials.one_trial import RESULT
@@ -44,11 +45,6 @@ MOST_ROWS = 400
 COUNTS = (("solved", "solved"), ("with_reserve", "solved_with_reserve"), ("without_solution", "infeasible"),
          ("not_measured", "not_measured"))  # fmt: skip
 """Counts of a trial's record, and the verdict whose colour they have."""
-JUDGED = {
-    PLAUSIBLE: ("usable", "plausible"),
-    NOT_PLAUSIBLE: ("not-plausible", "not plausible"),
-    NOT_KNOWN: ("not-known", "not known"),
-}
 
 
 @dataclass(frozen=True)
@@ -234,9 +230,7 @@ def _rows(result: StudyResult) -> Iterator[TrialRow]:
     records = [record for record in result.computed.records.values() if record.outcome.has_result]
     if len(records) > MOST_ROWS:
         records = [
-            each
-            for each in records
-            if not each.fine or (each.measures and each.measures.plausibility == NOT_PLAUSIBLE)
+            each for each in records if not each.fine or (each.measures and each.measures.verdict != USABLE)
         ][:MOST_ROWS]
     for record in records:
         trial, found = study.trial_of[record.name], record.measures
@@ -252,7 +246,7 @@ def _rows(result: StudyResult) -> Iterator[TrialRow]:
         page = record.folder / REPORT
         link = page if page.is_file() else record.folder
         contact = " / ".join(decimal(found.contact[joint], 1) for joint in LEG_JOINTS)
-        message = found.reason if found.plausibility == NOT_PLAUSIBLE else ""
+        message = "; ".join(found.findings)
         yield TrialRow(
             record.name,
             link.relative_to(folder).as_posix() + ("" if page.is_file() else "/"),
@@ -260,7 +254,7 @@ def _rows(result: StudyResult) -> Iterator[TrialRow]:
             str(study.of_subject(trial.subject, "group", "")),
             trial.condition,
             parts,
-            JUDGED[found.plausibility],
+            (words(found.verdict)["css"], LABELS[found.verdict].lower()),
             contact,
             message,
         )

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 import numpy as np
 import xarray as xr
@@ -26,6 +28,7 @@ from musclesolve.results.dataset.picture import Variable
 from musclesolve.results.dataset.recording_labels import recording_labels
 from musclesolve.results.dataset.result_dataset import ResultDataset
 from musclesolve.results.files.result_netcdf import storable
+from musclesolve.results.finding import FINDINGS, Finding, finding, texts
 from musclesolve.sharing.status import Status
 from musclesolve.version import __version__
 
@@ -37,12 +40,18 @@ _OF_MUSCLES = (
     *("max_isometric_force", "optimal_fiber_length", "tendon_slack_length", "pennation_angle"),
     "joints_crossed",
 )
+OWN = ("file_changed", "gait_events", "remark")
+"""Codes of the warnings of an analysis that an examination of the recording or model does not find."""
 TRANSLATIONS = {"joint_angle": "rad; m of a translation", "joint_moment": "N m; N of a translation"}
 TRANSLATIONS["reserve_moment"] = TRANSLATIONS["joint_moment"]
 
 
-def assemble(analysis: Analysis) -> xr.Dataset:
-    """Label everything an analysis computed, with units and provenance."""
+def assemble(analysis: Analysis, found: Sequence[Finding] | None = None) -> xr.Dataset:
+    """Label everything an analysis computed, with units and provenance.
+
+    found: what was found wrong with the recording or model; None where nobody looked, and then the warnings of the
+    analysis itself stand in their place.
+    """
     body, parts = analysis.body, analysis.parts
     labels = recording_labels(analysis) if isinstance(body, RecordedBody) else model_labels(analysis)
     emg, channels = emg_labels(analysis)
@@ -84,7 +93,11 @@ def assemble(analysis: Analysis) -> xr.Dataset:
     }
     most = [f"{side} {max(counts)}" for side, counts in iterations.items() if counts]
     notes = [*labels.notes, *knees.notes, *followed_notes(analysis)]
-    warnings = [str(note) for note in notes if isinstance(note, WarningNote)]
+    warnings = [note for note in notes if isinstance(note, WarningNote)]
+    findings = [
+        *(found or ()),
+        *(_of_warning(note) for note in warnings if found is None or note.code in OWN),
+    ]
     attributes = {
         "musclesolve_version": __version__,
         "cost": parts[0].solution.cost_name,
@@ -94,7 +107,7 @@ def assemble(analysis: Analysis) -> xr.Dataset:
         "shared_dofs": sorted((dof for part in parts for dof in part.part.shared), key=body.dofs.index),
         **labels.attributes,
         **knees.attributes,
-        **({"warnings": warnings} if warnings else {}),
+        FINDINGS: json.dumps([each.as_dict() for each in findings]),
         "notes": [str(note) for note in notes if not isinstance(note, WarningNote)],
     }
     attributes = {key: storable(value) for key, value in attributes.items()}
@@ -110,6 +123,12 @@ def assemble(analysis: Analysis) -> xr.Dataset:
         for name, units in TRANSLATIONS.items():
             result[name].attrs["units"] = units
     return result
+
+
+def _of_warning(note: WarningNote) -> Finding:
+    """The finding of a warning of the analysis."""
+    code = note.code if "sentence" in texts()[note.code].get("what", "") else "remark"
+    return replace(finding(code, "warning", {"sentence": str(note)}), code=note.code)
 
 
 def _of_dofs(analysis: Analysis) -> dict[str, Variable]:

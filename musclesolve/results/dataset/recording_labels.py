@@ -76,7 +76,7 @@ def recording_labels(analysis: Analysis) -> Labels:
         attributes=_provenance(body) | filtering | strikes | reasons_of_sides(analysis),
         notes=[
             *(
-                WarningNote(str(warning))
+                WarningNote(str(warning), warning.code)
                 for warning in mechanics.warnings(body.trial.mapping, body.trial.consistency.method)
             ),
             *fiber_notes(analysis, body.options),

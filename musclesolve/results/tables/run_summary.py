@@ -19,6 +19,8 @@ from musclesolve.results.facts import (
     UncertaintyFacts,
     verdict_words,
 )
+from musclesolve.results.finding import SEVERITIES, Finding
+from musclesolve.results.judgement import LABELS, Judgement, judge
 from musclesolve.results.plausibility import NOT_PLAUSIBLE, criteria, plausibility
 from musclesolve.results.tables.lines import decimal, line, lines
 
@@ -37,12 +39,14 @@ NONE_VALID = "no frame has a valid solution"
 def summary(result: xr.Dataset) -> str:
     """Several lines: the choices made, frames, each leg, optimality, residual at the pelvis, what else to know."""
     facts, time = Facts(result), result["time"].values
+    judgement = judge(facts)
     parts: list[tuple[str, Iterable[str]]] = [
         ("trial", [identity(result)]),
         ("methods", [_methods(result)]),
         ("frames", [f"{time.size}, {time[0]:.3f} to {time[-1]:.3f} s"]),
         ("analysed", listed(result, "analysed")),
-        ("warnings", listed(result, "warnings")),
+        ("verdict", verdict_lines(judgement)),
+        *((severity, [finding_line(each) for each in judgement.of(severity)]) for severity in SEVERITIES[:2]),
         *((leg.part, [_counts(leg), *_failures(leg), *leg.reasons]) for leg in facts.legs.values()),
         ("optimality", [_optimality(facts)]),
         ("tendons", tendon_lines(facts)),
@@ -57,6 +61,23 @@ def summary(result: xr.Dataset) -> str:
         *((name, listed(result, name)) for name in ("notes", "completed")),
     ]
     return "\n".join(text for name, statements in parts for text in lines(name, filter(None, statements)))
+
+
+def verdict_lines(judgement: Judgement) -> list[str]:
+    """The verdict and why; below it those of the legs, where they differ."""
+    legs = (
+        f"{SIDE_NAMES[side]} leg {LABELS[verdict].lower()}"
+        for side, verdict in judgement.legs.items()
+        if side in SIDE_NAMES
+    )
+    differ = len(set(judgement.legs.values())) > 1
+    return [judgement.sentence, *([", ".join(legs)] if differ else [])]
+
+
+def finding_line(found: Finding) -> str:
+    """A finding, its place and its remedy in a line."""
+    place = str(found.where)
+    return f"{f'{place}: ' if place else ''}{found.sentence}. Remedy: {found.remedy}"
 
 
 def _methods(result: xr.Dataset) -> str:
@@ -159,10 +180,10 @@ def _knee_peaks(facts: Facts) -> str:
 
 
 def _plausibility(facts: Facts) -> list[str]:
-    """The verdict and the movement that it is of, then what speaks against the result, or why nothing was compared."""
+    """The verdict and the movement that it is of, or why nothing was compared; reasons stand among the warnings."""
     judged = plausibility(facts)
     if judged.verdict == NOT_PLAUSIBLE:
-        return [f"{judged.label.upper()}; {judged.movement_words}", judged.use, *judged.against]
+        return [f"{judged.label.upper()}; {judged.movement_words}"]
     first = f"{judged.label}; {judged.movement_words}"
     return [f"{first}: {judged.why_not_known}" if judged.why_not_known else first]
 

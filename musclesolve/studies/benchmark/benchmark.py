@@ -13,11 +13,11 @@ from rich.table import Table
 
 from musclesolve._util.checks import check_integer
 from musclesolve._util.progress import Progress, no_progress
+from musclesolve.checking.judged_run import run
 from musclesolve.data.bundled import reference_stride
 from musclesolve.errors import InputError
 from musclesolve.recording.trial.trial_file import read_trial
 from musclesolve.results.dataset.leg_problem import leg_problem
-from musclesolve.results.run_trial import run
 from musclesolve.results.tables.lines import csv_text
 from musclesolve.sharing.cost.cost_registry import find_cost
 from musclesolve.sharing.solver.solver_registry import REGISTRY, find_solver

@@ -15,6 +15,7 @@ import xarray as xr
 from muscle_db import MuscleDatabaseError
 from musclesolve._util.progress import Progress, no_progress
 from musclesolve._util.worker_pool import Helper, helper
+from musclesolve.checking.judged_run import run
 from musclesolve.errors import BusyError, InputError, MuscleSolveError
 from musclesolve.plotting.figure_names import (
     MODEL_FIGURES,
@@ -35,7 +36,6 @@ from musclesolve.results.files.result_netcdf import (
     storable,
     trial_from,
 )
-from musclesolve.results.run_trial import run
 from musclesolve.studies.many_trials.recipe import ATTRIBUTE, input_hashes, is_current, recipe
 from musclesolve.studies.many_trials.trial_record import MEASURES, Measures, Outcome, TrialRecord
 
@@ -146,8 +146,8 @@ def share_into(
     Returns:
         The result and the files.
     """
+    from musclesolve.checking.judged_run import share_model
     from musclesolve.results.export.opensim_files import ENDINGS, storage_files
-    from musclesolve.results.run_trial import share_model
 
     stem = inputs[1].stem
     with reserved(folder):

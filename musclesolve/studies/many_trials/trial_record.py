@@ -15,6 +15,7 @@ from musclesolve._util.sides import LEG_JOINTS, joint_kind
 from musclesolve.errors import InputError
 from musclesolve.results.facts import Facts
 from musclesolve.results.files.result_netcdf import storable
+from musclesolve.results.judgement import NOT_USABLE, judge
 from musclesolve.results.plausibility import with_verdict
 from musclesolve.results.tables.lines import csv_text
 
@@ -51,15 +52,17 @@ class Measures:
     # peak contact force by joint, the larger of the legs, frames with a valid solution [body weights]
     contact: dict[str, float]
     movement: str  # which the result is of
-    plausibility: str  # the verdict: plausible, not plausible or not known
+    plausibility: str  # whether the result is plausible: a verdict of `results.plausibility`
     reason: str  # of this verdict
+    verdict: str  # of `results.judgement`
+    findings: list[str]  # its errors and warnings
 
     @classmethod
     def of(cls, result: xr.Dataset) -> Measures:
         """The measures of a result, with its verdict or, of an earlier version, without."""
         result = result if "plausible" in result else with_verdict(result)
         facts = Facts(result)
-        legs = facts.legs.values()
+        legs, judgement = facts.legs.values(), judge(facts)
         size, peaks, judged = facts.pelvis_residual, facts.contact_peaks, result["plausible"].attrs
         return cls(
             solved=sum(leg.solved for leg in legs),
@@ -77,6 +80,8 @@ class Measures:
             movement=judged["movement"],
             plausibility=judged["verdict"],
             reason=judged["reason"],
+            verdict=judgement.verdict,
+            findings=[each.sentence for each in judgement.of("error", "warning")],
         )
 
     def as_json(self) -> str:
@@ -107,8 +112,14 @@ class TrialRecord:
 
     @property
     def fine(self) -> bool:
-        """Whether it has a result with a valid solution in every frame."""
-        return self.outcome.has_result and self.measures is not None and self.measures.without_solution == 0
+        """Whether it has a result without an error, and with a valid solution in every frame."""
+        found = self.measures
+        return (
+            self.outcome.has_result
+            and found is not None
+            and found.without_solution == 0
+            and found.verdict != NOT_USABLE
+        )
 
 
 CSV = "trials.csv"
@@ -116,7 +127,7 @@ FIRST = (
     *("name", "status", "leg_frames_solved", "leg_frames_with_reserve", "leg_frames_without_solution"),
     *("leg_frames_not_measured", "peak_pelvis_residual_percent_body_weight"),
 )
-JUDGED = ("movement", "plausibility", "plausibility_reason")
+JUDGED = ("movement", "plausibility", "plausibility_reason", "verdict", "findings")
 LAST = ("seconds", "trial", "folder", "message")
 
 
@@ -133,7 +144,13 @@ def csv_bytes(
         if found is not None:
             forces = [f"{found.contact[joint]:.6g}" for joint in LEG_JOINTS]
             counts = [found.solved, found.with_reserve, found.without_solution, found.not_measured]
-            judged = [found.movement, found.plausibility, found.reason]
+            judged = [
+                found.movement,
+                found.plausibility,
+                found.reason,
+                found.verdict,
+                "; ".join(found.findings),
+            ]
             numbers = [*counts, f"{found.residual_percent:.6g}", *forces, *judged]
         ends = [f"{record.seconds:.3f}", str(record.trial), str(record.folder), record.message]
         rows.append([record.name, record.outcome.value, *own, *numbers, *ends])

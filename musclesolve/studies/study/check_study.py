@@ -13,7 +13,7 @@ from musclesolve._util.processes import cores
 from musclesolve._util.progress import Progress, no_progress
 from musclesolve._util.worker_pool import Lost, Pool
 from musclesolve.checking.check import check
-from musclesolve.results.finding import Report
+from musclesolve.results.judgement import Report
 from musclesolve.studies.many_trials.run_many import TrialsProgress
 from musclesolve.studies.study.run_study import prepared
 from musclesolve.studies.study.study_file import read_study

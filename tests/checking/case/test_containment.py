@@ -13,13 +13,15 @@ from typer.testing import CliRunner
 
 import musclesolve as ms
 from musclesolve.checking.case import Case
-from musclesolve.checking.check import all_checks, check, findings_of
+from musclesolve.checking.check import check
+from musclesolve.checking.examination import all_checks, examined_file
 from musclesolve.checking.repair import Recorded
 from musclesolve.checking.stages import Check, Stage
 from musclesolve.cli.app import app
 from musclesolve.cli.json_text import json_text
 from musclesolve.errors import InputError, MuscleSolveError, PoseError
-from musclesolve.results.finding import Finding, Report, Where
+from musclesolve.results.finding import Finding, Where
+from musclesolve.results.judgement import Report
 from musclesolve.synthetic.faults import plant, plant_all
 from musclesolve.synthetic.trial_copy import Copy, open_copy, write_copy
 
@@ -43,7 +45,7 @@ def faulty(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def usual(faulty: Path) -> list[Finding]:
-    return findings_of(faulty, all_checks())
+    return examined_file(faulty, all_checks())
 
 
 @pytest.mark.parametrize(
@@ -57,7 +59,7 @@ def test_a_check_that_raises_is_a_finding_beside_the_others(
     def broken(case: Case) -> list[Finding]:
         raise error
 
-    found = findings_of(faulty, (Check(broken, stage), *all_checks()))
+    found = examined_file(faulty, (Check(broken, stage), *all_checks()))
     (own,) = [f for f in found if f.code == code]
     assert own.severity == ("warning" if code == "check_failed" else "error")
     assert str(error).partition("\n")[0] in own.what
@@ -92,7 +94,7 @@ def test_a_repair_that_raises_is_a_finding(faulty: Path, usual: list[Finding]) -
     def detect(case: Case) -> list[Finding]:
         return [Finding("gap", "note", "", "", repair=broken)]
 
-    found = findings_of(faulty, (*all_checks(), Check(detect, Stage.UNITS)))
+    found = examined_file(faulty, (*all_checks(), Check(detect, Stage.UNITS)))
     assert {f.code for f in found} == {f.code for f in usual} | {"check_failed"}
 
 

@@ -12,7 +12,7 @@ import pytest
 import musclesolve
 from musclesolve.checking.case import REACH
 from musclesolve.checking.check import check
-from musclesolve.results.finding import Report
+from musclesolve.results.judgement import Report
 from musclesolve.synthetic.trial_copy import Copy, open_copy, write_copy
 
 STRIDE = Path(musclesolve.__file__).with_name("data") / "reference_stride" / "trial.toml"

@@ -11,7 +11,7 @@ import pytest
 import musclesolve
 from musclesolve.checking.check import check
 from musclesolve.recording.data import Trial
-from musclesolve.results.finding import Report
+from musclesolve.results.judgement import Report
 from musclesolve.synthetic.trial_copy import Copy, open_copy, write_copy
 
 STRIDE = Path(musclesolve.__file__).with_name("data") / "reference_stride" / "trial.toml"

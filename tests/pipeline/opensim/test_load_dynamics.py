@@ -10,6 +10,7 @@ from refusals import refused
 from small_model_motion import DOFS, TIME, feasible_moments, small_motion
 
 from musclesolve._util.arrays import Array
+from musclesolve.checking.judged_run import share_model
 from musclesolve.opensim.external_loads import read_external_loads
 from musclesolve.opensim.geometry import opensim_geometry, path_wrenches
 from musclesolve.opensim.inverse_dynamics import inverse_dynamics, joint_reactions
@@ -22,7 +23,6 @@ from musclesolve.pipeline.opensim.model_body import ModelBody, ModelOptions, mod
 from musclesolve.pipeline.patella import Ligament, quadriceps
 from musclesolve.recording.data import Table
 from musclesolve.recording.text.mot_file import write_mot
-from musclesolve.results.run_trial import share_model
 
 XML = """<OpenSimDocument Version="40000"><ExternalLoads name="loads"><objects>
 <ExternalForce name="push"><applied_to_body>talus_r</applied_to_body><force_identifier>push_v</force_identifier>

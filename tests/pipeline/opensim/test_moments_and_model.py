@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from musclesolve.checking.judged_run import share_model
 from musclesolve.opensim.external_loads import ExternalLoad, foot_of_side
 from musclesolve.opensim.inverse_dynamics import inverse_dynamics
 from musclesolve.opensim.model import OpenSimModel
@@ -17,7 +18,6 @@ from musclesolve.pipeline.opensim.coordinate_motion import CoordinateMotion, coo
 from musclesolve.pipeline.opensim.load_dynamics import load_dynamics, load_moments, whole_motion
 from musclesolve.pipeline.opensim.moments_and_model import moment_fit, moment_warnings
 from musclesolve.recording.data import Table
-from musclesolve.results.run_trial import share_model
 
 TIME = np.linspace(0.0, 2.0, 201)
 

@@ -10,6 +10,7 @@ import xarray as xr
 from small_model import save_model
 from small_model_motion import DOFS, feasible_moments, small_motion
 
+from musclesolve.checking.judged_run import share_model
 from musclesolve.opensim.read_model import read_osim
 from musclesolve.pipeline.opensim.model_body import Choices
 from musclesolve.results.dataset.checked import checked_result
@@ -17,7 +18,6 @@ from musclesolve.results.dataset.leg_problem import leg_problem
 from musclesolve.results.dataset.result_quantities import identity
 from musclesolve.results.facts import Facts
 from musclesolve.results.files.result_netcdf import netcdf_bytes, read_result
-from musclesolve.results.run_trial import share_model
 from musclesolve.results.tables.run_summary import summary
 from musclesolve.sharing.solving import solve
 

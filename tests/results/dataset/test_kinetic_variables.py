@@ -123,8 +123,8 @@ def test_a_model_result_has_the_power_of_its_coordinates(tmp_path: Path):
     from small_model import save_model
     from small_model_motion import DOFS, feasible_moments, small_motion
 
+    from musclesolve.checking.judged_run import share_model
     from musclesolve.opensim.read_model import read_osim
-    from musclesolve.results.run_trial import share_model
 
     small = read_osim(save_model(tmp_path))
     motion = small_motion(small)

@@ -10,7 +10,7 @@ from many_trials import write_stride
 
 from musclesolve.report.drawing import analysed_trial, recheck
 from musclesolve.results.files.result_netcdf import read_result
-from musclesolve.results.finding import Report
+from musclesolve.results.judgement import Report
 from musclesolve.studies.many_trials.one_trial import Job, attempt
 from musclesolve.studies.many_trials.trial_record import Outcome
 

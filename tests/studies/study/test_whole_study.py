@@ -22,7 +22,8 @@ from musclesolve.cli import app as cli
 from musclesolve.cli.tables.study_check_tables import tables
 from musclesolve.drafting.study.draft_study import draft_study
 from musclesolve.report.study.study_page import study_page
-from musclesolve.results.finding import Finding, Report
+from musclesolve.results.finding import Finding
+from musclesolve.results.judgement import Report
 from musclesolve.studies.many_trials.trial_record import Outcome
 from musclesolve.studies.study.analysis import StudyResult, analyse_study
 from musclesolve.studies.study.check_study import StudyCheck

@@ -1,23 +1,28 @@
-"""The whole pipeline in one call: from a trial, or from an OpenSim model and its motion, to a labelled result."""
+"""The whole pipeline in one call: from a trial, or an OpenSim model and its motion, to a labelled, judged result."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Unpack
 
 import xarray as xr
 
 from musclesolve._util.progress import Progress, no_progress
+from musclesolve.checking.examination import findings_of, findings_of_body
 from musclesolve.constants import USUAL_COST
 from musclesolve.opensim.model import OpenSimModel
 from musclesolve.pipeline.body import Sharing
 from musclesolve.pipeline.opensim.coordinate_motion import Source
-from musclesolve.pipeline.opensim.model_body import Choices, ModelOptions, model_body
+from musclesolve.pipeline.opensim.model_body import Choices, ModelBody, ModelOptions, model_body
+from musclesolve.pipeline.recorded_body import RecordedBody
 from musclesolve.pipeline.run import prepare
 from musclesolve.pipeline.share import share
 from musclesolve.recording.data import Trial
 from musclesolve.recording.trial.model_trial import ModelTrial
+from musclesolve.recording.trial.trial_file import read_trial
 from musclesolve.results.dataset.assemble import assemble
+from musclesolve.results.finding import Finding
 from musclesolve.results.plausibility import with_verdict
 from musclesolve.sharing.cost.cost_base import Cost
 from musclesolve.sharing.cost.cost_registry import find_cost
@@ -49,15 +54,26 @@ def run(
         SOLVED_WITH_RESERVE. Frames without a valid solution hold NaN for whatever depends on it: activations, muscle
         and contact forces, reserves, cost and certificate. Motion, joint moments, net reactions and the state of the
         muscles stay, for they show what is wrong. `plausible` (side) says whether what the result says of a leg is near
-        what was ever measured; its attributes say why.
+        what was ever measured; its attributes say why. attrs["findings"] holds what `check` finds in the recording or
+        model, as JSON.
 
     Raises:
         InputError: the trial asks for what cannot be done; says which field.
     """
     report = progress or no_progress
-    analysis = share(prepare(trial, cost, solver, side, report, emg_weight), progress=report)
+    trial = trial if isinstance(trial, Trial | ModelTrial) else read_trial(trial)
+    body = prepare(trial, cost, solver, side, report, emg_weight)
+    return judged_result(body, findings_of(trial, body), report)
+
+
+def judged_result(
+    body: RecordedBody | ModelBody, findings: Sequence[Finding], progress: Progress | None = None
+) -> xr.Dataset:
+    """Share the moments of a body, and label the result with what was found wrong with the trial."""
+    report = progress or no_progress
+    analysis = share(body, progress=report)
     report("result", 1.0)
-    return with_verdict(assemble(analysis))
+    return with_verdict(assemble(analysis, findings))
 
 
 def share_model(
@@ -85,4 +101,5 @@ def share_model(
     """
     options = ModelOptions(**choices)
     sharing = Sharing(find_cost(cost), find_solver(solver), options.tendon, options.reserve_weight)
-    return with_verdict(assemble(share(model_body(model, coordinates, moments, options, sharing))))
+    body = model_body(model, coordinates, moments, options, sharing)
+    return judged_result(body, findings_of_body(body))

@@ -1,0 +1,315 @@
+"""The judgement of a trial: may its result be used? One rule, which every command, page and study prints.
+
+A trial is judged by its findings, of which there are three kinds:
+
+1. what is wrong with the recording or with the model and its loads (`musclesolve.checking`),
+2. frames without a valid solution, or with a reserve (the certificates),
+3. numbers that are far from what was ever measured (`plausibility`).
+
+The verdict on a leg is the worst that applies:
+
+    not usable      an error was found, or no analysed frame has a valid solution
+    not plausible   a criterion of plausibility fails
+    in part         analysed frames have no valid solution, or most need a reserve
+    with care       a warning was found, frames need a reserve, or there was nothing to compare with
+    usable          none of these
+
+The verdict on the trial is the worst of its legs; it is usable in part where one leg is usable and another is not. What
+follows from an error is no finding of its own: a leg with an error has the findings of the first kind alone.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+from weakref import WeakKeyDictionary
+
+import numpy as np
+
+from musclesolve._util.bundled_toml import bundled_toml
+from musclesolve._util.sides import SIDE_NAMES
+from musclesolve.results.facts import Facts, LegFacts, verdict_words
+from musclesolve.results.finding import SEVERITIES, Finding, Severity, finding, texts
+from musclesolve.results.plausibility import NOT_KNOWN, Plausibility, plausibility
+from musclesolve.results.plausibility import NOT_PLAUSIBLE as IMPLAUSIBLE
+
+NOT_USABLE, NOT_PLAUSIBLE, IN_PART, WITH_CARE, USABLE = (
+    *("not_usable", "not_plausible", "in_part", "with_care", "usable"),
+)
+"""Verdicts, the worst first; their words are in judgement.toml."""
+ORDER = (NOT_USABLE, NOT_PLAUSIBLE, IN_PART, WITH_CARE, USABLE)
+LABELS = {name: entry["label"] for name, entry in bundled_toml(__package__, "judgement.toml").items()}
+"""Verdict -> its words."""
+MOST = 0.5
+"""Where more than this share of the valid frames needs a reserve, muscle forces are mostly lower bounds."""
+
+
+@dataclass(frozen=True)
+class Judgement:
+    """Findings, the verdict on every leg and on the trial, and why.
+
+    findings: those of the trial and of its result, in the order of a report. legs: side -> verdict, of the analysed
+    legs. why: sentences.
+    """
+
+    findings: tuple[Finding, ...]
+    legs: Mapping[str, str]
+    verdict: str
+    why: tuple[str, ...]
+
+    @property
+    def label(self) -> str:
+        """The verdict in words."""
+        return LABELS[self.verdict]
+
+    @property
+    def mark(self) -> str:
+        """The verdict as a sign."""
+        return words(self.verdict)["mark"]
+
+    @property
+    def css(self) -> str:
+        """The verdict as the class of an element of a page."""
+        return words(self.verdict)["css"]
+
+    @property
+    def sentence(self) -> str:
+        """The verdict and why, in a line."""
+        return f"{self.label}. {' '.join(self.why)}"
+
+    def of(self, *severities: Severity) -> tuple[Finding, ...]:
+        """The findings of some severities."""
+        return tuple(each for each in self.findings if each.severity in severities)
+
+    @property
+    def ok(self) -> bool:
+        """Whether no error was found."""
+        return not self.of("error")
+
+    @property
+    def complete(self) -> bool:
+        """Whether no error was found and every analysed frame has a valid solution: exit code 0, else 3."""
+        return self.ok and not any(each.code == "no_solution" for each in self.findings)
+
+    def as_dict(self) -> dict[str, Any]:
+        """What JSON can hold."""
+        return {
+            "verdict": self.verdict,
+            "label": self.label,
+            "why": list(self.why),
+            "legs": {SIDE_NAMES.get(side, side): verdict for side, verdict in self.legs.items()},
+            "findings": [each.as_dict() for each in self.findings],
+        }
+
+
+@dataclass(frozen=True)
+class Report:
+    """What `check` says of a trial: its findings, and the judgement of what a run would give.
+
+    findings: on the recording or model, the most serious first; among equals, causes before their consequences.
+    judgement: with the findings on the result; of the findings alone unless given.
+    """
+
+    path: Path  # the trial file
+    findings: tuple[Finding, ...]
+    judgement: Judgement | None = None
+
+    def __post_init__(self) -> None:
+        """Judge by the findings where there is no result."""
+        if self.judgement is None:
+            object.__setattr__(self, "judgement", judge_findings(self.findings))
+
+    @property
+    def all_findings(self) -> tuple[Finding, ...]:
+        """The findings on the trial and on its result."""
+        assert self.judgement is not None
+        return sorted_findings([*self.findings, *self.judgement.findings])
+
+    def of(self, severity: Severity) -> tuple[Finding, ...]:
+        """Return the findings on the trial of one severity."""
+        return tuple(finding for finding in self.findings if finding.severity == severity)
+
+    @property
+    def codes(self) -> tuple[str, ...]:
+        """The codes of all errors and warnings on the trial, in order."""
+        return tuple(finding.code for finding in self.findings if finding.severity != "note")
+
+    @property
+    def ok(self) -> bool:
+        """Whether there is no error."""
+        return not self.of("error")
+
+    @property
+    def verdict(self) -> str:
+        """The judgement in a line."""
+        assert self.judgement is not None
+        return self.judgement.sentence
+
+    def __str__(self) -> str:
+        """Return all findings and the verdict."""
+        return "\n".join([*(str(finding) for finding in self.findings), self.verdict])
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return what JSON can hold."""
+        assert self.judgement is not None
+        findings = [finding.as_dict() for finding in self.findings]
+        return {
+            "trial": str(self.path),
+            "ok": self.ok,
+            "findings": findings,
+            "judgement": self.judgement.as_dict(),
+        }
+
+    @classmethod
+    def from_dict(cls, document: Mapping[str, Any]) -> Report:
+        """Return the report of a document of `as_dict`."""
+        given = document["judgement"]
+        sides = {name: side for side, name in SIDE_NAMES.items()}
+        judgement = Judgement(
+            tuple(map(Finding.from_dict, given["findings"])),
+            {sides.get(name, name): verdict for name, verdict in given["legs"].items()},
+            given["verdict"],
+            tuple(given["why"]),
+        )
+        return cls(Path(document["trial"]), tuple(map(Finding.from_dict, document["findings"])), judgement)
+
+
+def sorted_findings(findings: Iterable[Finding]) -> tuple[Finding, ...]:
+    """Return findings by severity and, among equals, in the order of findings.toml; each sentence once."""
+    order = {code: number for number, code in enumerate(texts())}
+    unique = list({(f.code, f.what, str(f.where)): replace(f, repair=None) for f in findings}.values())
+    return tuple(sorted(unique, key=lambda f: (SEVERITIES.index(f.severity), order[f.code])))
+
+
+_JUDGED: WeakKeyDictionary[Facts, Judgement] = WeakKeyDictionary()
+
+
+def judge(facts: Facts) -> Judgement:
+    """The judgement of a result, by the findings that it holds, its frames and what it says."""
+    if facts not in _JUDGED:
+        _JUDGED[facts] = _judge(facts)
+    return _JUDGED[facts]
+
+
+def judge_findings(findings: Sequence[Finding]) -> Judgement:
+    """The judgement of a trial without a result: of its findings alone."""
+    ordered = sorted_findings(findings)
+    severities = {each.severity for each in ordered}
+    verdict = NOT_USABLE if "error" in severities else WITH_CARE if "warning" in severities else USABLE
+    return Judgement(ordered, {}, verdict, tuple(_counted(ordered)) or ("Nothing is wrong with this trial.",))
+
+
+def _judge(facts: Facts) -> Judgement:
+    judged, findings, legs = plausibility(facts), list(facts.findings), dict[str, str]()
+    for side, leg in facts.legs.items():
+        own = [each for each in facts.findings if each.side in ("", side)]
+        if not any(each.severity == "error" for each in own):
+            on_result = [*_of_frames(leg), *_of_plausibility(judged, side)]
+            findings += on_result
+            own += on_result
+        verdict = _verdict_of_leg(leg, judged.verdict_of(side), own)
+        if verdict is not None:
+            legs[side] = verdict
+    ordered = sorted_findings(findings)
+    found = set(legs.values())
+    worst = min(found, key=ORDER.index, default=NOT_USABLE)
+    verdict = IN_PART if worst == NOT_USABLE and found - {NOT_USABLE, NOT_PLAUSIBLE} else worst
+    why = [*_counted(ordered), certified(facts)]
+    if any(verdict != NOT_USABLE for verdict in legs.values()):
+        why.append(_compared(judged))
+    return Judgement(ordered, legs, verdict, tuple(why))
+
+
+def _verdict_of_leg(leg: LegFacts, plausible: str, findings: Sequence[Finding]) -> str | None:
+    """The verdict on a leg with its findings; None of a leg on which the forces were measured in no frame."""
+    severities = {each.severity for each in findings}
+    analysed = leg.valid + leg.without_solution
+    if not analysed:
+        return None
+    if "error" in severities or not leg.valid:
+        return NOT_USABLE
+    if plausible == IMPLAUSIBLE:
+        return NOT_PLAUSIBLE
+    if leg.without_solution or leg.with_reserve > MOST * leg.valid:
+        return IN_PART
+    certified = np.isfinite(leg.largest_kkt_residual)
+    if "warning" in severities or plausible == NOT_KNOWN or not certified:
+        return WITH_CARE
+    return USABLE
+
+
+def _of_frames(leg: LegFacts) -> list[Finding]:
+    """Frames of a leg without a valid solution, and those with a reserve."""
+    found, total = [], leg.valid + leg.without_solution
+    values: dict[str, object] = {"total": total, "part": leg.part}
+    if leg.without_solution:
+        known = verdict_words()
+        reasons = ", ".join(
+            f"{known.get(name, {}).get('reason', name.replace('_', ' '))} "
+            f"({sum(each.count for each in stretches)})"
+            for name, stretches in leg.failures.items()
+        )
+        values |= {"count": leg.without_solution, "reasons": reasons}
+        found.append(finding("no_solution", "warning", values, side=leg.side))
+    if (most := leg.largest_reserve) is not None:
+        values |= {"count": leg.with_reserve, "size": most.moment, "dof": most.dof, "time": most.time}
+        found.append(finding("reserves", "warning", values, side=leg.side))
+    return found
+
+
+def _of_plausibility(judged: Plausibility, side: str) -> list[Finding]:
+    """The criteria that fail, of a leg and of the whole body."""
+    return [
+        finding("implausible", "warning", {"sentence": each.sentence, "remedy": judged.use}, side=each.side)
+        for each in judged.findings
+        if each.passed is False and each.side in ("", side)
+    ]
+
+
+def certified(facts: Facts) -> str:
+    """How many frames were solved, and whether the optimality of all of them is certified."""
+    counts, residual = facts.counts, facts.largest_kkt_residual
+    legs = "leg-frames" if len(facts.legs) > 1 else "frames"
+    if not counts.analysed:
+        return "No frame was analysed: ground forces were not measured."
+    if not counts.valid:
+        return f"None of the {counts.analysed} analysed {legs} has a valid solution."
+    helped = f", {counts.with_reserve} of them with a reserve" if counts.with_reserve else ""
+    solved = (
+        f"{counts.valid} of {counts.analysed} analysed {legs} have a valid solution{helped}"
+        if counts.valid < counts.analysed
+        else f"All {counts.analysed} analysed {legs} are solved{helped or ' without a reserve'}"
+    )
+    proof = (
+        f"the optimality of every one of them is certified (largest residual {residual:.1e})"
+        if np.isfinite(residual)
+        else "the file does not hold their certificates"
+    )
+    return f"{solved}; {proof}."
+
+
+def _compared(judged: Plausibility) -> str:
+    """Where the contact forces are beside what implants measured."""
+    if judged.verdict == IMPLAUSIBLE:
+        return "The result is not plausible."
+    if judged.verdict == NOT_KNOWN:
+        return f"Whether the result is plausible is not known: {judged.why_not_known}."
+    return f"Peaks of contact forces lie where implants measured them in {judged.movement_words}."
+
+
+def _counted(findings: Sequence[Finding]) -> list[str]:
+    """How many errors and warnings there are, in a sentence; none without any."""
+    count = Counter(each.severity for each in findings)
+    parts = [
+        f"{count[name]} {name}{'s' if count[name] > 1 else ''}" for name in SEVERITIES[:2] if count[name]
+    ]
+    return [f"{' and '.join(parts)}."] if parts else []
+
+
+def words(verdict: str) -> dict[str, str]:
+    """Label, sign and class of a verdict."""
+    entry: dict[str, str] = bundled_toml(__package__, "judgement.toml")[verdict]
+    return entry
