@@ -6,7 +6,7 @@ from pathlib import Path
 
 from musclesolve._util.message_text import as_text
 from musclesolve._util.progress import Progress, no_progress
-from musclesolve.checking.case import contained, finding_of
+from musclesolve.checking.case import contained
 from musclesolve.checking.examination import all_checks, examined_file, findings_of_body
 from musclesolve.checking.judged_run import judged_result
 from musclesolve.errors import InputError
@@ -15,7 +15,7 @@ from musclesolve.pipeline.run import prepare
 from musclesolve.recording.trial.model_trial import names_model
 from musclesolve.results.facts import Facts
 from musclesolve.results.finding import Finding, Where, finding
-from musclesolve.results.judgement import Judgement, Report, judge, judge_findings, sorted_findings
+from musclesolve.results.judgement import Report, judge, judge_findings, sorted_findings
 
 
 def check(path: str | Path, progress: Progress | None = None) -> Report:
@@ -45,20 +45,15 @@ def check(path: str | Path, progress: Progress | None = None) -> Report:
         )
     path, report = Path(path), progress or no_progress
     findings = list[Finding]() if names_model(path) else examined_file(path, all_checks())
-    judgement: Judgement | None = None
+    refused, judgement = list[Finding](), None
+    with contained(refused, "sharing of the forces"):
+        body = prepare(path, progress=report)
+        if isinstance(body, ModelBody):
+            findings += findings_of_body(body)
+            findings += (finding("model", "note", {"note": note}, Where(file=path)) for note in body.notes)
+        judgement = judge(Facts(judged_result(body, sorted_findings(findings), report)))
     # What follows from an error is no finding of its own.
-    if not any(each.severity == "error" and not each.side for each in findings):
-        with contained(findings, "sharing of the forces"):
-            try:
-                body = prepare(path, progress=report)
-            except InputError as error:
-                findings.append(finding_of("refused", error))
-            else:
-                if isinstance(body, ModelBody):
-                    findings += findings_of_body(body)
-                    findings += (
-                        finding("model", "note", {"note": note}, Where(file=path)) for note in body.notes
-                    )
-                judgement = judge(Facts(judged_result(body, findings, report)))
+    if not any(each.severity == "error" for each in findings):
+        findings += refused
     ordered = sorted_findings(findings)
     return Report(path, ordered, judgement or judge_findings(ordered))

@@ -244,6 +244,7 @@ def comparison_document(comparison: xr.Dataset) -> dict[str, Any]:
             cost: {
                 "legs": {leg.name: leg_document(leg) for leg in under.legs.values()},
                 "contact_force_peaks_body_weights": _contact(under.contact_by_joint),
+                "judgement": judge(under).as_dict(),
                 "plausibility": _plausibility(under),
                 "mean_co_contraction": facts.co_contraction[cost],
                 "emg_correlation": {each.name: each.correlation for each in under.channels} or None,

@@ -14,6 +14,7 @@ from scipy.interpolate import CubicSpline
 
 from musclesolve._util.arrays import Array
 from musclesolve._util.progress import Progress, no_progress
+from musclesolve.checking.examination import findings_of
 from musclesolve.dynamics.kinematics.motion_derivatives import motion_from
 from musclesolve.dynamics.kinematics.pose_fit import Fit
 from musclesolve.errors import InputError
@@ -209,7 +210,7 @@ def result_of(replayed: Replay) -> xr.Dataset:
     mechanics = Mechanics(measured, model, fit, motion, reactions)
     block = _with_moments(recorded_body(trial, body.options, mechanics), live, frames, replayed)
     analysis = _with_solutions(share(block), live, frames, replayed)
-    result = with_verdict(assemble(analysis))
+    result = with_verdict(assemble(analysis, findings_of(trial, body)))
     lost = sum(bool((frame.status == Status.INTERRUPTED).any()) for frame in replayed.frames)
     notes = [str(note) for note in np.atleast_1d(result.attrs.get("notes", []))]
     result.attrs["notes"] = [replayed.sentence, f"{lost} samples gave no frame.", *notes]

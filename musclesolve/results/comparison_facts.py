@@ -19,6 +19,8 @@ import xarray as xr
 
 from musclesolve._util.arrays import Array, Mask
 from musclesolve.results.facts import Facts, LegFacts
+from musclesolve.results.finding import Finding
+from musclesolve.results.judgement import judge
 from musclesolve.results.tables.lines import csv_text
 
 SAME = 1e-12
@@ -55,9 +57,14 @@ class ComparisonFacts:
         return list(next(iter(self.under.values())).legs.values())
 
     @property
-    def any_failed(self) -> bool:
-        """Whether a frame of an analysed leg has no valid solution under one of the costs."""
-        return any(facts.any_failed for facts in self.under.values())
+    def complete(self) -> bool:
+        """Whether no error was found and every analysed frame has a valid solution under every cost."""
+        return all(judge(facts).complete for facts in self.under.values())
+
+    @property
+    def findings(self) -> list[Finding]:
+        """The errors and warnings on the trial, which are the same under every cost."""
+        return [each for each in next(iter(self.under.values())).findings if each.severity != "note"]
 
     @cached_property
     def co_contraction(self) -> dict[str, dict[str, float]]:

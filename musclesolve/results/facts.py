@@ -357,11 +357,6 @@ class Facts:
         )
 
     @cached_property
-    def any_failed(self) -> bool:
-        """Whether an analysed frame has no valid solution."""
-        return any(leg.without_solution for leg in self.legs.values())
-
-    @cached_property
     def counts(self) -> Counts:
         """Leg-frames of all legs."""
         legs, frame_count = self.legs.values(), self.result.sizes["time"]

@@ -99,6 +99,12 @@ class Finding:
         """What was found, and what it costs."""
         return self.what + (f"; this changes results by up to {self.cost}" if self.cost else "")
 
+    @property
+    def line(self) -> str:
+        """Place, finding and remedy in a line."""
+        place = str(self.where)
+        return f"{f'{place}: ' if place else ''}{self.sentence}. Remedy: {self.remedy}"
+
     def __str__(self) -> str:
         """Return the finding in a few lines."""
         place = str(self.where)

@@ -10,6 +10,7 @@ import numpy as np
 import xarray as xr
 
 from musclesolve._util.progress import Progress, no_progress
+from musclesolve.checking.examination import findings_of
 from musclesolve.errors import InputError
 from musclesolve.pipeline.emg_informed import informed_cost
 from musclesolve.pipeline.recorded_body import RecordedBody
@@ -86,7 +87,9 @@ def compare(
             expected="costs of different names",
             remedy="leave one out, or write a multiple of it such as 1.0 * cost, which has a name of its own",
         )
+    trial = trial if isinstance(trial, Trial | ModelTrial) else read_trial(trial)
     prepared = prepare(trial, compared[0], solver, side, report)
+    findings = findings_of(trial, prepared)
     if isinstance(prepared, RecordedBody):
         check_consistent(prepared.trial, "a comparison of costs")
     if prepared.trial is not None:  # with a weight of EMG in the trial file every cost is informed by it
@@ -100,7 +103,8 @@ def compare(
         if solver is None and prepared.sharing.tendon == "rigid" and record and not record.fits(cost):
             able = [name for name, other in REGISTRY.items() if other.installed and other.fits(cost)]
             method = find_solver(able[0]) if able else method
-        results.append(assemble(share(prepared, replace(prepared.sharing, cost=cost, solver=method))))
+        analysis = share(prepared, replace(prepared.sharing, cost=cost, solver=method))
+        results.append(assemble(analysis, findings))
     report("agreement", 0.95)
     return side_by_side(results, names)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from dataclasses import replace
 from pathlib import Path
@@ -21,8 +22,9 @@ from musclesolve.report.content.methods import works
 from musclesolve.report.page import write_report
 from musclesolve.results.facts import Facts
 from musclesolve.results.files.result_netcdf import write_result
-from musclesolve.results.finding import Finding
-from musclesolve.results.judgement import Report
+from musclesolve.results.finding import FINDINGS, Finding
+from musclesolve.results.judgement import NOT_PLAUSIBLE as IMPLAUSIBLE
+from musclesolve.results.judgement import NOT_USABLE, USABLE, WITH_CARE, judge
 from musclesolve.results.movement import Movement
 from musclesolve.results.plausibility import (
     NOT_KNOWN,
@@ -55,7 +57,7 @@ def test_the_bundled_stride_is_certified_and_plausible(stride):
     assert stride["valid"].all()
     assert judged(stride).movement == Movement("walking", speed=pytest.approx(1.27, abs=0.01))
     assert judged(stride).verdict == PLAUSIBLE, judged(stride).against
-    assert top.usability(Facts(stride))[0] == top.USABLE
+    assert judge(Facts(stride)).verdict == USABLE
     assert (stride["plausible"] == 1).all()
 
 
@@ -66,10 +68,10 @@ def test_doubled_forces_are_certified_and_not_plausible(stride):
     assert facts.counts.valid == facts.counts.analysed
     assert failed(doubled) == {"contact"}
     page = top.headline(facts)
-    assert (page.verdict, page.css) == (top.DOUBTFUL, "doubtful")
-    assert len(page.against) == 5  # both hips and knees, no ankle; what it means for use
-    assert "moments and gait events do not depend" in page.against[4] and "right hip" in page.against[4]
-    assert "measured in level walking 2.2 to 4.8 (Bergmann et al. 1993" in page.against[0]
+    assert page.verdict == IMPLAUSIBLE
+    assert len(page.findings) == 4  # both hips and knees, no ankle
+    assert all("moments and gait events do not depend" in each for each in page.findings)
+    assert "measured in level walking 2.2 to 4.8 (Bergmann et al. 1993" in page.findings[0]
     assert "NOT PLAUSIBLE; level walking" in summary(doubled)
     document = run_document(doubled)["plausibility"]
     assert document["verdict"] == NOT_PLAUSIBLE
@@ -95,12 +97,13 @@ def test_the_reason_stands_beside_whatever_the_frames_are(stride):
     doubled = stride.assign(joint_reaction=2.0 * stride["joint_reaction"]).copy(deep=True)
     set_status(doubled, Status.SOLVED_WITH_RESERVE, 5, 0)
     page = top.headline(Facts(doubled))
-    assert page.label == "Not plausible" and page.why.endswith("not plausible:")
+    assert page.verdict == IMPLAUSIBLE and page.why.endswith("not plausible.")
 
 
 def test_the_result_of_a_faulty_recording_is_not_usable(stride):
-    fault = Finding("no_forces", "error", "the forces are zero", "look at the amplifier")
-    assert top.usability(Facts(stride), Report(Path("trial.toml"), (fault,)))[0] == top.NOT
+    fault = Finding("time_offset", "error", "the forces are late", "look at the clock")
+    facts = Facts(stride.assign_attrs({FINDINGS: json.dumps([fault.as_dict()])}))
+    assert judge(facts).verdict == NOT_USABLE and judge(facts).findings == (fault,)
 
 
 @pytest.mark.parametrize("name", ["knee_joint", "walker_knee", "Knee"])
@@ -114,8 +117,8 @@ def test_an_unknown_movement_is_compared_with_no_range(stride):
     unknown = stride.drop_vars("ground_reaction_force")
     assert judged(unknown).movement.name == "unknown"
     assert judged(unknown).verdict == NOT_KNOWN
-    verdict, why = top.usability(Facts(unknown))
-    assert verdict == top.WITH_CARE and "not recognised" in why
+    judgement = judge(Facts(unknown))
+    assert judgement.verdict == WITH_CARE and "not recognised" in judgement.sentence
     assert "not compared; a movement that was not recognised" in summary(unknown)
 
 
@@ -137,7 +140,7 @@ def test_a_stated_movement_that_is_clearly_another_one_is_never_plausible(stride
     assert any(each.sentence.endswith(words) for each in one.findings if each.criterion == "contact")
     assert words in summary(data)
     assert run_document(data)["plausibility"]["movement_seen"] == "walking"
-    assert "those of level walking" in top.usability(Facts(data))[1]
+    assert "those of level walking" in judge(Facts(data)).sentence
 
 
 def test_a_stated_movement_that_is_seen_is_compared(stride):
@@ -297,11 +300,11 @@ def test_a_result_that_is_not_plausible_says_what_it_may_be_used_for(stride):
 
 
 def test_warnings_stand_before_the_legs(stride):
-    warned = stride.assign_attrs(warnings=["sources differ"])
+    warned = stride.assign_attrs(warnings=["sources differ"], findings="")
     said = summary(warned)
     assert said.index("sources differ") < said.index("right leg")
-    assert run_document(warned)["warnings"] == ["sources differ"]
-    assert any("sources differ" in text for text in top.headline(Facts(warned)).careful)
+    assert run_document(warned)["judgement"]["findings"][0]["what"] == "sources differ"
+    assert any("sources differ" in text for text in top.headline(Facts(warned)).findings)
 
 
 def test_weak_muscles_are_advised_to_check_before_strength_is_named():

@@ -125,7 +125,7 @@ def test_frames_without_solution_do_not_count():
     found = side_by_side([one(), spoilt], ["a", "b"])
     np.testing.assert_allclose(found["rms_difference"], 0.0)
     np.testing.assert_allclose(found["peak_ratio"], 1.0)
-    assert ComparisonFacts(found).any_failed and not ComparisonFacts(found.sel(cost=["a"])).any_failed
+    assert not ComparisonFacts(found).complete and ComparisonFacts(found.sel(cost=["a"])).complete
 
 
 def test_a_leg_without_a_single_solution_has_no_agreement():

@@ -260,8 +260,8 @@ def _finish_comparison(result: xr.Dataset, paths: list[Path], full: bool) -> Non
         return comparison_document(result)
 
     parts = tables if full else summary_parts
-    failed = ComparisonFacts(result).any_failed
-    finish("compare", parts(result), document, paths, SOME_FRAMES_FAILED if failed else 0)
+    complete = ComparisonFacts(result).complete
+    finish("compare", parts(result), document, paths, 0 if complete else SOME_FRAMES_FAILED)
 
 
 def emg(

@@ -17,7 +17,6 @@ from musclesolve.results.facts import Facts
 from musclesolve.results.finding import finding
 from musclesolve.results.judgement import judge, judge_findings
 from musclesolve.results.plausibility import plausibility
-from musclesolve.results.tables.run_summary import finding_line
 from musclesolve.version import __version__
 
 
@@ -69,7 +68,7 @@ def headline(facts: Facts, changed: str = "") -> Headline:
         judged.css,
         Markup.escape(" ".join(judged.why)),
         plausibility(facts).movement_words,
-        [finding_line(each) for each in judged.of("error", "warning")],
+        [each.line for each in judged.of("error", "warning")],
         contact,
         emg,
         careful,

@@ -15,8 +15,9 @@ from rich.table import Table
 from musclesolve._util.sides import split_side, with_side
 from musclesolve.results.comparison_facts import ComparisonFacts
 from musclesolve.results.facts import Facts, LegFacts
+from musclesolve.results.judgement import judge
 from musclesolve.results.plausibility import plausibility
-from musclesolve.results.tables.lines import decimal, names, numbers, words
+from musclesolve.results.tables.lines import decimal, lines, names, numbers, words
 
 MOST_MUSCLES = 10
 MOST_ON_A_PAGE = 8
@@ -107,7 +108,9 @@ def summary_parts(comparison: xr.Dataset) -> list[str | Table]:
     """
     facts = ComparisonFacts(comparison)
     legs = ", ".join(leg.name for leg in facts.legs)
-    parts = {
+    found = [text for each in facts.findings for text in lines(each.severity, [each.line])]
+    parts: dict[str, str | Table | None] = {
+        "found in this trial": "\n".join(found) or None,
         f"frames ({legs})": _page_of_frames(facts),
         f"peak contact force [body weights] ({legs})": _page_of_contact(facts),
         f"mean co-contraction [%] ({legs})": _page_of_co_contraction(facts),
@@ -140,14 +143,15 @@ def _page_of_contact(facts: ComparisonFacts) -> Table | None:
     if "joint_reaction" not in facts.comparison:
         return None
     joints = list(next(iter(facts.under.values())).contact_by_joint)
-    table = _page_table("cost", [*joints, "plausibility"])
+    table = _page_table("cost", [*joints, "verdict"])
     for cost, under in facts.under.items():
         peaks = {peak.joint: peak.body_weights for peak in under.contact_peaks}
         judged = plausibility(under)
         beyond = dict.fromkeys(
             each.place.split()[-1] for each in judged.findings if each.place and each.passed is False
         )
-        verdict = f"{judged.label} ({', '.join(beyond)})" if beyond else judged.label
+        label = judge(under).label
+        verdict = f"{label} ({', '.join(beyond)})" if beyond else label
         table.add_row(cost, *(_of_legs(facts, joint, peaks, 2) for joint in joints), verdict)
     return table
 

@@ -19,7 +19,7 @@ from musclesolve.results.facts import (
     UncertaintyFacts,
     verdict_words,
 )
-from musclesolve.results.finding import SEVERITIES, Finding
+from musclesolve.results.finding import SEVERITIES
 from musclesolve.results.judgement import LABELS, Judgement, judge
 from musclesolve.results.plausibility import NOT_PLAUSIBLE, criteria, plausibility
 from musclesolve.results.tables.lines import decimal, line, lines
@@ -46,7 +46,7 @@ def summary(result: xr.Dataset) -> str:
         ("frames", [f"{time.size}, {time[0]:.3f} to {time[-1]:.3f} s"]),
         ("analysed", listed(result, "analysed")),
         ("verdict", verdict_lines(judgement)),
-        *((severity, [finding_line(each) for each in judgement.of(severity)]) for severity in SEVERITIES[:2]),
+        *((severity, [each.line for each in judgement.of(severity)]) for severity in SEVERITIES[:2]),
         *((leg.part, [_counts(leg), *_failures(leg), *leg.reasons]) for leg in facts.legs.values()),
         ("optimality", [_optimality(facts)]),
         ("tendons", tendon_lines(facts)),
@@ -72,12 +72,6 @@ def verdict_lines(judgement: Judgement) -> list[str]:
     )
     differ = len(set(judgement.legs.values())) > 1
     return [judgement.sentence, *([", ".join(legs)] if differ else [])]
-
-
-def finding_line(found: Finding) -> str:
-    """A finding, its place and its remedy in a line."""
-    place = str(found.where)
-    return f"{f'{place}: ' if place else ''}{found.sentence}. Remedy: {found.remedy}"
 
 
 def _methods(result: xr.Dataset) -> str:

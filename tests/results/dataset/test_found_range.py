@@ -14,6 +14,7 @@ from musclesolve.cli.app import app
 from musclesolve.results.dataset import frame_validity as frames
 from musclesolve.results.dataset.checked import checked_result
 from musclesolve.results.facts import Facts
+from musclesolve.results.judgement import judge
 from musclesolve.results.tables.run_summary import summary
 
 OF_LEG = (
@@ -78,7 +79,7 @@ def test_the_residual_is_known_where_both_feet_were_measured(result):
 
 
 def test_it_is_a_result_that_did_not_fail_and_says_what_was_analysed(result):
-    assert checked_result(result) is result and not Facts(result).any_failed
+    assert checked_result(result) is result and judge(Facts(result)).complete
     text = summary(result)
     assert "analysed          right leg: 1.07 to 2.5" in text
     assert "not analysed (forces not measured)" in text and "WITHOUT VALID" not in text
@@ -125,7 +126,7 @@ def test_comparing_and_many_count_only_what_was_analysed(folder):
     from musclesolve.studies.many_trials.trial_record import Measures
 
     compared = ms.compare(folder / "trial.toml", costs=["stress_cubed", "force_squared"], side="r")
-    assert not ComparisonFacts(compared).any_failed
+    assert ComparisonFacts(compared).complete
     measures = Measures.of(ms.run(folder / "trial.toml", side="r"))
     assert measures.without_solution == 0 and measures.solved + measures.with_reserve < 160
     assert measures.residual_percent < 5.0

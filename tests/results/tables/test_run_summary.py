@@ -9,6 +9,7 @@ import pytest
 from synthetic_result import WEIGHT, result, set_status, with_cutoffs, with_troubles
 
 from musclesolve.results.facts import Facts
+from musclesolve.results.judgement import judge
 from musclesolve.results.tables.run_summary import summary
 from musclesolve.sharing.status import Status
 
@@ -19,7 +20,7 @@ def line(text: str, subject: str) -> str:
 
 def test_all_solved():
     text = summary(result())
-    assert not Facts(result()).any_failed
+    assert judge(Facts(result())).complete
     assert line(text, "right leg").split()[2:] == ["60", "solved"]
     assert "WITHOUT" not in text
     assert "1.0e-09" in line(text, "optimality")
@@ -27,7 +28,7 @@ def test_all_solved():
 
 def test_troubles_are_counted_named_and_dated():
     data = with_troubles(result())
-    assert Facts(data).any_failed
+    assert not judge(Facts(data)).complete
     text = summary(data)
     right, left = line(text, "right leg"), line(text, "left leg")
     time = data["time"].values
@@ -53,7 +54,7 @@ def test_a_leg_that_was_not_analysed_is_not_reported():
 def test_failures_of_the_other_leg_do_not_count():
     data = with_troubles(result(sides="l"))
     set_status(data, Status.SOLVED, 50, 1)
-    assert not Facts(data).any_failed
+    assert judge(Facts(data)).complete
 
 
 def test_pelvis_residual_in_per_cent_of_body_weight():

@@ -1,0 +1,105 @@
+"""`check`, `run`, studies, report, desk and replay give the same trial one verdict, with the same findings."""
+
+from __future__ import annotations
+
+import html
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+import musclesolve as ms
+from musclesolve.checking.check import check
+from musclesolve.data.bundled import reference_stride
+from musclesolve.live.replay import replay
+from musclesolve.report.page import write_report
+from musclesolve.results.facts import Facts
+from musclesolve.results.files.result_netcdf import read_result
+from musclesolve.results.judgement import NOT_USABLE, USABLE, Judgement, judge
+from musclesolve.results.tables.run_summary import summary
+from musclesolve.studies.many_trials.run_many import run_many
+from musclesolve.synthetic.faults import plant
+
+PLANTED = {"sound": USABLE, "forces_early_30ms": NOT_USABLE, "mass_wrong": None, "plate_baseline": None}
+"""A fault of the bundled stride, or none -> the verdict, where one is due."""
+
+
+@pytest.fixture(scope="module", params=list(PLANTED))
+def trial(request, tmp_path_factory) -> tuple[str, Path]:
+    name = request.param
+    return name, reference_stride() if name == "sound" else plant(
+        name, reference_stride(), tmp_path_factory.mktemp(name)
+    )
+
+
+@pytest.fixture(scope="module")
+def said(trial) -> Judgement:
+    """What `check` says."""
+    judgement = check(trial[1]).judgement
+    assert judgement is not None
+    assert PLANTED[trial[0]] in (None, judgement.verdict), judgement.sentence
+    return judgement
+
+
+@pytest.fixture(scope="module")
+def computed(trial, tmp_path_factory) -> Path:
+    """The result that `run` writes beside others."""
+    folder = tmp_path_factory.mktemp("out")
+    (record,) = run_many([trial[1]], folder, figures=False)
+    if record.measures is None:
+        pytest.skip(f"refused: {record.message}")
+    return record.folder / "result.nc"
+
+
+def lines(judgement: Judgement) -> list[str]:
+    return [each.line for each in judgement.of("error", "warning")]
+
+
+def test_run_says_what_check_says(trial, said, computed):
+    found = judge(Facts(read_result(computed)))
+    assert (found.verdict, found.legs, lines(found)) == (said.verdict, said.legs, lines(said))
+    assert found.why == said.why
+    text = summary(read_result(computed))
+    assert said.label in text and all(each in text for each in lines(said))
+
+
+def test_the_table_of_many_trials_says_what_check_says(said, computed):
+    measures = json.loads(read_result(computed).attrs["measures"])
+    assert measures["verdict"] == said.verdict
+    assert measures["findings"] == [each.sentence for each in said.of("error", "warning")]
+
+
+def test_the_report_says_what_check_says(said, computed, monkeypatch, tmp_path):
+    monkeypatch.setattr("musclesolve.report.sections.figures_of", lambda data, kind: {})
+    page = write_report([computed], tmp_path / "report.html")[0].read_text(encoding="utf-8")
+    text = html.unescape(page)
+    assert said.label in text
+    assert all(each in text for each in lines(said))
+
+
+def test_the_desk_says_what_check_says(trial, said, computed):
+    desk = pytest.importorskip("musclesolve.desk.result_facts")
+    facts = desk.result_facts(computed)
+    assert (facts.verdict, facts.label) == (said.verdict, said.label)
+    assert facts.careful[: len(lines(said))] == lines(said)
+    from musclesolve.desk.tasks import check as desk_check
+
+    assert desk_check(lambda stage, share: None, trial[1])["judgement"] == said.as_dict()
+
+
+def test_a_replay_has_the_findings_of_the_recording(trial, said):
+    result = replay(trial[1]).result
+    found = [each for each in judge(Facts(result)).findings if each.code not in ("implausible", "reserves")]
+    due = [each for each in said.findings if each.code not in ("implausible", "reserves")]
+    assert [each.line for each in found if each.severity != "note"] == [
+        each.line for each in due if each.severity != "note"
+    ]
+
+
+def test_a_trial_that_was_changed_in_memory_is_examined_as_it_is():
+    trial = ms.read_trial(reference_stride())
+    assert trial.as_read
+    late = tuple(replace(plate, time=plate.time + 0.05) for plate in trial.forces)
+    found = judge(Facts(ms.run(replace(trial, forces=late))))
+    assert found.verdict == NOT_USABLE and found.findings[0].code == "time_offset"

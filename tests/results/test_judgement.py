@@ -1,0 +1,130 @@
+"""One rule makes the verdict of a trial and of each leg from findings, certificates and plausibility."""
+
+from __future__ import annotations
+
+import itertools
+import json
+from pathlib import Path
+
+import pytest
+from synthetic_result import result, set_status
+
+from musclesolve.results.facts import Facts
+from musclesolve.results.finding import FINDINGS, Cost, Finding, Where, texts
+from musclesolve.results.judgement import (
+    IN_PART,
+    NOT_PLAUSIBLE,
+    NOT_USABLE,
+    ORDER,
+    USABLE,
+    WITH_CARE,
+    Report,
+    judge,
+    judge_findings,
+    sorted_findings,
+)
+from musclesolve.sharing.status import Status
+
+ERROR = Finding(
+    "time_offset", "error", "the forces are late", "shift them", cost=Cost(83.0, "N m", "knee_flexion_r")
+)
+WARNING = Finding("mass", "warning", "the plates carry 83 kg", "weigh the subject")
+NOTE = Finding("remark", "note", "all is well", "keep it in mind")
+
+
+def of(data, *findings):
+    return judge(Facts(data.assign_attrs({FINDINGS: json.dumps([each.as_dict() for each in findings])})))
+
+
+def on(side: str, found: Finding) -> Finding:
+    return Finding.from_dict(found.as_dict() | {"side": side})
+
+
+def test_a_sound_result_is_usable():
+    judged = of(result(), NOTE)
+    assert judged.verdict == USABLE and judged.legs == {"r": USABLE, "l": USABLE}
+    assert judged.complete and judged.ok
+
+
+def test_an_error_makes_a_trial_not_usable_whatever_its_frames_are():
+    judged = of(result(), ERROR, WARNING)
+    assert judged.verdict == NOT_USABLE and not judged.complete
+    assert [each.code for each in judged.findings] == ["time_offset", "mass"]
+
+
+def test_an_error_of_one_leg_leaves_the_other():
+    judged = of(result(), on("r", ERROR))
+    assert judged.legs == {"r": NOT_USABLE, "l": USABLE}
+    assert judged.verdict == IN_PART
+
+
+def test_what_follows_from_an_error_is_no_finding_of_its_own():
+    doubled = result()
+    doubled["joint_reaction"] *= 3.0
+    assert "implausible" in {each.code for each in of(doubled).findings}
+    assert {each.code for each in of(doubled, ERROR).findings} == {"time_offset"}
+    assert {each.side for each in of(doubled, on("r", ERROR)).findings if each.code == "implausible"} == {"l"}
+
+
+def test_warnings_and_reserves_ask_for_care():
+    assert of(result(), WARNING).verdict == WITH_CARE
+    helped = result()
+    set_status(helped, Status.SOLVED_WITH_RESERVE, 3, 0)
+    assert of(helped).legs == {"r": WITH_CARE, "l": USABLE}
+    assert of(helped).verdict == WITH_CARE
+
+
+def test_frames_without_a_solution_are_a_finding_and_count():
+    failed = result()
+    set_status(failed, Status.INFEASIBLE, slice(3, 5), 1)
+    judged = of(failed)
+    assert judged.legs == {"r": USABLE, "l": IN_PART} and judged.verdict == IN_PART
+    (found,) = [each for each in judged.findings if each.code == "no_solution"]
+    assert found.side == "l" and found.what.startswith("2 of 60")
+    assert not judged.complete
+
+
+def test_the_order_of_findings_does_not_matter():
+    for some in itertools.permutations([ERROR, WARNING, NOTE]):
+        assert of(result(), *some).findings == sorted_findings([ERROR, WARNING, NOTE])
+
+
+@pytest.mark.parametrize("more", [ERROR, WARNING, NOTE, on("l", ERROR), on("r", WARNING)])
+@pytest.mark.parametrize("status", [Status.SOLVED, Status.SOLVED_WITH_RESERVE, Status.INFEASIBLE])
+def test_another_finding_never_makes_a_verdict_better(more, status):
+    data = result()
+    set_status(data, status, 3, 0)
+    before, after = of(data), of(data, more)
+    for side in "rl":
+        assert ORDER.index(after.legs[side]) <= ORDER.index(before.legs[side])
+
+
+def test_a_result_that_is_not_plausible_is_worse_than_one_with_failed_frames():
+    data = result()
+    data["joint_reaction"] *= 3.0
+    set_status(data, Status.INFEASIBLE, 3, 0)
+    assert of(data).verdict == NOT_PLAUSIBLE
+
+
+def test_a_trial_without_a_result_is_judged_by_its_findings():
+    assert judge_findings([ERROR]).verdict == NOT_USABLE
+    assert judge_findings([WARNING]).verdict == WITH_CARE
+    assert judge_findings([NOTE]).verdict == USABLE
+
+
+def test_findings_and_reports_survive_their_documents():
+    where = Where(markers=("R.Knee",), times=((0.1, 0.2),))
+    found = Finding("gap", "warning", "a gap", "fill it", where, cost=Cost(120.0, "N", "soleus_r"), side="r")
+    assert Finding.from_dict(json.loads(json.dumps(found.as_dict()))) == found
+    report = Report(path=Path("t.toml"), findings=(found,), judgement=of(result(), found))
+    again = Report.from_dict(json.loads(json.dumps(report.as_dict())))
+    assert again.judgement == report.judgement and again.findings == report.findings
+
+
+def test_the_warnings_of_an_older_result_are_findings():
+    old = result().assign_attrs(warnings=["the loads do not balance the motion"])
+    assert [each.what for each in judge(Facts(old)).findings] == ["the loads do not balance the motion"]
+
+
+def test_every_code_of_the_judgement_has_its_texts():
+    assert {"no_solution", "reserves", "implausible"} <= set(texts())
