@@ -92,6 +92,7 @@ def run_document(result: xr.Dataset, uncertainty: xr.Dataset | None = None) -> d
             | {key: stride.measures.get(name) for key, name in STRIDE.items()}
             for stride in facts.strides
         ],
+        "warnings": [each.sentence for each in judge(facts).of("error", "warning")],
         "notes": listed(result, "notes"),
         "completed": listed(result, "completed"),
         "uncertainty": None if uncertainty is None else uncertainty_document(uncertainty),

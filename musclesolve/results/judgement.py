@@ -159,6 +159,7 @@ class Report:
         return {
             "trial": str(self.path),
             "ok": self.ok,
+            "verdict": self.verdict,
             "findings": findings,
             "judgement": self.judgement.as_dict(),
         }

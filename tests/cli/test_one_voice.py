@@ -18,7 +18,7 @@ from musclesolve.results.facts import Facts
 from musclesolve.results.files.result_netcdf import read_result
 from musclesolve.results.judgement import NOT_USABLE, USABLE, Judgement, judge
 from musclesolve.results.tables.run_summary import summary
-from musclesolve.studies.many_trials.run_many import run_many
+from musclesolve.studies.many_trials.one_trial import Job, attempt
 from musclesolve.synthetic.faults import plant
 
 PLANTED = {"sound": USABLE, "forces_early_30ms": NOT_USABLE, "mass_wrong": None, "plate_baseline": None}
@@ -46,10 +46,9 @@ def said(trial) -> Judgement:
 def computed(trial, tmp_path_factory) -> Path:
     """The result that `run` writes beside others."""
     folder = tmp_path_factory.mktemp("out")
-    (record,) = run_many([trial[1]], folder, figures=False)
-    if record.measures is None:
-        pytest.skip(f"refused: {record.message}")
-    return record.folder / "result.nc"
+    record = attempt(Job("trial", trial[1].resolve(), folder, {}, figures=False))
+    assert record.measures is not None, record.message
+    return folder / "result.nc"
 
 
 def lines(judgement: Judgement) -> list[str]:
