@@ -205,14 +205,16 @@ def color(judgement: Mapping[str, Any]) -> str:
 
 
 def state(desk: Desk) -> State:
-    """Errors are faults; unknown until checked since the last change."""
+    """Green for a usable trial alone; unknown until checked since the last change."""
     if desk.trial is None:
         return ""
     if desk.check_failure is not None:
         return "fault"
     if desk.findings is None:
         return "open"
-    return "done" if desk.findings["ok"] else "fault"
+    verdict = desk.findings["judgement"]["verdict"]
+    states: dict[str, State] = {USABLE: "done", NOT_USABLE: "fault"}
+    return states.get(verdict, "warning")
 
 
 CHECK = Step(
