@@ -27,7 +27,7 @@ def test_the_recorded_walk(default_walk_trial: Trial) -> None:
     assert judged.movement.name == "walking" and judged.movement.speed == pytest.approx(1.24, abs=0.01)
     assert facts.mass_carried == pytest.approx(85.07, rel=0.01)
     passed = {
-        (each.criterion, each.side): each.passed for each in judged.findings if each.criterion != "contact"
+        (each.criterion, each.side): each.passed for each in judged.comparisons if each.criterion != "contact"
     }
     assert passed["mass", ""] and passed["residual", ""] and passed["emg", ""]
     above = [peak for peak in facts.contact_peaks if peak.stem == "hip" and peak.body_weights > 4.85]

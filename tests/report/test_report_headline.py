@@ -124,13 +124,13 @@ def test_a_damaged_part_leaves_the_other_limits():
 
 
 @pytest.mark.parametrize(
-    ("percent", "verdict"), [(2.0, top.USABLE), (20.0, top.USABLE), (114.0, top.WITH_CARE)]
+    ("percent", "verdict"), [(2.0, top.USABLE), (7.0, top.WITH_CARE), (20.0, top.DOUBTFUL)]
 )
 def test_loads_that_do_not_carry_the_motion_of_a_model_are_in_the_headline(percent, verdict):
-    data = small(root_residual_n=percent / 100.0 * WEIGHT).drop_vars("pelvis_residual")
+    data = small(root_residual_rms_n=percent / 100.0 * WEIGHT).drop_vars("pelvis_residual")
     found = top.headline(Facts(data))
     assert found.verdict == verdict
-    assert any("residual at the root" in sentence for sentence in found.careful) == (percent > 5.0)
+    assert any("at the root of the model" in sentence for sentence in found.against) == (percent > 5.0)
 
 
 def test_one_muscle_is_not_several():

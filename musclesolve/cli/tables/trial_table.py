@@ -10,11 +10,11 @@ from rich import box
 from rich.table import Table
 
 from musclesolve._util.sides import LEG_JOINTS
-from musclesolve.results.plausibility import NOT_KNOWN, NOT_PLAUSIBLE, PLAUSIBLE
+from musclesolve.results.plausibility import AT_EDGE, NOT_KNOWN, NOT_PLAUSIBLE, PLAUSIBLE
 from musclesolve.results.tables.lines import decimal, line, names, numbers, words
 from musclesolve.studies.many_trials.trial_record import CSV, Outcome, TrialRecord
 
-PLAUSIBLE_CELLS = {PLAUSIBLE: "yes", NOT_PLAUSIBLE: "NO", NOT_KNOWN: "?"}
+PLAUSIBLE_CELLS = {PLAUSIBLE: "yes", AT_EDGE: "edge", NOT_PLAUSIBLE: "NO", NOT_KNOWN: "?"}
 LOST = {Outcome.REFUSED: "REFUSED", Outcome.FAILED: "FAILED"}
 
 

@@ -14,7 +14,7 @@ from musclesolve.desk.result_files import PICTURE, address, figure_title, figure
 from musclesolve.desk.steps.verdict import facts_of, show_verdict
 from musclesolve.desk.steps.work import Work, no_result
 from musclesolve.desk.view import State, Step, View
-from musclesolve.results.plausibility import NOT_PLAUSIBLE
+from musclesolve.results.plausibility import AT_EDGE, NOT_PLAUSIBLE
 
 if TYPE_CHECKING:
     from musclesolve.desk.result_facts import ResultFacts
@@ -149,7 +149,8 @@ def state(desk: Desk) -> State:
     faulty = desk.findings is not None and not desk.findings["ok"]
     if faulty or found is None or not found.solved + found.with_reserve:
         return "fault"
-    return "warning" if found.without_solution or found.plausibility == NOT_PLAUSIBLE else "done"
+    doubtful = found.plausibility in (NOT_PLAUSIBLE, AT_EDGE)
+    return "warning" if found.without_solution or doubtful else "done"
 
 
 RESULT = Step(

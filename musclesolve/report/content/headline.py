@@ -1,7 +1,7 @@
 """The result in plain words: the two verdicts, contact forces, agreement with EMG, what to be careful about.
 
-It is usable, in green, where every frame is certified and what it says is plausible; a result that is not plausible, or
-of which nothing could be compared, is amber, with the reason beside it; one of a faulty recording is not usable.
+It is usable, in green, where every frame is certified and what it says is plausible; a result that is at the edge, not
+plausible, or not compared with anything is amber, with the reason beside it; one of a faulty recording is not usable.
 """
 
 from __future__ import annotations
@@ -19,7 +19,8 @@ from musclesolve.report.content.pieces import DAMAGE, Changed, Number, joined, m
 from musclesolve.results.dataset.result_quantities import listed, text
 from musclesolve.results.facts import Facts
 from musclesolve.results.finding import SEVERITIES, Report
-from musclesolve.results.plausibility import NOT_KNOWN, NOT_PLAUSIBLE, plausibility
+from musclesolve.results.plausibility import AT_EDGE, NOT_KNOWN, NOT_PLAUSIBLE, plausibility
+from musclesolve.results.plausibility import PLAUSIBLE as WITHIN
 from musclesolve.version import __version__
 
 USABLE, WITH_CARE, IN_PART, NOT = "usable", "with care", "in part", "not usable"
@@ -33,8 +34,6 @@ LABELS = {
     NOT: "Not usable",
 }
 MARKS = {USABLE: "✓", DOUBTFUL: "!", NOT_PLAUSIBLE: "!", WITH_CARE: "!", IN_PART: "◐", NOT: "✕"}
-LARGE_RESIDUAL = 30.0
-"""Per cent of body weight; a run calls frames beyond about this residual invalid, on an OpenSim model none is."""
 MOST = 0.5
 """Where more than this share of the valid frames needs a reserve, muscle forces are mostly lower bounds."""
 
@@ -46,7 +45,7 @@ class Headline:
     verdict: str  # a key of LABELS
     why: Markup
     movement: str  # in words
-    against: list[str]  # what speaks against the result: the reasons why it is not plausible
+    against: list[str]  # what speaks against the result, or lies at the edge: why it is not plainly plausible
     contact: list[dict[str, object]]  # joint, and a Number for each leg
     emg: Markup
     careful: list[Markup]
@@ -117,6 +116,8 @@ def usability(facts: Facts, checked: Report | str | None = None) -> tuple[str, M
         return {USABLE: DOUBTFUL, NOT: NOT}.get(verdict, NOT_PLAUSIBLE), text
     if verdict != USABLE:
         return verdict, text
+    if judged.verdict == AT_EDGE:
+        return WITH_CARE, text + Markup(" It lies at the edge of what is plausible:")
     if judged.verdict == NOT_KNOWN:
         return WITH_CARE, text + sentence(" Whether it is plausible is not known: {}.", judged.why_not_known)
     return USABLE, text + sentence(
@@ -154,13 +155,9 @@ def certified(facts: Facts) -> tuple[str, Markup]:
     text = sentence("All {} analysed {} are solved without a reserve.", analysed, legs) + proved
     if not proof:
         return WITH_CARE, text
-    if (facts.root_residual_percent or 0.0) > LARGE_RESIDUAL:
-        return WITH_CARE, text + Markup(" The loads do not carry the motion in every frame.")
     return USABLE, text
 
 
-USUAL_RESIDUAL = 5.0
-"""Per cent; beyond it the residual is mentioned (Hicks et al. 2015)."""
 WEAK = 0.5
 """Channels of a lower correlation are named."""
 PLAUSIBLE = (0.4, 1.6)
@@ -256,14 +253,10 @@ def _full(facts: Facts) -> Iterator[Limit]:
 
 
 def _residuals(facts: Facts) -> Iterator[Limit]:
-    pelvis, root = facts.pelvis_residual, facts.root_residual_percent
-    if pelvis is not None and pelvis.peak_percent > USUAL_RESIDUAL:
-        peak = Number("residual_force_percent", pelvis.peak_percent, 1)
-        yield _limit("pelvis_residual", peak=peak, usual=f"{USUAL_RESIDUAL:g}")
-    if root is not None and root > USUAL_RESIDUAL:
-        yield _limit(
-            "root_residual", peak=Number("root_residual_percent", root, 0), usual=f"{USUAL_RESIDUAL:g}"
-        )
+    """The sentence of its verdict, which the headline holds already."""
+    for each in plausibility(facts).comparisons:
+        if each.criterion == "residual" and each.verdict != WITHIN:
+            yield _limit("residual", sentence=each.sentence)
 
 
 def why_no_emg(facts: Facts) -> str:

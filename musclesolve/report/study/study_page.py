@@ -29,7 +29,7 @@ from musclesolve.report.rendering import rendered, template
 from musclesolve.report.sections import Picture
 from musclesolve.results.cycles.curve_names import shown
 from musclesolve.results.dataset.result_quantities import listed
-from musclesolve.results.plausibility import NOT_KNOWN, NOT_PLAUSIBLE, PLAUSIBLE
+from musclesolve.results.plausibility import AT_EDGE, NOT_KNOWN, NOT_PLAUSIBLE, PLAUSIBLE
 from musclesolve.results.tables import study_tables
 from musclesolve.results.tables.lines import decimal
 from musclesolve.studies.many_trials.one_trial import RESULT
@@ -46,6 +46,7 @@ COUNTS = (("solved", "solved"), ("with_reserve", "solved_with_reserve"), ("witho
 """Counts of a trial's record, and the verdict whose colour they have."""
 JUDGED = {
     PLAUSIBLE: ("usable", "plausible"),
+    AT_EDGE: ("with-care", "at the edge"),
     NOT_PLAUSIBLE: ("not-plausible", "not plausible"),
     NOT_KNOWN: ("not-known", "not known"),
 }
@@ -252,7 +253,7 @@ def _rows(result: StudyResult) -> Iterator[TrialRow]:
         page = record.folder / REPORT
         link = page if page.is_file() else record.folder
         contact = " / ".join(decimal(found.contact[joint], 1) for joint in LEG_JOINTS)
-        message = found.reason if found.plausibility == NOT_PLAUSIBLE else ""
+        message = found.reason if found.plausibility in (NOT_PLAUSIBLE, AT_EDGE) else ""
         yield TrialRow(
             record.name,
             link.relative_to(folder).as_posix() + ("" if page.is_file() else "/"),

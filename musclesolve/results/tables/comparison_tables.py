@@ -145,7 +145,7 @@ def _page_of_contact(facts: ComparisonFacts) -> Table | None:
         peaks = {peak.joint: peak.body_weights for peak in under.contact_peaks}
         judged = plausibility(under)
         beyond = dict.fromkeys(
-            each.place.split()[-1] for each in judged.findings if each.place and each.passed is False
+            each.place.split()[-1] for each in judged.failed or judged.at_edge if each.place
         )
         verdict = f"{judged.label} ({', '.join(beyond)})" if beyond else judged.label
         table.add_row(cost, *(_of_legs(facts, joint, peaks, 2) for joint in joints), verdict)

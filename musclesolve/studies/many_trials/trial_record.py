@@ -51,7 +51,7 @@ class Measures:
     # peak contact force by joint, the larger of the legs, frames with a valid solution [body weights]
     contact: dict[str, float]
     movement: str  # which the result is of
-    plausibility: str  # the verdict: plausible, not plausible or not known
+    plausibility: str  # the verdict: plausible, at the edge, not plausible or not known
     reason: str  # of this verdict
 
     @classmethod
