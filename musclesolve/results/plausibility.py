@@ -88,8 +88,9 @@ class Measured:
 def measured(joint: str, movement: Movement) -> Measured | None:
     """What implants measured of a joint without side.
 
-    Where the speed is not known, the entry of the slowest movement holds, and `Measured.movement` says so. None where
-    nothing was measured, or not at this speed, or where the movement is another one than is stated.
+    Where the speed is not known, the entry of the slowest movement holds, and `Measured.movement` says so, but for
+    running, where none does. None where nothing was measured, or not at this speed, or where the movement is another
+    one than is stated.
     """
     if movement.seen:
         return None
@@ -97,7 +98,7 @@ def measured(joint: str, movement: Movement) -> Measured | None:
     speed = movement.speed if np.isfinite(movement.speed) else -np.inf
     for entry in entries:
         fastest = entry.get("up_to_m_s", np.inf)
-        if speed <= fastest:
+        if speed <= fastest and (np.isfinite(speed) or not entry.get("needs_speed", False)):
             words = in_vivo()["words"][movement.name]
             if not np.isfinite(speed) and np.isfinite(fastest):
                 words += f" (speed not known: at up to {fastest:g} m/s)"
@@ -208,8 +209,7 @@ class Plausibility:
             return f"{_seen(self.movement)}, not of the stated movement: no contact forces to compare with"
         if self.movement.name == UNKNOWN:
             return "the movement was not recognised: no contact forces to compare with"
-        fast = f" at {self.movement.speed:.1f} m/s" if np.isfinite(self.movement.speed) else ""
-        return f"no contact forces were measured in {in_vivo()['words'][self.movement.name]}{fast}"
+        return f"no contact forces were measured in {_words_with_speed(self.movement)}"
 
     @property
     def reason(self) -> str:
@@ -345,10 +345,16 @@ def _not_measured(peak: ContactPeak, movement: Movement) -> str:
         return f"stated: {in_vivo()['words'][movement.name]}; {_seen(movement)}"
     if movement.name == UNKNOWN:
         return "the movement was not recognised"
-    fast = (
-        f" at {movement.speed:.1f} m/s" if in_vivo().get(movement.name, {}).get(joint_kind(peak.stem)) else ""
-    )
-    return f"no peaks were measured in {in_vivo()['words'][movement.name]}{fast}"
+    return f"no peaks were measured in {_words_with_speed(movement)}"
+
+
+def _words_with_speed(movement: Movement) -> str:
+    """Such as: running at 3.0 m/s; the speed only where measurements depend on it."""
+    words, entries = in_vivo()["words"][movement.name], in_vivo().get(movement.name, {})
+    if not any("up_to_m_s" in entry for each in entries.values() for entry in each):
+        return str(words)
+    known = np.isfinite(movement.speed)
+    return f"{words} at {movement.speed:.1f} m/s" if known else f"{words} at a speed that is not known"
 
 
 def bears_the_body(facts: Facts, side: str) -> bool:
