@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+REMARK = "remark"
+
 
 class WarningNote(str):
     """A sentence among notes that makes a result less certain; code: that of its finding."""
 
     code: str
 
-    def __new__(cls, text: str, code: str = "remark") -> WarningNote:
+    def __new__(cls, text: str, code: str = REMARK) -> WarningNote:
         """Make the note of a sentence."""
         note = super().__new__(cls, text)
         note.code = code

@@ -17,7 +17,7 @@ from musclesolve.results.comparison_facts import PREFIX, ComparisonFacts
 from musclesolve.results.dataset.result_quantities import listed
 from musclesolve.results.facts import ContactPeak, Facts, LegFacts, Strain, UncertainPeak, UncertaintyFacts
 from musclesolve.results.judgement import judge
-from musclesolve.results.plausibility import plausibility
+from musclesolve.results.plausibility import DEGREES, plausibility
 from musclesolve.results.tables.average_table import MEASURES
 
 if TYPE_CHECKING:
@@ -147,10 +147,11 @@ def _plausibility(facts: Facts) -> dict[str, Any]:
                 "criterion": each.criterion,
                 "leg": _side(each.side) or None,
                 "passed": each.passed,
+                "degree": DEGREES[each.verdict],
                 "value": each.value,
                 "sentence": each.sentence,
             }
-            for each in judged.findings
+            for each in judged.comparisons
         ],
     }
 

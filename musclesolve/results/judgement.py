@@ -11,7 +11,8 @@ The verdict on a leg is the worst that applies:
     not usable      an error was found, or no analysed frame has a valid solution
     not plausible   a criterion of plausibility fails
     in part         analysed frames have no valid solution, or most need a reserve
-    with care       a warning was found, frames need a reserve, or there was nothing to compare with
+    with care       a warning was found, frames need a reserve, the result is at the edge of what was measured, or
+                    there was nothing to compare it with
     usable          none of these
 
 The verdict on the trial is the worst of its legs; it is usable in part where one leg is usable and another is not. What
@@ -33,7 +34,7 @@ from musclesolve._util.bundled_toml import bundled_toml
 from musclesolve._util.sides import SIDE_NAMES
 from musclesolve.results.facts import Facts, LegFacts, verdict_words
 from musclesolve.results.finding import SEVERITIES, Finding, Severity, finding, texts
-from musclesolve.results.plausibility import NOT_KNOWN, Plausibility, plausibility
+from musclesolve.results.plausibility import AT_EDGE, NOT_KNOWN, Plausibility, plausibility
 from musclesolve.results.plausibility import NOT_PLAUSIBLE as IMPLAUSIBLE
 
 NOT_USABLE, NOT_PLAUSIBLE, IN_PART, WITH_CARE, USABLE = (
@@ -237,7 +238,7 @@ def _verdict_of_leg(leg: LegFacts, plausible: str, findings: Sequence[Finding]) 
     if leg.without_solution or leg.with_reserve > MOST * leg.valid:
         return IN_PART
     certified = np.isfinite(leg.largest_kkt_residual)
-    if "warning" in severities or plausible == NOT_KNOWN or not certified:
+    if "warning" in severities or plausible in (NOT_KNOWN, AT_EDGE) or not certified:
         return WITH_CARE
     return USABLE
 
@@ -262,11 +263,12 @@ def _of_frames(leg: LegFacts) -> list[Finding]:
 
 
 def _of_plausibility(judged: Plausibility, side: str) -> list[Finding]:
-    """The criteria that fail, of a leg and of the whole body."""
+    """What is outside of what was measured or can be, and what is at its edge, of a leg and of the whole body."""
     return [
-        finding("implausible", "warning", {"sentence": each.sentence, "remedy": judged.use}, side=each.side)
-        for each in judged.findings
-        if each.passed is False and each.side in ("", side)
+        finding(code, "warning", {"sentence": each.sentence, "remedy": judged.use}, side=each.side)
+        for code, comparisons in (("implausible", judged.failed), ("at_edge", judged.at_edge))
+        for each in comparisons
+        if each.side in ("", side)
     ]
 
 
@@ -296,6 +298,8 @@ def _compared(judged: Plausibility) -> str:
     """Where the contact forces are beside what implants measured."""
     if judged.verdict == IMPLAUSIBLE:
         return "The result is not plausible."
+    if judged.verdict == AT_EDGE:
+        return "The result lies at the edge of what is plausible."
     if judged.verdict == NOT_KNOWN:
         return f"Whether the result is plausible is not known: {judged.why_not_known}."
     return f"Peaks of contact forces lie where implants measured them in {judged.movement_words}."

@@ -9,18 +9,24 @@ something that measures no forces, and the frame is not known. With these phases
 jump
     flight, and both feet take off for it or land after it together.
 running
-    flight between the single supports of opposite feet, and no double support.
-walking, stairs
+    flight between the single supports of opposite feet, and no double support; straight on and level, as below.
+walking, stairs, turning
     double support between the single supports of opposite feet and no flight; the pelvis moves on, or that happens
-    twice on the spot (treadmill). In level walking the pelvis rises or sinks by less than 0.1 of its way over the
-    ground, on stairs by 0.3 to 1.2 of it; between them, as on ramps, the movement is unknown.
+    twice on the spot while the standing feet move back below the body by 0.15 m or more (treadmill). In level walking
+    the pelvis rises or sinks by less than 0.1 of its way over the ground and, its mean over a stride, by less than
+    0.05 m, and the ankles that the body passes over have heights within 0.06 m; on stairs the pelvis rises or sinks by
+    0.3 to 1.2 of its way. The pelvis faces within 45 degrees of where it goes, and its direction, the mean over a
+    stride, changes by less than 20 degrees (in seven straight recordings and three computed strides by up to 8). Who
+    turns by more than 40 degrees on level ground is turning; all else, such as ramps, curbs, walking backward or to the
+    side, is unknown.
 standing on one leg
     single support of one foot throughout, for a second; pelvis within 0.15 m, the range of the knee within 20 degrees.
 standing
     double support throughout; pelvis within 0.15 m, the range of the knees within 20 degrees, bent less than 35.
 squat
     double support throughout, pelvis within 0.6 m over the ground; knees from below 40 degrees to above 50 and back,
-    and at the deepest the feet carry more than 0.8 of the body weight.
+    at the deepest bent alike within 30 degrees (a lunge is unknown), and there the feet carry more than 0.8 of the body
+    weight.
 chair
     double support throughout; the knees go from above 60 degrees to below 40 or the other way, and at the deepest the
     feet carry less than 0.7 of the body weight, since a seat carries the rest.
@@ -46,10 +52,10 @@ from musclesolve.results.dataset.leg_kinetics import joint_dofs
 from musclesolve.results.dataset.result_quantities import body_weight, number, text
 
 UNKNOWN, OTHER = "unknown", "other"
-WALKING, RUNNING, JUMP = "walking", "running", "jump"
+WALKING, RUNNING, TURNING, JUMP = "walking", "running", "turning", "jump"
 STAIRS_UP, STAIRS_DOWN = "stairs_up", "stairs_down"
 STANDING, ONE_LEG, SQUAT, CHAIR = "standing", "standing_on_one_leg", "squat", "chair"
-RECOGNISED = (WALKING, RUNNING, STAIRS_UP, STAIRS_DOWN, CHAIR, SQUAT, JUMP, STANDING, ONE_LEG)
+RECOGNISED = (WALKING, RUNNING, TURNING, STAIRS_UP, STAIRS_DOWN, CHAIR, SQUAT, JUMP, STANDING, ONE_LEG)
 STATED = "movement"
 """Attribute of a result: the movement that the trial file states."""
 
@@ -65,6 +71,18 @@ AT_ONCE = 0.06
 """Feet that strike or leave within this time do so together [s]."""
 LEVEL, STAIRS = 0.1, (0.3, 1.2)
 """Rise of the pelvis over its way on the ground: of level walking, and of stairs."""
+STRIDE_TIME = 1.0
+"""Time over which direction and height of the pelvis are averaged, half of the time of a shorter recording [s]."""
+STRAIGHT, TURNED, FORWARD = np.deg2rad([20.0, 40.0, 45.0])
+"""Change of direction of somebody who goes straight on, and who turns; direction from where the pelvis goes [rad]."""
+RISES, FEET_APART = 0.05, 0.06
+"""On level ground the mean height of the pelvis, and of the ankles that it passes over, change by less [m]."""
+TREADS = 0.15
+"""On a treadmill a standing foot moves back below the body by more [m]."""
+SLOWEST_RUN = 1.0
+"""Who runs slower over the ground runs on the spot or on a treadmill, whose speed is not known [m/s]."""
+LUNGE = np.deg2rad(30.0)
+"""In a squat both knees are bent alike within this [rad]."""
 MOVES = 0.2
 """A pelvis that moves on is faster [m/s]."""
 ALONE_STANCE, ALONE_FORCE, ALONE_SPEED = 0.4, 1.5, (0.4, 2.2)
@@ -100,9 +118,11 @@ def movement(seen: SeenMotion) -> Movement:
     if seen.time.size < FEWEST:
         return Movement(stated or UNKNOWN, bool(stated))
     shown = _recognised(seen) if seen.legs and number(seen.result, "subject_mass_kg") else UNKNOWN
+    name = stated or shown
+    speed = float("nan") if name == RUNNING and seen.speed < SLOWEST_RUN else seen.speed
     if not stated:
-        return Movement(shown, speed=seen.speed)
-    return Movement(stated, True, seen.speed, "" if shown in (UNKNOWN, stated) or stated == OTHER else shown)
+        return Movement(shown, speed=speed)
+    return Movement(stated, True, speed, "" if shown in (UNKNOWN, stated) or stated == OTHER else shown)
 
 
 @dataclass(frozen=True, eq=False)
@@ -146,11 +166,14 @@ def _recognised(seen: SeenMotion) -> str:
     if NONE in known:
         if seen.together:
             return JUMP
-        return RUNNING if steps(NONE) and BOTH not in known else UNKNOWN
+        level = seen.way_speed < MOVES or abs(seen.slope) < LEVEL
+        runs = steps(NONE) and BOTH not in known and level and seen.turn < STRAIGHT and seen.goes_forward
+        return RUNNING if runs else UNKNOWN
     if steps(BOTH):
-        if seen.way_speed > MOVES:
-            return _on_slope(seen)
-        return WALKING if steps(BOTH) > 1 and seen.spot < ON_THE_SPOT else UNKNOWN
+        if seen.way_speed > MOVES or seen.turn > STRAIGHT:
+            return _on_foot(seen)
+        on_belt = steps(BOTH) > 1 and seen.spot < ON_THE_SPOT and seen.treads and seen.level
+        return WALKING if on_belt else UNKNOWN
     if not known:
         return UNKNOWN
     share = {name: seen.share(name) for name in ("r", "l", BOTH)}
@@ -171,7 +194,8 @@ def _on_both_feet(seen: SeenMotion) -> str:
     carried = float(np.median(load[deep]))
     if knee.min() < UPRIGHT and knee.max() > DEEP and carried < SEATED:
         return CHAIR
-    and_back = max(knee[0], knee[-1]) < UPRIGHT and knee.max() > BENT
+    alike = np.abs(seen.knee("r") - seen.knee("l"))[deep].max() < LUNGE
+    and_back = alike and max(knee[0], knee[-1]) < UPRIGHT and knee.max() > BENT
     return SQUAT if and_back and carried > ON_FEET and seen.spot < ON_THE_SPOT else UNKNOWN
 
 
@@ -182,13 +206,18 @@ def _of_one_leg(seen: SeenMotion) -> str:
     longest = max(stances, default=0) * seen.period
     if longest < ALONE_STANCE or np.nanmax(seen.force[side]) > ALONE_FORCE or not low < seen.way_speed < high:
         return UNKNOWN
-    return _on_slope(seen)
+    return _on_foot(seen)
 
 
-def _on_slope(seen: SeenMotion) -> str:
+def _on_foot(seen: SeenMotion) -> str:
+    """Walking, turning or stairs of somebody who moves on or turns."""
+    if seen.turn > STRAIGHT:
+        return TURNING if seen.turn > TURNED and seen.level else UNKNOWN
+    if not seen.goes_forward:
+        return UNKNOWN
     slope = seen.slope
     if abs(slope) < LEVEL:
-        return WALKING
+        return WALKING if seen.level else UNKNOWN
     if STAIRS[0] < abs(slope) < STAIRS[1]:
         return STAIRS_UP if slope > 0.0 else STAIRS_DOWN
     return UNKNOWN
@@ -307,6 +336,65 @@ class SeenMotion:
         """Greatest distance of the pelvis from its mean place on the ground, twice [m]; 0 where it is not known."""
         place = self.hips[:, :2] - self.hips[:, :2].mean(axis=0)
         return float(np.nan_to_num(2.0 * np.linalg.norm(place, axis=1).max()))
+
+    def _mean(self, values: Array) -> Array:
+        """The mean over a stride about each instant that has one, of those values (T, ...) that are known."""
+        values = values[np.isfinite(values.reshape(len(values), -1)).all(axis=1)]
+        width = max(1, round(min(STRIDE_TIME, 0.5 * self.duration) / self.period))
+        if len(values) < width:
+            return values[:0]
+        sums = np.cumsum(np.concatenate([np.zeros_like(values[:1]), values]), axis=0)
+        return np.asarray((sums[width:] - sums[:-width]) / width)
+
+    @cached_property
+    def turn(self) -> float:
+        """Change of the direction of the pelvis, of its way where the hips show none [rad]; 0 where not known."""
+        right, left = self._point("hip", "r"), self._point("hip", "l")
+        if (
+            right is not None
+            and left is not None
+            and np.nanmax(np.abs(left - right)[:, :2], initial=0.0) > 0.0
+        ):
+            ahead = self._mean((left - right)[:, :2])
+        else:
+            step = np.diff(self._mean(self.hips[:, :2]), axis=0)
+            ahead = step[np.linalg.norm(step, axis=1) > MOVES * self.period]
+        angle = np.unwrap(np.arctan2(ahead[:, 1], ahead[:, 0]))
+        return float(np.ptp(angle)) if angle.size else 0.0
+
+    @cached_property
+    def goes_forward(self) -> bool:
+        """Whether the pelvis faces where it goes; also where it stays in its place, or nothing shows it."""
+        right, left = self._point("hip", "r"), self._point("hip", "l")
+        if right is None or left is None or self.way_speed < MOVES:
+            return True
+        across, way = np.nanmean(left - right, axis=0), self.hips[-1] - self.hips[0]
+        size = np.hypot(across[0], across[1]) * np.hypot(way[0], way[1])
+        return bool(across[1] * way[0] - across[0] * way[1] >= np.cos(FORWARD) * size)
+
+    @cached_property
+    def level(self) -> bool:
+        """Whether the mean height of the pelvis, and of the ankles as the body passes over them, stay the same."""
+        heights: list[float] = []
+        for side, force in self.force.items():
+            ankle, ahead = self._point("ankle", side), self.ahead(side)
+            if ankle is not None and ahead is not None:
+                on = np.nan_to_num(force) > self.threshold
+                passes = on[:-1] & on[1:] & (ahead[:-1] > 0.0) & (ahead[1:] <= 0.0)
+                heights += ankle[1:, 2][passes].tolist()
+        pelvis = self._mean(self.hips[:, 2])
+        return bool(np.ptp(heights or [0.0]) < FEET_APART and (not pelvis.size or np.ptp(pelvis) < RISES))
+
+    @cached_property
+    def treads(self) -> bool:
+        """Whether a standing foot moves below the body, as on a belt; also where nothing says it."""
+        moved = [
+            float(np.nanmax(ahead[on]) - np.nanmin(ahead[on]))
+            for side, force in self.force.items()
+            if (ahead := self.ahead(side)) is not None
+            and (on := (np.nan_to_num(force) > self.threshold) & np.isfinite(ahead)).any()
+        ]
+        return not moved or max(moved) > TREADS
 
     @cached_property
     def slope(self) -> float:

@@ -3,14 +3,16 @@
 `valid` is the first one: each frame is solved, and its optimality certified. A certified result may say what cannot be
 true, for the optimum is that of a model. Here it is judged against measurement and against what muscles, ground forces
 and bodies can do; limits and reasons are in plausibility.toml, contact forces measured inside the body in in_vivo.toml,
-the rule for the movement in movement.py. A result is plausible where contact forces could be compared and nothing
-speaks against it; it is not plausible where a criterion fails; where none fails and no contact force could be compared,
-it is not known. A movement that is stated, but is clearly another one, is compared with no range.
+the rule for the movement in movement.py. A contact force lies within what was measured, at its edge where it is
+beyond by no more than its own uncertainty, or outside; the residual has such degrees, too. A result is plausible where
+contact forces could be compared and nothing speaks against it, at the edge where something lies there or a criterion
+fails that condemns nothing alone, and not plausible where any other one fails; where nothing could be compared, it is
+not known. A movement that is stated, but is clearly another one, is compared with no range.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -23,14 +25,17 @@ from musclesolve._util.arrays import true_runs
 from musclesolve._util.bundled_toml import bundled_toml
 from musclesolve._util.sides import SIDE_NAMES, joint_kind, split_side
 from musclesolve.results.dataset import frame_validity as frames
-from musclesolve.results.dataset.result_quantities import leg_joint
-from musclesolve.results.facts import ContactPeak, Facts
+from musclesolve.results.dataset.result_quantities import choice_name, leg_joint, text
+from musclesolve.results.facts import ContactPeak, Facts, UncertaintyFacts
 from musclesolve.results.movement import CHAIR, ONE_LEG, SQUAT, STANDING, UNKNOWN, Movement
 
-PLAUSIBLE, NOT_PLAUSIBLE, NOT_KNOWN = "plausible", "not plausible", "not known"
-FLAGS = {NOT_KNOWN: 0, PLAUSIBLE: 1, NOT_PLAUSIBLE: 2}
+PLAUSIBLE, AT_EDGE, NOT_PLAUSIBLE, NOT_KNOWN = "plausible", "at the edge", "not plausible", "not known"
+FLAGS = {NOT_KNOWN: 0, PLAUSIBLE: 1, NOT_PLAUSIBLE: 2, AT_EDGE: 3}
 """Values of the variable `plausible`."""
-PASSED = {True: "passed", False: "failed", None: "not known"}
+DEGREES = {PLAUSIBLE: "within", AT_EDGE: "at the edge", NOT_PLAUSIBLE: "outside", NOT_KNOWN: "not known"}
+"""Verdicts on a single quantity in words, the best first."""
+OWN = "contact_peak_sd"
+"""Variable (joint) of a result whose uncertainty is known: that of the peak contact forces [N]."""
 OF_RECORDING = ("residual", "mass")
 """Criteria of masses, motion and ground forces, which angles or moments depend on."""
 ON_THE_SPOT = (CHAIR, SQUAT, STANDING, ONE_LEG)
@@ -71,12 +76,21 @@ class Measured:
             years.setdefault(who, []).append(year)
         return "; ".join(f"{who} {', '.join(each)}" for who, each in years.items())
 
+    def verdict(self, value: float, uncertainty: float) -> str:
+        """Where a peak with an uncertainty of its own lies, both [body weights]: within, at the edge, or outside."""
+        margin = in_vivo()["margin"]
+        for verdict, reach in ((PLAUSIBLE, margin), (AT_EDGE, max(uncertainty, margin))):
+            if self.lowest - reach <= value <= self.highest + reach:
+                return verdict
+        return NOT_PLAUSIBLE
+
 
 def measured(joint: str, movement: Movement) -> Measured | None:
     """What implants measured of a joint without side.
 
-    Where the speed is not known, the entry of the slowest movement holds, and `Measured.movement` says so. None where
-    nothing was measured, or not at this speed, or where the movement is another one than is stated.
+    Where the speed is not known, the entry of the slowest movement holds, and `Measured.movement` says so, but for
+    running, where none does. None where nothing was measured, or not at this speed, or where the movement is another
+    one than is stated.
     """
     if movement.seen:
         return None
@@ -84,7 +98,7 @@ def measured(joint: str, movement: Movement) -> Measured | None:
     speed = movement.speed if np.isfinite(movement.speed) else -np.inf
     for entry in entries:
         fastest = entry.get("up_to_m_s", np.inf)
-        if speed <= fastest:
+        if speed <= fastest and (np.isfinite(speed) or not entry.get("needs_speed", False)):
             words = in_vivo()["words"][movement.name]
             if not np.isfinite(speed) and np.isfinite(fastest):
                 words += f" (speed not known: at up to {fastest:g} m/s)"
@@ -94,34 +108,39 @@ def measured(joint: str, movement: Movement) -> Measured | None:
 
 
 @dataclass(frozen=True)
-class Finding:
+class Comparison:
     """Where a result stands with a criterion."""
 
     criterion: str  # a key of plausibility.toml
     side: str  # of the leg; "" of the whole body
-    passed: bool | None  # None: not known
+    verdict: str  # one of DEGREES
     value: float
     sentence: str
     place: str = ""  # the joint of a contact force, in words: right hip
 
+    @property
+    def passed(self) -> bool | None:
+        """Whether the quantity is not outside; None where that is not known."""
+        return None if self.verdict == NOT_KNOWN else self.verdict != NOT_PLAUSIBLE
+
 
 @dataclass(frozen=True)
 class Plausibility:
-    """The findings on a result, and the verdict that follows for each side and for all of them."""
+    """The comparisons of a result, and the verdict that follows for each side and for all of them."""
 
     movement: Movement
     sides: tuple[str, ...]
-    findings: tuple[Finding, ...]
+    comparisons: tuple[Comparison, ...]
+    in_use: tuple[str, str] = ("", "")  # muscle set, "" of an OpenSim model, and cost
 
     def verdict_of(self, side: str) -> str:
-        """The verdict on a leg: that on its own findings and on those of the whole body."""
-        return _verdict([each for each in self.findings if each.side in (side, "")])
+        """The verdict on a leg: that on its own comparisons and on those of the whole body."""
+        return _verdict([each for each in self.comparisons if each.side in (side, "")])
 
     @property
     def verdict(self) -> str:
-        """The verdict on the result: plausible where every leg is of which something could be compared."""
-        verdicts = {self.verdict_of(side) for side in self.sides}
-        return next((each for each in (NOT_PLAUSIBLE, PLAUSIBLE) if each in verdicts), NOT_KNOWN)
+        """The verdict on the result: that of its worst leg among those of which something could be compared."""
+        return _worst(self.verdict_of(side) for side in self.sides)
 
     @property
     def label(self) -> str:
@@ -137,30 +156,52 @@ class Plausibility:
         return words[self.movement.name] + (" (stated)" if self.movement.stated else "")
 
     @cached_property
+    def failed(self) -> list[Comparison]:
+        """The quantities that are outside."""
+        return [each for each in self.comparisons if each.verdict == NOT_PLAUSIBLE]
+
+    @cached_property
+    def at_edge(self) -> list[Comparison]:
+        """The quantities that are at the edge."""
+        return [each for each in self.comparisons if each.verdict == AT_EDGE]
+
+    @cached_property
     def against(self) -> list[str]:
-        """What speaks against the result; of a criterion that both legs fail the first sentence."""
-        return [each.sentence for each in self.findings if each.passed is False]
+        """What speaks against the result, then what is at the edge."""
+        return [each.sentence for each in (*self.failed, *self.at_edge)]
 
     @property
     def use(self) -> str:
-        """What a result that is not plausible may still be used for, and what to try; "" of any other.
+        """What a result that is not plausible, or at the edge, may be used for, and what to try; "" of any other.
 
         Residual force and body mass are of the recording: moments are wrong where these fail. The other criteria are
         of the muscles, on which angles, moments and events do not depend.
         """
-        failed = [each for each in self.findings if each.passed is False]
         sentences = bundled_toml(__package__, "plausibility.toml")["use"]
-        if any(each.criterion in OF_RECORDING for each in failed):
+        if self.verdict == AT_EDGE:
+            return str(sentences["edge"])
+        if any(each.criterion in OF_RECORDING for each in self.failed):
             return str(sentences["recording"])
-        places = [each.place for each in failed if each.place]
+        if not self.failed:
+            return ""
+        places = [each.place for each in self.failed if each.place]
         where = f"around the {' and '.join(dict.fromkeys(places))}" if places else "named here"
-        return str(sentences["forces"].format(where=where)) if failed else ""
+        return str(sentences["forces"].format(where=where, remedy=self._remedy))
+
+    @property
+    def _remedy(self) -> str:
+        """What to compare with: muscle sets and costs that are not in use."""
+        own_set, own_cost = self.in_use
+        sentences, others = (bundled_toml(__package__, "plausibility.toml")[key] for key in ("use", "others"))
+        sets = ", ".join(each for each in others["sets"] if each != own_set)
+        costs = ", ".join(each for each in others["costs"] if each != own_cost)
+        return str(sentences["sets" if own_set else "model"].format(sets=sets, costs=costs))
 
     @property
     def why_not_known(self) -> str:
         """Why no contact force could be compared; "" where one was."""
-        contact = [each for each in self.findings if each.criterion == "contact"]
-        if any(each.passed is not None for each in contact):
+        contact = [each for each in self.comparisons if each.criterion == "contact"]
+        if any(each.verdict != NOT_KNOWN for each in contact):
             return ""
         if not contact:
             return "no contact forces are known"
@@ -168,24 +209,39 @@ class Plausibility:
             return f"{_seen(self.movement)}, not of the stated movement: no contact forces to compare with"
         if self.movement.name == UNKNOWN:
             return "the movement was not recognised: no contact forces to compare with"
-        fast = f" at {self.movement.speed:.1f} m/s" if np.isfinite(self.movement.speed) else ""
-        return f"no contact forces were measured in {in_vivo()['words'][self.movement.name]}{fast}"
+        return f"no contact forces were measured in {_words_with_speed(self.movement)}"
 
     @property
     def reason(self) -> str:
         """Why the verdict is what it is, in a line."""
-        if self.verdict == NOT_PLAUSIBLE:
+        if self.verdict in (NOT_PLAUSIBLE, AT_EDGE):
             return "; ".join(self.against)
         if self.verdict == NOT_KNOWN:
             return self.why_not_known
-        compared = [each.sentence for each in self.findings if each.criterion == "contact" and each.passed]
-        return "; ".join(compared)
+        return "; ".join(
+            each.sentence
+            for each in self.comparisons
+            if each.criterion == "contact" and each.verdict == PLAUSIBLE
+        )
 
 
-def _verdict(findings: Sequence[Finding]) -> str:
-    if any(each.passed is False for each in findings):
+def _worst(verdicts: Iterable[str]) -> str:
+    """The worst of some verdicts that are known."""
+    known = set(verdicts)
+    return next((each for each in (NOT_PLAUSIBLE, AT_EDGE, PLAUSIBLE) if each in known), NOT_KNOWN)
+
+
+def _verdict(comparisons: Sequence[Comparison]) -> str:
+    """That of the worst quantity, at the edge where what failed condemns nothing alone; contact alone is plausible."""
+    alone = {name: entry.get("alone", True) for name, entry in criteria().items()}
+    failed = [each for each in comparisons if each.verdict == NOT_PLAUSIBLE]
+    if any(alone[each.criterion] for each in failed):
         return NOT_PLAUSIBLE
-    return PLAUSIBLE if any(each.criterion == "contact" and each.passed for each in findings) else NOT_KNOWN
+    if failed:
+        return AT_EDGE
+    return _worst(
+        each.verdict for each in comparisons if each.criterion == "contact" or each.verdict == AT_EDGE
+    )
 
 
 _JUDGED: WeakKeyDictionary[Facts, Plausibility] = WeakKeyDictionary()
@@ -200,13 +256,24 @@ def plausibility(facts: Facts) -> Plausibility:
 
 def _judge(facts: Facts) -> Plausibility:
     asked = criteria()
-    findings = [
-        finding
+    found = [
+        each
         for part in (_contact, _residual, _mass, _emg, _full, _fibers, _reserves)
-        for finding in part(facts)
-        if facts.movement.name in asked[finding.criterion].get("movements", [facts.movement.name])
+        for each in part(facts)
+        if facts.movement.name in asked[each.criterion].get("movements", [facts.movement.name])
     ]
-    return Plausibility(facts.movement, tuple(facts.legs), tuple(findings))
+    muscle_set = "" if "model_file" in facts.result.attrs else choice_name(facts.result, "muscle_database")
+    in_use = (muscle_set, text(facts.result, "cost"))
+    return Plausibility(facts.movement, tuple(facts.legs), tuple(found), in_use)
+
+
+def with_uncertainty(result: xr.Dataset, found: xr.Dataset) -> xr.Dataset:
+    """The same with the uncertainty of its peak contact forces, what `uncertainty` returned, judged by it."""
+    joints = [str(joint) for joint in result["joint"].values]
+    peaks = UncertaintyFacts(found).contact
+    own = [at.sd if (at := peaks.get(joint)) is not None else np.nan for joint in joints]
+    attributes = bundled_toml("musclesolve.results.dataset", "variables.toml")[OWN]
+    return with_verdict(result.assign({OWN: ("joint", np.array(own), attributes)}))
 
 
 def with_verdict(result: xr.Dataset) -> xr.Dataset:
@@ -221,18 +288,17 @@ def with_verdict(result: xr.Dataset) -> xr.Dataset:
         "verdict": judged.verdict,
         "reason": judged.reason,
         "criteria": "\n".join(
-            f"{each.criterion} {each.side or 'body'} {PASSED[each.passed]}: {each.sentence}"
-            for each in judged.findings
+            f"{each.criterion} {each.side or 'body'} {DEGREES[each.verdict]}: {each.sentence}"
+            for each in judged.comparisons
         ),
     }
     return result.assign(plausible=("side", flags, attributes))
 
 
-def _contact(facts: Facts) -> Iterator[Finding]:
+def _contact(facts: Facts) -> Iterator[Comparison]:
     """Each peak against the range measured in the movement; below it only where the leg bears the body here."""
     if not np.isfinite(facts.body_weight):
         return
-    margin = in_vivo()["margin"]
     for peak in facts.contact_peaks:
         if peak.joint != leg_joint(facts.result, joint_kind(peak.stem), peak.side):
             continue
@@ -240,16 +306,24 @@ def _contact(facts: Facts) -> Iterator[Finding]:
         place = f"{SIDE_NAMES.get(peak.side, '')} {joint_kind(peak.stem)}".strip()
         what = f"{place} {value:.1f} BW"
         if range_ is None:
-            yield Finding("contact", peak.side, None, value, f"{what}; {_not_measured(peak, facts.movement)}")
+            said = f"{what}; {_not_measured(peak, facts.movement)}"
+            yield Comparison("contact", peak.side, NOT_KNOWN, value, said)
             continue
-        low = value < range_.lowest - margin and bears_the_body(facts, peak.side)
-        passed = (
-            None
-            if value < range_.lowest - margin and not low
-            else not low and value <= range_.highest + margin
-        )
+        own = own_uncertainty(facts, peak)
+        verdict = range_.verdict(value, own)
+        if verdict != PLAUSIBLE and value < range_.lowest and not bears_the_body(facts, peak.side):
+            verdict = NOT_KNOWN
         said = f"{what}; measured in {range_.movement} {range_.words} ({range_.authors})"
-        yield Finding("contact", peak.side, passed, value, said, place)
+        if verdict == AT_EDGE:
+            said += f"; at the edge: not farther beyond than its own uncertainty of {own:.1f} BW"
+        yield Comparison("contact", peak.side, verdict, value, said, place)
+
+
+def own_uncertainty(facts: Facts, peak: ContactPeak) -> float:
+    """Standard deviation of a peak contact force [body weights]: of this very result where known, else as stated."""
+    result, stated = facts.result, in_vivo()["own_uncertainty"].get(joint_kind(peak.stem), 0.0)
+    known = float(result[OWN].sel(joint=peak.joint)) / facts.body_weight if OWN in result else np.nan
+    return known if np.isfinite(known) else float(stated)
 
 
 def _sided(name: str) -> str:
@@ -271,10 +345,16 @@ def _not_measured(peak: ContactPeak, movement: Movement) -> str:
         return f"stated: {in_vivo()['words'][movement.name]}; {_seen(movement)}"
     if movement.name == UNKNOWN:
         return "the movement was not recognised"
-    fast = (
-        f" at {movement.speed:.1f} m/s" if in_vivo().get(movement.name, {}).get(joint_kind(peak.stem)) else ""
-    )
-    return f"no peaks were measured in {in_vivo()['words'][movement.name]}{fast}"
+    return f"no peaks were measured in {_words_with_speed(movement)}"
+
+
+def _words_with_speed(movement: Movement) -> str:
+    """Such as: running at 3.0 m/s; the speed only where measurements depend on it."""
+    words, entries = in_vivo()["words"][movement.name], in_vivo().get(movement.name, {})
+    if not any("up_to_m_s" in entry for each in entries.values() for entry in each):
+        return str(words)
+    known = np.isfinite(movement.speed)
+    return f"{words} at {movement.speed:.1f} m/s" if known else f"{words} at a speed that is not known"
 
 
 def bears_the_body(facts: Facts, side: str) -> bool:
@@ -288,42 +368,47 @@ def bears_the_body(facts: Facts, side: str) -> bool:
     return any(0 < first and stop < on.size and valid[first:stop].all() for first, stop in true_runs(on))
 
 
-def _of(criterion: str, side: str, passed: bool, value: float, **words: object) -> Finding:
-    """A finding with the sentence of the table."""
+def _of(criterion: str, side: str, passed: bool | str, value: float, **words: object) -> Comparison:
+    """A comparison with the sentence of the table; `passed` may be a verdict."""
     entry = criteria()[criterion]
+    verdict = passed if isinstance(passed, str) else PLAUSIBLE if passed else NOT_PLAUSIBLE
 
     def shown(number: float) -> str:
         if not entry.get("percent"):
             return f"{number:.2f}"
         return f"{100.0 * number:{'.0f' if number >= 1.0 else '.3g'}} %"
 
-    limits = {key: shown(entry[key]) for key in ("limit", "lowest", "highest") if key in entry}
-    return Finding(
-        criterion, side, passed, value, entry["sentence"].format(value=shown(value), **limits, **words)
+    limits = {key: shown(entry[key]) for key in ("advised", "limit", "lowest", "highest") if key in entry}
+    return Comparison(
+        criterion, side, verdict, value, entry["sentence"].format(value=shown(value), **limits, **words)
     )
 
 
-def _residual(facts: Facts) -> Iterator[Finding]:
-    share = facts.residual_share
+def _residual(facts: Facts) -> Iterator[Comparison]:
+    """The residual force against what is advised, and against what is too large."""
+    share, entry = facts.residual_share, criteria()["residual"]
     if share is not None:
         root = "pelvis" if "pelvis_residual" in facts.result else "root of the model"
-        yield _of("residual", "", share <= criteria()["residual"]["limit"], share, root=root)
+        verdict = (
+            PLAUSIBLE if share <= entry["advised"] else AT_EDGE if share <= entry["limit"] else NOT_PLAUSIBLE
+        )
+        yield _of("residual", "", verdict, share, root=root)
 
 
-def _mass(facts: Facts) -> Iterator[Finding]:
+def _mass(facts: Facts) -> Iterator[Comparison]:
     carried, stated = facts.mass_carried, facts.result.attrs.get("subject_mass_kg")
     if carried is not None and stated:
         off = abs(carried / float(stated) - 1.0)
         yield _of("mass", "", off <= criteria()["mass"]["limit"], off, carried=carried, mass=float(stated))
 
 
-def _emg(facts: Facts) -> Iterator[Finding]:
+def _emg(facts: Facts) -> Iterator[Comparison]:
     both = facts.median_and_mean_correlation
     if both is not None and (facts.predicts_emg or not facts.follows_emg):
         yield _of("emg", "", both[0] >= criteria()["emg"]["limit"], both[0])
 
 
-def _full(facts: Facts) -> Iterator[Finding]:
+def _full(facts: Facts) -> Iterator[Comparison]:
     """The share of the muscles of each leg that work at their limit, mean of the valid frames."""
     sides = frames.muscle_sides(facts.result)
     for side, leg in facts.legs.items():
@@ -334,7 +419,7 @@ def _full(facts: Facts) -> Iterator[Finding]:
             yield _of("full", side, passed, share, muscle=longest, leg=leg.name)
 
 
-def _fibers(facts: Facts) -> Iterator[Finding]:
+def _fibers(facts: Facts) -> Iterator[Comparison]:
     """The muscle of each leg whose fibers are active farthest beyond the range, or nearest to an end of it."""
     entry, sides = criteria()["fibers"], frames.muscle_sides(facts.result)
     lowest, highest = entry["lowest"], entry["highest"]
@@ -348,7 +433,7 @@ def _fibers(facts: Facts) -> Iterator[Finding]:
             yield _of("fibers", side, lowest <= length <= highest, length, muscle=name)
 
 
-def _reserves(facts: Facts) -> Iterator[Finding]:
+def _reserves(facts: Facts) -> Iterator[Comparison]:
     for side, leg in facts.legs.items():
         if leg.reserve_share is not None:
             share, dof = leg.reserve_share

@@ -13,7 +13,6 @@ from refusals import refused
 from typer.testing import CliRunner
 
 import musclesolve as ms
-import musclesolve.checking
 from musclesolve.cli.app import app
 from musclesolve.results.finding import Finding, Where, codes, texts
 from musclesolve.results.judgement import Report, sorted_findings
@@ -22,7 +21,7 @@ from musclesolve.synthetic.trial_copy import open_copy, write_copy
 
 STRIDE = Path(ms.__file__).with_name("data") / "reference_stride" / "trial.toml"
 RUNNER = CliRunner()
-SOURCES = list(Path(musclesolve.checking.__file__).parent.rglob("*.py"))
+SOURCES = list(Path(ms.__file__).parent.rglob("*.py"))
 NAMES = {code for code, entry in texts().items() if "what" in entry} | {
     f"{code}.{case}" for code, entry in texts().items() for case in entry if isinstance(entry[case], dict)
 }
@@ -39,7 +38,7 @@ def test_the_most_serious_come_first_and_causes_before_consequences() -> None:
     report = Report(Path("trial.toml"), sorted_findings(given))
     assert [f.code for f in report.findings] == ["marker_units", "mass", "leap", "remark"]
     assert not report.ok
-    assert "2 errors, 1 warning, 1 note" in report.verdict
+    assert "2 errors and 1 warning." in report.verdict
 
 
 def test_a_place_in_words() -> None:

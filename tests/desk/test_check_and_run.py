@@ -22,7 +22,7 @@ from musclesolve.data import reference_stride
 from musclesolve.desk import runner as running
 from musclesolve.desk import tasks
 from musclesolve.desk.desk import Desk, RunOptions
-from musclesolve.desk.result_facts import report_of, result_facts
+from musclesolve.desk.result_facts import result_facts
 from musclesolve.desk.steps import check_step, run_step
 from musclesolve.errors import BusyError, InputError
 from musclesolve.recording.schema import trial_keys
@@ -104,8 +104,8 @@ def test_a_finding_is_the_same_after_its_way_through_a_document():
     report = Report(Path("trial.toml"), (Finding("noise", "warning", "what", "remedy", where),))
     document = report.as_dict()
     assert check_step.place(document["findings"][0]["where"]) == str(where)
-    assert report_of(document).verdict == report.verdict
-    assert check_step.worst(document) == "warning"
+    assert Report.from_dict(document) == report
+    assert check_step.color(document["judgement"]) == "warning"
 
 
 def test_what_check_says_holds_for_the_text_that_it_looked_at(desk, processes):
@@ -122,7 +122,7 @@ def test_what_check_says_holds_for_the_text_that_it_looked_at(desk, processes):
 
 def test_a_decision_leaves_what_check_said(desk):
     desk.write("# TODO: look at the name\n" + desk.trial.text)
-    desk._checked = desk.trial.text, {"ok": True, "verdict": "", "findings": []}
+    desk._checked = desk.trial.text, Report(desk.trial.path, ()).as_dict()
     desk.decided(desk.trial.opens[0])
     assert not desk.trial.opens and desk.findings is not None
 
@@ -159,7 +159,7 @@ def test_the_command_line_that_is_shown_gives_the_same_numbers(desk, processes):
         done = CliRunner().invoke(app, shlex.split(desk.command)[1:])
     assert done.exit_code == 0, done.output
     xr.testing.assert_identical(read_result(path), ours)
-    said = result_facts(path, None)
+    said = result_facts(path)
     printed = [" ".join(line.split()) for line in done.output.splitlines()]
     assert all(" ".join(f"{subject} {words}".split()) in printed for subject, words in said.summary)
     assert run_step.state(desk) == "done"

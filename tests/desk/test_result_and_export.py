@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import zipfile
@@ -23,9 +24,10 @@ from musclesolve.desk.steps import compare_step, export_step, result_step
 from musclesolve.plotting.figure_names import MODEL_FIGURES, RESULT_FIGURES, UNCERTAINTY_FIGURES
 from musclesolve.plotting.study import comparison_figures, result_comparison_figures
 from musclesolve.report import page
-from musclesolve.report.content.headline import LABELS
 from musclesolve.results.export.export import FORMATS
 from musclesolve.results.files.result_netcdf import write_result
+from musclesolve.results.finding import FINDINGS, Finding
+from musclesolve.results.judgement import LABELS
 from musclesolve.sharing.status import Status
 from musclesolve.studies import compare_results
 
@@ -50,7 +52,7 @@ def desk(computed: Path, tmp_path: Path) -> Iterator[Desk]:
 
 
 def test_a_result_is_said_in_words_and_rows(desk):
-    facts, result = result_facts(desk.result, None), ms.read_result(desk.result)
+    facts, result = result_facts(desk.result), ms.read_result(desk.result)
     assert facts.label == LABELS[facts.verdict]
     assert {row["name"] for row in facts.contact} >= {"hip", "knee", "ankle"}
     first, force = facts.muscles[0], result["muscle_force"].max("time")
@@ -74,20 +76,19 @@ def test_green_is_for_a_usable_result_alone(desk):
     }.items():
         path = desk.output / f"{name}.nc"
         write_result(result.assign(changed), path)
-        facts = result_facts(path, None)
+        facts = result_facts(path)
         shown[name] = facts.verdict, facts.css
         assert (facts.css == "good") == (facts.verdict == "usable")
-    assert shown["too strong"] == ("doubtful", "warning")
-    assert shown["not solved"] == ("not usable", "error")
+    assert shown["too strong"] == ("not_plausible", "warning")
+    assert shown["not solved"] == ("not_usable", "error")
 
 
-def test_a_recording_that_check_calls_faulty_gives_no_usable_result(desk):
-    where = {"file": None, "line": None, "field": None, "markers": [], "plate": None, "times": []}
-    finding = {"code": "noise", "severity": "error", "what": "w", "remedy": "r", "where": where}
-    said = {"trial": "trial.toml", "ok": False, "verdict": "", "findings": [finding]}
-    assert result_facts(desk.result, said).css == "error"
-    desk._checked = desk.trial.text, said
-    assert result_step.state(desk) == "fault"
+def test_the_result_of_a_recording_with_an_error_is_not_usable(desk):
+    found = [Finding("noise", "error", "w", "r").as_dict()]
+    path = desk.output / "faulty.nc"
+    write_result(ms.read_result(desk.result).assign_attrs({FINDINGS: json.dumps(found)}), path)
+    facts = result_facts(path)
+    assert facts.css == "error" and facts.careful[0].startswith("w.")
 
 
 def test_the_state_of_the_step_follows_result_and_trial(desk):

@@ -108,7 +108,7 @@ def test_what_is_followed_is_no_test_and_the_result_says_so() -> None:
     assert facts.follows_emg and facts.predicts_emg
     known = found.emg_correlation.values
     assert facts.median_and_mean_correlation[0] == pytest.approx(np.median(known))
-    (judged,) = [each for each in plausibility(facts).findings if each.criterion == "emg"]
+    (judged,) = [each for each in plausibility(facts).comparisons if each.criterion == "emg"]
     assert judged.value == pytest.approx(np.median(known))
     text = summary(found)
     assert "while it alone is not followed" in text and "no test" in text

@@ -54,6 +54,69 @@ def test_walking_on_a_treadmill_goes_nowhere():
     assert name(STEPS[0][:100], STEPS[1][:100]) == "unknown"  # one step on the spot
 
 
+TREAD = 0.3 * np.cos(2.0 * np.pi * np.arange(COUNT) / 110.0)
+"""How far the right foot is ahead while somebody walks: most at its strikes, at 0 and 1.1 s."""
+
+
+def test_marching_on_the_spot_is_not_walking():
+    assert name(*STEPS, width=0.2, reach=TREAD) == "walking"
+    assert name(*STEPS, width=0.2, reach=0.1 * TREAD) == "unknown"
+
+
+@pytest.mark.parametrize("angle", [60.0, 90.0, -120.0, 180.0])
+@pytest.mark.parametrize("width", [0.0, 0.2])
+def test_who_turns_is_not_walking_straight_on(angle, width):
+    """Over two strides, or within half a second of them: about a corner."""
+    even = np.linspace(0.0, angle, COUNT)
+    corner = np.interp(np.arange(COUNT), [0, 120, 170, COUNT], [0.0, 0.0, angle, angle])
+    for heading in (even, corner):
+        assert name(*STEPS, ahead=ON, heading_deg=heading, width=width) in ("turning", "unknown")
+    # half of the time of so short a recording is averaged: of 60 degrees 30 are seen
+    expected = "turning" if abs(angle) >= 90.0 else "unknown"
+    assert name(*STEPS, ahead=ON, heading_deg=even, width=width) == expected
+    assert name(*STEPS, ahead=0.05 * ON, heading_deg=even, width=0.2) == expected  # on the spot
+
+
+def test_the_pelvis_rotates_in_straight_walking():
+    sway = 9.0 * np.sin(2.0 * np.pi * np.arange(COUNT) / 110.0)
+    for phase in range(0, 110, 10):
+        assert name(*STEPS, ahead=ON, heading_deg=np.roll(sway, phase), width=0.2) == "walking"
+    assert (
+        name(*STEPS, ahead=ON, heading_deg=30.0, width=0.2) == "walking"
+    )  # of the laboratory, not of the body
+
+
+def test_who_walks_backward_or_sideways_is_not_walking():
+    assert name(*STEPS, ahead=ON, width=0.2) == "walking"
+    assert name(*STEPS, ahead=-ON, width=0.2) == "unknown"
+    data = motion(*STEPS, ahead=ON, width=0.2)
+    points = data["skeleton_position"].copy(deep=True)
+    points.loc[{"skeleton_point": "hip_r"}] += [-0.1, 0.1, 0.0]  # the line of the hips points ahead
+    points.loc[{"skeleton_point": "hip_l"}] += [0.1, -0.1, 0.0]
+    assert movement(data.assign(skeleton_position=points)).name == "unknown"
+
+
+@pytest.mark.parametrize("rise", [0.12, 0.18, -0.15])
+def test_a_curb_is_not_level_ground(rise):
+    """One step up or down within the way: less than a tenth of it, and not level."""
+    up = rise * np.clip((np.arange(COUNT) - 90.0) / 40.0, 0.0, 1.0)
+    assert name(*STEPS, ahead=ON, height=0.9 + up, width=0.2) == "unknown"
+    # the body stays at its height, and the feet stand at two: over a threshold with the knee bent
+    assert name(*STEPS, ahead=ON, width=0.2, reach=TREAD, raised=up) == "unknown"
+    assert name(*STEPS, height=0.9 + up, width=0.2, reach=TREAD) == "unknown"  # on a box, at its place
+    assert name(*STEPS, ahead=ON, height=0.9 + 0.1 * up, width=0.2, reach=TREAD, raised=0.1 * up) == "walking"
+
+
+def test_a_lunge_is_no_squat():
+    data = motion(FEET, FEET, knee_deg=BEND)
+    points = data["skeleton_position"].copy(deep=True)
+    straight = motion(FEET, FEET, knee_deg=0.5 * BEND)["skeleton_position"]
+    for point in ("hip_r", "knee_r", "ankle_r"):
+        points.loc[{"skeleton_point": point}] = straight.sel(skeleton_point=point)
+    assert name(FEET, FEET, knee_deg=0.75 * BEND) == "squat"
+    assert movement(data.assign(skeleton_position=points)).name == "unknown"
+
+
 def test_speed_is_that_of_the_way():
     assert movement(motion(*STEPS, ahead=ON)).speed == pytest.approx(2.2 / 1.79)
 
@@ -63,6 +126,11 @@ def test_running_flies_from_one_foot_to_the_other():
     height = np.minimum.reduce([flying(first, stop) for first, stop in ((35, 45), (70, 80))])
     height += np.maximum.reduce([flying(35, 45), flying(70, 80)]) - 0.9
     assert name(right, left, ahead=3.0 * ON, height=height) == "running"
+    assert movement(motion(right, left, ahead=3.0 * ON, height=height)).speed == pytest.approx(6.6 / 1.79)
+    assert np.isnan(
+        movement(motion(right, left, ahead=0.2 * ON, height=height)).speed
+    )  # on a treadmill, it drifts
+    assert name(right, left, ahead=3.0 * ON, height=height, heading_deg=30.0 * ON, width=0.2) == "unknown"
     assert (
         name(right, left, ahead=3.0 * ON) == "unknown"
     )  # nobody falls: the steps between lie beside the plates

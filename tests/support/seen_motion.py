@@ -17,20 +17,36 @@ def motion(
     ahead: np.ndarray | float = 0.0,
     height: np.ndarray | float = 0.9,
     knee_deg: np.ndarray | float = 10.0,
+    heading_deg: np.ndarray | float = 0.0,
+    width: float = 0.0,
+    reach: np.ndarray | float = 0.0,
+    raised: np.ndarray | float = 0.0,
     sides: str = "rl",
 ) -> xr.Dataset:
-    """Vertical forces of the feet (T,) [body weights], place and height of hips [m], flexion of both knees [deg]."""
+    """Vertical forces of the feet (T,) [body weights], place and height of hips [m], flexion of both knees [deg].
+
+    Where the body faces is the direction of `ahead`, and `heading_deg` from the axis x; the hips are `width` apart [m].
+    The right ankle is `reach` ahead of the hips and the left one as far behind, both `raised` from below them [m].
+    """
     count = right.size
     hip = np.zeros((count, 3))
-    hip[:, 0], hip[:, 2] = ahead, height
+    heading = np.deg2rad(np.broadcast_to(heading_deg, count))
+    facing = np.stack([np.cos(heading), np.sin(heading), 0.0 * heading], axis=1)
+    to_left = np.stack([-np.sin(heading), np.cos(heading), 0.0 * heading], axis=1)
+    way = np.broadcast_to(ahead, count)
+    hip += way[0] * facing[0] + np.cumsum(np.diff(way, prepend=way[0])[:, None] * facing, axis=0)
+    hip[:, 2] = height
     bend = np.deg2rad(np.broadcast_to(knee_deg, count))
-    knee = hip + THIGH * np.stack([np.sin(0.5 * bend), 0.0 * bend, -np.cos(0.5 * bend)], axis=1)
-    ankle = knee - SHANK * np.stack([np.sin(0.5 * bend), 0.0 * bend, np.cos(0.5 * bend)], axis=1)
-    points = {
-        f"{name}_{side}": place
-        for side in "rl"
-        for name, place in zip(("hip", "knee", "ankle"), (hip, knee, ankle), strict=True)
-    }
+    down = np.array([0.0, 0.0, -1.0])
+    half_sine, half_cosine = np.sin(0.5 * bend)[:, None], np.cos(0.5 * bend)[:, None]
+    points = {}
+    for side, sign in (("r", -1.0), ("l", 1.0)):
+        own = hip + 0.5 * sign * width * to_left
+        knee = own + THIGH * (half_sine * facing + half_cosine * down)
+        ankle = knee - SHANK * (half_sine * facing - half_cosine * down)
+        ankle = ankle - sign * np.broadcast_to(reach, count)[:, None] * facing
+        ankle = ankle - np.broadcast_to(raised, count)[:, None] * down
+        points |= {f"hip_{side}": own, f"knee_{side}": knee, f"ankle_{side}": ankle}
     force = np.zeros((count, len(sides), 3))
     for column, side in enumerate(sides):
         force[:, column, 2] = WEIGHT * {"r": right, "l": left}[side]

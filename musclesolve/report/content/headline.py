@@ -14,8 +14,9 @@ from musclesolve._util.sides import OTHER, SIDE_NAMES, side_of
 from musclesolve.report.content.pieces import DAMAGE, Number, joined, muscle_names, plain, sentence
 from musclesolve.results.dataset.result_quantities import listed, text
 from musclesolve.results.facts import Facts
-from musclesolve.results.finding import finding
+from musclesolve.results.finding import Finding
 from musclesolve.results.judgement import judge, judge_findings
+from musclesolve.results.plausibility import PLAUSIBLE as WITHIN
 from musclesolve.results.plausibility import plausibility
 from musclesolve.version import __version__
 
@@ -77,15 +78,13 @@ def headline(facts: Facts, changed: str = "") -> Headline:
 
 def no_headline(why: str) -> Headline:
     """That of a file which is damaged."""
-    words = judge_findings([finding("unreadable", "error", {"sentence": why})])
+    words = judge_findings([Finding("unreadable", "error", why, "compute it again")])
     why_not = sentence("This file is damaged: {}.", why)
     return Headline(
         words.verdict, words.label, words.mark, words.css, why_not, "", [], [], Markup("not known"), []
     )
 
 
-USUAL_RESIDUAL = 5.0
-"""Per cent; beyond it the residual is mentioned (Hicks et al. 2015)."""
 WEAK = 0.5
 """Channels of a lower correlation are named."""
 PLAUSIBLE = (0.4, 1.6)
@@ -159,14 +158,10 @@ def _full(facts: Facts) -> Iterator[Limit]:
 
 
 def _residuals(facts: Facts) -> Iterator[Limit]:
-    pelvis, root = facts.pelvis_residual, facts.root_residual_percent
-    if pelvis is not None and pelvis.peak_percent > USUAL_RESIDUAL:
-        peak = Number("residual_force_percent", pelvis.peak_percent, 1)
-        yield _limit("pelvis_residual", peak=peak, usual=f"{USUAL_RESIDUAL:g}")
-    if root is not None and root > USUAL_RESIDUAL:
-        yield _limit(
-            "root_residual", peak=Number("root_residual_percent", root, 0), usual=f"{USUAL_RESIDUAL:g}"
-        )
+    """The sentence of its verdict, which the headline holds already."""
+    for each in plausibility(facts).comparisons:
+        if each.criterion == "residual" and each.verdict != WITHIN:
+            yield _limit("residual", sentence=each.sentence)
 
 
 def why_no_emg(facts: Facts) -> str:

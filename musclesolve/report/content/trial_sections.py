@@ -43,7 +43,7 @@ from musclesolve.results.dataset.result_quantities import (
 )
 from musclesolve.results.facts import FULL, Facts, UncertainPeak, UncertaintyFacts, verdict_words
 from musclesolve.results.movement import Movement
-from musclesolve.results.plausibility import criteria, in_vivo, measured, plausibility
+from musclesolve.results.plausibility import DEGREES, criteria, in_vivo, measured, plausibility
 from musclesolve.results.tables import comparison_tables
 from musclesolve.results.tables.run_summary import consistency_sentences, fiber_lengths, tendon_lines
 
@@ -117,11 +117,11 @@ def _criteria(facts: Facts) -> PageTable:
         (
             asked[each.criterion]["label"],
             SIDE_NAMES.get(each.side, DASH),
-            {True: "passed", False: "FAILED", None: DASH}[each.passed],
+            DEGREES[each.verdict],
             each.sentence,
             asked[each.criterion]["reason"],
         )
-        for each in judged.findings
+        for each in judged.comparisons
     ]
     title = f"Whether the result is plausible: {judged.label} ({judged.movement_words})"
     return PageTable(title, ("criterion", "leg", "", "what was found", "why it is asked"), rows, compact=True)

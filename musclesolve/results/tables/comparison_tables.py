@@ -148,7 +148,7 @@ def _page_of_contact(facts: ComparisonFacts) -> Table | None:
         peaks = {peak.joint: peak.body_weights for peak in under.contact_peaks}
         judged = plausibility(under)
         beyond = dict.fromkeys(
-            each.place.split()[-1] for each in judged.findings if each.place and each.passed is False
+            each.place.split()[-1] for each in judged.failed or judged.at_edge if each.place
         )
         label = judge(under).label
         verdict = f"{label} ({', '.join(beyond)})" if beyond else label

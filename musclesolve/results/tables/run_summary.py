@@ -21,7 +21,7 @@ from musclesolve.results.facts import (
 )
 from musclesolve.results.finding import SEVERITIES
 from musclesolve.results.judgement import LABELS, Judgement, judge
-from musclesolve.results.plausibility import NOT_PLAUSIBLE, criteria, plausibility
+from musclesolve.results.plausibility import AT_EDGE, NOT_PLAUSIBLE, PLAUSIBLE, plausibility
 from musclesolve.results.tables.lines import decimal, line, lines
 
 MOST_STRETCHES, MOST_MOVED, MOST_MUSCLES = 5, 3, 6
@@ -176,8 +176,9 @@ def _knee_peaks(facts: Facts) -> str:
 def _plausibility(facts: Facts) -> list[str]:
     """The verdict and the movement that it is of, or why nothing was compared; reasons stand among the warnings."""
     judged = plausibility(facts)
-    if judged.verdict == NOT_PLAUSIBLE:
-        return [f"{judged.label.upper()}; {judged.movement_words}"]
+    if judged.verdict in (NOT_PLAUSIBLE, AT_EDGE):
+        label = judged.label.upper() if judged.verdict == NOT_PLAUSIBLE else judged.label
+        return [f"{label}; {judged.movement_words}"]
     first = f"{judged.label}; {judged.movement_words}"
     return [f"{first}: {judged.why_not_known}" if judged.why_not_known else first]
 
@@ -227,11 +228,15 @@ def _pelvis_residual(facts: Facts) -> str:
         return "not known: both feet were measured in no frame"
     bound = facts.result.attrs.get("balance_limit")
     limit = "" if bound is None else f" (limit {_plain(100.0 * bound, 2)} %)"
-    is_large = (facts.residual_share or 0.0) > criteria()["residual"]["limit"]
-    large = "; large: see masses, synchronisation, filter" if is_large else ""
+    large = [
+        f"; {each.sentence}"
+        for each in plausibility(facts).comparisons
+        if each.criterion == "residual" and each.verdict != PLAUSIBLE
+    ]
     return (
         f"force: peak {_plain(size.peak_percent, 2)} %, rms {_plain(size.rms_percent, 2)} % of body weight{limit}; "
-        f"moment: peak {_plain(size.peak_moment, 3)} N m, rms {_plain(size.rms_moment, 3)} N m{large}"
+        f"moment: peak {_plain(size.peak_moment, 3)} N m, rms {_plain(size.rms_moment, 3)} N m"
+        + "".join(large)
     )
 
 

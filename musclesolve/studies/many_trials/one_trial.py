@@ -80,11 +80,13 @@ def analyse(
     progress: Progress,
     more: Callable[[Trial | ModelTrial], dict[str, bytes]] = lambda trial: {},
     outdated: Iterable[str] = (),
+    completed: Callable[[xr.Dataset], xr.Dataset] = lambda result: result,
 ) -> tuple[xr.Dataset, list[Path]]:
     """Read, compute, draw and write one trial; all files are written, or none. Returns the result and the files.
 
     Figures and messages of an earlier result in the folder are removed, and files that are named in `outdated`. Options
-    are keyword arguments of `run`; `more` makes further files of the trial, by name.
+    are keyword arguments of `run`; `more` makes further files of the trial, by name; `completed` adds to the result
+    what these say of it.
     """
     with reserved(folder):
         check_folder(folder, RESULT, trial)
@@ -93,6 +95,7 @@ def analyse(
         with helper(*DRAWING, wanted=figures) as beside:
             result = run(loaded, progress=progress, **options)  # type: ignore[arg-type]
             of_trial = more(loaded)
+            result = completed(result)
             drawn = _figures(result, progress, beside) if figures else {}
         result.attrs |= trial_from(trial, folder)
         result.attrs[ATTRIBUTE] = recipe(hashes, options, [RESULT, *drawn])
@@ -123,7 +126,10 @@ def analyse_with_uncertainty(
     from musclesolve.studies.uncertainty.monte_carlo import UncertaintyFiles
 
     further = UncertaintyFiles(samples, seed, figures, options, progress)
-    return (*analyse(trial, folder, options, figures, progress, further), further.found)
+    return (
+        *analyse(trial, folder, options, figures, progress, further, completed=further.judged),
+        further.found,
+    )
 
 
 def share_into(

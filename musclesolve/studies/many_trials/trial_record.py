@@ -52,7 +52,7 @@ class Measures:
     # peak contact force by joint, the larger of the legs, frames with a valid solution [body weights]
     contact: dict[str, float]
     movement: str  # which the result is of
-    plausibility: str  # whether the result is plausible: a verdict of `results.plausibility`
+    plausibility: str  # the verdict: plausible, at the edge, not plausible or not known
     reason: str  # of this verdict
     verdict: str  # of `results.judgement`
     findings: list[str]  # its errors and warnings

@@ -32,6 +32,7 @@ from musclesolve.recording.trial.trial_file import read_trial
 from musclesolve.results.dataset import assemble as labelled
 from musclesolve.results.facts import counted_frames
 from musclesolve.results.files.result_netcdf import netcdf_bytes
+from musclesolve.results.plausibility import with_uncertainty
 from musclesolve.sharing.cost.cost_base import Cost
 from musclesolve.sharing.solver.solver_registry import Solver
 from musclesolve.studies.uncertainty.contributions import Task, summed
@@ -228,3 +229,9 @@ class UncertaintyFiles:
         self.found = found
         drawn = uncertainty_figures(found, self.progress) if self.figures else {}
         return {UNCERTAINTY: netcdf_bytes(found), **drawn}
+
+    def judged(self, result: xr.Dataset) -> xr.Dataset:
+        """The result of the trial, judged by the uncertainty that was found for it."""
+        if self.found is None or "joint" not in result.coords or "joint" not in self.found.coords:
+            return result
+        return with_uncertainty(result, self.found)

@@ -27,8 +27,7 @@ from musclesolve.synthetic.trial_copy import Copy, open_copy, write_copy
 
 STRIDE = Path(ms.__file__).with_name("data") / "reference_stride" / "trial.toml"
 RUNNER = CliRunner()
-# The function of the same name hides the module.
-checking = sys.modules["musclesolve.checking.check"]
+checking = sys.modules["musclesolve.checking.examination"]
 RAISED = {
     "unexpected": (ZeroDivisionError("division by zero"), "check_failed"),
     "refusal": (InputError("no such thing", remedy="another"), "refused"),

@@ -13,8 +13,8 @@ from synthetic_trial import write_trial
 
 import musclesolve as ms
 from musclesolve._util.arrays import long_enough
-from musclesolve.checking.analysis import refusal
 from musclesolve.checking.case import stretches
+from musclesolve.pipeline.run import prepare
 from musclesolve.synthetic.trial_copy import Copy, open_copy, write_copy
 
 STRIDE = Path(ms.__file__).with_name("data") / "reference_stride" / "trial.toml"
@@ -27,6 +27,15 @@ def gliding(tmp_path_factory: pytest.TempPathFactory) -> dict[str, bytes]:
     folder = tmp_path_factory.mktemp("gliding")
     write_trial(folder)
     return {name: (folder / name).read_bytes() for name in FILES}
+
+
+def refusal(trial: Path) -> ms.InputError | None:
+    """Why the analysis would refuse a trial; None where it would not."""
+    try:
+        prepare(trial)
+    except ms.InputError as error:
+        return error
+    return None
 
 
 def examined(files: dict[str, bytes], folder: Path) -> ms.checking.Report:  # type: ignore[name-defined]

@@ -11,7 +11,8 @@ from typer.testing import CliRunner
 from musclesolve.cli import app as cli
 from musclesolve.studies.many_trials.trial_record import Measures, Outcome, TrialRecord
 
-FINE = Measures(13, 0, 0, 0, 0.1, {"hip": 3.0, "knee": 3.0, "ankle": 3.0}, "walking", "plausible", "")
+PEAKS = {"hip": 3.0, "knee": 3.0, "ankle": 3.0}
+FINE = Measures(13, 0, 0, 0, 0.1, PEAKS, "walking", "plausible", "", "usable", [])
 
 
 @pytest.fixture
