@@ -15,6 +15,7 @@ import numpy as np
 
 from musclesolve.checking.case import Case, contained, finding_of, stretches
 from musclesolve.checking.forces.plate_balance import plates_out_of_balance
+from musclesolve.checking.model.examine import findings_of_body
 from musclesolve.checking.stages import Stage, asked_at
 from musclesolve.errors import InputError
 from musclesolve.motion.anatomy.anatomy import Anatomy, anatomy
@@ -60,6 +61,7 @@ def findings_of_model(path: Path) -> Iterator[Finding]:
     except InputError as error:
         yield finding_of("refused", error)
         return
+    yield from findings_of_body(body)
     for warning in body.warnings:
         yield finding("model", "warning", {"note": warning}, Where(file=path))
     for note in body.notes:
