@@ -124,11 +124,10 @@ def feet_on_plates(case: ModelCase) -> Iterator[Finding]:
         height = np.concatenate(heights) if heights else np.zeros(0)
         if len(height) >= FEWEST and not SOLE[0] < float(np.median(height)) < SOLE[1]:
             off[sole.body] = float(np.median(height))
-        standing = eroded(np.linalg.norm(carried, axis=1) > SCALED * case.fixed.weight, count)
+        standing = case.covered(case.loads, case.time) & eroded(np.linalg.norm(carried, axis=1) > SCALED * case.fixed.weight, count)
         if standing.sum() >= FEWEST:
-            speed = float(np.median(sole.speed(case.time)[standing]))
-            belt = _belt(case)
-            if speed > SLIDES and not belt:
+            speed = float(np.median(case.fixed.foot_speed(sole)[standing]))
+            if speed > SLIDES:
                 values = {"foot": sole.body, "speed": speed, "limit": SLIDES}
                 yield finding("foot_slides", "warning", values, where, side=sole.side)
     if off:
@@ -142,10 +141,3 @@ def feet_on_plates(case: ModelCase) -> Iterator[Finding]:
             "side": "above" if mean > 0.0 else "below",
         }
         yield finding("foot_height", "warning", values, where, repair, cost=case.cost(repair))
-
-
-def _belt(case: ModelCase) -> bool:
-    """Whether the body walks on the spot, as on a treadmill: both feet go back and forth, the root does not travel."""
-    travelled = float(np.linalg.norm(np.ptp(case.fixed.origin[:, [0, 2]], axis=0)))
-    seconds = float(case.time[-1] - case.time[0])
-    return travelled < 0.4 * seconds

@@ -23,6 +23,7 @@ OF_COORDINATES: tuple[Callable[[ModelBody, Motion], Iterator[Finding]], ...] = (
 )
 OF_LOADS: tuple[Callable[[ModelCase], Iterator[Finding]], ...] = (
     # units first: no force is known to act, and no point to lie under a foot, before
+    load_balance.plate_scales,
     units.force_unit,
     units.point_unit,
     units.moment_unit,
@@ -31,7 +32,6 @@ OF_LOADS: tuple[Callable[[ModelCase], Iterator[Finding]], ...] = (
     load_bodies.feet_of_loads,
     # a foot is told by where it is pressed, also with loads that are late; a scale is not
     load_time.shift_of_loads,
-    load_balance.plate_scales,
     coordinates.feet_on_plates,
     load_balance.place_of_points,
     load_balance.points_under_feet,
@@ -72,7 +72,8 @@ def findings_of_body(body: ModelBody) -> list[Finding]:
     if body.dynamics is not None and body.dynamics.loads:
         loads = body.dynamics.loads
         case = ModelCase(body, fixed, loads, loads, tuple(findings))
-        weighed = _is_weighed(fixed)
+        # where coordinates are wrong the body needs other loads than these
+        weighed = _is_weighed(fixed) and not findings
         for of_loads in OF_LOADS:
             if not weighed and of_loads in NEED_MASSES:
                 continue

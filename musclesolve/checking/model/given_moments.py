@@ -324,32 +324,25 @@ def shift_of_moments(case: MomentCase) -> Iterator[Finding]:
 def whole_body(case: MomentCase) -> Iterator[Finding]:
     """Compare the moments of all coordinates with weight and inertia of trunk, arms and swinging leg."""
     fit = moment_fit(case.fixed.model, case.table, case.body.motion)
-    names = case.names
-    unlike = False
+    mass, place, names = case.fixed.model.mass, where_moments(case), case.names
+    if fit is not None and abs(fit.carried) > CARRIED:
+        why = (
+            "ground reactions were left out of inverse dynamics, or are not those of all feet, or of a lighter person"
+            if fit.carried > 0.0
+            else "the ground reactions in inverse dynamics are those of a heavier person"
+        )
+        values = {"share": fit.carried, "limit": CARRIED, "why": why}
+        yield finding("root_carries", "warning" if abs(fit.carried) < MASS else "error", values, place)
+        return
+    likeness = np.inf if fit is None or np.isnan(fit.likeness) else fit.likeness
     if names and case.frames.sum() >= FEWEST:
         given, due = case.given(names), case.expected(names)
         size = float(np.linalg.norm(given) * np.linalg.norm(due))
-        likeness = float((given * due).sum()) / size if size > 0.0 else 0.0
-        unlike = likeness < ALIKE and float(np.sqrt((due**2).mean())) > SHOWN
-        if unlike and not (fit is not None and fit.likeness < ALIKE):
-            values = {"likeness": likeness, "limit": ALIKE}
-            yield finding("another_trial.moments", "error", values, where_moments(case))
-    if fit is None:
-        return
-    mass, place = case.fixed.model.mass, where_moments(case)
-    if fit.likeness < ALIKE:
-        values = {"likeness": fit.likeness, "limit": ALIKE}
+        if size > 0.0 and float(np.sqrt((due**2).mean())) > SHOWN:
+            likeness = min(likeness, float((given * due).sum()) / size)
+    if likeness < ALIKE:
+        values = {"likeness": likeness, "limit": ALIKE}
         yield finding("another_trial.moments", "error", values, place)
-    elif abs(fit.factor - 1.0) > MASS and not unlike:
+    elif fit is not None and abs(fit.factor - 1.0) > MASS and not case.found("moment_zero"):
         values = {"factor": fit.factor, "limit": MASS, "mass": mass}
         yield finding("mass.moments", "warning", values, place)
-    if abs(fit.carried) > CARRIED:
-        values = {
-            "share": fit.carried,
-            "limit": CARRIED,
-            "why": "ground reactions were left out of inverse dynamics, or are not those of all feet, or of a lighter "
-            "person"
-            if fit.carried > 0.0
-            else "the ground reactions in inverse dynamics are those of a heavier person",
-        }
-        yield finding("root_carries", "warning", values, place)

@@ -17,11 +17,11 @@ from musclesolve.checking.files.body_mass_and_subject import MASS
 from musclesolve.checking.model.load_repairs import moved, scaled
 from musclesolve.checking.model.load_time import CLEAR, best_fit
 from musclesolve.checking.model.load_units_and_axes import BELOW, where_loads
-from musclesolve.checking.model.model_case import CAP, FEWEST, MEMORY, SCALED, ModelCase, covariance
+from musclesolve.checking.model.model_case import CAP, FEWEST, MEMORY, SCALED, ModelCase, covariance, wrench_cost
 from musclesolve.opensim.external_loads import ExternalLoad
 from musclesolve.opensim.inverse_dynamics import InverseDynamics
 from musclesolve.pipeline.opensim.load_dynamics import MISSING, LoadDynamics
-from musclesolve.results.finding import Finding, Where, finding
+from musclesolve.results.finding import Finding, Severity, Where, finding
 
 ALONE = 0.1
 """A plate carries the body alone where all others together carry less than this share of its greatest force."""
@@ -30,6 +30,8 @@ UNEQUAL = 0.08
 MISPLACED, MISPLACED_ALONE = 0.03, 0.04
 """Distance of all points of force from where they balance the motion that is reported, and of those of one plate [m];
 sound walks come to 0.01 and 0.023."""
+FAR = 0.08
+"""Such a distance [m] is that of another origin, and no error of a calibration."""
 UNMEASURED_S = 0.1
 """A foot that stands without a load for less is that of an edge of a contact [s]."""
 
@@ -73,8 +75,12 @@ def plate_scales(case: ModelCase) -> Iterator[Finding]:
         free = np.all([other < ALONE * own for other, own in zip(others, sizes, strict=True)], axis=0)
         alone = (size > SCALED * most) & free & (most > 0.0)
         if np.sum(alone) >= FEWEST:
-            power = (each[k][alone] ** 2).sum(axis=1)
-            scales[load.name] = float(np.median((each[k][alone] * due[alone]).sum(axis=1) / power))
+            force, needed = each[k][alone], due[alone]
+            scale = float(np.median((force * needed).sum(axis=1) / (force**2).sum(axis=1)))
+            # a plate in other axes, or on which another foot stands, has no scale
+            left = np.linalg.norm(scale * force - needed, axis=1) / np.linalg.norm(needed, axis=1)
+            if np.median(left) < CAP:
+                scales[load.name] = scale
     if len(scales) < 2 or not any(scale > 0.0 for scale in scales.values()):
         return
     # the plate that is right is the one whose scale is nearest to that of the model
@@ -105,7 +111,9 @@ def mass_of_model(case: ModelCase) -> Iterator[Finding]:
         "limit": MASS,
         "factor": fitting,
     }
-    cost = case.cost(scaled(fit.scale, ["force", "moment"]))
+    plates = case.cost(scaled(fit.scale, ["force", "moment"]))
+    values["plates"] = 0.0 if plates is None else plates.size
+    cost = wrench_cost(case, (fitting - 1.0) * case.fixed.need)
     yield finding("mass.model", "warning", values, Where(case.fixed.model.file), cost=cost)
 
 
@@ -113,15 +121,19 @@ def balance_of_loads(case: ModelCase) -> Iterator[Finding]:
     """Find feet that stand without a load, and frames in which loads and motion do not balance."""
     dynamics, time = dynamics_of(case), case.time
     for foot, standing in dynamics.unmeasured_feet.items():
+        standing = standing & case.covered(case.loads, time)
         if standing.sum() / case.fixed.rate >= UNMEASURED_S:
             values = {"foot": foot, "count": int(standing.sum()), "frames": len(time), "limit": MISSING}
             place = Where(where_loads(case).file, times=stretches(standing, time))
             yield finding("contact_without_force.model", "warning", values, place)
     kept, limit, residual = dynamics.balanced, dynamics.balance_limit, dynamics.root_residual
-    if kept is None or limit is None or residual is None or kept.all():
+    if kept is None or limit is None or residual is None:
         return
+    kept = kept | ~case.covered(case.loads, time)
     force = np.linalg.norm(dynamics.body_load.sum(axis=1), axis=1)
     acting = np.isfinite(residual) & (force > SCALED * case.fixed.weight)
+    if kept.all():
+        return
     lost = float(np.mean(~kept[acting])) if acting.any() else 0.0
     values = {
         "count": int(np.sum(~kept)),
@@ -149,6 +161,7 @@ def place_of_points(case: ModelCase) -> Iterator[Finding]:
     given, due, weight = fit.scale * case.acting(case.loads), case.fixed.due, case.fixed.weight
     kept: Mask = np.linalg.norm(due[:, 3:] - given[:, 3:], axis=1) < CAP * weight
     kept &= np.linalg.norm(given[:, 3:], axis=1) > SCALED * weight
+    kept &= case.covered(case.loads, case.time)
     if kept.sum() < FEWEST:
         return
     left, memory = (due - given)[kept, :3], round(MEMORY * case.fixed.rate)
@@ -176,8 +189,9 @@ def place_of_points(case: ModelCase) -> Iterator[Finding]:
         "limit": limit,
     }
     repair = moved(np.array([offset[0], 0.0, offset[1]]), names)
+    severity: Severity = "error" if np.linalg.norm(offset) > FAR else "warning"
     yield finding(
-        "pressure_offset.loads", "warning", values, where_loads(case), repair, cost=case.cost(repair)
+        "pressure_offset.loads", severity, values, where_loads(case), repair, cost=case.cost(repair)
     )
 
 

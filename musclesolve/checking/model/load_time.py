@@ -4,11 +4,15 @@ With f(t) what the body needs and g(t) the loads, k g(t + d + b (t - t_m)) = f(t
 of both clocks runs at another rate, and a scale k, so that a wrong mass does not count as a shift. From the best shift
 of a search, all three follow by Gauss and Newton; their standard errors from the curvature of the misfit and the
 correlation of what is left over time (`covariance`).
+
+A second route to the same: a foot that is loaded stands. A shift that lets loads act on feet that move more than
+without it is none.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import cast
 
 import numpy as np
 
@@ -22,7 +26,6 @@ from musclesolve.checking.model.model_case import (
     LOADED,
     MEMORY,
     Fit,
-    Loads,
     ModelCase,
     covariance,
 )
@@ -41,12 +44,21 @@ EXPLAINED = 0.5
 """Least share of the misfit without loads that they take away where they are judged at all."""
 
 
-def best_fit(case: ModelCase, loads: Loads | None = None) -> Fit | None:
-    """The shift, drift and scale with which loads fit best; None where they do not fit at any."""
-    loads = case.loads if loads is None else loads
-    time, due = case.time, case.fixed.due[:, 3:]
+def best_fit(case: ModelCase, farthest: float = 0.0) -> Fit | None:
+    """The shift, drift and scale with which the loads fit best; None where they do not fit at any.
+
+    farthest: shifts up to this one [s] are tried; without, the best one near zero is found.
+    """
+    key = f"fit {farthest}"
+    if key not in case.known:
+        case.known[key] = _best_fit(case, farthest)
+    return cast(Fit | None, case.known[key])
+
+
+def _best_fit(case: ModelCase, farthest: float) -> Fit | None:
+    loads, time, due = case.loads, case.time, case.fixed.due[:, 3:]
     found: list[tuple[float, float]] = []
-    for shift in np.arange(-FARTHEST, FARTHEST + STEP / 2, STEP):
+    for shift in np.arange(-farthest, farthest + STEP / 2, STEP):
         inside = case.covered(loads, time + shift)
         if inside.mean() >= INSIDE and inside.sum() >= FEWEST:
             given = case.acting(loads, time + shift)[:, 3:]
@@ -85,6 +97,7 @@ def best_fit(case: ModelCase, loads: Loads | None = None) -> Fit | None:
     now = at(shift, drift)
     inside = case.covered(loads, now)
     given = case.acting(loads, now)[:, 3:]
+    inside &= np.linalg.norm(given, axis=1) > LOADED * case.fixed.weight
     none = case.misfit(0.0 * given, 1.0, inside)
     misfit = case.misfit(given, scale, inside)
     if misfit > (1.0 - EXPLAINED) * none:
@@ -92,11 +105,26 @@ def best_fit(case: ModelCase, loads: Loads | None = None) -> Fit | None:
     return Fit(shift, drift, float(scale), errors, misfit)
 
 
+def sliding(case: ModelCase, shift: float = 0.0, drift: float = 0.0) -> float:
+    """Speed [m/s] of the feet over the ground, averaged with the force on them, with loads shifted in time."""
+    time = case.time
+    when = time + shift + drift * (time - time.mean())
+    both = case.covered(case.loads, when) & case.covered(case.loads, time)
+    moved = total = 0.0
+    for load in case.loads:
+        sole = next((sole for sole in case.fixed.soles if load.body in sole.bodies), None)
+        if sole is not None:
+            force = np.linalg.norm(case.acting([load], when)[:, 3:], axis=1) * both
+            moved += float(force @ case.fixed.foot_speed(sole))
+            total += float(force.sum())
+    return moved / total if total > 0.0 else 0.0
+
+
 def shift_of_loads(case: ModelCase) -> Iterator[Finding]:
     """Find a shift in time between loads and motion, or clocks of different rates."""
-    fit = best_fit(case)
-    if fit is None:
-        return
+    fit = best_fit(case, FARTHEST)
+    if fit is None or sliding(case, fit.shift, fit.drift) > sliding(case):
+        return  # a load that lacks a contact would act on a foot that swings
     where, middle = where_loads(case), float(case.time.mean())
     if abs(fit.drift) > max(DRIFTS, CLEAR * fit.errors[1]):
         repair = delayed(fit.shift, fit.drift, middle)

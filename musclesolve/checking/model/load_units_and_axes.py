@@ -161,7 +161,7 @@ def axes_of_loads(case: ModelCase) -> Iterator[Finding]:
         return
     scores = misfits[:, fitting].mean(axis=1)
     best = int(scores.argmin())
-    points = np.array([nearness(case, turned(axes, ["point"])(case.loads)) for axes in AXES])
+    now = nearness(case, case.loads)
     force_axes = AXES[best] if scores[best] < BETTER * scores[0] and scores[0] > UNLIKE else AXES[0]
     if np.array_equal(force_axes, -np.eye(3)):
         repair = turned(-np.eye(3), ["force"])
@@ -175,15 +175,17 @@ def axes_of_loads(case: ModelCase) -> Iterator[Finding]:
         )
         return
     same = next(k for k, axes in enumerate(AXES) if np.array_equal(axes, force_axes))
-    nearest = int(np.nanargmin(points)) if np.isfinite(points).any() else 0
-    wrong_points = points[0] > AWAY and points[nearest] < BELOW
-    changed = not np.array_equal(force_axes, np.eye(3))
-    if changed and points[same] < max(BELOW, 1.5 * points[nearest]) and points[0] > points[same] + 0.05:
-        roles, axes = ["force", "point", "moment"], force_axes
-    elif changed:
-        roles, axes = ["force", "moment"], force_axes
-    elif wrong_points:
-        roles, axes = ["point"], AXES[nearest]
+    near = far = now
+    if same:
+        # points are turned with the forces, unless they lie under the feet as they are
+        near = nearness(case, turned(force_axes, ["point"])(case.loads))
+        together = near < max(BELOW, 0.5 * now)
+        roles, axes = ["force", "point", "moment"] if together else ["force", "moment"], force_axes
+    elif now > AWAY:
+        points = [nearness(case, turned(axes, ["point"])(case.loads)) for axes in AXES]
+        roles, axes, near = ["point"], AXES[int(np.nanargmin(points))], min(points)
+        if not near < BELOW:
+            return
     else:
         return
     repair = turned(axes, roles)
@@ -192,8 +194,8 @@ def axes_of_loads(case: ModelCase) -> Iterator[Finding]:
         "axes": in_words(axes),
         "now": float(np.sqrt(scores[0])),
         "then": float(np.sqrt(scores[same])),
-        "near": points[nearest] if wrong_points else points[same],
-        "far": points[0],
+        "near": near,
+        "far": far,
     }
     name = "plate_axes.points" if roles == ["point"] else "plate_axes.loads"
     yield finding(name, "error", values, where_loads(case), repair, cost=case.cost(repair))

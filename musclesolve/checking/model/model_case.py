@@ -47,6 +47,8 @@ FEWEST = 10
 """Fewest frames that show anything."""
 MEMORY = 0.15
 """Errors of accelerations and loads are alike over so long [s]: about the period of the usual cut-off."""
+WALKS = 0.4
+"""Who walks goes faster [m/s], or on a belt."""
 _FEET = ("talus", "ankle", "hindfoot", "calc", "foot", "midfoot", "forefoot", "toe", "mtp")
 
 
@@ -72,13 +74,6 @@ class Sole:
     def lowest(self) -> Array:
         """Height (T,) [m] of the lower one of heel and toe."""
         return np.minimum(self.heel[:, 1], self.toe[:, 1])
-
-    def speed(self, time: Array) -> Array:
-        """Speed (T,) [m/s] of the slower one of heel and toe."""
-        return np.min(
-            [np.linalg.norm(np.gradient(point, time, axis=0), axis=1) for point in (self.heel, self.toe)],
-            axis=0,
-        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -149,6 +144,23 @@ class Motion:
         """Moment [N m] about the root and force [N] (T, 6) that the whole body needs."""
         return self.about_root(self.need.sum(axis=1))
 
+    @cached_property
+    def belt(self) -> Array:
+        """Velocity (3,) [m/s] of the ground: not zero where who walks stays on the spot, as on a treadmill.
+
+        Then it is the median over the frames of the velocity of the heels, which stand for more than half of the time.
+        """
+        travelled = float(np.linalg.norm(np.ptp(self.origin[:, [0, 2]], axis=0)))
+        if travelled > WALKS * float(np.ptp(self.time)) or not self.soles:
+            return np.zeros(3)
+        heels = np.concatenate([np.gradient(sole.heel, self.time, axis=0) for sole in self.soles])
+        return np.asarray(np.median(heels, axis=0) * [1.0, 0.0, 1.0])
+
+    def foot_speed(self, sole: Sole) -> Array:
+        """Speed (T,) [m/s] over the ground of the slower one of heel and toe."""
+        ends = [np.gradient(point, self.time, axis=0) - self.belt for point in (sole.heel, sole.toe)]
+        return np.asarray(np.min([np.linalg.norm(end, axis=1) for end in ends], axis=0))
+
     def smooth(self, values: Array) -> Array:
         """Columns (T, n) filtered as the coordinates are."""
         cutoff = self.cutoff_hz
@@ -188,7 +200,7 @@ class ModelCase:
     loads: Loads
     given: Loads
     findings: tuple[Finding, ...] = ()
-    _wrench: dict[int, Array] = field(default_factory=dict, repr=False)
+    known: dict[str, object] = field(default_factory=dict, repr=False)  # what was computed of these loads
 
     def found(self, *codes: str) -> bool:
         """Whether there is a finding of some codes."""
@@ -199,7 +211,8 @@ class ModelCase:
         added, loads = tuple(findings), self.loads
         for each in added:
             loads = loads if each.repair is None else each.repair(loads)
-        return replace(self, loads=loads, findings=(*self.findings, *added), _wrench={})
+        known = self.known if loads is self.loads else {}
+        return replace(self, loads=loads, findings=(*self.findings, *added), known=known)
 
     @property
     def time(self) -> Array:
@@ -237,10 +250,9 @@ class ModelCase:
         left = np.linalg.norm(scale * given[frames] - self.fixed.due[frames, 3:], axis=1)
         return float(np.mean(np.minimum(left / (CAP * self.fixed.weight), 1.0) ** 2))
 
-    def cost(self, repair: Change | Loads) -> Cost | None:
+    def cost(self, repair: Change) -> Cost | None:
         """The largest change of a moment of the shared coordinates by a repair of the loads [N m]."""
-        repaired = repair(self.loads) if callable(repair) else repair
-        return moment_change(self, self.loads, repaired)
+        return moment_change(self, self.loads, repair(self.loads))
 
     def point(self, load: ExternalLoad) -> tuple[Array, Array, Mask]:
         """Force [N] and point [m] (T, 3) of a load in the ground, and where it carries more than `LOADED`."""
@@ -256,24 +268,29 @@ class ModelCase:
 
 
 def moment_change(case: ModelCase, given: Loads, repaired: Loads) -> Cost | None:
-    """The largest difference of a moment of the shared coordinates between loads [N m]; None where there is none."""
+    """The largest difference of a moment of the shared coordinates between loads [N m]; None where there is none.
+
+    Over the frames that both cover, where the moments of the body are known.
+    """
     fixed, time = case.fixed, case.time
-    model, pose = fixed.model, fixed.bodies.pose
+    both = case.covered(given, time) & case.covered(repaired, time)
 
     def wrench(loads: Loads) -> Array:
         first, last = max(load.time[0] for load in loads), min(load.time[-1] for load in loads)
-        return load_wrench(model, loads, np.clip(time, first, last), pose)
+        return load_wrench(fixed.model, loads, np.clip(time, first, last), fixed.bodies.pose)
 
-    change = np.nan_to_num(wrench(given) - wrench(repaired))
-    force = coupled_forces(model, fixed.motion.value, joint_forces(model, fixed.bodies, change))
-    known = np.isfinite(case.body.moment)
-    return largest(case, np.where(known, force[:, [model.coordinate_number[name] for name in case.body.dofs]], 0.0))
+    return wrench_cost(case, (wrench(given) - wrench(repaired)) * both[:, None, None])
 
 
-def largest(case: ModelCase, change: Array) -> Cost | None:
-    """The largest of changes (T, m) of the moments of the shared coordinates [N m]."""
-    angles = np.array([case.fixed.model.coordinates[name].rotational for name in case.body.dofs])
-    most = np.abs(change).max(axis=0, initial=0.0) * angles
+def wrench_cost(case: ModelCase, change: Array) -> Cost | None:
+    """The largest change of a moment of the shared coordinates by changes (T, B, 6) of what the bodies need [N m]."""
+    fixed, model = case.fixed, case.fixed.model
+    force = coupled_forces(
+        model, fixed.motion.value, joint_forces(model, fixed.bodies, np.nan_to_num(change))
+    )
+    own = force[:, [model.coordinate_number[name] for name in case.body.dofs]]
+    angles = np.array([model.coordinates[name].rotational for name in case.body.dofs])
+    most = np.abs(np.where(np.isfinite(case.body.moment), own, 0.0)).max(axis=0, initial=0.0) * angles
     if not most.size or not most.max() > 0.0:
         return None
     return Cost(float(most.max()), "N m", case.body.dofs[int(most.argmax())])

@@ -266,9 +266,21 @@ def load_moments(
     Raises:
         InputError: see `read_external_loads`, `inverse_dynamics`; no frame lies within the loads.
     """
-    whole, notes, loads = whole_motion(model, motion), list[str](), list[ExternalLoad]()
-    pose = body_motion(model, whole.value)
-    for load in read_external_loads(path, model, whole.time, pose):
+    whole = whole_motion(model, motion)
+    loads = read_external_loads(path, model, whole.time, body_motion(model, whole.value))
+    return moments_under_loads(model, motion, names, loads, Path(path))
+
+
+def moments_under_loads(
+    model: OpenSimModel,
+    motion: CoordinateMotion,
+    names: Sequence[str],
+    given: Sequence[ExternalLoad],
+    path: Path,
+) -> CoordinateMoments:
+    """Generalized forces of coordinates from external loads, as `load_moments`; path: of the loads."""
+    notes, loads = list[str](), list[ExternalLoad]()
+    for load in given:
         limits = HoleLimits.of(load.time, motion.cutoff_hz or USUAL_HZ)
         holes, name = limits.long_holes(load.time), load.file.name if load.file else "The loads file"
         notes += [*load.notes, *([hole_note(f"{name} lacks rows", holes, limits)] if holes else [])]
@@ -279,7 +291,7 @@ def load_moments(
         raise InputError(
             f"no frame of the coordinates ({motion.time[0]:g} to {motion.time[-1]:g} s) is within the loads",
             code="no_overlap",
-            file=Path(path),
+            file=path,
             expected="loads of the same trial",
             remedy="give the ground reactions of these coordinates",
         )
@@ -297,4 +309,4 @@ def load_moments(
         )
     acting = ", ".join(f"{load.name} on {load.body}" for load in loads) or "none"
     method = f"Moments by inverse dynamics; external loads: {acting}."
-    return CoordinateMoments(moment, known, Path(path), (method, *dict.fromkeys(notes)), loads=tuple(loads))
+    return CoordinateMoments(moment, known, path, (method, *dict.fromkeys(notes)), loads=tuple(loads))
