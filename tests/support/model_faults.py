@@ -23,7 +23,7 @@ from musclesolve.recording.data import Table
 
 @dataclass(frozen=True, eq=False)
 class Trial:
-    """A model trial in memory: what faults are planted into. other: another trial of the same person, if there is one."""
+    """A model trial in memory: what faults are planted into. other: another trial of the same person."""
 
     sound: ModelBody
     model: OpenSimModel
@@ -47,7 +47,9 @@ class Trial:
         kept = motion.frames(due.known)
         whole = replace(sound.whole, moment=due.moment[due.known], time=kept.time)
         dynamics = load_dynamics(self.model, kept, due.loads or ())
-        return replace(sound, model=self.model, motion=kept, whole=whole, dynamics=dynamics, moment_table=None)
+        return replace(
+            sound, model=self.model, motion=kept, whole=whole, dynamics=dynamics, moment_table=None
+        )
 
 
 def read_trial(
@@ -115,7 +117,10 @@ def without_greatest(trial: Trial) -> Trial:
 def exchanged_columns(trial: Trial) -> Trial:
     """The forces of both feet exchanged, while the points stay."""
     feet = [foot_of_side(trial.model, side) for side in "rl"]
-    one, two = (max((load for load in trial.loads if load.body == foot), key=lambda load: load.force.sum()) for foot in feet)
+    one, two = (
+        max((load for load in trial.loads if load.body == foot), key=lambda load: load.force.sum())
+        for foot in feet
+    )
     loads = []
     for load in trial.loads:
         source = {one.name: two, two.name: one}.get(load.name, load)
@@ -131,6 +136,17 @@ def other_loads(trial: Trial) -> Trial:
 def other_coordinates(trial: Trial) -> Trial:
     assert trial.other is not None
     return replace(trial, coordinates=trial.other.coordinates)
+
+
+def per_mass(factor: float) -> Spoil:
+    """Loads over the mass of the model times a factor."""
+    return lambda trial: on_loads(change.scaled(1.0 / trial.model.mass / factor, BOTH))(trial)
+
+
+def knees_reversed(trial: Trial) -> Trial:
+    return on_coordinates(lambda name, values: -values if name in ("knee_angle_r", "knee_angle_l") else values)(
+        trial
+    )
 
 
 def mass_times(factor: float) -> Spoil:
@@ -203,7 +219,8 @@ def on_moments(table_of: Callable[[Table], Table]) -> Spoil:
 def moments_times(factor: float, only: str = "") -> Spoil:
     return on_moments(
         lambda table: replace(
-            table, values=table.values * np.where([not only or only in name for name in table.names], factor, 1.0)
+            table,
+            values=table.values * np.where([not only or only in name for name in table.names], factor, 1.0),
         )
     )
 
@@ -259,6 +276,9 @@ MIRROR = np.diag([1.0, 1.0, -1.0])
 ALL = ("force", "point", "moment")
 TIME = ("time_offset", "clock_rate")
 MASS = ("mass", "force_units")
+ANOTHER = ("another_trial", "time_offset", "clock_rate", "pressure_offset")
+BOTH = ("force", "moment")
+AHEAD = np.array([0.06, 0.0, 0.0])
 
 LOAD_FAULTS = (
     ModelFault("loads_on_tibia", ("load_body",), on_bodies(lambda b: f"tibia{b[-2:]}")),
@@ -276,15 +296,15 @@ LOAD_FAULTS = (
     ModelFault("early_30_ms", TIME, on_loads(change.delayed(0.03))),
     ModelFault("late_20_ms", TIME, on_loads(change.delayed(-0.02))),
     ModelFault("kilonewtons", ("force_units",), on_loads(change.scaled(0.001, ["force"]))),
-    ModelFault("per_kilogram", ("force_units",), lambda t: replace(t, loads=change.scaled(1.0 / t.model.mass, ["force", "moment"])(t.loads))),
-    ModelFault("body_weights", ("force_units",), lambda t: replace(t, loads=change.scaled(1.0 / t.model.mass / 9.81, ["force", "moment"])(t.loads))),
+    ModelFault("per_kilogram", ("force_units",), per_mass(1.0)),
+    ModelFault("body_weights", ("force_units",), per_mass(9.81)),
     ModelFault("pounds", ("force_units",), on_loads(change.scaled(1.0 / 4.448, ["force"]))),
     ModelFault("half", MASS, on_loads(change.scaled(0.5, ["force", "moment"]))),
     ModelFault("sign_reversed", ("force_sign",), on_loads(change.scaled(-1.0, ["force", "moment"]))),
-    ModelFault("one_plate_half", ("plate_scale",), on_greatest(lambda n: change.scaled(0.5, ["force", "moment"], n))),
-    ModelFault("one_plate_80_percent", ("plate_scale",), on_greatest(lambda n: change.scaled(0.8, ["force", "moment"], n))),
+    ModelFault("one_plate_half", ("plate_scale",), on_greatest(lambda n: change.scaled(0.5, BOTH, n))),
+    ModelFault("one_plate_80_percent", ("plate_scale",), on_greatest(lambda n: change.scaled(0.8, BOTH, n))),
     ModelFault("one_plate_kilonewtons", ("plate_scale",), on_greatest(lambda n: change.scaled(0.001, ["force"], n))),
-    ModelFault("one_plate_sign", ("plate_scale",), on_greatest(lambda n: change.scaled(-1.0, ["force", "moment"], n))),
+    ModelFault("one_plate_sign", ("plate_scale",), on_greatest(lambda n: change.scaled(-1.0, BOTH, n))),
     ModelFault("points_mm", ("point_units",), on_loads(change.scaled(1000.0, ["point"]))),
     ModelFault("points_cm", ("point_units",), on_loads(change.scaled(100.0, ["point"]))),
     ModelFault("free_moment_n_mm", ("moment_units",), on_loads(change.scaled(1000.0, ["moment"]))),
@@ -298,7 +318,7 @@ LOAD_FAULTS = (
     ModelFault("points_turned", ("plate_axes",), on_loads(change.turned(QUARTER, ["point"]))),
     ModelFault("points_100_mm_ahead", ("pressure_offset",), on_loads(change.moved(np.array([0.1, 0.0, 0.0])))),
     ModelFault("points_60_mm_right", ("pressure_offset",), on_loads(change.moved(np.array([0.0, 0.0, 0.06])))),
-    ModelFault("one_plate_60_mm_ahead", ("pressure_offset",), on_greatest(lambda n: change.moved(np.array([0.06, 0.0, 0.0]), n))),
+    ModelFault("one_plate_60_mm_ahead", ("pressure_offset",), on_greatest(lambda n: change.moved(AHEAD, n))),
     ModelFault("mass_150_percent", MASS, mass_times(1.5)),
     ModelFault("mass_70_percent", MASS, mass_times(0.7)),
     ModelFault("coordinate_sides_exchanged", ("plates_swapped",), renamed_sides),
@@ -311,11 +331,11 @@ LOAD_FAULTS = (
     ModelFault("knee_frozen", ("frozen",), frozen("knee_angle_l")),
     ModelFault("hip_frozen", ("frozen",), frozen("hip_flexion_r")),
     ModelFault("pelvis_turned", ("walking_direction", "plates_swapped"), pelvis_turned),
-    ModelFault("knee_sign", ("foot_slides", "foot_height"), on_coordinates(lambda n, v: -v if n.startswith("knee_angle") and "beta" not in n else v)),
+    ModelFault("knee_sign", ("foot_slides", "foot_height"), knees_reversed),
 )  # fmt: skip
 OTHER_TRIAL_FAULTS = (
-    ModelFault("loads_of_another_trial", ("another_trial", "time_offset", "pressure_offset", "unbalanced", "clock_rate"), other_loads),
-    ModelFault("coordinates_of_another_trial", ("another_trial", "time_offset", "pressure_offset", "unbalanced", "clock_rate"), other_coordinates),
+    ModelFault("loads_of_another_trial", ANOTHER, other_loads),
+    ModelFault("coordinates_of_another_trial", ANOTHER, other_coordinates),
 )  # fmt: skip
 MOMENT_FAULTS = (
     ModelFault("moments_reversed", ("moment_sign",), moments_times(-1.0), True),

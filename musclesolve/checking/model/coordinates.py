@@ -1,5 +1,4 @@
-"""Can coordinates be those of this model on these loads? Units, frozen columns, direction of walking, feet on the ground.
-"""
+"""Can coordinates be those of this model on these loads? Units, columns at rest, direction of walking, feet on plates."""
 
 from __future__ import annotations
 
@@ -13,7 +12,7 @@ from musclesolve.checking.model.load_repairs import moved
 from musclesolve.checking.model.model_case import FEWEST, SCALED, ModelCase, Motion
 from musclesolve.opensim.model import GROUND
 from musclesolve.pipeline.opensim.model_body import ModelBody
-from musclesolve.results.finding import Finding, Where, finding
+from musclesolve.results.finding import Finding, Severity, Where, finding
 
 FEW_DEGREES = 3.5
 """No one who moves keeps all angles below this [degrees]; it is a quarter of a rotation if they were radians."""
@@ -35,9 +34,7 @@ def _joint_angles(model_body: ModelBody, fixed: Motion) -> dict[str, Array]:
     """The free angles (T,) of hips, knees and ankles that are shared, without joints within a foot [degrees]."""
     model = model_body.model
     beyond = {body for sole in fixed.soles for body in sole.bodies[1:]}
-    inside = {
-        name for joint in model.joints if joint.outboard.body in beyond for name in joint.coordinates
-    }
+    inside = {name for joint in model.joints if joint.outboard.body in beyond for name in joint.coordinates}
     given = model_body.motion.by_name(model_body.motion.value)
     return {
         name: np.degrees(given[name])
@@ -57,7 +54,7 @@ def angle_units(body: ModelBody, fixed: Motion) -> Iterator[Finding]:
         return
     travelled = float(np.linalg.norm(np.ptp(fixed.origin[:, [0, 2]], axis=0)))
     values = {"most": most, "limit": FEW_DEGREES, "radians": np.degrees(most), "way": travelled}
-    severity = "error" if travelled > TRAVELS else "warning"
+    severity: Severity = "error" if travelled > TRAVELS else "warning"
     yield finding("angle_units", severity, values, Where(body.motion.file))
 
 
@@ -124,7 +121,9 @@ def feet_on_plates(case: ModelCase) -> Iterator[Finding]:
         height = np.concatenate(heights) if heights else np.zeros(0)
         if len(height) >= FEWEST and not SOLE[0] < float(np.median(height)) < SOLE[1]:
             off[sole.body] = float(np.median(height))
-        standing = case.covered(case.loads, case.time) & eroded(np.linalg.norm(carried, axis=1) > SCALED * case.fixed.weight, count)
+        standing = case.covered(case.loads, case.time) & eroded(
+            np.linalg.norm(carried, axis=1) > SCALED * case.fixed.weight, count
+        )
         if standing.sum() >= FEWEST:
             speed = float(np.median(case.fixed.foot_speed(sole)[standing]))
             if speed > SLIDES:

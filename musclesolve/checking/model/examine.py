@@ -23,7 +23,7 @@ OF_COORDINATES: tuple[Callable[[ModelBody, Motion], Iterator[Finding]], ...] = (
 )
 OF_LOADS: tuple[Callable[[ModelCase], Iterator[Finding]], ...] = (
     # units first: no force is known to act, and no point to lie under a foot, before
-    load_balance.plate_scales,
+    load_balance.plate_units,
     units.force_unit,
     units.point_unit,
     units.moment_unit,
@@ -32,6 +32,7 @@ OF_LOADS: tuple[Callable[[ModelCase], Iterator[Finding]], ...] = (
     load_bodies.feet_of_loads,
     # a foot is told by where it is pressed, also with loads that are late; a scale is not
     load_time.shift_of_loads,
+    load_balance.plate_scales,
     coordinates.feet_on_plates,
     load_balance.place_of_points,
     load_balance.points_under_feet,
@@ -40,7 +41,8 @@ OF_LOADS: tuple[Callable[[ModelCase], Iterator[Finding]], ...] = (
     load_balance.balance_of_loads,
 )
 NEED_MASSES = {
-    units.force_unit, units.axes_of_loads, load_time.shift_of_loads, load_balance.plate_scales,
+    units.force_unit, units.axes_of_loads, load_time.shift_of_loads, load_balance.plate_units,
+    load_balance.plate_scales,
     load_balance.place_of_points, load_balance.mass_of_model, load_balance.balance_of_loads,
     coordinates.feet_on_plates,
 }  # fmt: skip

@@ -17,7 +17,8 @@ import numpy as np
 from musclesolve._util.arrays import Array, Mask, at_times
 from musclesolve._util.message_text import few
 from musclesolve.checking.forces.newtons_law import FARTHEST, SERIOUS, SMALLEST
-from musclesolve.checking.model.load_time import CLEAR, STEP
+from musclesolve.checking.model.load_balance import PASSES
+from musclesolve.checking.model.load_time import CLEAR, CYCLE, STEP
 from musclesolve.checking.model.load_units_and_axes import NEAR, OTHER_UNIT
 from musclesolve.checking.model.model_case import FEWEST, MEMORY, Motion, covariance
 from musclesolve.checking.model.moment_fit import ALIKE, CARRIED, MASS, moment_fit
@@ -26,10 +27,8 @@ from musclesolve.opensim.model import GROUND
 from musclesolve.pipeline.opensim.model_body import ModelBody
 from musclesolve.pipeline.opensim.moments import SUFFIXES
 from musclesolve.recording.data import Table
-from musclesolve.results.finding import Cost, Finding, Where, finding
+from musclesolve.results.finding import Cost, Finding, Severity, Where, finding
 
-PASSES = 0.7
-"""Speed [m/s] with which a foot passes the other one while it swings."""
 SHOWN = 5.0
 """Least rms of a moment that shows something [N m]."""
 EXCHANGED = 0.5
@@ -81,7 +80,7 @@ class MomentCase:
     @property
     def frames(self) -> Mask:
         """Frames (T,) in which one leg swings."""
-        return np.isfinite(self.due).all(axis=1)
+        return np.asarray(np.isfinite(self.due).all(axis=1))
 
     def expected(self, names: list[str]) -> Array:
         """Moments (F, n) of the motion in these frames."""
@@ -202,7 +201,9 @@ def sides_of_moments(case: MomentCase) -> Iterator[Finding]:
     def repair(table: Table) -> Table:
         values = table.values.copy()
         for one, two in zip(names, other, strict=True):
-            values[:, table.names.index(f"{one}_moment")] = table.values[:, table.names.index(f"{two}_moment")]
+            values[:, table.names.index(f"{one}_moment")] = table.values[
+                :, table.names.index(f"{two}_moment")
+            ]
         return replace(table, values=values)
 
     values = {"now": now, "then": then}
@@ -292,14 +293,15 @@ def shift_of_moments(case: MomentCase) -> Iterator[Finding]:
     for _ in range(5):
         given, inside = at(shift)
         scale = fitted(given, inside)[1]
-        rate = np.gradient(case.fixed.smooth(moments_at(case.table, names, time + shift)), time, axis=0)[frames]
+        rate = np.gradient(case.fixed.smooth(moments_at(case.table, names, time + shift)), time, axis=0)[
+            frames
+        ]
         patterns = np.stack([scale * rate, given], axis=2)[inside]
-        change, spread = covariance(
-            patterns, (due - scale * given)[inside], round(MEMORY * case.fixed.rate)
-        )
+        change, spread = covariance(patterns, (due - scale * given)[inside], round(MEMORY * case.fixed.rate))
         shift += float(np.clip(change[0], -STEP, STEP))
         error = float(np.sqrt(max(spread[0, 0], 0.0)))
-    if abs(shift) < max(SMALLEST, CLEAR * error):
+    limit = SMALLEST if np.ptp(time) >= CYCLE else SERIOUS
+    if abs(shift) < max(limit, CLEAR * error):
         return
     late = shift > 0.0
     values = {
@@ -307,7 +309,7 @@ def shift_of_moments(case: MomentCase) -> Iterator[Finding]:
         "size": abs(shift),
         "late": "late" if late else "early",
         "error": error,
-        "limit": SMALLEST,
+        "limit": limit,
         "add": "subtract" if late else "add",
         "to": "from" if late else "to",
     }
@@ -315,7 +317,7 @@ def shift_of_moments(case: MomentCase) -> Iterator[Finding]:
     def repair(table: Table) -> Table:
         return replace(table, time=table.time - shift)
 
-    severity = "error" if abs(shift) >= SERIOUS else "warning"
+    severity: Severity = "error" if abs(shift) >= SERIOUS else "warning"
     yield finding(
         "time_offset.moments", severity, values, where_moments(case), repair, cost=case.cost(repair)
     )

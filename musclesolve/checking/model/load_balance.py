@@ -14,10 +14,20 @@ import numpy as np
 from musclesolve._util.arrays import Array, Mask
 from musclesolve.checking.case import stretches
 from musclesolve.checking.files.body_mass_and_subject import MASS
+from musclesolve.checking.forces.newtons_law import eroded
+from musclesolve.checking.forces.plate_balance import CARRIED
 from musclesolve.checking.model.load_repairs import moved, scaled
-from musclesolve.checking.model.load_time import CLEAR, best_fit
-from musclesolve.checking.model.load_units_and_axes import BELOW, where_loads
-from musclesolve.checking.model.model_case import CAP, FEWEST, MEMORY, SCALED, ModelCase, covariance, wrench_cost
+from musclesolve.checking.model.load_time import CLEAR, UNCLEAR, best_fit
+from musclesolve.checking.model.load_units_and_axes import BELOW, OTHER_UNIT, roles_of_unit, where_loads
+from musclesolve.checking.model.model_case import (
+    CAP,
+    FEWEST,
+    MEMORY,
+    SCALED,
+    ModelCase,
+    covariance,
+    wrench_cost,
+)
 from musclesolve.opensim.external_loads import ExternalLoad
 from musclesolve.opensim.inverse_dynamics import InverseDynamics
 from musclesolve.pipeline.opensim.load_dynamics import MISSING, LoadDynamics
@@ -32,6 +42,10 @@ MISPLACED, MISPLACED_ALONE = 0.03, 0.04
 sound walks come to 0.01 and 0.023."""
 FAR = 0.08
 """Such a distance [m] is that of another origin, and no error of a calibration."""
+INNER = 0.05
+"""So far from the ends of a single support [s] plates are compared."""
+PASSES = 0.7
+"""The other foot swings where it goes faster than this [m/s]: then one foot alone carries the body."""
 UNMEASURED_S = 0.1
 """A foot that stands without a load for less is that of an edge of a contact [s]."""
 
@@ -59,21 +73,34 @@ def dynamics_of(case: ModelCase) -> LoadDynamics:
     return replace(changed, dynamics=replace(given, wrench=wrench))
 
 
+def plate_units(case: ModelCase) -> Iterator[Finding]:
+    """Find a plate with another sign or unit than the others: before loads are late by little, or in the same axes."""
+    yield from _unequal_plates(case, np.log(OTHER_UNIT))
+
+
 def plate_scales(case: ModelCase) -> Iterator[Finding]:
-    """Compare the scales of plates while each of them carries the body alone."""
+    """Find a plate that shows more or less than the others of the same body."""
+    yield from _unequal_plates(case, UNEQUAL)
+
+
+def _unequal_plates(case: ModelCase, limit: float) -> Iterator[Finding]:
+    """Compare the scales of plates while each of them carries the body alone; limit: of their logarithm."""
     due = case.fixed.due[:, 3:]
     each = [case.acting([load])[:, 3:] for load in case.loads]
     scales: dict[str, float] = {}
     for k, load in enumerate(case.loads):
         size = np.linalg.norm(each[k], axis=1)
         most = float(np.quantile(size, 0.95))
-        others = [
-            np.linalg.norm(other, axis=1) for j, other in enumerate(each) if j != k
-        ]
+        others = [np.linalg.norm(other, axis=1) for j, other in enumerate(each) if j != k]
         sizes = [float(np.quantile(other, 0.95)) for other in others]
         # of each of its own greatest force: one of them may be in another unit
         free = np.all([other < ALONE * own for other, own in zip(others, sizes, strict=True)], axis=0)
         alone = (size > SCALED * most) & free & (most > 0.0)
+        for sole in case.fixed.soles:
+            if load.body not in sole.bodies:
+                alone &= case.fixed.foot_speed(sole) > PASSES
+        # loads that are late begin and end at other times
+        alone = eroded(alone, round(INNER * case.fixed.rate))
         if np.sum(alone) >= FEWEST:
             force, needed = each[k][alone], due[alone]
             scale = float(np.median((force * needed).sum(axis=1) / (force**2).sum(axis=1)))
@@ -87,12 +114,14 @@ def plate_scales(case: ModelCase) -> Iterator[Finding]:
     sound = min((scale for scale in scales.values() if scale > 0.0), key=lambda scale: abs(np.log(scale)))
     for name, scale in scales.items():
         ratio = scale / sound
-        if ratio > 0.0 and abs(np.log(ratio)) < UNEQUAL:
+        if ratio > 0.0 and abs(np.log(ratio)) < limit:
             continue
-        repair = scaled(ratio, ["force", "moment"], [name])
+        repair = scaled(ratio, roles_of_unit(case, [name]), [name])
         values = {"load": name, "share": 1.0 / ratio, "limit": UNEQUAL, "factor": ratio}
-        severity = "warning" if 0.8 < ratio < 1.25 else "error"
-        yield finding("plate_scale.loads", severity, values, where_loads(case), repair, cost=case.cost(repair))
+        severity: Severity = "warning" if 0.8 < ratio < 1.25 else "error"
+        yield finding(
+            "plate_scale.loads", severity, values, where_loads(case), repair, cost=case.cost(repair)
+        )
 
 
 def mass_of_model(case: ModelCase) -> Iterator[Finding]:
@@ -130,18 +159,19 @@ def balance_of_loads(case: ModelCase) -> Iterator[Finding]:
     if kept is None or limit is None or residual is None:
         return
     kept = kept | ~case.covered(case.loads, time)
+    valid = case.body.dynamics.balanced if case.body.dynamics and case.loads is case.given else None
     force = np.linalg.norm(dynamics.body_load.sum(axis=1), axis=1)
     acting = np.isfinite(residual) & (force > SCALED * case.fixed.weight)
-    if kept.all():
+    if kept.all() and (valid is None or valid.all()):
         return
     lost = float(np.mean(~kept[acting])) if acting.any() else 0.0
     values = {
-        "count": int(np.sum(~kept)),
+        "count": int(np.sum(~(kept if valid is None else valid))),
         "frames": int(kept.size),
         "limit": limit,
         "most": float(np.nanmax(residual)),
     }
-    place = Where(where_loads(case).file, times=stretches(~kept, time))
+    place = Where(where_loads(case).file, times=stretches(~(kept if valid is None else valid), time))
     if lost > 0.5:
         yield finding("another_trial.loads", "error", values | {"share": lost}, place)
     else:
@@ -156,7 +186,7 @@ def _levers(force: Array) -> Array:
 def place_of_points(case: ModelCase) -> Iterator[Finding]:
     """Find points of force that lie beside where they balance the motion, by all plates and by each."""
     fit = best_fit(case)
-    if fit is None:
+    if fit is None or fit.misfit > UNCLEAR:
         return
     given, due, weight = fit.scale * case.acting(case.loads), case.fixed.due, case.fixed.weight
     kept: Mask = np.linalg.norm(due[:, 3:] - given[:, 3:], axis=1) < CAP * weight
@@ -169,9 +199,13 @@ def place_of_points(case: ModelCase) -> Iterator[Finding]:
     names: tuple[str, ...] = ()
     limit = MISPLACED
     if not np.linalg.norm(offset) > max(limit, CLEAR * float(np.sqrt(np.trace(spread)))):
-        each = [_levers(fit.scale * case.acting([load])[kept, 3:]) for load in case.loads]
-        offsets, spreads = covariance(np.concatenate(each, axis=2), left, memory)
-        sizes = np.linalg.norm(offsets.reshape(-1, 2), axis=1)
+        forces = [fit.scale * case.acting([load])[kept, 3:] for load in case.loads]
+        offsets, spreads = covariance(
+            np.concatenate([_levers(force) for force in forces], axis=2), left, memory
+        )
+        impulses = [float(np.linalg.norm(force, axis=1).sum()) / case.fixed.rate for force in forces]
+        shows = np.array(impulses) > CARRIED * weight
+        sizes = np.linalg.norm(offsets.reshape(-1, 2), axis=1) * shows
         worst, limit = int(sizes.argmax()), MISPLACED_ALONE
         own = slice(2 * worst, 2 * worst + 2)
         offset, spread = offsets[own], spreads[own, own]

@@ -35,9 +35,7 @@ def _distances(case: ModelCase, load: ExternalLoad) -> list[tuple[float, float, 
         if stop - first >= max(2.0, SHORTEST * case.fixed.rate):
             frames = np.zeros(len(case.time), dtype=bool)
             frames[first:stop] = True
-            far = [
-                float(np.median(sole.distance(point[frames], frames))) for sole in case.fixed.soles
-            ]
+            far = [float(np.median(sole.distance(point[frames], frames))) for sole in case.fixed.soles]
             share = float(impulse[frames].sum() / impulse[loaded].sum())
             found.append((float(case.time[first]), float(case.time[stop - 1]), share, far))
     return found
@@ -50,7 +48,11 @@ def bodies_of_loads(case: ModelCase) -> Iterator[Finding]:
         if not soles or any(load.body in sole.bodies for sole in soles):
             continue
         contacts = _distances(case, load)
-        near = [(first, last, soles[int(np.argmin(far))].body) for first, last, _, far in contacts if min(far) < BELOW]
+        near = [
+            (first, last, soles[int(np.argmin(far))].body)
+            for first, last, _, far in contacts
+            if min(far) < BELOW
+        ]
         if not near or len(near) < len(contacts):
             continue  # a seat, a handle, an exoskeleton
         _, point, loaded = case.point(load)
@@ -62,9 +64,7 @@ def bodies_of_loads(case: ModelCase) -> Iterator[Finding]:
             "foot": " and ".join(dict.fromkeys(body for *_, body in near)),
             "far": min(nearest),
         }
-        yield finding(
-            "load_body", "error", values, where_loads(case), repair, cost=case.cost(repair)
-        )
+        yield finding("load_body", "error", values, where_loads(case), repair, cost=case.cost(repair))
 
 
 def feet_of_loads(case: ModelCase) -> Iterator[Finding]:
@@ -72,7 +72,6 @@ def feet_of_loads(case: ModelCase) -> Iterator[Finding]:
     soles = case.fixed.soles
     if len(soles) != 2:
         return
-    wrong: list[tuple[ExternalLoad, Sole, Sole, tuple[tuple[float, float], ...], float, float]] = []
     for load in case.loads:
         own = next((k for k, sole in enumerate(soles) if load.body in sole.bodies), None)
         if own is None:
@@ -81,7 +80,9 @@ def feet_of_loads(case: ModelCase) -> Iterator[Finding]:
         exchanged = [far[own] > BESIDE and far[1 - own] < NEARER * far[own] for *_, far in contacts]
         if not any(exchanged):
             continue
-        times = tuple((first, last) for (first, last, *_), bad in zip(contacts, exchanged, strict=True) if bad)
+        times = tuple(
+            (first, last) for (first, last, *_), bad in zip(contacts, exchanged, strict=True) if bad
+        )
         here = [each for each, bad in zip(contacts, exchanged, strict=True) if bad]
         shares = np.array([share for _, _, share, _ in here])
         far = [float(np.average([each[3][k] for each in here], weights=shares)) for k in range(2)]
@@ -115,5 +116,9 @@ def parts_of_feet(case: ModelCase) -> Iterator[Finding]:
     cost: Cost | None = case.cost(repair)
     if cost is not None and cost.size > NO_MATTER:
         bodies = sorted({load.body for load in case.loads if load.name in moved})
-        values = {"loads": ", ".join(moved), "bodies": ", ".join(bodies), "foot": ", ".join(sorted(set(moved.values())))}
+        values = {
+            "loads": ", ".join(moved),
+            "bodies": ", ".join(bodies),
+            "foot": ", ".join(sorted(set(moved.values()))),
+        }
         yield finding("load_body.part", "warning", values, where_loads(case), repair, cost=cost)

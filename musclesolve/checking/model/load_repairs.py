@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from itertools import pairwise
+from typing import Any
 
 import numpy as np
 
@@ -26,9 +28,7 @@ def scaled(factor: float, roles: Sequence[str], names: Sequence[str] = ()) -> Ch
 
 def delayed(shift: float, drift: float = 0.0, middle: float = 0.0) -> Change:
     """Take loads that act at t + shift + drift (t - middle) as those of the time t [s]."""
-    return each_load(
-        lambda load: replace(load, time=(load.time - shift + drift * middle) / (1.0 + drift))
-    )
+    return each_load(lambda load: replace(load, time=(load.time - shift + drift * middle) / (1.0 + drift)))
 
 
 def turned(axes: Array, roles: Sequence[str], names: Sequence[str] = ()) -> Change:
@@ -62,12 +62,12 @@ def contacts_on(name: str, body_of_contact: Sequence[tuple[float, float, str]]) 
                 changed.append(load)
                 continue
             spans = sorted(body_of_contact)
-            ends = [0.5 * (before[1] + after[0]) for before, after in zip(spans, spans[1:], strict=False)]
+            ends = [0.5 * (before[1] + after[0]) for before, after in pairwise(spans)]
             number = np.searchsorted(np.array(ends), load.time)
             bodies = [body for _, _, body in spans]
             for body in dict.fromkeys(bodies):
                 own = np.isin(number, [k for k, other in enumerate(bodies) if other == body])[:, None]
-                parts = {role: np.where(own, getattr(load, role), 0.0) for role in ("force", "moment")}
+                parts: dict[str, Any] = {role: np.where(own, getattr(load, role), 0.0) for role in ("force", "moment")}
                 changed.append(replace(load, body=body, **parts))
         return tuple(changed)
 

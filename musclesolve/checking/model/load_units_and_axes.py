@@ -7,12 +7,12 @@ its own variation. Points are compared with the feet: a center of pressure lies 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import permutations, product
 
 import numpy as np
 
-from musclesolve._util.arrays import Array
+from musclesolve._util.arrays import Array, Mask
 from musclesolve.checking.model.load_repairs import scaled, turned
 from musclesolve.checking.model.model_case import FEWEST, SCALED, Loads, ModelCase
 from musclesolve.constants import STANDARD_GRAVITY
@@ -35,6 +35,14 @@ BETTER, UNLIKE = 0.6, 0.35
 def where_loads(case: ModelCase) -> Where:
     """The file of the loads."""
     return Where(next((load.file for load in case.loads if load.file), None))
+
+
+def roles_of_unit(case: ModelCase, names: Sequence[str] = ()) -> list[str]:
+    """Force and moment where moments are small for the forces of all loads or some; else they have another unit."""
+    own = [load for load in case.loads if not names or load.name in names]
+    twist = max((float(np.abs(load.moment).max(initial=0.0)) for load in own), default=0.0)
+    force = max((float(np.linalg.norm(load.force, axis=1).max(initial=0.0)) for load in own), default=0.0)
+    return ["force", "moment"] if twist < TWISTED * force else ["force"]
 
 
 def force_unit(case: ModelCase) -> Iterator[Finding]:
@@ -65,15 +73,9 @@ def force_unit(case: ModelCase) -> Iterator[Finding]:
         "factor": right if named else factor,
         "mass": mass,
     }
-    roles = ["force"]
-    twist = max((float(np.abs(load.moment).max(initial=0.0)) for load in case.loads), default=0.0)
-    force = max(float(np.linalg.norm(load.force, axis=1).max(initial=0.0)) for load in case.loads)
-    if twist < TWISTED * force:
-        roles.append("moment")
+    roles = roles_of_unit(case)
     repair = scaled(right if named else factor, roles)
-    yield finding(
-        "force_units.loads", "error", values, where_loads(case), repair, cost=case.cost(repair)
-    )
+    yield finding("force_units.loads", "error", values, where_loads(case), repair, cost=case.cost(repair))
 
 
 def nearness(case: ModelCase, loads: Loads) -> float:
@@ -89,7 +91,7 @@ def nearness(case: ModelCase, loads: Loads) -> float:
     return max(far, default=np.nan)
 
 
-def _from_soles(case: ModelCase, point: Array, frames: Array) -> Array:
+def _from_soles(case: ModelCase, point: Array, frames: Mask) -> Array:
     """Distance (F,) [m] of points (F, 3) from the nearer sole, heights included."""
     best = np.full(len(point), np.inf)
     for sole in case.fixed.soles:
@@ -147,6 +149,8 @@ def axes_of_loads(case: ModelCase) -> Iterator[Finding]:
     weight = case.fixed.weight
     spread = np.maximum(due.std(axis=0), 0.02 * weight)
     great = np.linalg.norm(given, axis=1) > SCALED * np.quantile(np.linalg.norm(given, axis=1), 0.9)
+    if great.sum() < FEWEST:
+        return
     size = float(np.median(np.linalg.norm(due[great], axis=1) / np.linalg.norm(given[great], axis=1)))
 
     def left(axes: Array) -> Array:
@@ -209,5 +213,3 @@ def in_words(axes: Array) -> str:
         for row in range(3)
         for column in [int(np.abs(axes[row]).argmax())]
     )
-
-

@@ -15,6 +15,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -30,6 +31,7 @@ from musclesolve.opensim.inverse_dynamics import (
     joint_forces,
 )
 from musclesolve.opensim.model import GROUND, OpenSimModel
+from musclesolve.pipeline.opensim.coordinate_motion import CoordinateMotion
 from musclesolve.pipeline.opensim.load_dynamics import whole_motion
 from musclesolve.pipeline.opensim.model_body import ModelBody
 from musclesolve.results.finding import Cost, Finding
@@ -37,6 +39,8 @@ from musclesolve.results.finding import Cost, Finding
 Loads = tuple[ExternalLoad, ...]
 Change = Callable[[Loads], Loads]
 
+CUTOFF_HZ = 6.0
+"""Frequency below which motion, loads and moments are compared [Hz]: above it accelerations are noise, or filtered."""
 CAP = 0.25
 """Residual force [body weights] beyond which a frame shows no more than that it does not fit."""
 LOADED = 0.05
@@ -105,13 +109,14 @@ class Motion:
         Raises:
             InputError: a free coordinate is not given, or a body has no joint.
         """
-        if body.dynamics is None:
-            whole = whole_motion(body.model, body.motion)
-            bodies = body_dynamics(body.model, whole)
-        else:
+        motion = below(body.motion)
+        if body.dynamics is not None and motion is body.motion:
             whole, bodies = body.dynamics.motion, body.dynamics.dynamics.bodies
+        else:
+            whole = whole_motion(body.model, motion)
+            bodies = body_dynamics(body.model, whole)
         need = inertial_wrench(body.model, bodies)
-        return cls(body.model, whole, body.motion.cutoff_hz, bodies, need, soles(body.model, bodies))
+        return cls(body.model, whole, motion.cutoff_hz, bodies, need, soles(body.model, bodies))
 
     @property
     def time(self) -> Array:
@@ -166,6 +171,18 @@ class Motion:
         cutoff = self.cutoff_hz
         usable = cutoff is not None and lowest_carried(len(values), self.rate) < cutoff < 0.4 * self.rate
         return low_pass(values, self.rate, cutoff) if usable and cutoff is not None else values
+
+
+def below(motion: CoordinateMotion) -> CoordinateMotion:
+    """The motion below `CUTOFF_HZ`; the filter and the derivatives by time may be exchanged."""
+    rate = 1.0 / float(np.diff(motion.time).mean())
+    filtered = motion.cutoff_hz is not None and motion.cutoff_hz <= CUTOFF_HZ
+    if filtered or rate <= 4.0 * CUTOFF_HZ or lowest_carried(len(motion.time), rate) >= CUTOFF_HZ:
+        return motion
+    parts: dict[str, Any] = {
+        name: low_pass(getattr(motion, name), rate, CUTOFF_HZ) for name in ("value", "speed", "acceleration")
+    }
+    return replace(motion, **parts, cutoff_hz=CUTOFF_HZ)
 
 
 def soles(model: OpenSimModel, bodies: BodyDynamics) -> tuple[Sole, ...]:

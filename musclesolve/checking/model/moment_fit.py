@@ -18,12 +18,13 @@ of another stride of the same person, or of a mass that is off by less than the 
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import product
 
 import numpy as np
 
 from musclesolve._util.arrays import Array, at_times, true_runs
+from musclesolve.checking.model.model_case import CUTOFF_HZ, below
 from musclesolve.constants import STANDARD_GRAVITY
 from musclesolve.errors import InputError
 from musclesolve.motion.signals.low_pass import low_pass
@@ -35,8 +36,6 @@ from musclesolve.pipeline.opensim.load_dynamics import whole_motion
 from musclesolve.pipeline.opensim.moments import SUFFIXES
 from musclesolve.recording.data import Table
 
-CUTOFF_HZ = 6.0
-"""Frequency below which moments of file and model are compared [Hz]: noise of accelerations differs in them."""
 MASS = 0.25
 """Largest difference of the factor k from 1."""
 ALIKE = 0.6
@@ -66,7 +65,7 @@ def moment_fit(model: OpenSimModel, table: Table, motion: CoordinateMotion) -> M
     if not model.masses or model.mass_faults or not model.mass > 0.0:
         return None
     try:
-        whole = whole_motion(model, _below(motion))
+        whole = whole_motion(model, below(motion))
     except InputError:
         return None
     # Without angles whose forces belong to angular velocities, and joints of the toes, which carry ground reactions
@@ -112,17 +111,6 @@ def moment_fit(model: OpenSimModel, table: Table, motion: CoordinateMotion) -> M
                 carried = float(given[:, column].mean() / due[:, column].mean())
                 break
     return MomentFit(factor, likeness, carried)
-
-
-def _below(motion: CoordinateMotion) -> CoordinateMotion:
-    """The motion below `CUTOFF_HZ`; the filter and the derivatives by time may be exchanged."""
-    rate = 1.0 / float(np.diff(motion.time).mean())
-    if motion.cutoff_hz is not None and motion.cutoff_hz <= CUTOFF_HZ or rate <= 4.0 * CUTOFF_HZ:
-        return motion
-    parts = {
-        name: low_pass(getattr(motion, name), rate, CUTOFF_HZ) for name in ("value", "speed", "acceleration")
-    }
-    return replace(motion, **parts, cutoff_hz=CUTOFF_HZ)
 
 
 def _smooth(table: Table, columns: list[int], time: Array) -> Array:
