@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import numpy as np
 
@@ -52,6 +54,74 @@ class Trial:
         )
 
 
+PLATES = ("calcn_l", "calcn_r", "calcn_r")
+
+
+def three_plates(data: Path, walk: str, folder: Path, bodies: tuple[str, ...] = PLATES) -> Path:
+    """An ExternalLoads file with the three plates of a walk on an instrumented knee."""
+    forces = "".join(
+        f'<ExternalForce name="plate {k}"><applied_to_body>{body}</applied_to_body>'
+        "<force_expressed_in_body>ground</force_expressed_in_body>"
+        "<point_expressed_in_body>ground</point_expressed_in_body>"
+        f"<force_identifier>{k}_ground_force_v</force_identifier>"
+        f"<point_identifier>{k}_ground_force_p</point_identifier>"
+        f"<torque_identifier>{k}_ground_torque_</torque_identifier></ExternalForce>"
+        for k, body in enumerate(bodies, start=1)
+    )
+    path, file = folder / f"loads_{walk}.xml", data / f"PS_ngait_og_{walk}_kinetics.mot"
+    path.write_text(
+        f'<OpenSimDocument Version="30000"><ExternalLoads name="loads"><objects>{forces}</objects>'
+        f"<datafile>{file.resolve()}</datafile></ExternalLoads></OpenSimDocument>",
+        encoding="utf-8",
+    )
+    return path
+
+
+def load_trials(data: Path) -> dict[str, Trial]:
+    """Three recorded trials with loads, by name: of the instrumented knee, of a service, overground."""
+    knee, service, walk = (
+        data / "instrumented_knee",
+        data / "addbiomechanics" / "opencap_subject",
+        data / "rajagopal_walk",
+    )
+    found: dict[str, Trial] = {}
+    with TemporaryDirectory() as folder:
+        for number in ("ss9", "ss1"):
+            loads = three_plates(knee, number, Path(folder))
+            motion = knee / f"PS_ngait_og_{number}_kinematics.mot"
+            other = found.get("knee")
+            found["knee"] = read_trial(knee / "Rajagopal2015-scaled.osim", motion, loads, None, other)
+    for number in ("3", "2"):
+        files = service / "IK" / f"walking{number}_ik.mot", service / "ID" / f"walking{number}_grf.mot"
+        found["service"] = read_trial(service / "Models" / "final.osim", *files, None, found.get("service"))
+    reference = walk / "reference"
+    found["overground"] = read_trial(
+        reference / "rajagopal_lai_uhlrich_2023_scaled.osim",
+        reference / "opensim_ik.mot",
+        walk / "walk_grf.mot",
+    )
+    return found
+
+
+def moment_trials(data: Path) -> dict[str, Trial]:
+    """Three recorded trials with moments, by name: overground, and two strides on a treadmill."""
+    reference, belt = data / "rajagopal_walk" / "reference", data / "fascicle_walk"
+    model = reference / "rajagopal_lai_uhlrich_2023_scaled.osim"
+    found = {
+        "overground": read_trial(model, reference / "opensim_ik.mot", None, reference / "opensim_id.sto")
+    }
+    strides = {
+        f"treadmill {k}": read_trial(
+            belt / "model.osim", belt / f"trial_{k}_IK.mot", None, belt / f"trial_{k}_ID.mot"
+        )
+        for k in (1, 3)
+    }
+    one, three = strides
+    found[one] = replace(strides[one], other=strides[three])
+    found[three] = replace(strides[three], other=strides[one])
+    return found
+
+
 def read_trial(
     model: Path,
     coordinates: Path,
@@ -59,7 +129,7 @@ def read_trial(
     moments: Path | None = None,
     other: Trial | None = None,
 ) -> Trial:
-    """The trial of some files, with a single muscle of each leg: none is looked at."""
+    """The trial of some files."""
     read = read_osim(model)
     options = ModelOptions(loads=loads)
     body = model_body(read, coordinates, moments, options)
@@ -77,7 +147,7 @@ class ModelFault:
     name: str
     codes: tuple[str, ...]
     spoil: Spoil
-    moments: bool = False
+    other: bool = False  # whether it needs another trial of the same person
 
 
 def on_loads(repair: Callable[[Loads], Loads]) -> Spoil:
@@ -144,9 +214,9 @@ def per_mass(factor: float) -> Spoil:
 
 
 def knees_reversed(trial: Trial) -> Trial:
-    return on_coordinates(lambda name, values: -values if name in ("knee_angle_r", "knee_angle_l") else values)(
-        trial
-    )
+    return on_coordinates(
+        lambda name, values: -values if name in ("knee_angle_r", "knee_angle_l") else values
+    )(trial)
 
 
 def mass_times(factor: float) -> Spoil:
@@ -334,21 +404,53 @@ LOAD_FAULTS = (
     ModelFault("knee_sign", ("foot_slides", "foot_height"), knees_reversed),
 )  # fmt: skip
 OTHER_TRIAL_FAULTS = (
-    ModelFault("loads_of_another_trial", ANOTHER, other_loads),
-    ModelFault("coordinates_of_another_trial", ANOTHER, other_coordinates),
+    ModelFault("loads_of_another_trial", ANOTHER, other_loads, other=True),
+    ModelFault("coordinates_of_another_trial", ANOTHER, other_coordinates, other=True),
 )  # fmt: skip
 MOMENT_FAULTS = (
-    ModelFault("moments_reversed", ("moment_sign",), moments_times(-1.0), True),
-    ModelFault("knee_moment_reversed", ("moment_sign",), moments_times(-1.0, "knee_angle_r_m"), True),
-    ModelFault("moments_n_mm", ("moment_units",), moments_times(1000.0), True),
-    ModelFault("moments_per_kilogram", ("moment_units",), per_kilogram, True),
-    ModelFault("moments_half", ("moment_units", "mass"), moments_times(0.5), True),
-    ModelFault("moments_140_percent", ("mass",), moments_times(1.4), True),
-    ModelFault("moments_late_50_ms", ("time_offset",), moments_late(0.05), True),
-    ModelFault("moments_early_30_ms", ("time_offset",), moments_late(-0.03), True),
-    ModelFault("moments_sides_exchanged", ("sides_swapped",), on_moments(moments_sides), True),
-    ModelFault("ankle_moment_zero", ("moment_zero",), moments_times(0.0, "ankle_angle_r_m"), True),
-    ModelFault("moments_of_another_motion", ("another_trial",), backwards, True),
-    ModelFault("moments_without_loads", ("root_carries",), without_loads, True),
-    ModelFault("moments_of_another_stride", (), other_moments, True),
+    ModelFault("moments_reversed", ("moment_sign",), moments_times(-1.0)),
+    ModelFault("knee_moment_reversed", ("moment_sign",), moments_times(-1.0, "knee_angle_r_m")),
+    ModelFault("moments_n_mm", ("moment_units",), moments_times(1000.0)),
+    ModelFault("moments_per_kilogram", ("moment_units",), per_kilogram),
+    ModelFault("moments_half", ("moment_units", "mass"), moments_times(0.5)),
+    ModelFault("moments_140_percent", ("mass",), moments_times(1.4)),
+    ModelFault("moments_late_50_ms", ("time_offset",), moments_late(0.05)),
+    ModelFault("moments_early_30_ms", ("time_offset",), moments_late(-0.03)),
+    ModelFault("moments_sides_exchanged", ("sides_swapped",), on_moments(moments_sides)),
+    ModelFault("ankle_moment_zero", ("moment_zero",), moments_times(0.0, "ankle_angle_r_m")),
+    ModelFault("moments_of_another_motion", ("another_trial",), backwards),
+    ModelFault("moments_without_loads", ("root_carries",), without_loads),
+    ModelFault("moments_of_another_stride", (), other_moments, other=True),
 )  # fmt: skip
+
+
+def table(data: Path) -> str:
+    """Kind by data set: what is found in it, with severity and newton metres; "not found" where it should be."""
+    from musclesolve.checking.model.examine import findings_of_body
+    from musclesolve.errors import InputError
+
+    lines = []
+    for trials, faults in (
+        (load_trials(data), (*LOAD_FAULTS, *OTHER_TRIAL_FAULTS)),
+        (moment_trials(data), MOMENT_FAULTS),
+    ):
+        kinds = [ModelFault("sound", (), lambda trial: trial), *faults]
+        for fault in kinds:
+            for name, trial in trials.items():
+                if fault.other and trial.other is None:
+                    continue
+                try:
+                    found = findings_of_body(fault.spoil(trial).body())
+                except InputError as error:
+                    lines.append(f"{fault.name:30} {name:12} refused: {error.code}")
+                    continue
+                shown = ", ".join(
+                    f"{each.severity} {each.code}" + (f" {each.cost}" if each.cost else "") for each in found
+                )
+                missed = fault.codes and not {each.code for each in found} & set(fault.codes)
+                lines.append(f"{fault.name:30} {name:12} {'NOT FOUND ' if missed else ''}{shown}")
+    return "\n".join(lines)
+
+
+if __name__ == "__main__":
+    print(table(Path(sys.argv[1])))

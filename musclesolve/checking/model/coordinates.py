@@ -1,4 +1,4 @@
-"""Can coordinates be those of this model on these loads? Units, columns at rest, direction of walking, feet on plates."""
+"""Can coordinates be those of this model on these loads? Units, rest, direction of walking, feet on the plates."""
 
 from __future__ import annotations
 

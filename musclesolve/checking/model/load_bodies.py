@@ -9,7 +9,7 @@ import numpy as np
 from musclesolve._util.arrays import true_runs
 from musclesolve.checking.model.load_repairs import contacts_on, on_bodies
 from musclesolve.checking.model.load_units_and_axes import BELOW, where_loads
-from musclesolve.checking.model.model_case import ModelCase, Sole
+from musclesolve.checking.model.model_case import ModelCase
 from musclesolve.opensim.external_loads import ExternalLoad
 from musclesolve.results.finding import Cost, Finding, Where, finding
 

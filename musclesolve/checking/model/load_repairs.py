@@ -67,7 +67,9 @@ def contacts_on(name: str, body_of_contact: Sequence[tuple[float, float, str]]) 
             bodies = [body for _, _, body in spans]
             for body in dict.fromkeys(bodies):
                 own = np.isin(number, [k for k, other in enumerate(bodies) if other == body])[:, None]
-                parts: dict[str, Any] = {role: np.where(own, getattr(load, role), 0.0) for role in ("force", "moment")}
+                parts: dict[str, Any] = {
+                    role: np.where(own, getattr(load, role), 0.0) for role in ("force", "moment")
+                }
                 changed.append(replace(load, body=body, **parts))
         return tuple(changed)
 
