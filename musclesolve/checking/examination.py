@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import cache
 from pathlib import Path
 
@@ -11,6 +11,7 @@ from musclesolve.checking.analysis import find_time_range
 from musclesolve.checking.case import Case, contained
 from musclesolve.checking.loading import case_of, load
 from musclesolve.checking.markers.trajectories import fill_and_complete, remove_and_fill_jumps
+from musclesolve.checking.model.examine import findings_of_body as model_findings
 from musclesolve.checking.stages import Check, Stage, checks_of, examine
 from musclesolve.pipeline.opensim.model_body import ModelBody
 from musclesolve.pipeline.recorded_body import RecordedBody
@@ -48,14 +49,10 @@ def findings_of_body(body: ModelBody) -> tuple[Finding, ...]:
     """What is wrong with an OpenSim model, its motion and its loads."""
     findings: list[Finding] = []
     with contained(findings, "examination of the model"):
-        findings += _model_findings(body)
+        findings += model_findings(body)
+        place = Where() if body.trial is None else Where(file=body.trial.path)
+        findings += (finding("model", "warning", {"note": warning}, place) for warning in body.warnings)
     return sorted_findings(findings)
-
-
-def _model_findings(body: ModelBody) -> Iterator[Finding]:
-    place = Where() if body.trial is None else Where(file=body.trial.path)
-    for warning in body.warnings:
-        yield finding("model", "warning", {"note": warning}, place)
 
 
 def findings_of_file(path: Path) -> tuple[Finding, ...]:

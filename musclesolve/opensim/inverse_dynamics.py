@@ -68,13 +68,7 @@ def inverse_dynamics(
     bodies = body_dynamics(model, motion)
     wrench = inertial_wrench(model, bodies) - load_wrench(model, loads, motion.time, bodies.pose)
     joint_force = joint_forces(model, bodies, wrench)
-    # of the independent coordinates: tau_i + sum_d tau_d dq_d/dq_i
-    force, number = joint_force.copy(), model.coordinate_number
-    for coupler in reversed(model.couplers):
-        columns = [number[name] for name in coupler.independent]
-        slope = coupler.function.derivative(motion.value[:, columns])
-        force[:, columns] += slope * force[:, [number[coupler.dependent]]]
-        force[:, number[coupler.dependent]] = 0.0
+    force = coupled_forces(model, motion.value, joint_force)
     return InverseDynamics(tuple(model.coordinates), motion.time, force, joint_force, wrench, bodies)
 
 
@@ -89,6 +83,20 @@ def joint_forces(model: OpenSimModel, bodies: BodyDynamics, wrench: Array) -> Ar
             for name, twist in axis.by_coordinate():
                 joint_force[:, model.coordinate_number[name]] += (twist * on_child).sum(axis=1)
     return joint_force
+
+
+def coupled_forces(model: OpenSimModel, value: Array, joint_force: Array) -> Array:
+    """Generalized forces (T, K) of the independent coordinates, tau_i + sum_d tau_d dq_d/dq_i; zero of coupled ones.
+
+    value: (T, K) of all coordinates; joint_force: from `joint_forces`.
+    """
+    force, number = joint_force.copy(), model.coordinate_number
+    for coupler in reversed(model.couplers):
+        columns = [number[name] for name in coupler.independent]
+        slope = coupler.function.derivative(value[:, columns])
+        force[:, columns] += slope * force[:, [number[coupler.dependent]]]
+        force[:, number[coupler.dependent]] = 0.0
+    return force
 
 
 def carried_by_joints(model: OpenSimModel, wrench: Array) -> Array:

@@ -41,6 +41,8 @@ _UNLIKE = 1e-3
 """Least difference from the value of a locked coordinate that is noted [rad or m]."""
 _JUMP = np.radians(15.0)
 """Least change of an angle by the filter that is noted [rad]."""
+SLOWEST_HZ = 5.0
+"""No motion is recorded with fewer frames a second."""
 _EVEN = 1e-3
 """Largest difference of the time between frames, as a share of it."""
 
@@ -259,6 +261,15 @@ def _filtered(table: Table, values: Array, cutoff_hz: float) -> Array:
             remedy="resample the coordinates, or leave them unfiltered (no cut-off)",
         )
     rate = 1.0 / steps.mean()
+    if rate < SLOWEST_HZ:
+        raise InputError(
+            f"the frames lie {steps.mean():.4g} s apart",
+            code="bad_units",
+            file=_file(table),
+            where="time",
+            expected=f"times in seconds, at least {SLOWEST_HZ:g} frames a second",
+            remedy="write the times in seconds: these may be milliseconds or numbers of frames",
+        )
     named = cutoff_hz
     if cutoff_hz < 0.5 * rate:
         # There the amplitude is halved; `low_pass` names the frequency where it is 1 / sqrt(2).

@@ -17,7 +17,6 @@ from musclesolve.motion.motion_plausibility import balance_limit, balanced
 from musclesolve.opensim.external_loads import (
     LOADED_N,
     ExternalLoad,
-    foot_load_fault,
     foot_of_side,
     load_wrench,
     read_external_loads,
@@ -43,11 +42,6 @@ from musclesolve.pipeline.patella import Ligament, PatellarLever, quadriceps
 _FREE = 6
 MISSING = 0.25
 """Upward force that the root lacks where a foot stands beside the plates, as a share of the weight."""
-MASS_DIFFERS = 0.15
-"""Most that the mass which the loads carry may be off; where contacts and filters are rough, 0.11 was seen."""
-DISPLACED = 0.08
-"""Distance [m] by which loads act beside what balances the motion, and are doubted; walks come to 0.02 to 0.05."""
-_FEWEST = 10
 
 
 @dataclass(frozen=True, eq=False)
@@ -121,9 +115,14 @@ class LoadDynamics:
         return self.model.mass * float(np.linalg.norm(self.model.gravity))
 
     @cached_property
+    def body_wrench(self) -> Array:
+        """Wrench (T, bodies, 6) [N m, N] of the loads on each body, about the origin of the ground."""
+        return load_wrench(self.model, self.loads, self.motion.time, self.dynamics.bodies.pose)
+
+    @property
     def body_load(self) -> Array:
         """Force (T, bodies, 3) [N] of the loads on each body."""
-        return load_wrench(self.model, self.loads, self.motion.time, self.dynamics.bodies.pose)[:, :, 3:]
+        return self.body_wrench[:, :, 3:]
 
     @cached_property
     def root_wrench(self) -> Array | None:
@@ -140,24 +139,6 @@ class LoadDynamics:
     def root_force(self) -> Array | None:
         """Residual force (T, 3) [N] at the root of the model; None where `root_wrench` is."""
         return None if self.root_wrench is None else self.root_wrench[:, 3:]
-
-    @cached_property
-    def displacement(self) -> float | None:
-        """How far beside the place that balances the motion the loads act [m], as the residual moment has it.
-
-        The median of |M| / |F| over the balanced frames in which the loads F carry half the weight or more, with the
-        residual moment M about the origin of the body at the root. None where too few frames show it.
-        """
-        if self.root_wrench is None or self.balanced is None or self.root_residual is None:
-            return None
-        root = next(joint for joint in self.model.joints if joint.inboard.body == GROUND).outboard.body
-        place = self.dynamics.bodies.pose.position[:, self.model.body_number[root]]
-        moment = self.root_wrench[:, :3] - np.cross(place, self.root_wrench[:, 3:])
-        load = np.linalg.norm(self.body_load.sum(axis=1), axis=1)
-        shown = self.balanced & np.isfinite(self.root_residual) & (load > 0.5 * self.weight)
-        if shown.sum() < _FEWEST:
-            return None
-        return float(np.median(np.linalg.norm(moment[shown], axis=1) / load[shown]))
 
     @cached_property
     def root_residual(self) -> Array | None:
@@ -225,52 +206,6 @@ class LoadDynamics:
             f"Residual force at the root of the model{where}: {rms:.3g} N rms, at most {known.max():.3g} N."
         ]
 
-    def warnings(self) -> list[str]:
-        """Sentences on loads that do not balance the motion, or carry another mass than that of the model."""
-        if self.root_force is None:
-            return []
-        notes, mass, share = [], self.model.mass, self.mass_share
-        kept, limit = self.balanced, self.balance_limit
-        if kept is not None and limit is not None and not kept.all():
-            notes.append(
-                f"The loads do not balance the motion in {np.sum(~kept)} of {kept.size} frames, which are not valid: "
-                f"the residual force at the root exceeds {100.0 * limit:.0f} % of body weight."
-            )
-        if self.displacement is not None and self.displacement > DISPLACED:
-            notes.append(
-                "The loads act beside the body: the residual moment at the root is that of loads "
-                f"{self.displacement:.2f} m away from where they balance the motion (expected within {DISPLACED:g} m): "
-                "check the center of pressure, its origin and axes; the moments of the legs are off accordingly."
-            )
-        if share is not None and abs(share - 1.0) > MASS_DIFFERS:
-            notes.append(
-                f"The loads contradict the model: where they act they carry and accelerate {share * mass:.1f} kg, its "
-                f"mass is {mass:.1f} kg (expected within {100.0 * MASS_DIFFERS:g} %): "
-                + (
-                    "they are not complete, or are "
-                    if share < 1.0
-                    else "the model is not scaled to this person, or they are "
-                )
-                + "those of another person."
-            )
-        return notes
-
-    @cached_property
-    def mass_share(self) -> float | None:
-        """What the loads carry and accelerate upwards over what the model needs, m (g + a), where they act.
-
-        The median over the frames in which the share is more than half of its greatest (its 0.9 quantile): frames in
-        which no plate measures a foot that stands are not among them. None where too few frames show it.
-        """
-        up = -self.model.gravity / max(float(np.linalg.norm(self.model.gravity)), 1e-9)
-        given = self.body_load.sum(axis=1) @ up
-        needed = self.dynamics.wrench[:, :, 3:].sum(axis=1) @ up + given
-        carried = needed > 0.3 * self.weight
-        share = given[carried] / needed[carried]
-        if len(share) < _FEWEST:
-            return None
-        return float(np.median(share[share >= 0.5 * np.quantile(share, 0.9)]))
-
 
 def knee_lever(
     model: OpenSimModel, knee: Joint, pose: BodyMotion, twists: Array, center: Array
@@ -331,13 +266,21 @@ def load_moments(
     Raises:
         InputError: see `read_external_loads`, `inverse_dynamics`; no frame lies within the loads.
     """
-    whole, notes, loads = whole_motion(model, motion), list[str](), list[ExternalLoad]()
-    pose = body_motion(model, whole.value)
-    for load in read_external_loads(path, model, whole.time, pose):
-        if fault := foot_load_fault(model, load, whole.time, pose):
-            notes.append(
-                f"The load {load.name} on {load.body} is not that of a plate under this foot: {fault}."
-            )
+    whole = whole_motion(model, motion)
+    loads = read_external_loads(path, model, whole.time, body_motion(model, whole.value))
+    return moments_under_loads(model, motion, names, loads, Path(path))
+
+
+def moments_under_loads(
+    model: OpenSimModel,
+    motion: CoordinateMotion,
+    names: Sequence[str],
+    given: Sequence[ExternalLoad],
+    path: Path,
+) -> CoordinateMoments:
+    """Generalized forces of coordinates from external loads, as `load_moments`; path: of the loads."""
+    notes, loads = list[str](), list[ExternalLoad]()
+    for load in given:
         limits = HoleLimits.of(load.time, motion.cutoff_hz or USUAL_HZ)
         holes, name = limits.long_holes(load.time), load.file.name if load.file else "The loads file"
         notes += [*load.notes, *([hole_note(f"{name} lacks rows", holes, limits)] if holes else [])]
@@ -348,7 +291,7 @@ def load_moments(
         raise InputError(
             f"no frame of the coordinates ({motion.time[0]:g} to {motion.time[-1]:g} s) is within the loads",
             code="no_overlap",
-            file=Path(path),
+            file=path,
             expected="loads of the same trial",
             remedy="give the ground reactions of these coordinates",
         )
@@ -366,4 +309,4 @@ def load_moments(
         )
     acting = ", ".join(f"{load.name} on {load.body}" for load in loads) or "none"
     method = f"Moments by inverse dynamics; external loads: {acting}."
-    return CoordinateMoments(moment, known, Path(path), (method, *dict.fromkeys(notes)), loads=tuple(loads))
+    return CoordinateMoments(moment, known, path, (method, *dict.fromkeys(notes)), loads=tuple(loads))

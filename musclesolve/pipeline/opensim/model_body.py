@@ -41,15 +41,16 @@ from musclesolve.pipeline.opensim.coordinate_motion import (
     BeyondRange,
     CoordinateMotion,
     Source,
+    as_table,
     beyond_ranges,
     coordinate_motion,
 )
 from musclesolve.pipeline.opensim.knees import knee_joints, shank_length
 from musclesolve.pipeline.opensim.load_dynamics import LoadDynamics, load_dynamics, load_moments
 from musclesolve.pipeline.opensim.moments import shared_moments
-from musclesolve.pipeline.opensim.moments_and_model import moment_warnings
 from musclesolve.pipeline.opensim.shared_choice import SharedChoice, separate_groups, shared_choice
 from musclesolve.pipeline.share import motion_cost, motion_solver, sharing_problem
+from musclesolve.recording.data import Table
 from musclesolve.recording.schema import check_value, trial_keys
 from musclesolve.recording.trial.emg_channels import CHANNELS
 from musclesolve.recording.trial.fascicle_lengths import check_fascicle_overlap
@@ -134,7 +135,8 @@ class ModelBody:
     are those of the path, or over several wrap objects and with rigid tendons as OpenSim 4 reports it. dynamics: where
     loads were given; warnings: where the inputs contradict each other; beyond: coordinates of the muscles that leave
     the range to which the model clamps them. Frames whose loads do not balance the motion are not usable. trial: where
-    a trial file names what is done; person: whose factors are on the muscles, with the names of the model.
+    a trial file names what is done; person: whose factors are on the muscles, with the names of the model;
+    moment_table: all columns of a file or table of moments.
     """
 
     model: OpenSimModel
@@ -155,6 +157,7 @@ class ModelBody:
     fascicles: MeasuredFascicles | None = None
     trial: ModelTrial | None = None
     person: PersonMuscles | None = None
+    moment_table: Table | None = None
 
     @property
     def time(self) -> Array:
@@ -297,6 +300,7 @@ def model_body(
     model = model if isinstance(model, OpenSimModel) else read_osim(model)
     person = None if options.person is None else person_of_model(options.person, model)
     choice = shared_choice(model, options.dofs, options.muscles, options.side)
+    table: Table | None = None
     motion = coordinate_motion(model, coordinates, options.cutoff_hz)
     needed = {name for name in {*choice.needed, *choice.dofs} if not model.coordinates[name].locked}
     if lacking := [name for name in model.coordinates if name in needed and name not in motion.names]:
@@ -310,8 +314,9 @@ def model_body(
     if options.loads is not None and moments is None:
         due = load_moments(model, motion, choice.dofs, options.loads)
     elif moments is not None and options.loads is None:
+        if isinstance(moments, str | Path | Table):
+            table = moments = as_table(moments, "moments")
         due = shared_moments(model, moments, choice.dofs, motion)
-        due = replace(due, warnings=tuple(moment_warnings(model, coordinates, moments, motion)))
     else:
         raise InputError(
             "both moments and loads are given"
@@ -346,10 +351,7 @@ def model_body(
             expected=f"a range within {time[0]:g} to {time[-1]:g} s",
             remedy="correct the time range",
         )
-    notes, warnings = (
-        [*choice.notes, *motion.notes, *due.notes, *curve_notes(choice.muscles)],
-        [*due.warnings],
-    )
+    notes = [*choice.notes, *motion.notes, *due.notes, *curve_notes(choice.muscles)]
     if left := int((wanted & ~due.known).sum()):
         notes.append(f"{left} frames of the coordinates have no moments and are left out.")
     motion = motion.frames(kept)
@@ -359,7 +361,6 @@ def model_body(
         dynamics = load_dynamics(model, motion, due.loads)
         loads = dynamics.joint_loads(shared_joints(model, choice.dofs), choice.names)
         notes += dynamics.residual_note()
-        warnings += dynamics.warnings()
         usable = usable if dynamics.balanced is None else dynamics.balanced
 
     # the muscles, with elastic tendons longer than those of the model where its paths are
@@ -421,8 +422,8 @@ def model_body(
         dynamics=dynamics,
         notes=tuple(notes),
         person=person,
-        warnings=tuple(warnings)
-        + tuple(f"{each.sentence}: moment arms there are extrapolated." for each in beyond),
+        moment_table=table,
+        warnings=tuple(f"{each.sentence}: moment arms there are extrapolated." for each in beyond),
         beyond=beyond,
     )
 

@@ -51,7 +51,6 @@ class CoordinateMoments:
     known: Mask
     file: Path | None
     notes: tuple[str, ...] = ()
-    warnings: tuple[str, ...] = ()
     loads: tuple[ExternalLoad, ...] | None = None
 
 

@@ -20,42 +20,32 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import product
-from pathlib import Path
 
 import numpy as np
 
 from musclesolve._util.arrays import Array, at_times, true_runs
+from musclesolve.checking.model.model_case import CUTOFF_HZ, below
 from musclesolve.constants import STANDARD_GRAVITY
 from musclesolve.errors import InputError
 from musclesolve.motion.signals.low_pass import low_pass
 from musclesolve.opensim.external_loads import foot_of_side
 from musclesolve.opensim.inverse_dynamics import ModelMotion, inverse_dynamics, joint_forces
 from musclesolve.opensim.model import GROUND, OpenSimModel
-from musclesolve.pipeline.opensim.coordinate_motion import (
-    CoordinateMotion,
-    Source,
-    as_table,
-    coordinate_motion,
-)
+from musclesolve.pipeline.opensim.coordinate_motion import CoordinateMotion
 from musclesolve.pipeline.opensim.load_dynamics import whole_motion
 from musclesolve.pipeline.opensim.moments import SUFFIXES
 from musclesolve.recording.data import Table
 
-CUTOFF_HZ = 6.0
-"""Frequency below which moments of file and model are compared [Hz]: noise of accelerations differs in them."""
 MASS = 0.25
 """Largest difference of the factor k from 1."""
 ALIKE = 0.6
 """Least likeness r of moments of the same motion."""
 CARRIED = 0.15
 """Most of the weight that the root may carry on average: a second of walking has a mean acceleration of 3 % of g."""
-SHORT = 0.5
-"""Least share of the shorter of two recordings in which both are known."""
 _FEWEST = 30
-_MOST = 400
+_MOST = 150
 _SMALLEST = 5.0
 """Fewest and most frames, and the least rms of P tau_0 that shows anything [N m]."""
-_NAMED = 6
 
 
 @dataclass(frozen=True)
@@ -66,82 +56,16 @@ class MomentFit:
     likeness: float
     carried: float
 
-    def sentences(self, mass: float) -> list[str]:
-        """Contradictions with a model of a mass [kg]."""
-        found = []
-        per_mass = self.factor * mass
-        if self.likeness < -ALIKE:
-            found.append("they are opposite to what the model needs in this motion: their sign is reversed")
-        elif self.likeness >= ALIKE and abs(per_mass - 1.0) < MASS:
-            found.append(
-                f"they are as small as if they had been divided by the mass of {mass:.1f} kg: N m is expected"
-            )
-        elif self.likeness < ALIKE:
-            found.append(
-                "what the weight and inertia of the model need in this motion is not in the moments (correlation "
-                f"{self.likeness:.2f}, at least {ALIKE:g} expected): they are of another motion, or not in N m"
-            )
-        elif abs(self.factor - 1.0) > MASS:
-            found.append(
-                f"what the weight and inertia of the model need in this motion is {self.factor:.2f} times as large in "
-                f"the moments (expected within {100.0 * MASS:g} %): they are those of another body than this one of "
-                f"{mass:.1f} kg"
-            )
-        if self.carried > CARRIED:
-            found.append(
-                f"the vertical force at the root is {100.0 * self.carried:.0f} % of the weight on average: ground "
-                "reactions were left out of inverse dynamics, or are not those of all feet, or of a lighter person"
-            )
-        if self.carried < -CARRIED:
-            found.append(
-                f"the vertical force at the root is {100.0 * self.carried:.0f} % of the weight on average: the ground "
-                "reactions in inverse dynamics are those of a heavier person"
-            )
-        return [f"The moments contradict the model: {sentence}." for sentence in found]
 
+def moment_fit(model: OpenSimModel, table: Table, motion: CoordinateMotion) -> MomentFit | None:
+    """Compare moments with what the model needs; None where model, motion or file do not suffice.
 
-def moment_warnings(
-    model: OpenSimModel, coordinates: Source, moments: Source, motion: CoordinateMotion
-) -> list[str]:
-    """Sentences on where the moments of a file contradict the model or its motion; none on arrays.
-
-    Args:
-        coordinates: that `motion` was read from.
-        moments: what OpenSim's inverse dynamics writes.
+    table: what OpenSim's inverse dynamics writes; motion: of all free coordinates.
     """
-    if not isinstance(moments, str | Path | Table):
-        return []
-    table = as_table(moments, "moments")
-    warnings = []
-    (a, b), (c, d) = motion.time[[0, -1]], table.time[[0, -1]]
-    if min(b, d) - max(a, c) < SHORT * min(b - a, d - c):
-        warnings.append(
-            f"The coordinates are from {a:g} to {b:g} s, the moments from {c:g} to {d:g} s: see whether they are of "
-            "the same trial."
-        )
-    stems = [
-        name.removesuffix(suffix) for suffix in SUFFIXES for name in table.names if name.endswith(suffix)
-    ]
-    if others := [name for name in stems if name not in model.coordinates]:
-        more = f" and {len(others) - _NAMED} more" if len(others) > _NAMED else ""
-        warnings.append(
-            f"The moments are those of a model with other coordinates: {', '.join(others[:_NAMED])}{more} are not in "
-            f"{model.name}."
-        )
-    fit = moment_fit(model, coordinates, table, motion)
-    return warnings if fit is None else [*warnings, *fit.sentences(model.mass)]
-
-
-def moment_fit(
-    model: OpenSimModel, coordinates: Source, table: Table, motion: CoordinateMotion
-) -> MomentFit | None:
-    """Compare moments with what the model needs; None where model, motion or file do not suffice."""
     if not model.masses or model.mass_faults or not model.mass > 0.0:
         return None
     try:
-        if motion.cutoff_hz is None or motion.cutoff_hz > CUTOFF_HZ:
-            motion = coordinate_motion(model, coordinates, CUTOFF_HZ)
-        whole = whole_motion(model, motion)
+        whole = whole_motion(model, below(motion))
     except InputError:
         return None
     # Without angles whose forces belong to angular velocities, and joints of the toes, which carry ground reactions

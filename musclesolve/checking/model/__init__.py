@@ -1,0 +1,1 @@
+"""Checks of the trials of OpenSim models: external loads, joint moments, coordinates."""

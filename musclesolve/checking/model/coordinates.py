@@ -1,0 +1,142 @@
+"""Can coordinates be those of this model on these loads? Units, rest, direction of walking, feet on the plates."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from musclesolve._util.arrays import Array
+from musclesolve.checking.forces.newtons_law import eroded
+from musclesolve.checking.model.load_repairs import moved
+from musclesolve.checking.model.model_case import FEWEST, SCALED, ModelCase, Motion
+from musclesolve.opensim.model import GROUND
+from musclesolve.pipeline.opensim.model_body import ModelBody
+from musclesolve.results.finding import Finding, Severity, Where, finding
+
+FEW_DEGREES = 3.5
+"""No one who moves keeps all angles below this [degrees]; it is a quarter of a rotation if they were radians."""
+TRAVELS = 0.3
+"""Who goes so far walks [m]."""
+MOVES = 5.0
+"""Range of an angle beside which one of no range at all is frozen [degrees]."""
+CONSTANT = 1e-6
+"""Range of a coordinate that is constant [rad or m]: the rounding of files."""
+SOLE = (-0.03, 0.09)
+"""Height of the lower one of heel and toe of the model above the center of pressure [m]: models of sound walks have
+-0.005 to 0.056, by where their bodies have their origins and how thick the shoes are."""
+SLIDES, INNER = 0.4, 0.1
+"""Speed [m/s] of the slower one of heel and toe while the foot carries the body, that far from the ends of the contact
+[s]: sound walks have less than 0.12."""
+
+
+def _joint_angles(model_body: ModelBody, fixed: Motion) -> dict[str, Array]:
+    """The free angles (T,) of hips, knees and ankles that are shared, without joints within a foot [degrees]."""
+    model = model_body.model
+    beyond = {body for sole in fixed.soles for body in sole.bodies[1:]}
+    inside = {name for joint in model.joints if joint.outboard.body in beyond for name in joint.coordinates}
+    given = model_body.motion.by_name(model_body.motion.value)
+    return {
+        name: np.degrees(given[name])
+        for name in model_body.dofs
+        if name in given
+        and name not in inside
+        and not model.coordinates[name].locked
+        and model.coordinates[name].rotational
+    }
+
+
+def angle_units(body: ModelBody, fixed: Motion) -> Iterator[Finding]:
+    """Find angles that are radians read as degrees."""
+    angles = _joint_angles(body, fixed)
+    most = max((float(np.abs(values).max()) for values in angles.values()), default=np.nan)
+    if not most < FEW_DEGREES:
+        return
+    travelled = float(np.linalg.norm(np.ptp(fixed.origin[:, [0, 2]], axis=0)))
+    values = {"most": most, "limit": FEW_DEGREES, "radians": np.degrees(most), "way": travelled}
+    severity: Severity = "error" if travelled > TRAVELS else "warning"
+    yield finding("angle_units", severity, values, Where(body.motion.file))
+
+
+def frozen_coordinates(body: ModelBody, fixed: Motion) -> Iterator[Finding]:
+    """Find coordinates without any motion beside others that move."""
+    angles = _joint_angles(body, fixed)
+    ranges = {name: float(np.ptp(values)) for name, values in angles.items()}
+    if not any(size > MOVES for size in ranges.values()):
+        return
+    given = body.motion.by_name(body.motion.value)
+    roots = [joint for joint in body.model.joints if joint.inboard.body == GROUND]
+    free = [
+        name
+        for joint in roots
+        for name in joint.coordinates
+        if name in given and not body.model.coordinates[name].locked
+    ]
+    still = [name for name in free if np.ptp(given[name]) < CONSTANT]
+    # a planar motion in space has three coordinates of the root at rest
+    frozen = [name for name, size in ranges.items() if np.radians(size) < CONSTANT]
+    frozen += still if len(still) < 3 else []
+    for name in frozen:
+        unit = "degrees" if body.model.coordinates[name].rotational else "m"
+        value = float(given[name].mean())
+        values = {
+            "name": name,
+            "value": np.degrees(value) if unit == "degrees" else value,
+            "unit": unit,
+            "moves": max(ranges.values()),
+        }
+        yield finding("frozen.coordinate", "warning", values, Where(body.motion.file))
+
+
+def direction(body: ModelBody, fixed: Motion) -> Iterator[Finding]:
+    """Find a pelvis that does not face where the body goes."""
+    root = body.model.joints[0].outboard.body if body.model.joints else ""
+    pose = fixed.bodies.pose
+    if root not in body.model.body_number or not fixed.soles:
+        return
+    faced = pose.rotation[:, body.model.body_number[root], :, 0] * [1.0, 0.0, 1.0]
+    way = (fixed.origin[-1] - fixed.origin[0]) * [1.0, 0.0, 1.0]
+    distance = float(np.linalg.norm(way))
+    mean = faced.mean(axis=0)
+    if distance < 2.0 * TRAVELS or not np.linalg.norm(mean) > 0.5:
+        return
+    angle = float(np.degrees(np.arccos(np.clip(mean @ way / np.linalg.norm(mean) / distance, -1.0, 1.0))))
+    if angle > 60.0:
+        values = {"distance": distance, "angle": angle, "root": root}
+        yield finding("walking_direction.model", "warning", values, Where(body.motion.file))
+
+
+def feet_on_plates(case: ModelCase) -> Iterator[Finding]:
+    """Find feet above or below the plates that carry them, and feet that slide while they carry the body."""
+    count = max(1, round(INNER * case.fixed.rate))
+    where = Where(case.body.motion.file)
+    off: dict[str, float] = {}
+    for sole in case.fixed.soles:
+        own = [load for load in case.loads if load.body in sole.bodies]
+        heights, carried = [], np.zeros((len(case.time), 3))
+        for load in own:
+            force, point, loaded = case.point(load)
+            heights.append((sole.lowest - point[:, 1])[loaded])
+            carried += np.nan_to_num(force)
+        height = np.concatenate(heights) if heights else np.zeros(0)
+        if len(height) >= FEWEST and not SOLE[0] < float(np.median(height)) < SOLE[1]:
+            off[sole.body] = float(np.median(height))
+        standing = case.covered(case.loads, case.time) & eroded(
+            np.linalg.norm(carried, axis=1) > SCALED * case.fixed.weight, count
+        )
+        if standing.sum() >= FEWEST:
+            speed = float(np.median(case.fixed.foot_speed(sole)[standing]))
+            if speed > SLIDES:
+                values = {"foot": sole.body, "speed": speed, "limit": SLIDES}
+                yield finding("foot_slides", "warning", values, where, side=sole.side)
+    if off:
+        mean = float(np.mean(list(off.values())))
+        repair = moved(np.array([0.0, mean - 0.5 * sum(SOLE), 0.0]))
+        values = {
+            "feet": " and ".join(off),
+            "height": mean,
+            "low": SOLE[0],
+            "high": SOLE[1],
+            "side": "above" if mean > 0.0 else "below",
+        }
+        yield finding("foot_height", "warning", values, where, repair, cost=case.cost(repair))

@@ -1,0 +1,108 @@
+"""The examination of a model trial: loads, moments and coordinates; later checks look at what earlier ones repaired."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+import numpy as np
+
+from musclesolve.checking.case import contained
+from musclesolve.checking.model import coordinates, given_moments, load_balance, load_bodies, load_time
+from musclesolve.checking.model import load_units_and_axes as units
+from musclesolve.checking.model.given_moments import MomentCase, moment_case
+from musclesolve.checking.model.model_case import ModelCase, Motion
+from musclesolve.errors import InputError
+from musclesolve.opensim.model import GROUND
+from musclesolve.pipeline.opensim.model_body import ModelBody
+from musclesolve.results.finding import Finding
+
+OF_COORDINATES: tuple[Callable[[ModelBody, Motion], Iterator[Finding]], ...] = (
+    coordinates.angle_units,
+    coordinates.frozen_coordinates,
+    coordinates.direction,
+)
+OF_LOADS: tuple[Callable[[ModelCase], Iterator[Finding]], ...] = (
+    # units first: no force is known to act, and no point to lie under a foot, before
+    load_balance.plate_units,
+    units.force_unit,
+    units.point_unit,
+    units.moment_unit,
+    units.axes_of_loads,
+    load_bodies.bodies_of_loads,
+    load_bodies.feet_of_loads,
+    # a foot is told by where it is pressed, also with loads that are late; a scale is not
+    load_time.shift_of_loads,
+    load_balance.plate_scales,
+    coordinates.feet_on_plates,
+    load_balance.place_of_points,
+    load_balance.points_under_feet,
+    load_bodies.parts_of_feet,
+    load_balance.mass_of_model,
+    load_balance.balance_of_loads,
+)
+NEED_MASSES = {
+    units.force_unit, units.axes_of_loads, load_time.shift_of_loads, load_balance.plate_units,
+    load_balance.plate_scales,
+    load_balance.place_of_points, load_balance.mass_of_model, load_balance.balance_of_loads,
+    coordinates.feet_on_plates,
+}  # fmt: skip
+"""Checks of loads that compare them with what a freely moving body with known masses needs."""
+OF_MOMENTS: tuple[Callable[[MomentCase], Iterator[Finding]], ...] = (
+    given_moments.belonging,
+    given_moments.empty_columns,
+    given_moments.sides_of_moments,
+    given_moments.unit_of_moments,
+    given_moments.shift_of_moments,
+    given_moments.whole_body,
+)
+
+
+def findings_of_body(body: ModelBody) -> list[Finding]:
+    """What is wrong with coordinates, loads and moments of a prepared model, causes first; nothing is changed.
+
+    Each fault is looked for in loads or moments without those that were found before. None where a free coordinate is
+    not given: then no pose is known.
+    """
+    findings: list[Finding] = []
+    try:
+        fixed = Motion.of(body)
+    except InputError:
+        return findings
+    for check in OF_COORDINATES:
+        with contained(findings, f"check '{check.__name__}'"):
+            findings += check(body, fixed)
+    if body.dynamics is not None and body.dynamics.loads:
+        loads = body.dynamics.loads
+        case = ModelCase(body, fixed, loads, loads, tuple(findings))
+        # where coordinates are wrong the body needs other loads than these
+        weighed = _is_weighed(fixed) and not findings
+        for of_loads in OF_LOADS:
+            if not weighed and of_loads in NEED_MASSES:
+                continue
+            found: list[Finding] = []
+            with contained(found, f"check '{of_loads.__name__}'"):
+                for each in of_loads(case):
+                    found.append(each)
+            case = case.with_findings(found)
+        findings = list(case.findings)
+    moments = moment_case(body, fixed)
+    if moments is not None:
+        for of_moments in OF_MOMENTS:
+            found = []
+            with contained(found, f"check '{of_moments.__name__}'"):
+                for each in of_moments(moments):
+                    found.append(each)
+            moments = moments.with_findings(found)
+        findings += moments.findings
+    return findings
+
+
+def _is_weighed(fixed: Motion) -> bool:
+    """Whether the body moves freely, is heavy, and all its masses are known."""
+    roots = [joint for joint in fixed.model.joints if joint.inboard.body == GROUND]
+    return (
+        bool(roots)
+        and all(len(joint.coordinates) >= 6 for joint in roots)
+        and fixed.weight > 0.0
+        and bool(np.isfinite(fixed.need).all())
+    )

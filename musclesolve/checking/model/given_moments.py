@@ -1,0 +1,350 @@
+"""Can joint moments be those of this model in this motion? Units, signs, sides, time, mass, the root's share of weight.
+
+While one leg swings the other one carries the body, so that the ground gives the whole wrench w that all bodies need to
+the foot that stands: the moments of both legs follow from the motion alone, without loads, as inverse dynamics with w
+on this foot has them. They are known to 5 N m of the leg that swings and to 15 to 25 N m of the one that stands. A leg
+swings where its foot goes forward beside the other one, on a belt too. Moments of the file, k M(t + d), are compared
+with these; scale and shift as those of loads (load_time.py). What all coordinates show is in moment_fit.py.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from musclesolve._util.arrays import Array, Mask, at_times
+from musclesolve._util.message_text import few
+from musclesolve.checking.forces.newtons_law import FARTHEST, SERIOUS, SMALLEST
+from musclesolve.checking.model.load_balance import PASSES
+from musclesolve.checking.model.load_time import CLEAR, CYCLE, STEP
+from musclesolve.checking.model.load_units_and_axes import NEAR, OTHER_UNIT
+from musclesolve.checking.model.model_case import FEWEST, MEMORY, Motion, covariance
+from musclesolve.checking.model.moment_fit import ALIKE, CARRIED, MASS, moment_fit
+from musclesolve.opensim.inverse_dynamics import joint_forces
+from musclesolve.opensim.model import GROUND
+from musclesolve.pipeline.opensim.model_body import ModelBody
+from musclesolve.pipeline.opensim.moments import SUFFIXES
+from musclesolve.recording.data import Table
+from musclesolve.results.finding import Cost, Finding, Severity, Where, finding
+
+SHOWN = 5.0
+"""Least rms of a moment that shows something [N m]."""
+EXCHANGED = 0.5
+"""Right and left are exchanged where the misfit so falls to this share or less."""
+OPPOSITE = -0.6
+"""A moment with such a correlation with the one of the motion is reversed."""
+LIKE = 0.5
+"""Most of the moments that may be left unexplained where a shift is measured."""
+SHORT = 0.5
+"""Least share of the shorter of two recordings in which both are known."""
+
+Change = Callable[[Table], Table]
+
+
+@dataclass(frozen=True, eq=False)
+class MomentCase:
+    """What a check of moments looks at: those of the file as far as they are repaired, and those of the motion."""
+
+    body: ModelBody
+    fixed: Motion
+    table: Table
+    due: Array  # (T, K) moments of all coordinates while one leg swings; NaN otherwise
+    findings: tuple[Finding, ...] = ()
+
+    def with_findings(self, findings: list[Finding]) -> MomentCase:
+        """The case with what a check found, repaired as far as it has repairs."""
+        table = self.table
+        for each in findings:
+            table = table if each.repair is None else each.repair(table)
+        return replace(self, table=table, findings=(*self.findings, *findings))
+
+    def found(self, *codes: str) -> bool:
+        """Whether there is a finding of some codes."""
+        return any(each.code in codes for each in self.findings)
+
+    @property
+    def names(self) -> list[str]:
+        """The shared angles with a column, whose moments the motion shows."""
+        columns = self.table.names
+        return [
+            name
+            for name in self.body.dofs
+            if f"{name}_moment" in columns and not np.isnan(self.due[:, self._column(name)]).all()
+        ]
+
+    def _column(self, name: str) -> int:
+        return self.fixed.model.coordinate_number[name]
+
+    @property
+    def frames(self) -> Mask:
+        """Frames (T,) in which one leg swings."""
+        return np.asarray(np.isfinite(self.due).all(axis=1))
+
+    def expected(self, names: list[str]) -> Array:
+        """Moments (F, n) of the motion in these frames."""
+        return self.due[self.frames][:, [self._column(name) for name in names]]
+
+    def given(self, names: list[str], shift: float = 0.0, drop: bool = True) -> Array:
+        """Moments (F, n) of the file at later times, filtered as the coordinates are; of all frames unless dropped."""
+        values = moments_at(self.table, names, self.fixed.time + shift)
+        smooth = self.fixed.smooth(np.nan_to_num(values))
+        return smooth[self.frames] if drop else smooth
+
+    def cost(self, repair: Change) -> Cost | None:
+        """The largest change of a moment of the shared coordinates [N m]."""
+        repaired = repair(self.table)
+        names = [
+            name
+            for name in self.body.dofs
+            if f"{name}_moment" in self.table.names and f"{name}_moment" in repaired.names
+        ]
+        time = self.fixed.time
+        both = (time >= max(self.table.time[0], repaired.time[0])) & (
+            time <= min(self.table.time[-1], repaired.time[-1])
+        )
+        if not names or not both.any():
+            return None
+        change = [moments_at(table, names, time[both]) for table in (self.table, repaired)]
+        most = np.nan_to_num(np.abs(change[0] - change[1])).max(axis=0)
+        return Cost(float(most.max()), "N m", names[int(most.argmax())]) if most.max() > 0.0 else None
+
+
+def moments_at(table: Table, names: list[str], time: Array) -> Array:
+    """Columns (T, n) of moments at some times; those of the ends beyond the file."""
+    columns = [table.names.index(f"{name}_moment") for name in names]
+    return at_times(table.time, table.values[:, columns], np.clip(time, table.time[0], table.time[-1]))
+
+
+def moment_case(body: ModelBody, fixed: Motion) -> MomentCase | None:
+    """What the checks look at; None where the file or the model does not suffice."""
+    if body.moment_table is None:
+        return None
+    due = np.full((len(fixed.time), len(fixed.model.coordinates)), np.nan)
+    if len(fixed.soles) == 2 and fixed.weight > 0.0 and np.isfinite(fixed.need).all():
+        middle = [0.5 * (sole.heel + sole.toe) for sole in fixed.soles]
+        velocity = np.gradient(middle[0] - middle[1], fixed.time, axis=0)
+        root = next(joint for joint in fixed.model.joints if joint.inboard.body == GROUND).outboard.body
+        ahead = fixed.bodies.pose.rotation[:, fixed.model.body_number[root], :, 0] * [1.0, 0.0, 1.0]
+        passing = (velocity * ahead).sum(axis=1) / np.maximum(np.linalg.norm(ahead, axis=1), 1e-9)
+        total = fixed.need.sum(axis=1)
+        for standing, swings in ((1, passing > PASSES), (0, passing < -PASSES)):
+            wrench = fixed.need.copy()
+            wrench[:, fixed.model.body_number[fixed.soles[standing].body]] -= total
+            due[swings] = joint_forces(fixed.model, fixed.bodies, wrench)[swings]
+    return MomentCase(body, fixed, body.moment_table, due)
+
+
+def where_moments(case: MomentCase) -> Where:
+    """The file of the moments."""
+    return Where(case.body.moment_file)
+
+
+def _changed(names: list[str], factor: float) -> Change:
+    def change(table: Table) -> Table:
+        values = table.values.copy()
+        for name in names:
+            values[:, table.names.index(name)] *= factor
+        return replace(table, values=values)
+
+    return change
+
+
+def belonging(case: MomentCase) -> Iterator[Finding]:
+    """Compare times and columns of the file with those of the coordinates."""
+    (a, b), (c, d) = case.fixed.time[[0, -1]], case.table.time[[0, -1]]
+    if min(b, d) - max(a, c) < SHORT * min(b - a, d - c):
+        values = {"first": a, "last": b, "moments_first": c, "moments_last": d}
+        yield finding("another_trial.times", "warning", values, where_moments(case))
+    stems = [
+        name.removesuffix(suffix) for suffix in SUFFIXES for name in case.table.names if name.endswith(suffix)
+    ]
+    if others := [name for name in stems if name not in case.fixed.model.coordinates]:
+        values = {"names": few(others, 6), "model": case.fixed.model.name}
+        yield finding("other_coordinates", "warning", values, where_moments(case))
+
+
+def empty_columns(case: MomentCase) -> Iterator[Finding]:
+    """Find moments that are zero throughout while the motion needs them."""
+    names = case.names
+    if case.frames.sum() < FEWEST:
+        return
+    for name, due in zip(names, case.expected(names).T, strict=True):
+        column = case.table.values[:, case.table.names.index(f"{name}_moment")]
+        size = float(np.sqrt(np.mean(due**2)))
+        if size > SHOWN and not np.nan_to_num(column).any():
+            cost = Cost(float(np.abs(due).max()), "N m", name)
+            values = {"name": name, "size": size}
+            yield finding("moment_zero", "error", values, where_moments(case), cost=cost)
+
+
+def sides_of_moments(case: MomentCase) -> Iterator[Finding]:
+    """Find columns of the right and the left leg that are exchanged."""
+    names = [name for name in case.names if name.endswith(("_r", "_l"))]
+    other = [f"{name[:-1]}{'l' if name.endswith('r') else 'r'}" for name in names]
+    if case.frames.sum() < FEWEST or set(names) != set(other):
+        return
+    due = case.expected(names)
+
+    def left(columns: list[str]) -> float:
+        """The share of the moments of the motion that columns leave, with the best scale of any sign."""
+        given = case.given(columns)
+        power = float((given**2).sum())
+        scale = float((given * due).sum()) / power if power > 0.0 else 0.0
+        return float(((scale * given - due) ** 2).sum() / (due**2).sum())
+
+    now, then = left(names), left(other)
+    if then > EXCHANGED * now:
+        return
+
+    def repair(table: Table) -> Table:
+        values = table.values.copy()
+        for one, two in zip(names, other, strict=True):
+            values[:, table.names.index(f"{one}_moment")] = table.values[
+                :, table.names.index(f"{two}_moment")
+            ]
+        return replace(table, values=values)
+
+    values = {"now": now, "then": then}
+    yield finding(
+        "sides_swapped.moments", "error", values, where_moments(case), repair, cost=case.cost(repair)
+    )
+
+
+def unit_of_moments(case: MomentCase) -> Iterator[Finding]:
+    """Find moments with a reversed sign, or in another unit."""
+    names = case.names
+    if not names or case.frames.sum() < FEWEST:
+        return
+    given, due, mass = case.given(names), case.expected(names), case.fixed.model.mass
+    power = float((given**2).sum())
+    if not power > 0.0:
+        return
+    likeness = float((given * due).sum() / np.sqrt(power * (due**2).sum()))
+    columns = [name for name in case.table.names if name.endswith(SUFFIXES)]
+    if likeness < OPPOSITE:
+        repair = _changed(columns, -1.0)
+        values = {"names": "all moments", "likeness": likeness}
+        yield finding("moment_sign", "error", values, where_moments(case), repair, cost=case.cost(repair))
+        return
+    if likeness < ALIKE:
+        return
+    factor = float((given * due).sum()) / power
+    if not 1.0 / OTHER_UNIT < factor < OTHER_UNIT:
+        units = {
+            "newton millimetres": 0.001,
+            "newton centimetres": 0.01,
+            "kilonewton metres": 1000.0,
+            "newton metres per kilogram": mass,
+            "half of the newton metres": 2.0,
+            "twice the newton metres": 0.5,
+        }
+        unit, right = min(units.items(), key=lambda each: abs(np.log(each[1] / factor)))
+        named = abs(np.log(right / factor)) < np.log(NEAR)
+        used = right if named else factor
+        repair = _changed(columns, used)
+        values = {
+            "share": 1.0 / factor,
+            "unit": unit if named else "no known unit",
+            "factor": used,
+            "mass": mass,
+        }
+        yield finding(
+            "moment_units.moments", "error", values, where_moments(case), repair, cost=case.cost(repair)
+        )
+        return
+    for k, name in enumerate(names):
+        size = np.sqrt((due[:, k] ** 2).mean())
+        own = float((given[:, k] * due[:, k]).sum())
+        like = own / (float(np.linalg.norm(given[:, k]) * np.linalg.norm(due[:, k])) + 1e-300)
+        if like < OPPOSITE and size > 2.0 * SHOWN:
+            repair = _changed([f"{name}_moment"], -1.0)
+            values = {"names": f"the moment of {name}", "likeness": like}
+            yield finding("moment_sign", "error", values, where_moments(case), repair, cost=case.cost(repair))
+
+
+def shift_of_moments(case: MomentCase) -> Iterator[Finding]:
+    """Find a shift in time between moments and motion."""
+    names, time, frames = case.names, case.fixed.time, case.frames
+    if not names or frames.sum() < FEWEST:
+        return
+    due = case.expected(names)
+
+    def at(shift: float) -> tuple[Array, Mask]:
+        when = time[frames] + shift
+        inside = (when >= case.table.time[0]) & (when <= case.table.time[-1])
+        return case.given(names, shift), inside
+
+    def fitted(given: Array, inside: Mask) -> tuple[float, float]:
+        power = float((given[inside] ** 2).sum())
+        scale = float((given[inside] * due[inside]).sum()) / power if power > 0.0 else 0.0
+        return float(((scale * given - due)[inside] ** 2).sum() / (due[inside] ** 2).sum()), scale
+
+    tried = []
+    for shift in np.arange(-FARTHEST, FARTHEST + STEP / 2, STEP):
+        given, inside = at(float(shift))
+        if inside.mean() >= 0.7:
+            tried.append((fitted(given, inside)[0], float(shift)))
+    misfit, shift = min(tried, default=(np.inf, 0.0))
+    if misfit > LIKE:
+        return
+    error = np.nan
+    for _ in range(5):
+        given, inside = at(shift)
+        scale = fitted(given, inside)[1]
+        rate = np.gradient(case.fixed.smooth(moments_at(case.table, names, time + shift)), time, axis=0)[
+            frames
+        ]
+        patterns = np.stack([scale * rate, given], axis=2)[inside]
+        change, spread = covariance(patterns, (due - scale * given)[inside], round(MEMORY * case.fixed.rate))
+        shift += float(np.clip(change[0], -STEP, STEP))
+        error = float(np.sqrt(max(spread[0, 0], 0.0)))
+    limit = SMALLEST if np.ptp(time) >= CYCLE else SERIOUS
+    if abs(shift) < max(limit, CLEAR * error):
+        return
+    late = shift > 0.0
+    values = {
+        "shift": shift,
+        "size": abs(shift),
+        "late": "late" if late else "early",
+        "error": error,
+        "limit": limit,
+        "add": "subtract" if late else "add",
+        "to": "from" if late else "to",
+    }
+
+    def repair(table: Table) -> Table:
+        return replace(table, time=table.time - shift)
+
+    severity: Severity = "error" if abs(shift) >= SERIOUS else "warning"
+    yield finding(
+        "time_offset.moments", severity, values, where_moments(case), repair, cost=case.cost(repair)
+    )
+
+
+def whole_body(case: MomentCase) -> Iterator[Finding]:
+    """Compare the moments of all coordinates with weight and inertia of trunk, arms and swinging leg."""
+    fit = moment_fit(case.fixed.model, case.table, case.body.motion)
+    mass, place, names = case.fixed.model.mass, where_moments(case), case.names
+    if fit is not None and abs(fit.carried) > CARRIED:
+        why = (
+            "ground reactions were left out of inverse dynamics, or are not those of all feet, or of a lighter person"
+            if fit.carried > 0.0
+            else "the ground reactions in inverse dynamics are those of a heavier person"
+        )
+        values = {"share": fit.carried, "limit": CARRIED, "why": why}
+        yield finding("root_carries", "warning" if abs(fit.carried) < MASS else "error", values, place)
+        return
+    likeness = np.inf if fit is None or np.isnan(fit.likeness) else fit.likeness
+    if names and case.frames.sum() >= FEWEST:
+        given, due = case.given(names), case.expected(names)
+        size = float(np.linalg.norm(given) * np.linalg.norm(due))
+        if size > 0.0 and float(np.sqrt((due**2).mean())) > SHOWN:
+            likeness = min(likeness, float((given * due).sum()) / size)
+    if likeness < ALIKE:
+        values = {"likeness": likeness, "limit": ALIKE}
+        yield finding("another_trial.moments", "error", values, place)
+    elif fit is not None and abs(fit.factor - 1.0) > MASS and not case.found("moment_zero"):
+        values = {"factor": fit.factor, "limit": MASS, "mass": mass}
+        yield finding("mass.moments", "warning", values, place)

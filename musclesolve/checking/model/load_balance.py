@@ -1,0 +1,244 @@
+"""Do the loads carry the body? Its mass, the scale of each plate, contacts without a load, the place of the points.
+
+Where one plate alone carries the body, f = k F by the scale k of this plate. With the right scale the moment about the
+root that is left shows where the loads act: moved by e, they leave e x F.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+import numpy as np
+
+from musclesolve._util.arrays import Array, Mask
+from musclesolve.checking.case import stretches
+from musclesolve.checking.files.body_mass_and_subject import MASS
+from musclesolve.checking.forces.newtons_law import eroded
+from musclesolve.checking.forces.plate_balance import CARRIED
+from musclesolve.checking.model.load_repairs import moved, scaled
+from musclesolve.checking.model.load_time import CLEAR, UNCLEAR, best_fit
+from musclesolve.checking.model.load_units_and_axes import BELOW, OTHER_UNIT, roles_of_unit, where_loads
+from musclesolve.checking.model.model_case import (
+    CAP,
+    FEWEST,
+    MEMORY,
+    SCALED,
+    ModelCase,
+    covariance,
+    wrench_cost,
+)
+from musclesolve.opensim.external_loads import ExternalLoad
+from musclesolve.opensim.inverse_dynamics import InverseDynamics
+from musclesolve.pipeline.opensim.load_dynamics import MISSING, LoadDynamics
+from musclesolve.results.finding import Finding, Severity, Where, finding
+
+ALONE = 0.1
+"""A plate carries the body alone where all others together carry less than this share of its greatest force."""
+UNEQUAL = 0.08
+"""Difference of the scales of two plates that is reported; sound recordings come to 0.02."""
+MISPLACED, MISPLACED_ALONE = 0.03, 0.04
+"""Distance of all points of force from where they balance the motion that is reported, and of those of one plate [m];
+sound walks come to 0.01 and 0.023."""
+FAR = 0.08
+"""Such a distance [m] is that of another origin, and no error of a calibration."""
+INNER = 0.05
+"""So far from the ends of a single support [s] plates are compared."""
+PASSES = 0.7
+"""The other foot swings where it goes faster than this [m/s]: then one foot alone carries the body."""
+UNMEASURED_S = 0.1
+"""A foot that stands without a load for less is that of an edge of a contact [s]."""
+
+
+def covering(load: ExternalLoad, time: Array) -> ExternalLoad:
+    """A load that goes on as it begins and ends, so that it covers the times (T,)."""
+    roles = {role: getattr(load, role) for role in ("force", "point", "moment")}
+    stamps = load.time
+    if time[0] < stamps[0]:
+        stamps = np.concatenate([[time[0]], stamps])
+        roles = {role: np.concatenate([values[:1], values]) for role, values in roles.items()}
+    if time[-1] > stamps[-1]:
+        stamps = np.concatenate([stamps, [time[-1]]])
+        roles = {role: np.concatenate([values, values[-1:]]) for role, values in roles.items()}
+    return replace(load, time=stamps, **roles)
+
+
+def dynamics_of(case: ModelCase) -> LoadDynamics:
+    """Inverse dynamics with the loads as they are repaired."""
+    assert case.body.dynamics is not None
+    loads = tuple(covering(load, case.time) for load in case.loads)
+    given: InverseDynamics = case.body.dynamics.dynamics
+    changed = LoadDynamics(case.fixed.model, case.fixed.motion, given, loads)
+    wrench = case.fixed.need - changed.body_wrench
+    return replace(changed, dynamics=replace(given, wrench=wrench))
+
+
+def plate_units(case: ModelCase) -> Iterator[Finding]:
+    """Find a plate with another sign or unit than the others: before loads are late by little, or in the same axes."""
+    yield from _unequal_plates(case, np.log(OTHER_UNIT))
+
+
+def plate_scales(case: ModelCase) -> Iterator[Finding]:
+    """Find a plate that shows more or less than the others of the same body."""
+    yield from _unequal_plates(case, UNEQUAL)
+
+
+def _unequal_plates(case: ModelCase, limit: float) -> Iterator[Finding]:
+    """Compare the scales of plates while each of them carries the body alone; limit: of their logarithm."""
+    due = case.fixed.due[:, 3:]
+    each = [case.acting([load])[:, 3:] for load in case.loads]
+    scales: dict[str, float] = {}
+    for k, load in enumerate(case.loads):
+        size = np.linalg.norm(each[k], axis=1)
+        most = float(np.quantile(size, 0.95))
+        others = [np.linalg.norm(other, axis=1) for j, other in enumerate(each) if j != k]
+        sizes = [float(np.quantile(other, 0.95)) for other in others]
+        # of each of its own greatest force: one of them may be in another unit
+        free = np.all([other < ALONE * own for other, own in zip(others, sizes, strict=True)], axis=0)
+        alone = (size > SCALED * most) & free & (most > 0.0)
+        for sole in case.fixed.soles:
+            if load.body not in sole.bodies:
+                alone &= case.fixed.foot_speed(sole) > PASSES
+        # loads that are late begin and end at other times
+        alone = eroded(alone, round(INNER * case.fixed.rate))
+        if np.sum(alone) >= FEWEST:
+            force, needed = each[k][alone], due[alone]
+            scale = float(np.median((force * needed).sum(axis=1) / (force**2).sum(axis=1)))
+            # a plate in other axes, or on which another foot stands, has no scale
+            left = np.linalg.norm(scale * force - needed, axis=1) / np.linalg.norm(needed, axis=1)
+            if np.median(left) < CAP:
+                scales[load.name] = scale
+    if len(scales) < 2 or not any(scale > 0.0 for scale in scales.values()):
+        return
+    # the plate that is right is the one whose scale is nearest to that of the model
+    sound = min((scale for scale in scales.values() if scale > 0.0), key=lambda scale: abs(np.log(scale)))
+    for name, scale in scales.items():
+        ratio = scale / sound
+        if ratio > 0.0 and abs(np.log(ratio)) < limit:
+            continue
+        repair = scaled(ratio, roles_of_unit(case, [name]), [name])
+        values = {"load": name, "share": 1.0 / ratio, "limit": UNEQUAL, "factor": ratio}
+        severity: Severity = "warning" if 0.8 < ratio < 1.25 else "error"
+        yield finding(
+            "plate_scale.loads", severity, values, where_loads(case), repair, cost=case.cost(repair)
+        )
+
+
+def mass_of_model(case: ModelCase) -> Iterator[Finding]:
+    """Compare the mass of the model with that which the loads carry and accelerate."""
+    fit = best_fit(case)
+    if fit is None:
+        return
+    fitting, error, mass = 1.0 / fit.scale, fit.errors[2] / fit.scale**2, case.fixed.model.mass
+    if abs(fitting - 1.0) < MASS + CLEAR * error:
+        return
+    values = {
+        "fitting": fitting * mass,
+        "given": mass,
+        "error": error * mass,
+        "off": fitting - 1.0,
+        "limit": MASS,
+        "factor": fitting,
+    }
+    plates = case.cost(scaled(fit.scale, ["force", "moment"]))
+    values["plates"] = 0.0 if plates is None else plates.size
+    cost = wrench_cost(case, (fitting - 1.0) * case.fixed.need)
+    yield finding("mass.model", "warning", values, Where(case.fixed.model.file), cost=cost)
+
+
+def balance_of_loads(case: ModelCase) -> Iterator[Finding]:
+    """Find feet that stand without a load, and frames in which loads and motion do not balance."""
+    dynamics, time = dynamics_of(case), case.time
+    for foot, standing in dynamics.unmeasured_feet.items():
+        standing = standing & case.covered(case.loads, time)
+        if standing.sum() / case.fixed.rate >= UNMEASURED_S:
+            values = {"foot": foot, "count": int(standing.sum()), "frames": len(time), "limit": MISSING}
+            place = Where(where_loads(case).file, times=stretches(standing, time))
+            yield finding("contact_without_force.model", "warning", values, place)
+    kept, limit, residual = dynamics.balanced, dynamics.balance_limit, dynamics.root_residual
+    if kept is None or limit is None or residual is None:
+        return
+    kept = kept | ~case.covered(case.loads, time)
+    valid = case.body.dynamics.balanced if case.body.dynamics and case.loads is case.given else None
+    force = np.linalg.norm(dynamics.body_load.sum(axis=1), axis=1)
+    acting = np.isfinite(residual) & (force > SCALED * case.fixed.weight)
+    if kept.all() and (valid is None or valid.all()):
+        return
+    lost = float(np.mean(~kept[acting])) if acting.any() else 0.0
+    values = {
+        "count": int(np.sum(~(kept if valid is None else valid))),
+        "frames": int(kept.size),
+        "limit": limit,
+        "most": float(np.nanmax(residual)),
+    }
+    place = Where(where_loads(case).file, times=stretches(~(kept if valid is None else valid), time))
+    if lost > 0.5:
+        yield finding("another_trial.loads", "error", values | {"share": lost}, place)
+    else:
+        yield finding("unbalanced", "warning", values, place)
+
+
+def _levers(force: Array) -> Array:
+    """Moment (T, 3, 2) of forces (T, 3) that are moved by a metre along x and along z of the ground."""
+    return np.stack([np.cross(axis, force) for axis in np.eye(3)[[0, 2]]], axis=2)
+
+
+def place_of_points(case: ModelCase) -> Iterator[Finding]:
+    """Find points of force that lie beside where they balance the motion, by all plates and by each."""
+    fit = best_fit(case)
+    if fit is None or fit.misfit > UNCLEAR:
+        return
+    given, due, weight = fit.scale * case.acting(case.loads), case.fixed.due, case.fixed.weight
+    kept: Mask = np.linalg.norm(due[:, 3:] - given[:, 3:], axis=1) < CAP * weight
+    kept &= np.linalg.norm(given[:, 3:], axis=1) > SCALED * weight
+    kept &= case.covered(case.loads, case.time)
+    if kept.sum() < FEWEST:
+        return
+    left, memory = (due - given)[kept, :3], round(MEMORY * case.fixed.rate)
+    offset, spread = covariance(_levers(given[kept, 3:]), left, memory)
+    names: tuple[str, ...] = ()
+    limit = MISPLACED
+    if not np.linalg.norm(offset) > max(limit, CLEAR * float(np.sqrt(np.trace(spread)))):
+        forces = [fit.scale * case.acting([load])[kept, 3:] for load in case.loads]
+        offsets, spreads = covariance(
+            np.concatenate([_levers(force) for force in forces], axis=2), left, memory
+        )
+        impulses = [float(np.linalg.norm(force, axis=1).sum()) / case.fixed.rate for force in forces]
+        shows = np.array(impulses) > CARRIED * weight
+        sizes = np.linalg.norm(offsets.reshape(-1, 2), axis=1) * shows
+        worst, limit = int(sizes.argmax()), MISPLACED_ALONE
+        own = slice(2 * worst, 2 * worst + 2)
+        offset, spread = offsets[own], spreads[own, own]
+        if not sizes[worst] > max(limit, CLEAR * float(np.sqrt(np.trace(spread)))):
+            return
+        names = (case.loads[worst].name,)
+    errors = np.sqrt(np.diag(spread))
+    values = {
+        "loads": ", ".join(names) if names else "all loads",
+        "size": float(np.linalg.norm(offset)),
+        "along_x": -offset[0],
+        "along_z": -offset[1],
+        "error_x": errors[0],
+        "error_z": errors[1],
+        "limit": limit,
+    }
+    repair = moved(np.array([offset[0], 0.0, offset[1]]), names)
+    severity: Severity = "error" if np.linalg.norm(offset) > FAR else "warning"
+    yield finding(
+        "pressure_offset.loads", severity, values, where_loads(case), repair, cost=case.cost(repair)
+    )
+
+
+def points_under_feet(case: ModelCase) -> Iterator[Finding]:
+    """Find centers of pressure that lie beside their own foot and under no other one."""
+    for load in case.loads:
+        sole = next((sole for sole in case.fixed.soles if load.body in sole.bodies), None)
+        if sole is None:
+            continue
+        _, point, loaded = case.point(load)
+        if loaded.sum() < FEWEST:
+            continue
+        far = float(np.median(sole.distance(point[loaded], loaded)))
+        if far > BELOW and not case.found("pressure_offset", "point_units"):
+            values = {"load": load.name, "foot": sole.body, "far": far, "limit": BELOW}
+            yield finding("pressure_outside.loads", "error", values, where_loads(case))

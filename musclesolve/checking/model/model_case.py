@@ -1,0 +1,331 @@
+"""A model trial under examination: what its bodies need without loads, the loads as far as they are repaired.
+
+Bodies that move freely need from the ground the wrench w(t), about the origin of the body at the root; loads give
+g(t). What loads are worth is measured by the force that is left,
+
+    J = mean over the frames of min(|k g(t + d) - f(t)|, C)^2 / C^2,
+
+with f the force of w, a scale k and a shift d in time. The loss is capped at C, so that frames in which a foot stands
+beside the plates count the same in every hypothesis. w is computed once, g is computed again for every hypothesis.
+Loads are filtered as the coordinates are: the accelerations have nothing above the cut-off either.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from musclesolve._util.arrays import Array, Mask
+from musclesolve.motion.signals.low_pass import low_pass, lowest_carried
+from musclesolve.opensim.external_loads import ExternalLoad, foot_of_side, load_in_ground, load_wrench
+from musclesolve.opensim.inverse_dynamics import (
+    BodyDynamics,
+    ModelMotion,
+    body_dynamics,
+    coupled_forces,
+    inertial_wrench,
+    joint_forces,
+)
+from musclesolve.opensim.model import GROUND, OpenSimModel
+from musclesolve.pipeline.opensim.coordinate_motion import CoordinateMotion
+from musclesolve.pipeline.opensim.load_dynamics import whole_motion
+from musclesolve.pipeline.opensim.model_body import ModelBody
+from musclesolve.results.finding import Cost, Finding
+
+Loads = tuple[ExternalLoad, ...]
+Change = Callable[[Loads], Loads]
+
+CUTOFF_HZ = 6.0
+"""Frequency below which motion, loads and moments are compared [Hz]: above it accelerations are noise, or filtered."""
+CAP = 0.25
+"""Residual force [body weights] beyond which a frame shows no more than that it does not fit."""
+LOADED = 0.05
+"""Force [body weights] from which on a foot stands on a plate."""
+SCALED = 0.5
+"""A frame shows the scale of the loads from this share of their 0.9 quantile on."""
+FEWEST = 10
+"""Fewest frames that show anything."""
+MEMORY = 0.15
+"""Errors of accelerations and loads are alike over so long [s]: about the period of the usual cut-off."""
+WALKS = 0.4
+"""Who walks goes faster [m/s], or on a belt."""
+_FEET = ("talus", "ankle", "hindfoot", "calc", "foot", "midfoot", "forefoot", "toe", "mtp")
+
+
+@dataclass(frozen=True, eq=False)
+class Sole:
+    """A foot: its bodies and, in every frame, the line from heel to toe (T, 3) [m] under which it is pressed."""
+
+    side: str
+    body: str  # the one that usually carries the load
+    bodies: tuple[str, ...]
+    heel: Array
+    toe: Array
+
+    def distance(self, point: Array, frames: Mask | slice = slice(None)) -> Array:
+        """Horizontal distance (F,) [m] of points (F, 3) from the line, which goes on by a third beyond the toe."""
+        heel, toe = self.heel[frames][:, [0, 2]], self.toe[frames][:, [0, 2]]
+        line, away = toe - heel, point[:, [0, 2]] - heel
+        length = np.maximum((line**2).sum(axis=1), 1e-9)
+        along = np.clip((line * away).sum(axis=1) / length, 0.0, 4.0 / 3.0)
+        return np.asarray(np.linalg.norm(away - along[:, None] * line, axis=1))
+
+    @property
+    def lowest(self) -> Array:
+        """Height (T,) [m] of the lower one of heel and toe."""
+        return np.minimum(self.heel[:, 1], self.toe[:, 1])
+
+
+@dataclass(frozen=True, eq=False)
+class Fit:
+    """Shift d [s], drift of the shift [s/s] and scale k of loads with which they fit best, with standard errors."""
+
+    shift: float
+    drift: float
+    scale: float
+    errors: Array  # (3,) of shift, drift and scale
+    misfit: float  # J
+
+
+@dataclass(frozen=True, eq=False)
+class Motion:
+    """What does not change with the loads: poses, and what the bodies need."""
+
+    model: OpenSimModel
+    motion: ModelMotion
+    cutoff_hz: float | None
+    bodies: BodyDynamics
+    need: Array  # (T, B, 6) of every body about the origin of the ground, without loads
+    soles: tuple[Sole, ...]
+
+    @classmethod
+    def of(cls, body: ModelBody) -> Motion:
+        """Of a prepared body.
+
+        Raises:
+            InputError: a free coordinate is not given, or a body has no joint.
+        """
+        motion = below(body.motion)
+        if body.dynamics is not None and motion is body.motion:
+            whole, bodies = body.dynamics.motion, body.dynamics.dynamics.bodies
+        else:
+            whole = whole_motion(body.model, motion)
+            bodies = body_dynamics(body.model, whole)
+        need = inertial_wrench(body.model, bodies)
+        return cls(body.model, whole, motion.cutoff_hz, bodies, need, soles(body.model, bodies))
+
+    @property
+    def time(self) -> Array:
+        """Times (T,) [s]."""
+        return self.motion.time
+
+    @cached_property
+    def rate(self) -> float:
+        """Frames a second."""
+        return float(1.0 / np.diff(self.time).mean())
+
+    @cached_property
+    def weight(self) -> float:
+        """Weight of the model [N]."""
+        return self.model.mass * float(np.linalg.norm(self.model.gravity))
+
+    @cached_property
+    def origin(self) -> Array:
+        """Origin (T, 3) [m] of the body at the root."""
+        root = next(joint for joint in self.model.joints if joint.inboard.body == GROUND).outboard.body
+        return self.bodies.pose.position[:, self.model.body_number[root]]
+
+    def about_root(self, wrench: Array) -> Array:
+        """Wrenches (T, 6) about the origin of the ground, about that of the root."""
+        moment = wrench[:, :3] - np.cross(self.origin, wrench[:, 3:])
+        return np.concatenate([moment, wrench[:, 3:]], axis=1)
+
+    @cached_property
+    def due(self) -> Array:
+        """Moment [N m] about the root and force [N] (T, 6) that the whole body needs."""
+        return self.about_root(self.need.sum(axis=1))
+
+    @cached_property
+    def belt(self) -> Array:
+        """Velocity (3,) [m/s] of the ground: not zero where who walks stays on the spot, as on a treadmill.
+
+        Then it is the median over the frames of the velocity of the heels, which stand for more than half of the time.
+        """
+        travelled = float(np.linalg.norm(np.ptp(self.origin[:, [0, 2]], axis=0)))
+        if travelled > WALKS * float(np.ptp(self.time)) or not self.soles:
+            return np.zeros(3)
+        heels = np.concatenate([np.gradient(sole.heel, self.time, axis=0) for sole in self.soles])
+        return np.asarray(np.median(heels, axis=0) * [1.0, 0.0, 1.0])
+
+    def foot_speed(self, sole: Sole) -> Array:
+        """Speed (T,) [m/s] over the ground of the slower one of heel and toe."""
+        ends = [np.gradient(point, self.time, axis=0) - self.belt for point in (sole.heel, sole.toe)]
+        return np.asarray(np.min([np.linalg.norm(end, axis=1) for end in ends], axis=0))
+
+    def smooth(self, values: Array) -> Array:
+        """Columns (T, n) filtered as the coordinates are."""
+        cutoff = self.cutoff_hz
+        usable = cutoff is not None and lowest_carried(len(values), self.rate) < cutoff < 0.4 * self.rate
+        return low_pass(values, self.rate, cutoff) if usable and cutoff is not None else values
+
+
+def below(motion: CoordinateMotion) -> CoordinateMotion:
+    """The motion below `CUTOFF_HZ`; the filter and the derivatives by time may be exchanged."""
+    rate = 1.0 / float(np.diff(motion.time).mean())
+    filtered = motion.cutoff_hz is not None and motion.cutoff_hz <= CUTOFF_HZ
+    if filtered or rate <= 4.0 * CUTOFF_HZ or lowest_carried(len(motion.time), rate) >= CUTOFF_HZ:
+        return motion
+    parts: dict[str, Any] = {
+        name: low_pass(getattr(motion, name), rate, CUTOFF_HZ) for name in ("value", "speed", "acceleration")
+    }
+    return replace(motion, **parts, cutoff_hz=CUTOFF_HZ)
+
+
+def soles(model: OpenSimModel, bodies: BodyDynamics) -> tuple[Sole, ...]:
+    """The feet of a model, the right one first; the toe of a foot without toes lies 0.2 m ahead of its origin."""
+    found = []
+    for side in "rl":
+        foot = foot_of_side(model, side)
+        if not foot:
+            continue
+        outer = {joint.inboard.body: joint.outboard.body for joint in model.joints}
+        inner = {joint.outboard.body: joint.inboard.body for joint in model.joints}
+        chain = [foot]
+        while inner.get(chain[0], GROUND).lower().startswith(_FEET):
+            chain.insert(0, inner[chain[0]])
+        while chain[-1] in outer:
+            chain.append(outer[chain[-1]])
+        pose, number = bodies.pose, model.body_number
+        heel = pose.position[:, number[foot]]
+        beyond = chain[chain.index(foot) + 1 :]
+        ahead = heel + 0.2 * pose.rotation[:, number[foot], :, 0]
+        toe = pose.position[:, number[beyond[0]]] if beyond else ahead
+        found.append(Sole(side, foot, tuple(chain), heel, toe))
+    return tuple(found)
+
+
+@dataclass(frozen=True, eq=False)
+class ModelCase:
+    """What a check of loads looks at; a check changes nothing in it."""
+
+    body: ModelBody
+    fixed: Motion
+    loads: Loads
+    given: Loads
+    findings: tuple[Finding, ...] = ()
+    known: dict[str, object] = field(default_factory=dict, repr=False)  # what was computed of these loads
+
+    def found(self, *codes: str) -> bool:
+        """Whether there is a finding of some codes."""
+        return any(each.code in codes for each in self.findings)
+
+    def with_findings(self, findings: Iterable[Finding]) -> ModelCase:
+        """The case with what a check found, repaired as far as it has repairs."""
+        added, loads = tuple(findings), self.loads
+        for each in added:
+            loads = loads if each.repair is None else each.repair(loads)
+        known = self.known if loads is self.loads else {}
+        return replace(self, loads=loads, findings=(*self.findings, *added), known=known)
+
+    @property
+    def time(self) -> Array:
+        """Times (T,) [s]."""
+        return self.fixed.time
+
+    def acting(self, loads: Sequence[ExternalLoad], time: Array | None = None) -> Array:
+        """Wrench (T, 6) about the root of loads together, filtered as the coordinates are.
+
+        time: at which they act on the poses of the frames; those of the frames unless given.
+        """
+        at = self.time if time is None else time
+        covered = np.clip(at, max(load.time[0] for load in loads), min(load.time[-1] for load in loads))
+        wrench = load_wrench(self.fixed.model, loads, covered, self.fixed.bodies.pose).sum(axis=1)
+        return self.fixed.smooth(np.nan_to_num(self.fixed.about_root(wrench)))
+
+    def covered(self, loads: Sequence[ExternalLoad], time: Array) -> Mask:
+        """The times (T,) at which all loads are known."""
+        return np.asarray(
+            (time >= max(load.time[0] for load in loads) - 1e-6)
+            & (time <= min(load.time[-1] for load in loads) + 1e-6)
+        )
+
+    def scale(self, given: Array, frames: Mask | slice = slice(None)) -> float:
+        """The scale k by which forces (T, 3) carry the body where they are great: the median over these frames."""
+        force, due = given[frames], self.fixed.due[frames, 3:]
+        power = (force**2).sum(axis=1)
+        great = power > (SCALED**2) * np.quantile(power, 0.9)
+        if great.sum() < FEWEST:
+            return np.nan
+        return float(np.median((force * due).sum(axis=1)[great] / power[great]))
+
+    def misfit(self, given: Array, scale: float, frames: Mask | slice = slice(None)) -> float:
+        """J of forces (T, 3)."""
+        left = np.linalg.norm(scale * given[frames] - self.fixed.due[frames, 3:], axis=1)
+        return float(np.mean(np.minimum(left / (CAP * self.fixed.weight), 1.0) ** 2))
+
+    def cost(self, repair: Change) -> Cost | None:
+        """The largest change of a moment of the shared coordinates by a repair of the loads [N m]."""
+        return moment_change(self, self.loads, repair(self.loads))
+
+    def point(self, load: ExternalLoad) -> tuple[Array, Array, Mask]:
+        """Force [N] and point [m] (T, 3) of a load in the ground, and where it carries more than `LOADED`."""
+        force, point = load_in_ground(self.fixed.model, load, self.time, self.fixed.bodies.pose)
+        size = np.linalg.norm(np.nan_to_num(force), axis=1)
+        return force, point, np.asarray(size > max(LOADED * self.fixed.weight * self.unit, 1e-12))
+
+    @cached_property
+    def unit(self) -> float:
+        """Size of the greatest loads in body weights: 1 where they are in newtons."""
+        size = np.linalg.norm(self.acting(self.loads)[:, 3:], axis=1)
+        return float(np.quantile(size, 0.9) / self.fixed.weight) if self.fixed.weight > 0.0 else 1.0
+
+
+def moment_change(case: ModelCase, given: Loads, repaired: Loads) -> Cost | None:
+    """The largest difference of a moment of the shared coordinates between loads [N m]; None where there is none.
+
+    Over the frames that both cover, where the moments of the body are known.
+    """
+    fixed, time = case.fixed, case.time
+    both = case.covered(given, time) & case.covered(repaired, time)
+
+    def wrench(loads: Loads) -> Array:
+        first, last = max(load.time[0] for load in loads), min(load.time[-1] for load in loads)
+        return load_wrench(fixed.model, loads, np.clip(time, first, last), fixed.bodies.pose)
+
+    return wrench_cost(case, (wrench(given) - wrench(repaired)) * both[:, None, None])
+
+
+def wrench_cost(case: ModelCase, change: Array) -> Cost | None:
+    """The largest change of a moment of the shared coordinates by changes (T, B, 6) of what the bodies need [N m]."""
+    fixed, model = case.fixed, case.fixed.model
+    force = coupled_forces(
+        model, fixed.motion.value, joint_forces(model, fixed.bodies, np.nan_to_num(change))
+    )
+    own = force[:, [model.coordinate_number[name] for name in case.body.dofs]]
+    angles = np.array([model.coordinates[name].rotational for name in case.body.dofs])
+    most = np.abs(np.where(np.isfinite(case.body.moment), own, 0.0)).max(axis=0, initial=0.0) * angles
+    if not most.size or not most.max() > 0.0:
+        return None
+    return Cost(float(most.max()), "N m", case.body.dofs[int(most.argmax())])
+
+
+def covariance(patterns: Array, residual: Array, memory: int) -> tuple[Array, Array]:
+    """Least squares of residuals (T, n) by patterns (T, n, p): estimate (p,) and its covariance (p, p).
+
+    The residual is correlated over `memory` frames: the covariance of the score is summed over lags up to it with
+    weights that fall linearly (Newey & West 1987, Econometrica 55:703-8).
+    """
+    bend = np.einsum("tci,tcj->ij", patterns, patterns)
+    score = np.einsum("tci,tc->ti", patterns, residual)
+    inverse = np.linalg.pinv(bend)
+    estimate = inverse @ score.sum(axis=0)
+    score = np.einsum("tci,tc->ti", patterns, residual - patterns @ estimate)
+    spread = score.T @ score
+    for lag in range(1, min(memory, len(score) - 1) + 1):
+        across = score[lag:].T @ score[:-lag]
+        spread += (1.0 - lag / (memory + 1)) * (across + across.T)
+    return estimate, inverse @ spread @ inverse
