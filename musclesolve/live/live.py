@@ -38,6 +38,7 @@ from musclesolve.errors import InputError, MuscleSolveError
 from musclesolve.live.causal_filter import CausalFilter
 from musclesolve.live.leg_frames import leg_frames
 from musclesolve.live.marker_bridging import MarkerBodies
+from musclesolve.live.marker_labels import MarkerLabels
 from musclesolve.live.plate_sides import PlateSides
 from musclesolve.live.sample_clock import SampleClock, Taken
 from musclesolve.motion.anatomy.anatomy import Following, Seen, check_axes, measured_body
@@ -88,7 +89,8 @@ class Frame:
     activation (N,), force (N,) [N] of the tendons over `muscles`; joint_reaction (J, 3) [N], global frame, over
     `joints`. status, kkt_residual, cost (S,) over `sides`, reserve (S, m) [N m] of the shared degrees of freedom.
     seconds: time that the step took. shift (p,): how far the pose of the newest sample moved each measured point [m].
-    notes: sentences on what is missing. taken: what became of the sample by its time.
+    notes: sentences on what is missing or mended. taken: what became of the sample by its time. left_out: names of the
+    markers of the newest sample that were off their places. faults: notes that say which markers are off, and why.
     """
 
     time: float
@@ -111,6 +113,8 @@ class Frame:
     shift: Array
     notes: tuple[str, ...]
     taken: Taken
+    left_out: tuple[str, ...] = ()
+    faults: tuple[str, ...] = ()
 
     @property
     def valid(self) -> NDArray[np.bool_]:
@@ -135,6 +139,8 @@ class _Past:
     down: Array = field(
         default_factory=lambda: np.zeros(2)
     )  # for how many frames each foot is down without a force
+    left_out: tuple[str, ...] = ()  # markers of its sample that were off
+    faults: tuple[str, ...] = ()  # and why
     unmeasured: Mask = field(default_factory=lambda: np.zeros(2, bool))  # whether its contact is on no plate
     envelopes: deque[tuple[float, Array]] = field(default_factory=deque)  # of EMG, with their times [s]
 
@@ -216,11 +222,13 @@ class Live:
         self._point_slots = self._targets.slots[self._are_points]
         pose = self._bodies(fit.q)
         legs = [self.model.dof(f"{dof}_{side}") for side in SIDES for dof in LEG_DOFS]
+        moves = bool(np.ptp(fit.coordinates[:, legs], axis=0).max() > MOVES)
         self.carriers = (
             MarkerBodies.of(walk.position, *pose)
-            if np.ptp(fit.coordinates[:, legs], axis=0).max() > MOVES
+            if moves
             else MarkerBodies.of_standing(recording, self.model, walk.position, pose)
         )
+        self.labels = MarkerLabels.of(recording, self.markers, walk.position, self.rate, moves)
         self._feet_slots = np.array(
             [[self.model.slot(f"{end}_{side}") for end in ("heel", "toe")] for side in SIDES]
         )
@@ -285,11 +293,13 @@ class Live:
     def clear(self) -> None:
         """Forget all samples; the next one is the first."""
         self._clock.clear()
+        self.labels.clear()
         self._forget()
 
     def _forget(self) -> None:
         """Begin anew with the sample that the clock has taken."""
         self._past = _Past()
+        self.labels.begin_anew()
         for each in (self._coordinates, *self._wrenches):
             each.clear()
 
@@ -331,12 +341,19 @@ class Live:
         else:
             for each in (self._coordinates, *self._wrenches) * (taken.slots - 1):
                 each.push(None)
-        past, notes = self._past, list[str]()
+            if taken.slots > 1:
+                self.labels.skip()
+        past = self._past
+        markers = self.labels.mended(time, markers)
+        past.left_out, past.faults = self.labels.left_out, self.labels.sentences
+        notes = list(past.faults)
         if self.channels and emg is not None:
             past.envelopes.append((time, _shaped(emg, "emg", (len(self.channels),))))
 
         coordinates, feet, note = self._sampled_pose(time, markers)
-        notes += [note] if note else []
+        if note:
+            self.labels.count_lost()
+            notes += [note]
         wrench, note = self._assigned.wrenches(plates, feet)
         notes += [note] if note else []
         self._coordinates.push(coordinates)
@@ -563,6 +580,8 @@ class Live:
             shift=self._past.shift,
             notes=notes,
             taken=taken,
+            left_out=self._past.left_out,
+            faults=self._past.faults,
         )
 
     def _interrupted(self, time: float, begun: float, notes: tuple[str, ...], taken: Taken) -> Frame:
@@ -595,6 +614,8 @@ class Live:
             self._past.shift,
             notes,
             taken,
+            self._past.left_out,
+            self._past.faults,
         )
 
 
