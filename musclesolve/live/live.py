@@ -64,6 +64,7 @@ from musclesolve.recording.data import SIDES, Side, Trial
 from musclesolve.recording.plates.foot_contacts import EDGE, FAST, HIGH, LOW, SLOW, touch
 from musclesolve.recording.schema import Document
 from musclesolve.recording.trial.model_trial import ModelTrial
+from musclesolve.recording.trial.recording_checks import check_sides
 from musclesolve.sharing.status import Status, is_solved
 
 FILLING = "too few samples for the filter yet"
@@ -423,6 +424,7 @@ class Live:
         values = np.concatenate([followed.place, followed.direction], axis=1)
         nearest = self._nearest.at(values)
         if near is None or base is None:
+            check_sides(self.trial, Seen.of(self._map, markers[None]).moving)
             check_axes(self.trial, followed.directions)
             coordinates = fit_pose(self.model, nearest.targets).coordinates[0]
             pose = Pose.of(coordinates[None])

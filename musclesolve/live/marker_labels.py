@@ -26,8 +26,10 @@ from musclesolve.checking.case import REACH
 from musclesolve.checking.markers.body_distances import BETTER, LEAST, NEARER, bodies, middle
 from musclesolve.checking.markers.trajectories import (
     FEWEST_FRAMES,
+    BACK,
     GREATEST_ACCELERATION,
     MERGED,
+    SMALLEST_JUMP,
     STRETCHED,
 )
 from musclesolve.motion.motion_warnings import BROKEN, LOOSE
@@ -115,14 +117,16 @@ class MarkerFault:
 class _Group:
     """Markers (k,) of one body, their reference shape (k, 3) [m], and what is usual.
 
-    by: what the shape is known from. limit: rms distance of a group that fits [m]. off: distance of each marker from where the others expect it (k,) [m],
+    by: what the shape is known from. usual: rms distance to which its points fit it in the motion of the trial [m]. limit: rms distance of a group that fits [m]. away: distance of each marker from where the others expect it (k,) [m] that is usual; off: that
     above which it is off; NaN where the others do not show it.
     """
 
     by: str
     members: tuple[int, ...]
     shape: Array
+    usual: float
     limit: float
+    away: Array
     off: Array
 
     def place(self, marker: int) -> int:
@@ -162,7 +166,8 @@ def _groups(trial: Trial, names: Sequence[str], walk: Array, moves: bool) -> lis
                 expected = register(shape[others], points[:, others]).point(shape[k])
                 away[k] = np.quantile(np.linalg.norm(points[:, k] - expected, axis=1), USUAL)
         off = np.fmax(np.where(np.isnan(away), np.nan, OFF if moves else STRETCHED), MORE * away)
-        groups.append(_Group(by, members, shape, float(np.clip(MORE * usual, least, most)), off))
+        limit = float(np.clip(MORE * usual, least, most))
+        groups.append(_Group(by, members, shape, usual if moves else LOOSE, limit, away, off))
     return groups
 
 
@@ -194,13 +199,14 @@ class _Out:
 
     fits: rms distance of a group with it [m] below which it is back, where its group does not show where it belongs.
     limit: distance from its place [m] at which it was left out. before: by group, how far it was from where the others
-    expected it in the sample before it jumped (3,) [m], in the axes of the shape.
+    expected it in the sample before it jumped (3,) [m], in the axes of the shape. since: when it was left out [s].
     """
 
     fault: MarkerFault
     fits: float
     limit: float = np.nan
     before: dict[int, Array] = field(default_factory=dict)
+    since: float = 0.0
     right: int = 0
 
 
@@ -229,7 +235,9 @@ class MarkerLabels:
 
     def __post_init__(self) -> None:
         self._limits = np.array([group.limit for group in self.groups])
-        self._jump = max(LEAST, GREATEST_ACCELERATION / self.rate**2)
+        self._usual = np.array([group.usual for group in self.groups])
+        fastest = GREATEST_ACCELERATION / self.rate**2
+        self._small, self._jump = max(SMALLEST_JUMP, fastest), max(LEAST, fastest)
         self._every = max(round(LOOKED * self.rate), 1)
         self._shapes = dict[bytes, tuple[Shapes, Array]]()
         self.clear()
@@ -248,6 +256,7 @@ class MarkerLabels:
         self._off: Mask = np.zeros(count, bool)
         self._unfilled = False  # whether no others show the place of a marker that is left out
         self._number, self._tried = 0, -self._every
+        self._suspected = list[tuple[int, int] | None]()  # exchanges that fitted at the last looks
         self._before = np.zeros(len(self.groups))  # the rms distances of the groups in the sample before [m]
         self.skip()
 
@@ -288,7 +297,7 @@ class MarkerLabels:
         last, before = self._tracks
         on = position - 2.0 * last + before
         far = np.sqrt(np.vecdot(on, on))
-        jumping = far > self._jump
+        jumping = far > self._small
         usable = ~self._off & np.isfinite(position[:, 0])
         residual = self._residual(position, usable)
         looks = self._number % self._every == 0
@@ -301,7 +310,7 @@ class MarkerLabels:
                 fault.count, fault.last = fault.count + 1, time
         if not self._out:
             return position
-        return self._filled(position, ~self._off & np.isfinite(position[:, 0]))
+        return self._filled(time, position, ~self._off & np.isfinite(position[:, 0]))
 
     def count_lost(self) -> None:
         """Count a sample without a pose for the faults that last, if it is due to them."""
@@ -336,11 +345,24 @@ class MarkerLabels:
         jumping = jumping & ~crossed
         self._take_back(position)
         seen = np.isfinite(position[:, 0])
-        loose = (self._residual(position, seen & ~self._off) > self._limits).any() or bool(self._out)
+        residual = self._residual(position, seen & ~self._off)
+        loose = (residual > self._limits).any() or bool(self._out)
         if loose and (jumping.any() or self._number - self._tried >= self._every):
             self._tried = self._number
-            position, exchanged = self._fitting(time, position, seen)
-            jumping = jumping & ~exchanged
+            pair = self._fitting(position, seen, self._limits)
+        elif looks and not loose and (residual > np.maximum(MORE * self._usual, RISEN)).any():
+            # skin may do that for a moment: the same exchange has to fit for some time
+            pair = self._fitting(position, seen, np.maximum(MORE * self._usual, RISEN))
+            self._suspected = [*self._suspected, pair] if pair in self._suspected[-1:] else [pair]
+            pair = pair if len(self._suspected) >= FEWEST_FRAMES else None
+        else:
+            pair = None
+            self._suspected = [] if looks else self._suspected
+        if pair is not None:
+            for track in self._tracks:
+                track[list(pair)] = track[list(pair[::-1])]
+            position = self._exchange(time, position, *pair)
+            jumping[list(pair)] = False
         alone = self._jumps_alone(on, jumping)
         self._leave_out(time, position, seen, alone)
         if looks:
@@ -349,7 +371,8 @@ class MarkerLabels:
 
     def _crossed(self, time: float, position: Array, on: Array, jumping: Mask) -> tuple[Array, Mask]:
         """Exchange the markers of which each goes on where the other one was expected."""
-        which, done = np.flatnonzero(jumping), np.zeros(len(jumping), bool)
+        far = jumping & (np.sqrt(np.vecdot(on, on)) > self._jump)
+        which, done = np.flatnonzero(far), np.zeros(len(jumping), bool)
         if len(which) < 2:
             return position, done
         expected = position - on
@@ -366,13 +389,15 @@ class MarkerLabels:
                     done[[one, other]] = True
         return position, done
 
-    def _fitting(self, time: float, position: Array, seen: Mask) -> tuple[Array, Mask]:
-        """Make the one exchange, if there is one alone, by which all groups fit that did not."""
-        done = np.zeros(len(seen), bool)
+    def _fitting(self, position: Array, seen: Mask, limits: Array) -> tuple[int, int] | None:
+        """Return the one exchange by which all groups fit as usual that do not fit within limits (G,) [m].
+
+        None where there is none, or another one that does so too.
+        """
         before = self._residual(position, seen)
-        loose = np.flatnonzero(before > self._limits)
+        loose = np.flatnonzero(before > limits)
         if not len(loose):
-            return position, done
+            return None
         ones = {k for g in loose for k in self.groups[g].members if seen[k]}
         others = {k for group in self.groups for k in group.members if seen[k]}
         pairs = np.array(sorted({(min(i, j), max(i, j)) for i in ones for j in others if i != j}))
@@ -382,17 +407,13 @@ class MarkerLabels:
         after = self._residual(tried, seen).T  # (pairs, groups)
         touched = np.array([np.isin(pairs, group.members).any(axis=1) for group in self.groups]).T
         better = (after < BETTER * before) | ~touched
-        fits = ((after <= self._limits) | ~touched).all(axis=1)
+        fits = ((after <= np.maximum(self._usual, RISEN)) | ~touched).all(axis=1)
         fits &= touched[:, loose].any(axis=1) & better[:, loose].all(axis=1)
         total = np.where(fits, (after**2).sum(axis=1), np.inf)
         best, second = np.argsort(total)[:2] if len(total) > 1 else (0, 0)
         if not fits[best] or (best != second and total[best] > BETTER**2 * total[second]):
-            return position, done
-        one, other = map(int, pairs[best])
-        done[[one, other]] = True
-        for track in self._tracks:
-            track[[one, other]] = track[[other, one]]
-        return self._exchange(time, position, one, other), done
+            return None
+        return int(pairs[best, 0]), int(pairs[best, 1])
 
     def _exchange(self, time: float, position: Array, one: int, other: int) -> Array:
         """Exchange two labels from now on; those that were exchanged are right again."""
@@ -432,7 +453,7 @@ class MarkerLabels:
                 others = [k for k in group.members if k != marker and np.isfinite(on[k, 0])]
                 if marker in group.members and len(others) > 1:
                     sizes.append(float(np.linalg.norm(on[marker] - np.median(on[others], axis=0))))
-            if sizes and min(sizes) > self._jump:
+            if sizes and min(sizes) > self._small:
                 alone[marker] = min(sizes)
         return alone
 
@@ -473,19 +494,27 @@ class MarkerLabels:
         expected = self._expected(self.groups[g], last, marker, seen) if seen[marker] else None
         return None if expected is None else expected[1].T @ (last[marker] - expected[0])
 
-    def _filled(self, position: Array, usable: Mask) -> Array:
-        """Return the positions with the markers that are left out where the others show them, else NaN."""
+    def _filled(self, time: float, position: Array, usable: Mask) -> Array:
+        """Return the positions with the markers that are left out where the others show them, else NaN.
+
+        How far a marker was from where it was expected fades within `BACK`; for so long also a group shows it in which
+        skin usually moves it farther than `OFF`.
+        """
         whole = position.copy()
         self._unfilled = False
         for marker, out in self._out.items():
-            places = []
+            places, fading = [], float(np.exp(-max(time - out.since, 0.0) / BACK))
             for g, group in enumerate(self.groups):
-                if marker in group.members:
-                    expected = self._expected(group, position, marker, usable)
-                    if expected is not None:
-                        place, rotation, residual = expected
-                        shift = rotation @ out.before[g] if g in out.before else 0.0
-                        places.append((residual, place + shift))
+                if marker not in group.members:
+                    continue
+                near = group.away[group.place(marker)] <= OFF
+                if not near and not (g in out.before and time - out.since <= BACK):
+                    continue
+                expected = self._expected(group, position, marker, usable)
+                if expected is not None:
+                    place, rotation, residual = expected
+                    shift = fading * rotation @ out.before[g] if g in out.before else 0.0
+                    places.append((residual, place + shift))
             self._unfilled |= not places
             whole[marker] = min(places, key=lambda each: each[0])[1] if places else np.nan
         return whole
@@ -511,11 +540,12 @@ class MarkerLabels:
                     elif loose:
                         self._mark_all(time, group, members, residual)
                     break
-                before = {k: self._deviation(g, k, usable) for k in jumped}
-                gone = [k for k in jumped if self._away(g, position, k, usable, before[k])[0] > self._jump]
+                far = [k for k in jumped if alone[k] > self._jump]
+                before = {k: self._deviation(g, k, usable) for k in far}
+                gone = [k for k in far if self._away(g, position, k, usable, before[k])[0] > self._jump]
                 away = {k: self._away(g, position, k, usable) for k in members}
                 fitting = sorted((k for k in members if away[k][1] <= group.limit), key=lambda k: away[k][1])
-                among = [k for k in fitting if k in gone] or (fitting if loose else [])
+                among = [k for k in fitting if k in gone] or [k for k in fitting if loose or k in jumped]
                 unclear = len(among) > 1 and away[among[0]][1] > BETTER * away[among[1]][1]
                 if loose and (not among or unclear) and not gone:
                     self._mark_all(time, group, members, residual)
@@ -555,7 +585,7 @@ class MarkerLabels:
                 before[g] = deviation
         fault = self._fault(kind, names, size, limit, group.by, time)
         fits = BACK_SHARE**2 * group.limit if fits is None else fits
-        self._out[marker] = _Out(fault, fits, self._jump if jumped is not None else limit, before)
+        self._out[marker] = _Out(fault, fits, self._jump if jumped is not None else limit, before, time)
         self._off[marker] = True
 
     def _mark_all(self, time: float, group: _Group, members: Sequence[int], residual: float) -> None:
