@@ -234,6 +234,7 @@ class MarkerLabels:
         return cls(tuple(names), _groups(trial, names, walk, moves), rate)
 
     def __post_init__(self) -> None:
+        self._members = np.unique([k for group in self.groups for k in group.members]).astype(int)
         self._limits = np.array([group.limit for group in self.groups])
         self._usual = np.array([group.usual for group in self.groups])
         fastest = GREATEST_ACCELERATION / self.rate**2
@@ -256,7 +257,7 @@ class MarkerLabels:
         self._off: Mask = np.zeros(count, bool)
         self._unfilled = False  # whether no others show the place of a marker that is left out
         self._number, self._tried = 0, -self._every
-        self._suspected = list[tuple[int, int] | None]()  # exchanges that fitted at the last looks
+        self._suspected = list[tuple[int, int]]()  # exchanges that fitted at the last looks
         self._before = np.zeros(len(self.groups))  # the rms distances of the groups in the sample before [m]
         self.skip()
 
@@ -301,8 +302,12 @@ class MarkerLabels:
         usable = ~self._off & np.isfinite(position[:, 0])
         residual = self._residual(position, usable)
         looks = self._number % self._every == 0
-        if looks or self._out or jumping.any() or (residual > self._limits).any():
-            position = self._looked_at(time, position, on, jumping, looks)
+        if self._out or jumping.any() or (residual > self._limits).any():
+            position = self._looked_at(time, position, on, jumping)
+        elif looks:
+            position = self._suspected_exchange(time, position, residual)
+        if looks:
+            self._merged(time, position)
         self._before = residual
         self._tracks = [position, self._tracks[0]]
         if self._exchanged or self._out:
@@ -339,35 +344,42 @@ class MarkerLabels:
             residual[at] = shapes.register(frames)[2]
         return residual if position.ndim == 3 else residual[:, 0]
 
-    def _looked_at(self, time: float, position: Array, on: Array, jumping: Mask, looks: bool) -> Array:
-        """Find exchanges and markers that are off; returns the positions in their places."""
+    def _looked_at(self, time: float, position: Array, on: Array, jumping: Mask) -> Array:
+        """Find exchanges and markers that are off; returns the positions in their places.
+
+        on (n, 3): how far each marker is from where it was expected [m]. jumping (n,): those that jump.
+        """
         position, crossed = self._crossed(time, position, on, jumping)
         jumping = jumping & ~crossed
         self._take_back(position)
         seen = np.isfinite(position[:, 0])
-        residual = self._residual(position, seen & ~self._off)
-        loose = (residual > self._limits).any() or bool(self._out)
+        loose = (self._residual(position, seen & ~self._off) > self._limits).any() or bool(self._out)
         if loose and (jumping.any() or self._number - self._tried >= self._every):
             self._tried = self._number
-            pair = self._fitting(position, seen, self._limits)
-        elif looks and not loose and (residual > np.maximum(MORE * self._usual, RISEN)).any():
-            # skin may do that for a moment: the same exchange has to fit for some time
-            pair = self._fitting(position, seen, np.maximum(MORE * self._usual, RISEN))
-            self._suspected = [*self._suspected, pair] if pair in self._suspected[-1:] else [pair]
-            pair = pair if len(self._suspected) >= FEWEST_FRAMES else None
-        else:
-            pair = None
-            self._suspected = [] if looks else self._suspected
-        if pair is not None:
-            for track in self._tracks:
-                track[list(pair)] = track[list(pair[::-1])]
-            position = self._exchange(time, position, *pair)
-            jumping[list(pair)] = False
-        alone = self._jumps_alone(on, jumping)
-        self._leave_out(time, position, seen, alone)
-        if looks:
-            self._merged(time, position, seen)
+            if (pair := self._fitting(position, seen, self._limits)) is not None:
+                position = self._exchange_throughout(time, position, pair)
+                jumping[list(pair)] = False
+        self._leave_out(time, position, seen, self._jumps_alone(on, jumping))
         return position
+
+    def _suspected_exchange(self, time: float, position: Array, residual: Array) -> Array:
+        """Exchange two markers where groups that fit less well than usual fit as usual by the same exchange for some time.
+
+        residual (G,) [m]. Skin may make them fit less well for a moment.
+        """
+        limits, pair = np.maximum(MORE * self._usual, RISEN), None
+        if (residual > limits).any():
+            pair = self._fitting(position, np.isfinite(position[:, 0]), limits)
+        self._suspected = [] if pair is None else [*self._suspected, pair]
+        if pair is None or self._suspected[-FEWEST_FRAMES:] != [pair] * FEWEST_FRAMES:
+            return position
+        return self._exchange_throughout(time, position, pair)
+
+    def _exchange_throughout(self, time: float, position: Array, pair: tuple[int, int]) -> Array:
+        """Exchange two markers that were exchanged in the samples before, too."""
+        for track in self._tracks:
+            track[list(pair)] = track[list(pair[::-1])]
+        return self._exchange(time, position, *pair)
 
     def _crossed(self, time: float, position: Array, on: Array, jumping: Mask) -> tuple[Array, Mask]:
         """Exchange the markers of which each goes on where the other one was expected."""
@@ -640,11 +652,10 @@ class MarkerLabels:
         self._out.pop(marker, None)
         self._off[marker] = False
 
-    def _merged(self, time: float, position: Array, seen: Mask) -> None:
+    def _merged(self, time: float, position: Array) -> None:
         """Leave out one of two markers that are in one place: the one that is farther from its own."""
-        which = np.array(
-            sorted({k for group in self.groups for k in group.members if seen[k] and not self._off[k]})
-        )
+        seen = np.isfinite(position[:, 0])
+        which = self._members[(seen & ~self._off)[self._members]]
         if len(which) < 2:
             return
         apart = position[which, None] - position[None, which]
