@@ -19,7 +19,7 @@ from __future__ import annotations
 import math
 from collections import deque
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from time import perf_counter
 
@@ -28,6 +28,13 @@ from numpy.typing import ArrayLike, NDArray
 
 from musclesolve._util.arrays import Array, Mask
 from musclesolve._util.checks import check_number
+from musclesolve.checking.case import Case
+from musclesolve.checking.markers.body_distances import (
+    labels_exchanged_at_crossings,
+    labels_exchanged_between_gaps,
+    labels_exchanged_throughout,
+)
+from musclesolve.checking.repair import Recorded
 from musclesolve.constants import STANDARD_GRAVITY
 from musclesolve.dynamics.inverse.newton_euler import distal_loads, generalized_loads
 from musclesolve.dynamics.kinematics.measured_targets import Targets
@@ -65,6 +72,7 @@ from musclesolve.recording.plates.foot_contacts import EDGE, FAST, HIGH, LOW, SL
 from musclesolve.recording.schema import Document
 from musclesolve.recording.trial.model_trial import ModelTrial
 from musclesolve.recording.trial.recording_checks import check_sides
+from musclesolve.results.finding import Finding, sorted_findings
 from musclesolve.sharing.status import Status, is_solved
 
 FILLING = "too few samples for the filter yet"
@@ -165,7 +173,8 @@ class Live:
         dofs, muscles, joints, sides, shared: names in the order of a Frame.
         markers: names of the n markers of a sample. plates: feet of the P plates of a sample. channels: names of the k
             channels of EMG of a sample, where the cost follows EMG.
-        body: the trial as `run` prepares it. carriers: the body of the model that carries each marker.
+        body: the trial as `run` prepares it, with the labels right. carriers: the body of the model that carries each
+            marker. labels: whether the markers of the samples are where their labels say.
 
     Raises:
         InputError: a trial that cannot be analysed or has elastic tendons, a motion that is not made consistent by the
@@ -187,8 +196,9 @@ class Live:
     ) -> None:
         recording = recording_of(trial, "live muscle forces")
         _check_live(recording)
-        self.body: RecordedBody = prepare_recording(recording, cost, None, side)
         self.trial = recording
+        recording, self._of_trial = _with_right_labels(recording)
+        self.body: RecordedBody = prepare_recording(recording, cost, None, side)
         self.dofs, self.muscles, self.joints = self.body.dofs, self.body.muscles, self.body.joints
         self.sides, self.shared = self.body.options.sides, self.body.options.dofs
         self.markers = recording.used_markers
@@ -263,6 +273,15 @@ class Live:
     def document(self) -> Document:
         """The trial file."""
         return self.trial.document
+
+    @property
+    def findings(self) -> tuple[Finding, ...]:
+        """What is wrong with the labels and places of the markers, of the trial and of all samples since `clear`."""
+        of_samples = self.labels.findings
+        exchanged = {found.where.markers for found in of_samples}
+        # what the samples show too is said once
+        of_trial = [found for found in self._of_trial if tuple(sorted(found.where.markers)) not in exchanged]
+        return sorted_findings([*of_trial, *of_samples])
 
     @property
     def noise_gain(self) -> Array:
@@ -649,6 +668,20 @@ def _shaped(values: ArrayLike, name: str, shape: tuple[int, ...]) -> Array:
         where=name,
         expected=f"the shape {shape}: see the attribute of `Live` of that name",
     )
+
+
+def _with_right_labels(trial: Trial) -> tuple[Trial, tuple[Finding, ...]]:
+    """Return the trial with exchanged labels of its recordings exchanged back, as `musclesolve check` finds them."""
+    document = trial.document
+    case = Case(document, document.content, Recorded(trial, document.content.get("laboratory", {})))
+    for check in (
+        labels_exchanged_throughout,
+        labels_exchanged_at_crossings,
+        labels_exchanged_between_gaps,
+    ):
+        for found in list(check(case)):
+            case = replace(case.repaired(found), findings=(*case.findings, found))
+    return case.trial, case.findings
 
 
 def _check_live(trial: Trial) -> None:

@@ -1,17 +1,17 @@
-"""Whether the markers of every sample are where their labels say: the shape of each group of markers, and how each goes on.
+"""Whether the markers of every sample are where their labels say: the shape of each group of markers, and how it moves.
 
-The markers of one body (the landmarks and clusters by which `musclesolve check` measures distances) keep their shape. Its
-reference is the mean shape in the motion of the trial, or that of the standing trial where the two disagree; how far
-skin moves in it is what the motion of the trial shows. A group whose points fit their shape worse is looked at:
+The markers of one body (landmarks and clusters, as `musclesolve check` measures distances between them) keep their
+shape. The reference is the mean shape in the motion of the trial, or the shape in the standing trial where the two
+disagree; how far skin moves in it is what the motion of the trial shows. A group that fits its shape worse is examined:
 
-1. two markers of which each goes on where the other one was expected, or whose groups fit once they are exchanged, carry
-   each other's label. They are exchanged back from then on: where one exchange alone makes all groups fit, the result is
-   that of the right labels, while to leave both out would end the forces of most legs.
-2. else the marker without which the others fit is left out; where fewer than four are seen, the one that jumped, and
-   without a jump all of them: which of three is off cannot be told from their distances.
+1. Two markers carry each other's label where each goes on where the other one was expected, or where their groups fit
+   as usual once they are exchanged, by this exchange alone. They are exchanged back from then on: the result is that of
+   the right labels, while a leg has too few markers to leave two of them out.
+2. Else the marker is left out without which the others fit. Of three markers it is the one that jumped; without a jump
+   all are left out, because three distances do not show which of three is off.
 
-A marker that is left out is taken as hidden, so that its body goes on as its other markers show it, where three or more
-are left; it is taken again once it has been in its place for some samples.
+The place of a marker that is left out is the one that three or more others of its group show, where skin moves it
+little against them; else it is taken as hidden. It is taken again once it has been in its place for some samples.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ from musclesolve._util.arrays import Array, Mask
 from musclesolve.checking.case import REACH
 from musclesolve.checking.markers.body_distances import BETTER, LEAST, NEARER, bodies, middle
 from musclesolve.checking.markers.trajectories import (
-    FEWEST_FRAMES,
     BACK,
+    FEWEST_FRAMES,
     GREATEST_ACCELERATION,
     MERGED,
     SMALLEST_JUMP,
@@ -39,16 +39,16 @@ from musclesolve.recording.markers.landmark_names import upper_markers
 from musclesolve.results.finding import Finding, Severity, Where, finding
 
 MORE = 1.5
-"""A group fits its shape worse, and a marker is farther from its place, by less than this factor in another motion than in
-the motion of the trial: its 99th percentile there is the usual value."""
+"""In another motion than that of the trial a group fits its shape worse, and a marker is farther from its place, by
+less than this factor; `USUAL` is the quantile of the motion of the trial that is compared."""
 USUAL = 0.99
 OFF = 0.015
 """A marker this near to where the others of its group expect it [m] is in its place: skin moves it as far."""
 BACK_SHARE = 0.7
 """It is taken again within this share of the limit at which it is left out: at the limit it would come and go."""
 RISEN = 0.003
-"""A marker of three that jumps is off where their rms distance rises by so much from one sample to the next [m]; skin does
-not move so fast."""
+"""A marker of three that jumps is off where their rms distance rises by so much from one sample to the next [m]; skin
+does not move so fast. Groups that fit to within this are not examined for exchanges."""
 LOOKED = 0.1
 """Markers in one place, and exchanges that would explain what does not fit, are looked for so often [s]."""
 CASES = {
@@ -88,14 +88,12 @@ class MarkerFault:
     def name(self, kind: str) -> None:
         """Take it as a fault of this kind, and say so."""
         self.kind = kind
-        if kind == "exchanged":
-            done = "exchanged back"
-        else:
-            done = f"left out: {', '.join(self.markers) if kind == 'loose' else self.markers[0]}"
-        self.sentence = f"{done}: {self.finding(counted=False).what}"
+        done = "exchanged back" if kind == "exchanged" else "left out"
+        named = f" {self.markers[0]}" if kind not in ("exchanged", "loose") else ""
+        self.sentence = f"{done}{named}: {self.finding(counted=False).what}"
 
     def finding(self, counted: bool = True) -> Finding:
-        """Return the fault as `musclesolve check` reports it; counted: with the number of samples as far as it is known."""
+        """Return the fault as `musclesolve check` reports it; counted: with the number of its samples so far."""
         severity: Severity = "error" if self.lost else "warning"
         values = {
             "name": self.markers[0],
@@ -117,8 +115,10 @@ class MarkerFault:
 class _Group:
     """Markers (k,) of one body, their reference shape (k, 3) [m], and what is usual.
 
-    by: what the shape is known from. usual: rms distance to which its points fit it in the motion of the trial [m]. limit: rms distance of a group that fits [m]. away: distance of each marker from where the others expect it (k,) [m] that is usual; off: that
-    above which it is off; NaN where the others do not show it.
+    by: what the shape is known from. usual: rms distance to which the points fit it in the motion of the trial [m].
+    limit: rms distance above which they do not fit [m]. away: distance of each marker from where the others expect it
+    in the motion of the trial (k,) [m]; off: the distance above which it is off (k,) [m]. Both are NaN where the others
+    do not show it.
     """
 
     by: str
@@ -325,7 +325,10 @@ class MarkerLabels:
             fault.lost += 1
 
     def _residual(self, position: Array, usable: Mask) -> Array:
-        """Return the rms distance (G,) [m] of the usable markers of each group from its shape, 0 where they show none."""
+        """Return the rms distance (G,) [m] of the usable markers of each group from its shape; 0 of too few.
+
+        Of several positions (T, n, 3): (G, T).
+        """
         key = usable.tobytes()
         if key not in self._shapes:
             if len(self._shapes) > 256:
@@ -337,11 +340,11 @@ class MarkerLabels:
                     shapes[str(g)] = group.shape[seen], [group.members[k] for k in seen]
                     at.append(g)
             self._shapes[key] = Shapes.of(shapes), np.array(at, int)
-        shapes, at = self._shapes[key]
+        of_groups, rows = self._shapes[key]
         frames = position if position.ndim == 3 else position[None]
         residual = np.zeros((len(self.groups), len(frames)))
-        if len(at):
-            residual[at] = shapes.register(frames)[2]
+        if len(rows):
+            residual[rows] = of_groups.register(frames)[2]
         return residual if position.ndim == 3 else residual[:, 0]
 
     def _looked_at(self, time: float, position: Array, on: Array, jumping: Mask) -> Array:
@@ -363,7 +366,7 @@ class MarkerLabels:
         return position
 
     def _suspected_exchange(self, time: float, position: Array, residual: Array) -> Array:
-        """Exchange two markers where groups that fit less well than usual fit as usual by the same exchange for some time.
+        """Exchange two markers where groups that fit less well than usual fit by the same exchange for some time.
 
         residual (G,) [m]. Skin may make them fit less well for a moment.
         """
@@ -583,7 +586,7 @@ class MarkerLabels:
         apart[marker] = np.inf
         near = int(np.nanargmin(apart))
         limit = group.off[group.place(marker)]
-        kind, names = "moved", (self.names[marker],)
+        kind, names = "moved", tuple([self.names[marker]])
         if apart[near] < MERGED:
             kind, names, limit = "merged", (self.names[marker], self.names[near]), MERGED
         elif jumped is not None:
