@@ -56,6 +56,10 @@ class StatusLine:
         status = ", ".join(
             dict.fromkeys(STATUS_NAMES[int(each)].lower().replace("_", " ") for each in frame.status)
         )
+        if frame.faults:  # the cause, before what follows from it
+            self._show(f"{frame.time:9.2f} s  {status}; {frame.faults[0]}", wrong=True)
+            self._since, self._count, self._slowest = now, 0, 0.0
+            return
         self._show(
             f"{frame.time:9.2f} s  {self._count / (now - self._since):6.1f} a second  "
             f"latency within {1e3 * self._slowest:5.1f} ms  {'; '.join([status, *frame.notes[:1]])}"
@@ -73,9 +77,10 @@ class StatusLine:
         """See Sink."""
         self._show("")
 
-    def _show(self, text: str) -> None:
+    def _show(self, text: str, wrong: bool = False) -> None:
         if self._shown:
-            sys.stderr.write(f"\r\x1b[2K{text[:110]}")
+            shown = f"\x1b[31m{text[:110]}\x1b[0m" if wrong else text[:110]
+            sys.stderr.write(f"\r\x1b[2K{shown}")
             sys.stderr.flush()
 
 
@@ -108,6 +113,8 @@ def session_lines(passed: Passed) -> Iterator[str]:
             f"no sample came for more than a second, {len(passed.silences)} times, at most "
             f"{max(passed.silences):.1f} s",
         )
+    for found in passed.findings:
+        yield line(found.severity, f"{found.sentence} ({found.where}): {found.remedy}")
     for remark in passed.remarks:
         yield line("stream", remark)
 
@@ -127,5 +134,6 @@ def session_document(passed: Passed, trial: Path, live: Live) -> dict[str, Any]:
         "latency_median_ms": passed.latency_ms(0.5),
         "latency_99_percent_ms": passed.latency_ms(0.99),
         "lag_ms": 1e3 * live.lag,
+        "findings": [found.as_dict() for found in passed.findings],
         "remarks": list(passed.remarks),
     }

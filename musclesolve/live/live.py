@@ -19,7 +19,7 @@ from __future__ import annotations
 import math
 from collections import deque
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from time import perf_counter
 
@@ -28,6 +28,13 @@ from numpy.typing import ArrayLike, NDArray
 
 from musclesolve._util.arrays import Array, Mask
 from musclesolve._util.checks import check_number
+from musclesolve.checking.case import Case
+from musclesolve.checking.markers.body_distances import (
+    labels_exchanged_at_crossings,
+    labels_exchanged_between_gaps,
+    labels_exchanged_throughout,
+)
+from musclesolve.checking.repair import Recorded
 from musclesolve.constants import STANDARD_GRAVITY
 from musclesolve.dynamics.inverse.newton_euler import distal_loads, generalized_loads
 from musclesolve.dynamics.kinematics.measured_targets import Targets
@@ -38,6 +45,7 @@ from musclesolve.errors import InputError, MuscleSolveError
 from musclesolve.live.causal_filter import CausalFilter
 from musclesolve.live.leg_frames import leg_frames
 from musclesolve.live.marker_bridging import MarkerBodies
+from musclesolve.live.marker_labels import MarkerLabels
 from musclesolve.live.plate_sides import PlateSides
 from musclesolve.live.sample_clock import SampleClock, Taken
 from musclesolve.motion.anatomy.anatomy import Following, Seen, check_axes, measured_body
@@ -63,6 +71,8 @@ from musclesolve.recording.data import SIDES, Side, Trial
 from musclesolve.recording.plates.foot_contacts import EDGE, FAST, HIGH, LOW, SLOW, touch
 from musclesolve.recording.schema import Document
 from musclesolve.recording.trial.model_trial import ModelTrial
+from musclesolve.recording.trial.recording_checks import check_sides
+from musclesolve.results.finding import Finding, sorted_findings
 from musclesolve.sharing.status import Status, is_solved
 
 FILLING = "too few samples for the filter yet"
@@ -88,7 +98,8 @@ class Frame:
     activation (N,), force (N,) [N] of the tendons over `muscles`; joint_reaction (J, 3) [N], global frame, over
     `joints`. status, kkt_residual, cost (S,) over `sides`, reserve (S, m) [N m] of the shared degrees of freedom.
     seconds: time that the step took. shift (p,): how far the pose of the newest sample moved each measured point [m].
-    notes: sentences on what is missing. taken: what became of the sample by its time.
+    notes: sentences on what is missing or mended. taken: what became of the sample by its time. left_out: names of the
+    markers of the newest sample that were off their places. faults: notes that say which markers are off, and why.
     """
 
     time: float
@@ -111,6 +122,8 @@ class Frame:
     shift: Array
     notes: tuple[str, ...]
     taken: Taken
+    left_out: tuple[str, ...] = ()
+    faults: tuple[str, ...] = ()
 
     @property
     def valid(self) -> NDArray[np.bool_]:
@@ -135,6 +148,8 @@ class _Past:
     down: Array = field(
         default_factory=lambda: np.zeros(2)
     )  # for how many frames each foot is down without a force
+    left_out: tuple[str, ...] = ()  # markers of its sample that were off
+    faults: tuple[str, ...] = ()  # and why
     unmeasured: Mask = field(default_factory=lambda: np.zeros(2, bool))  # whether its contact is on no plate
     envelopes: deque[tuple[float, Array]] = field(default_factory=deque)  # of EMG, with their times [s]
 
@@ -158,7 +173,8 @@ class Live:
         dofs, muscles, joints, sides, shared: names in the order of a Frame.
         markers: names of the n markers of a sample. plates: feet of the P plates of a sample. channels: names of the k
             channels of EMG of a sample, where the cost follows EMG.
-        body: the trial as `run` prepares it. carriers: the body of the model that carries each marker.
+        body: the trial as `run` prepares it, with the labels right. carriers: the body of the model that carries each
+            marker. labels: whether the markers of the samples are where their labels say.
 
     Raises:
         InputError: a trial that cannot be analysed or has elastic tendons, a motion that is not made consistent by the
@@ -180,8 +196,9 @@ class Live:
     ) -> None:
         recording = recording_of(trial, "live muscle forces")
         _check_live(recording)
-        self.body: RecordedBody = prepare_recording(recording, cost, None, side)
         self.trial = recording
+        recording, self._of_trial = _with_right_labels(recording)
+        self.body: RecordedBody = prepare_recording(recording, cost, None, side)
         self.dofs, self.muscles, self.joints = self.body.dofs, self.body.muscles, self.body.joints
         self.sides, self.shared = self.body.options.sides, self.body.options.dofs
         self.markers = recording.used_markers
@@ -216,11 +233,13 @@ class Live:
         self._point_slots = self._targets.slots[self._are_points]
         pose = self._bodies(fit.q)
         legs = [self.model.dof(f"{dof}_{side}") for side in SIDES for dof in LEG_DOFS]
+        moves = bool(np.ptp(fit.coordinates[:, legs], axis=0).max() > MOVES)
         self.carriers = (
             MarkerBodies.of(walk.position, *pose)
-            if np.ptp(fit.coordinates[:, legs], axis=0).max() > MOVES
+            if moves
             else MarkerBodies.of_standing(recording, self.model, walk.position, pose)
         )
+        self.labels = MarkerLabels.of(recording, self.markers, walk.position, self.rate, moves)
         self._feet_slots = np.array(
             [[self.model.slot(f"{end}_{side}") for end in ("heel", "toe")] for side in SIDES]
         )
@@ -256,6 +275,15 @@ class Live:
         return self.trial.document
 
     @property
+    def findings(self) -> tuple[Finding, ...]:
+        """What is wrong with the labels and places of the markers, of the trial and of all samples since `clear`."""
+        of_samples = self.labels.findings
+        exchanged = {found.where.markers for found in of_samples}
+        # what the samples show too is said once
+        of_trial = [found for found in self._of_trial if tuple(sorted(found.where.markers)) not in exchanged]
+        return sorted_findings([*of_trial, *of_samples])
+
+    @property
     def noise_gain(self) -> Array:
         """(3,) deviation of coordinates, rates [1/s] and accelerations [1/s2] for white noise of deviation 1."""
         return self._coordinates.noise_gain
@@ -285,11 +313,13 @@ class Live:
     def clear(self) -> None:
         """Forget all samples; the next one is the first."""
         self._clock.clear()
+        self.labels.clear()
         self._forget()
 
     def _forget(self) -> None:
         """Begin anew with the sample that the clock has taken."""
         self._past = _Past()
+        self.labels.begin_anew()
         for each in (self._coordinates, *self._wrenches):
             each.clear()
 
@@ -331,12 +361,19 @@ class Live:
         else:
             for each in (self._coordinates, *self._wrenches) * (taken.slots - 1):
                 each.push(None)
-        past, notes = self._past, list[str]()
+            if taken.slots > 1:
+                self.labels.skip()
+        past = self._past
+        markers = self.labels.mended(time, markers)
+        past.left_out, past.faults = self.labels.left_out, self.labels.sentences
+        notes = list(past.faults)
         if self.channels and emg is not None:
             past.envelopes.append((time, _shaped(emg, "emg", (len(self.channels),))))
 
         coordinates, feet, note = self._sampled_pose(time, markers)
-        notes += [note] if note else []
+        if note:
+            self.labels.count_lost()
+            notes += [note]
         wrench, note = self._assigned.wrenches(plates, feet)
         notes += [note] if note else []
         self._coordinates.push(coordinates)
@@ -406,6 +443,7 @@ class Live:
         values = np.concatenate([followed.place, followed.direction], axis=1)
         nearest = self._nearest.at(values)
         if near is None or base is None:
+            check_sides(self.trial, Seen.of(self._map, markers[None]).moving)
             check_axes(self.trial, followed.directions)
             coordinates = fit_pose(self.model, nearest.targets).coordinates[0]
             pose = Pose.of(coordinates[None])
@@ -563,6 +601,8 @@ class Live:
             shift=self._past.shift,
             notes=notes,
             taken=taken,
+            left_out=self._past.left_out,
+            faults=self._past.faults,
         )
 
     def _interrupted(self, time: float, begun: float, notes: tuple[str, ...], taken: Taken) -> Frame:
@@ -595,6 +635,8 @@ class Live:
             self._past.shift,
             notes,
             taken,
+            self._past.left_out,
+            self._past.faults,
         )
 
 
@@ -626,6 +668,20 @@ def _shaped(values: ArrayLike, name: str, shape: tuple[int, ...]) -> Array:
         where=name,
         expected=f"the shape {shape}: see the attribute of `Live` of that name",
     )
+
+
+def _with_right_labels(trial: Trial) -> tuple[Trial, tuple[Finding, ...]]:
+    """Return the trial with exchanged labels of its recordings exchanged back, as `musclesolve check` finds them."""
+    document = trial.document
+    case = Case(document, document.content, Recorded(trial, document.content.get("laboratory", {})))
+    for check in (
+        labels_exchanged_throughout,
+        labels_exchanged_at_crossings,
+        labels_exchanged_between_gaps,
+    ):
+        for found in list(check(case)):
+            case = replace(case.repaired(found), findings=(*case.findings, found))
+    return case.trial, case.findings
 
 
 def _check_live(trial: Trial) -> None:

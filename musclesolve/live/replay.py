@@ -28,6 +28,7 @@ from musclesolve.pipeline.share import share
 from musclesolve.recording.data import SIDES, Trial
 from musclesolve.recording.trial.model_trial import ModelTrial
 from musclesolve.results.dataset.assemble import assemble
+from musclesolve.results.finding import Finding
 from musclesolve.results.plausibility import with_verdict
 from musclesolve.sharing.status import Status
 
@@ -94,12 +95,14 @@ def _interpolated(time: Array, position: Array, at: Array) -> Array:
 class Replay:
     """The frames of a recording that went through `live`, in the order of its samples.
 
-    elapsed: time from the first sample to the last frame [s].
+    elapsed: time from the first sample to the last frame [s]. findings: what was wrong with the samples, in the words
+    of `musclesolve check`.
     """
 
     live: Live
     frames: tuple[Frame, ...]
     elapsed: float
+    findings: tuple[Finding, ...] = ()
 
     @property
     def seconds(self) -> Array:
@@ -163,7 +166,7 @@ def replay(
         if number % 100 == 0:
             report("live", 0.1 + 0.8 * number / count)
         frames.append(live.step(*sample))
-    return Replay(live, tuple(frames), perf_counter() - begun)
+    return Replay(live, tuple(frames), perf_counter() - begun, live.findings)
 
 
 def result_of(replayed: Replay) -> xr.Dataset:
@@ -213,7 +216,12 @@ def result_of(replayed: Replay) -> xr.Dataset:
     result = with_verdict(assemble(analysis, findings_of(trial, body)))
     lost = sum(bool((frame.status == Status.INTERRUPTED).any()) for frame in replayed.frames)
     notes = [str(note) for note in np.atleast_1d(result.attrs.get("notes", []))]
-    result.attrs["notes"] = [replayed.sentence, f"{lost} samples gave no frame.", *notes]
+    result.attrs["notes"] = [
+        *(found.sentence for found in replayed.findings),
+        replayed.sentence,
+        f"{lost} samples gave no frame.",
+        *notes,
+    ]
     result.attrs |= {"live_lag_s": live.lag, "live_cutoff_hz": live.cutoff}
     return result
 

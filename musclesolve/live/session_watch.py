@@ -1,4 +1,4 @@
-"""What goes wrong in the middle of a session, in sentences: a marker that stays hidden, forces that drift.
+"""What goes wrong in the middle of a session, in sentences: a marker that is hidden or off, forces that drift.
 
 Each sentence is said when it is true for some seconds, and not again before `REPEATED`. The limits are those of the
 checks of recordings where these have one.
@@ -68,7 +68,10 @@ class SessionWatch:
         self._hidden_since[~hidden] = np.nan
         fresh = hidden & np.isnan(self._hidden_since)
         self._hidden_since[fresh] = time
-        if frame.valid.all():
+        for fault in frame.faults:
+            self._report(fault, time, fault)
+        # large residuals are the consequence of markers that are off
+        if frame.valid.all() and not frame.faults:
             self._residual.append((time, float(np.linalg.norm(frame.pelvis_residual[:3]))))
         self._vertical.append((time, np.asarray(plates)[:, 2]))
         if not LOOKED <= time - self._looked:

@@ -23,6 +23,7 @@ from musclesolve.live.first_markers import FirstMarkers
 from musclesolve.live.live import FILLING, Frame, Live
 from musclesolve.recording.data import Side
 from musclesolve.recording.schema import Document
+from musclesolve.results.finding import Finding
 from musclesolve.sharing.status import Status, is_solved
 
 WAIT = 0.1
@@ -141,7 +142,7 @@ class Passed:
     after the first [s]. statuses: number of frames that have a status on one side or both, by its name. notes: number
     of frames that are not valid by what they note, numbers in it aside, each with the first of them. latency: for each
     sample the time from the arrival of its last part until all sinks had its frame [s]. remarks: those of source and
-    sinks.
+    sinks. findings: what was wrong with the samples, in the words of `musclesolve check`.
     """
 
     samples: int = 0
@@ -154,6 +155,7 @@ class Passed:
     notes: dict[str, tuple[int, str]] = field(default_factory=dict)
     latency: array[float] = field(default_factory=lambda: array("d"), repr=False)
     remarks: tuple[str, ...] = ()
+    findings: tuple[Finding, ...] = ()
 
     def count(self, frame: Frame) -> None:
         """Count a frame by its status and its first note."""
@@ -238,5 +240,5 @@ def run_session(
                 closing.callback(sink.close)
             closing.callback(source.close)
         own = (remark for sink in sinks for remark in getattr(sink, "remarks", ()))
-        passed.remarks = (*source.remarks, *own)
+        passed.remarks, passed.findings = (*source.remarks, *own), live.findings
     return passed

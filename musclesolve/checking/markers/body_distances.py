@@ -239,7 +239,7 @@ def _for_a_while(trial: Trial, pair: Pair, crossed: NDArray[np.int_]) -> Finding
     for frame in np.flatnonzero(np.isfinite(position[:, list(pair)]).all(axis=2).sum(axis=1) == 1):
         wrong[frame] = _mean(then[frame]) < BETTER * _mean(now[frame]) - LEAST_GAIN
     one, other = (pairs.names[k] for k in pair)
-    values = {"one": one, "other": other, "count": wrong.sum(), "size": size}
+    values = {"one": one, "other": other, "frames": f" in {wrong.sum()} frames", "size": size}
     where = Where(trial.markers.path, markers=(one, other), times=stretches(wrong, trial.markers.time))
     repair = exchange_labels(one, other, wrong)
     return finding("labels_exchanged.frames", "error", values, where, repair)
@@ -327,7 +327,7 @@ def moved_markers(case: Case) -> Iterator[Finding]:
                 break
             if worst not in reported:
                 where = Where(static.path, markers=(worst,))
-                values = {"name": worst, "size": off, "limit": MOVED}
+                values = {"name": worst, "size": off, "by": " from the standing trial", "limit": MOVED}
                 yield finding("marker_moved", "warning", values, where)
                 reported.add(worst)
             names.remove(worst)

@@ -109,7 +109,8 @@ def merged_markers(case: Case) -> Iterator[Finding]:
             together = long_enough(near, MERGED_FRAMES)
             if not together.any():
                 continue
-            values = {"one": name, "other": other, "limit": MERGED, "count": together.sum()}
+            frames = f" in {together.sum()} frames"
+            values = {"one": name, "other": other, "limit": MERGED, "frames": frames}
             where = Where(markers.path, markers=(name, other), times=stretches(together, markers.time))
             repair = remove_samples(_ghost(case, name, other, together), together)
             merged = finding("markers_merged", "error", values, where, repair)

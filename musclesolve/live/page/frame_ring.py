@@ -28,7 +28,7 @@ OF_FRAME = (
 
 
 def row_type(live: Live) -> np.dtype[Any]:
-    """A frame as a row: its number, when its sample arrived (`perf_counter` [s]), what it says, and its notes."""
+    """A frame as a row: its number, when its sample arrived (`perf_counter` [s]), what it says, notes and faults."""
     dofs, muscles = (len(live.dofs),), (len(live.muscles),)
     shapes = {
         "coordinates": (len(live.model.topology.dof_names),),
@@ -41,7 +41,14 @@ def row_type(live: Live) -> np.dtype[Any]:
         "status": (len(live.sides),),
     }
     parts = [(name, "i1" if name == "status" else "f8", shapes.get(name, ())) for name in OF_FRAME]
-    return np.dtype([("number", "i8", ()), ("received", "f8", ()), *parts, ("notes", f"S{NOTE}", ())])
+    return np.dtype(
+        [
+            ("number", "i8", ()),
+            ("received", "f8", ()),
+            *parts,
+            *((name, f"S{NOTE}", ()) for name in ("notes", "faults")),
+        ]
+    )
 
 
 def fill_row(row: AnyArray, number: int, received: float, frame: Frame) -> None:
@@ -50,6 +57,7 @@ def fill_row(row: AnyArray, number: int, received: float, frame: Frame) -> None:
     for name in OF_FRAME:
         row[name] = getattr(frame, name)
     row["notes"] = "; ".join(frame.notes).encode()[:NOTE] if frame.notes else b""
+    row["faults"] = "; ".join(frame.faults).encode()[:NOTE] if frame.faults else b""
 
 
 class FrameRing:

@@ -282,6 +282,11 @@ class PageState:
         """What the newest frame says of what is missing."""
         return "" if self._row is None else bytes(self._row["notes"]).decode(errors="replace")
 
+    @property
+    def faults(self) -> str:
+        """Which markers of the newest sample are off, and why."""
+        return "" if self._row is None else bytes(self._row["faults"]).decode(errors="replace")
+
 
 def _number(value: float) -> float | None:
     return float(value) if np.isfinite(value) else None

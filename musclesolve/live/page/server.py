@@ -308,7 +308,7 @@ class PageServer:
             message["settings"] = asdict(state.settings)
         if client.sees_all:
             message["curves"] = state.packed_curves(since) | {"anew": since < 0}
-            message["notes"] = state.notes
+            message["notes"], message["faults"] = state.notes, state.faults
             if state.number > client.number:
                 message["picture"] = state.picture()
         client.number, client.received = state.number, state.received

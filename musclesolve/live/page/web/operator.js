@@ -185,6 +185,8 @@ class OperatorPage {
     this.part("invalid").classList.toggle("lp-warning", status.recentInvalid > 0);
     this.part("latency").textContent = status.latency === null ? "" : `${(1000 * status.latency).toFixed(0)} ms from arrival to picture`;
     this.part("pictures").textContent = `${this.rate.toFixed(0)} pictures/s`;
+    this.part("faults").hidden = !message.faults;
+    this.part("faults").textContent = message.faults;
     this.part("trouble").hidden = !status.trouble;
     this.part("trouble").textContent = status.trouble;
     this.part("lost").hidden = !status.lost;
