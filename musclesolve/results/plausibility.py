@@ -36,6 +36,8 @@ DEGREES = {PLAUSIBLE: "within", AT_EDGE: "at the edge", NOT_PLAUSIBLE: "outside"
 """Verdicts on a single quantity in words, the best first."""
 OWN = "contact_peak_sd"
 """Variable (joint) of a result whose uncertainty is known: that of the peak contact forces [N]."""
+FEWEST_SAMPLES = 50
+"""Samples from which on a standard deviation is known to 10 % of it, as 1 / sqrt(2 (n - 1)) of normal errors."""
 OF_RECORDING = ("residual", "mass")
 """Criteria of masses, motion and ground forces, which angles or moments depend on."""
 ON_THE_SPOT = (CHAIR, SQUAT, STANDING, ONE_LEG)
@@ -262,13 +264,22 @@ def _judge(facts: Facts) -> Plausibility:
         for each in part(facts)
         if facts.movement.name in asked[each.criterion].get("movements", [facts.movement.name])
     ]
-    muscle_set = "" if "model_file" in facts.result.attrs else choice_name(facts.result, "muscle_database")
+    muscle_set = (
+        ""
+        if "model_file" in facts.result.attrs
+        else choice_name(facts.result, "muscle_database").removesuffix(".toml")
+    )
     in_use = (muscle_set, text(facts.result, "cost"))
     return Plausibility(facts.movement, tuple(facts.legs), tuple(found), in_use)
 
 
 def with_uncertainty(result: xr.Dataset, found: xr.Dataset) -> xr.Dataset:
-    """The same with the uncertainty of its peak contact forces, what `uncertainty` returned, judged by it."""
+    """The same with the uncertainty of its peak contact forces, what `uncertainty` returned, judged by it.
+
+    Of fewer samples than FEWEST_SAMPLES the result stays as it is, for their spread may be anything.
+    """
+    if found.attrs["samples"] - found.attrs["failed_samples"] < FEWEST_SAMPLES:
+        return result
     joints = [str(joint) for joint in result["joint"].values]
     peaks = UncertaintyFacts(found).contact
     own = [at.sd if (at := peaks.get(joint)) is not None else np.nan for joint in joints]

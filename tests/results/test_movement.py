@@ -212,6 +212,13 @@ def test_a_run_and_a_walk_as_recordings(tmp_path):
         assert movement(ms.run(trial, side="both")).name == expected
 
 
+def test_a_curved_walk_as_a_recording(tmp_path):
+    """In exact balance round an arc: no peak of it is compared with those of straight walking."""
+    data = ms.run(synthetic_recording(tmp_path, turn_deg=90.0, strides=2, truth=False))
+    assert data["plausible"].attrs["movement"] == "turning"
+    assert (data["plausible"] == 0).all()
+
+
 def test_the_trial_file_may_state_it(tmp_path):
     path = synthetic_recording(tmp_path, truth=False)
     path.write_text(path.read_text().replace("[time]", '[time]\nmovement = "stairs_up"'))

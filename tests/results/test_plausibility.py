@@ -412,7 +412,10 @@ def test_a_result_with_uncertainty_holds_it(stride):
         contact_force_mean=(("time", "joint"), force),
         contact_force_sd=(("time", "joint"), 0.1 * force),
     )
-    own = with_uncertainty(stride, found)
+    for samples, failed_ones in ((10, 0), (60, 20)):
+        few = found.assign_attrs(samples=samples, failed_samples=failed_ones)
+        assert "contact_peak_sd" not in with_uncertainty(stride, few)
+    own = with_uncertainty(stride, found.assign_attrs(samples=60, failed_samples=2))
     for joint in ("hip_r", "knee_l"):
         assert float(own["contact_peak_sd"].sel(joint=joint)) == pytest.approx(0.1 * peaks[joint].newton)
     assert "plausible" in own and own["contact_peak_sd"].attrs["units"] == "N"

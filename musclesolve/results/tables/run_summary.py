@@ -213,7 +213,7 @@ def _pelvis_residual(facts: Facts) -> str:
         return "not known: both feet were measured in no frame"
     bound = facts.result.attrs.get("balance_limit")
     limit = "" if bound is None else f" (limit {_plain(100.0 * bound, 2)} %)"
-    large = [
+    beyond = [
         f"; {each.sentence}"
         for each in plausibility(facts).comparisons
         if each.criterion == "residual" and each.verdict != PLAUSIBLE
@@ -221,7 +221,7 @@ def _pelvis_residual(facts: Facts) -> str:
     return (
         f"force: peak {_plain(size.peak_percent, 2)} %, rms {_plain(size.rms_percent, 2)} % of body weight{limit}; "
         f"moment: peak {_plain(size.peak_moment, 3)} N m, rms {_plain(size.rms_moment, 3)} N m"
-        + "".join(large)
+        + "".join(beyond)
     )
 
 
