@@ -6,8 +6,9 @@ and bodies can do; limits and reasons are in plausibility.toml, contact forces m
 the rule for the movement in movement.py. A contact force lies within what was measured, at its edge where it is
 beyond by no more than its own uncertainty, or outside; the residual has such degrees, too. A result is plausible where
 contact forces could be compared and nothing speaks against it, at the edge where something lies there or a criterion
-fails that condemns nothing alone, and not plausible where any other one fails; where nothing could be compared, it is
-not known. A movement that is stated, but is clearly another one, is compared with no range.
+fails that condemns nothing alone, and not plausible where any other one fails; where nothing of these is so, and no
+contact force could be compared, it is not known. A movement that is stated, but is clearly another one, is compared
+with no range.
 """
 
 from __future__ import annotations
@@ -216,8 +217,10 @@ class Plausibility:
     @property
     def reason(self) -> str:
         """Why the verdict is what it is, in a line."""
-        if self.verdict in (NOT_PLAUSIBLE, AT_EDGE):
+        if self.verdict == NOT_PLAUSIBLE:
             return "; ".join(self.against)
+        if self.verdict == AT_EDGE:
+            return "; ".join(filter(None, (*self.against, self.why_not_known)))
         if self.verdict == NOT_KNOWN:
             return self.why_not_known
         return "; ".join(

@@ -187,6 +187,11 @@ def test_reserves_and_emg():
     assert judged(data).against[0] == judged(data).failed[0].sentence
     assert judged(data).use and top.usability(Facts(data))[0] == top.WITH_CARE
     assert failed(data.assign_attrs(cost="emg_tracking")) == set()
+    # also where no contact force can be compared, and that is said
+    unknown = data.assign_attrs(movement="other")
+    assert judged(unknown).verdict == AT_EDGE
+    for said in (judged(unknown).reason, summary(unknown), top.usability(Facts(unknown))[1]):
+        assert judged(unknown).why_not_known in said
     # together with another one it speaks against the result
     tripled = data.assign(joint_reaction=3.0 * data["joint_reaction"])
     assert failed(tripled) == {"emg", "contact"} and judged(tripled).verdict == NOT_PLAUSIBLE
@@ -249,6 +254,8 @@ def test_the_page_has_every_range():
                     f"| {in_vivo()['words'][name]} | {joint} | {measured(joint, movement).words} | {speed} |"
                 )
                 assert row in page
+    own = in_vivo()["own_uncertainty"]
+    assert f"{own['hip']:g} body weights at the hip and {own['knee']:g} at" in " ".join(page.split())
 
 
 def test_the_instrumented_knee_lies_in_its_range(instrumented_knee):

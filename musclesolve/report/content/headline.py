@@ -117,7 +117,10 @@ def usability(facts: Facts, checked: Report | str | None = None) -> tuple[str, M
     if verdict != USABLE:
         return verdict, text
     if judged.verdict == AT_EDGE:
-        return WITH_CARE, text + Markup(" It lies at the edge of what is plausible:")
+        unknown = (
+            sentence(" Peaks are not compared: {}.", judged.why_not_known) if judged.why_not_known else ""
+        )
+        return WITH_CARE, text + unknown + Markup(" It lies at the edge of what is plausible:")
     if judged.verdict == NOT_KNOWN:
         return WITH_CARE, text + sentence(" Whether it is plausible is not known: {}.", judged.why_not_known)
     return USABLE, text + sentence(

@@ -163,7 +163,8 @@ def _plausibility(facts: Facts) -> list[str]:
     judged = plausibility(facts)
     if judged.verdict in (NOT_PLAUSIBLE, AT_EDGE):
         label = judged.label.upper() if judged.verdict == NOT_PLAUSIBLE else judged.label
-        return [f"{label}; {judged.movement_words}", judged.use, *judged.against]
+        unknown = judged.why_not_known if judged.verdict == AT_EDGE else ""
+        return [f"{label}; {judged.movement_words}", judged.use, *judged.against, unknown]
     first = f"{judged.label}; {judged.movement_words}"
     return [f"{first}: {judged.why_not_known}" if judged.why_not_known else first]
 
