@@ -15,11 +15,10 @@ walking, stairs, turning
     twice on the spot while the standing feet move back below the body by 0.15 m or more (treadmill). In level walking
     the pelvis rises or sinks by less than 0.1 of its way over the ground and, its mean over a stride, by less than
     0.05 m, and the ankles that the body passes over, and the centers of pressure of the stances (medians), have heights
-    within 0.06 m; on stairs the pelvis rises or sinks by
-    0.3 to 1.2 of its way. The pelvis faces within 45 degrees of where it goes, and its direction, the mean over a
-    stride, changes by less than 20 degrees (in seven straight recordings and three computed strides by up to 8). Who
-    turns by more than 40 degrees on level ground is turning; all else, such as ramps, curbs, walking backward or to the
-    side, is unknown.
+    within 0.06 m; on stairs the pelvis rises or sinks by 0.3 to 1.2 of its way. The pelvis faces within 45 degrees of
+    where it goes, and its direction, the mean over a stride, changes by less than 20 degrees (in seven straight
+    recordings and three computed strides by up to 8). Who turns by more than 40 degrees on level ground is turning; all
+    else, such as ramps, curbs, walking backward or to the side, is unknown.
 standing on one leg
     single support of one foot throughout, for a second; pelvis within 0.15 m, the range of the knee within 20 degrees.
 standing
