@@ -299,7 +299,8 @@ def _compared(judged: Plausibility) -> str:
     if judged.verdict == IMPLAUSIBLE:
         return "The result is not plausible."
     if judged.verdict == AT_EDGE:
-        return "The result lies at the edge of what is plausible."
+        unknown = f" Peaks are not compared: {judged.why_not_known}." if judged.why_not_known else ""
+        return f"The result lies at the edge of what is plausible.{unknown}"
     if judged.verdict == NOT_KNOWN:
         return f"Whether the result is plausible is not known: {judged.why_not_known}."
     return f"Peaks of contact forces lie where implants measured them in {judged.movement_words}."

@@ -14,11 +14,11 @@ walking, stairs, turning
     double support between the single supports of opposite feet and no flight; the pelvis moves on, or that happens
     twice on the spot while the standing feet move back below the body by 0.15 m or more (treadmill). In level walking
     the pelvis rises or sinks by less than 0.1 of its way over the ground and, its mean over a stride, by less than
-    0.05 m, and the ankles that the body passes over have heights within 0.06 m; on stairs the pelvis rises or sinks by
-    0.3 to 1.2 of its way. The pelvis faces within 45 degrees of where it goes, and its direction, the mean over a
-    stride, changes by less than 20 degrees (in seven straight recordings and three computed strides by up to 8). Who
-    turns by more than 40 degrees on level ground is turning; all else, such as ramps, curbs, walking backward or to the
-    side, is unknown.
+    0.05 m, and the ankles that the body passes over, and the centers of pressure of the stances (medians), have heights
+    within 0.06 m; on stairs the pelvis rises or sinks by 0.3 to 1.2 of its way. The pelvis faces within 45 degrees of
+    where it goes, and its direction, the mean over a stride, changes by less than 20 degrees (in seven straight
+    recordings and three computed strides by up to 8). Who turns by more than 40 degrees on level ground is turning; all
+    else, such as ramps, curbs, walking backward or to the side, is unknown.
 standing on one leg
     single support of one foot throughout, for a second; pelvis within 0.15 m, the range of the knee within 20 degrees.
 standing
@@ -76,7 +76,7 @@ STRIDE_TIME = 1.0
 STRAIGHT, TURNED, FORWARD = np.deg2rad([20.0, 40.0, 45.0])
 """Change of direction of somebody who goes straight on, and who turns; direction from where the pelvis goes [rad]."""
 RISES, FEET_APART = 0.05, 0.06
-"""On level ground the mean height of the pelvis, and of the ankles that it passes over, change by less [m]."""
+"""On level ground the mean height of the pelvis, and that of the feet and the ground below them, change by less [m]."""
 TREADS = 0.15
 """On a treadmill a standing foot moves back below the body by more [m]."""
 SLOWEST_RUN = 1.0
@@ -374,16 +374,22 @@ class SeenMotion:
 
     @cached_property
     def level(self) -> bool:
-        """Whether the mean height of the pelvis, and of the ankles as the body passes over them, stay the same."""
-        heights: list[float] = []
+        """Whether the mean height of the pelvis, of the ankles as the body passes over them, and of the ground stay."""
+        heights, ground = list[float](), list[float]()
+        pressure = self.result.get("center_of_pressure")
         for side, force in self.force.items():
+            if pressure is not None:
+                height = pressure.sel(side=side, axis="z").values
+                stances = [height[slice(*run)] for run in true_runs(np.nan_to_num(force) > self.threshold)]
+                ground += [float(np.nanmedian(each)) for each in stances if np.isfinite(each).any()]
             ankle, ahead = self._point("ankle", side), self.ahead(side)
             if ankle is not None and ahead is not None:
                 on = np.nan_to_num(force) > self.threshold
                 passes = on[:-1] & on[1:] & (ahead[:-1] > 0.0) & (ahead[1:] <= 0.0)
                 heights += ankle[1:, 2][passes].tolist()
         pelvis = self._mean(self.hips[:, 2])
-        return bool(np.ptp(heights or [0.0]) < FEET_APART and (not pelvis.size or np.ptp(pelvis) < RISES))
+        same = all(np.ptp(each or [0.0]) < FEET_APART for each in (heights, ground))
+        return bool(same and (not pelvis.size or np.ptp(pelvis) < RISES))
 
     @cached_property
     def treads(self) -> bool:

@@ -6,8 +6,9 @@ and bodies can do; limits and reasons are in plausibility.toml, contact forces m
 the rule for the movement in movement.py. A contact force lies within what was measured, at its edge where it is
 beyond by no more than its own uncertainty, or outside; the residual has such degrees, too. A result is plausible where
 contact forces could be compared and nothing speaks against it, at the edge where something lies there or a criterion
-fails that condemns nothing alone, and not plausible where any other one fails; where nothing could be compared, it is
-not known. A movement that is stated, but is clearly another one, is compared with no range.
+fails that condemns nothing alone, and not plausible where any other one fails; where nothing of these is so, and no
+contact force could be compared, it is not known. A movement that is stated, but is clearly another one, is compared
+with no range.
 """
 
 from __future__ import annotations
@@ -36,6 +37,8 @@ DEGREES = {PLAUSIBLE: "within", AT_EDGE: "at the edge", NOT_PLAUSIBLE: "outside"
 """Verdicts on a single quantity in words, the best first."""
 OWN = "contact_peak_sd"
 """Variable (joint) of a result whose uncertainty is known: that of the peak contact forces [N]."""
+FEWEST_SAMPLES = 50
+"""Samples from which on a standard deviation is known to 10 % of it, as 1 / sqrt(2 (n - 1)) of normal errors."""
 OF_RECORDING = ("residual", "mass")
 """Criteria of masses, motion and ground forces, which angles or moments depend on."""
 ON_THE_SPOT = (CHAIR, SQUAT, STANDING, ONE_LEG)
@@ -214,8 +217,10 @@ class Plausibility:
     @property
     def reason(self) -> str:
         """Why the verdict is what it is, in a line."""
-        if self.verdict in (NOT_PLAUSIBLE, AT_EDGE):
+        if self.verdict == NOT_PLAUSIBLE:
             return "; ".join(self.against)
+        if self.verdict == AT_EDGE:
+            return "; ".join(filter(None, (*self.against, self.why_not_known)))
         if self.verdict == NOT_KNOWN:
             return self.why_not_known
         return "; ".join(
@@ -262,13 +267,22 @@ def _judge(facts: Facts) -> Plausibility:
         for each in part(facts)
         if facts.movement.name in asked[each.criterion].get("movements", [facts.movement.name])
     ]
-    muscle_set = "" if "model_file" in facts.result.attrs else choice_name(facts.result, "muscle_database")
+    muscle_set = (
+        ""
+        if "model_file" in facts.result.attrs
+        else choice_name(facts.result, "muscle_database").removesuffix(".toml")
+    )
     in_use = (muscle_set, text(facts.result, "cost"))
     return Plausibility(facts.movement, tuple(facts.legs), tuple(found), in_use)
 
 
 def with_uncertainty(result: xr.Dataset, found: xr.Dataset) -> xr.Dataset:
-    """The same with the uncertainty of its peak contact forces, what `uncertainty` returned, judged by it."""
+    """The same with the uncertainty of its peak contact forces, what `uncertainty` returned, judged by it.
+
+    Of fewer samples than FEWEST_SAMPLES the result stays as it is, for their spread may be anything.
+    """
+    if found.attrs["samples"] - found.attrs["failed_samples"] < FEWEST_SAMPLES:
+        return result
     joints = [str(joint) for joint in result["joint"].values]
     peaks = UncertaintyFacts(found).contact
     own = [at.sd if (at := peaks.get(joint)) is not None else np.nan for joint in joints]

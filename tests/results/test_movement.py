@@ -104,6 +104,11 @@ def test_a_curb_is_not_level_ground(rise):
     # the body stays at its height, and the feet stand at two: over a threshold with the knee bent
     assert name(*STEPS, ahead=ON, width=0.2, reach=TREAD, raised=up) == "unknown"
     assert name(*STEPS, height=0.9 + up, width=0.2, reach=TREAD) == "unknown"  # on a box, at its place
+    for height, expected in ((0.0, "walking"), (rise, "unknown")):  # of the plate of the left foot
+        data, place = motion(*STEPS, ahead=ON), np.zeros((COUNT, 2, 3))
+        place[:, 1, 2] = height
+        data["center_of_pressure"] = (("time", "side", "axis"), place)
+        assert movement(data).name == expected
     assert name(*STEPS, ahead=ON, height=0.9 + 0.1 * up, width=0.2, reach=TREAD, raised=0.1 * up) == "walking"
 
 
@@ -210,6 +215,13 @@ def test_a_run_and_a_walk_as_recordings(tmp_path):
     for option, expected in (("walk", "walking"), ("run", "running")):
         trial = synthetic_recording(tmp_path / option, motion=option, truth=False)
         assert movement(ms.run(trial, side="both")).name == expected
+
+
+def test_a_curved_walk_as_a_recording(tmp_path):
+    """In exact balance round an arc: no peak of it is compared with those of straight walking."""
+    data = ms.run(synthetic_recording(tmp_path, turn_deg=90.0, strides=2, truth=False))
+    assert data["plausible"].attrs["movement"] == "turning"
+    assert (data["plausible"] == 0).all()
 
 
 def test_the_trial_file_may_state_it(tmp_path):

@@ -191,6 +191,11 @@ def test_reserves_and_emg():
     assert judged(data).against[0] == judged(data).failed[0].sentence
     assert judged(data).use and judge(Facts(data)).verdict == WITH_CARE
     assert failed(data.assign_attrs(cost="emg_tracking")) == set()
+    # also where no contact force can be compared, and that is said
+    unknown = data.assign_attrs(movement="other")
+    assert judged(unknown).verdict == AT_EDGE
+    for said in (judged(unknown).reason, summary(unknown), top.usability(Facts(unknown))[1]):
+        assert judged(unknown).why_not_known in said
     # together with another one it speaks against the result
     tripled = data.assign(joint_reaction=3.0 * data["joint_reaction"])
     assert failed(tripled) == {"emg", "contact"} and judged(tripled).verdict == NOT_PLAUSIBLE
@@ -253,6 +258,8 @@ def test_the_page_has_every_range():
                     f"| {in_vivo()['words'][name]} | {joint} | {measured(joint, movement).words} | {speed} |"
                 )
                 assert row in page
+    own = in_vivo()["own_uncertainty"]
+    assert f"{own['hip']:g} body weights at the hip and {own['knee']:g} at" in " ".join(page.split())
 
 
 def test_the_instrumented_knee_lies_in_its_range(instrumented_knee):
@@ -416,7 +423,10 @@ def test_a_result_with_uncertainty_holds_it(stride):
         contact_force_mean=(("time", "joint"), force),
         contact_force_sd=(("time", "joint"), 0.1 * force),
     )
-    own = with_uncertainty(stride, found)
+    for samples, failed_ones in ((10, 0), (60, 20)):
+        few = found.assign_attrs(samples=samples, failed_samples=failed_ones)
+        assert "contact_peak_sd" not in with_uncertainty(stride, few)
+    own = with_uncertainty(stride, found.assign_attrs(samples=60, failed_samples=2))
     for joint in ("hip_r", "knee_l"):
         assert float(own["contact_peak_sd"].sel(joint=joint)) == pytest.approx(0.1 * peaks[joint].newton)
     assert "plausible" in own and own["contact_peak_sd"].attrs["units"] == "N"

@@ -178,7 +178,8 @@ def _plausibility(facts: Facts) -> list[str]:
     judged = plausibility(facts)
     if judged.verdict in (NOT_PLAUSIBLE, AT_EDGE):
         label = judged.label.upper() if judged.verdict == NOT_PLAUSIBLE else judged.label
-        return [f"{label}; {judged.movement_words}"]
+        unknown = judged.why_not_known if judged.verdict == AT_EDGE else ""
+        return [f"{label}; {judged.movement_words}", *([unknown] if unknown else [])]
     first = f"{judged.label}; {judged.movement_words}"
     return [f"{first}: {judged.why_not_known}" if judged.why_not_known else first]
 
@@ -228,7 +229,7 @@ def _pelvis_residual(facts: Facts) -> str:
         return "not known: both feet were measured in no frame"
     bound = facts.result.attrs.get("balance_limit")
     limit = "" if bound is None else f" (limit {_plain(100.0 * bound, 2)} %)"
-    large = [
+    beyond = [
         f"; {each.sentence}"
         for each in plausibility(facts).comparisons
         if each.criterion == "residual" and each.verdict != PLAUSIBLE
@@ -236,7 +237,7 @@ def _pelvis_residual(facts: Facts) -> str:
     return (
         f"force: peak {_plain(size.peak_percent, 2)} %, rms {_plain(size.rms_percent, 2)} % of body weight{limit}; "
         f"moment: peak {_plain(size.peak_moment, 3)} N m, rms {_plain(size.rms_moment, 3)} N m"
-        + "".join(large)
+        + "".join(beyond)
     )
 
 
