@@ -72,7 +72,8 @@ from musclesolve.recording.plates.foot_contacts import EDGE, FAST, HIGH, LOW, SL
 from musclesolve.recording.schema import Document
 from musclesolve.recording.trial.model_trial import ModelTrial
 from musclesolve.recording.trial.recording_checks import check_sides
-from musclesolve.results.finding import Finding, sorted_findings
+from musclesolve.results.finding import Finding
+from musclesolve.results.judgement import sorted_findings
 from musclesolve.sharing.status import Status, is_solved
 
 FILLING = "too few samples for the filter yet"

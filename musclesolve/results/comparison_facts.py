@@ -44,7 +44,10 @@ class ComparisonFacts:
     @cached_property
     def under(self) -> dict[str, Facts]:
         """The facts under each cost."""
-        return {str(name): Facts(self.comparison.sel(cost=name)) for name in self.comparison["cost"].values}
+        return {
+            name: Facts(self.comparison.sel(cost=name).assign_attrs(cost=name))
+            for name in map(str, self.comparison["cost"].values)
+        }
 
     @property
     def costs(self) -> list[str]:
