@@ -57,6 +57,8 @@ from musclesolve.errors import InputError, MuscleSolveError, PoseError
 
 _KEY_FRAMES = 10  # Every so many frames one is found from the standing pose
 
+_PASSES = 6  # At most so many times is the motion asked for what straight hinges do not show
+
 _SUSPECT = 0.5
 """Angle between the base as found from neighbors and as its own points show it that is looked into [rad]."""
 
@@ -128,9 +130,17 @@ def fit_pose(
         if rest is not None or not every.hinges:
             given = every if rest is None else replace(every, rest=rest)
             return fit_of(given, given.converge(pose, tolerance, max_iterations))
-        for _ in range(2):  # once more from where the first time led, lest it matter where it began
+        drawn, changed = every, np.inf
+        for _ in range(
+            _PASSES
+        ):  # what the points show of a rotation is seen from a pose: again from where that led
+            if changed < tolerance:
+                break
+            before = drawn.rest
             drawn, begin = every.with_hinges(pose, time)
             pose = drawn.converge(begin, tolerance, max_iterations)
+            weighed = (before.angles - drawn.rest.angles)[drawn.rest.weights > 0.0]
+            changed = np.abs(weighed).max(initial=0.0)
         return fit_of(drawn, pose)
 
     if start is not None:

@@ -58,7 +58,7 @@ class Hinge:
 
     first, rotation, bend: the degrees of freedom of the first axis of the joint before the body, of the rotation of the
     body about its long axis, and of the hinge; twist: that of the rotation about the long axis beyond the
-    hinge, None where the model has none. near, far: from- and to-slot of the long axes of the two bodies; reach: length
+    hinge, None where none is free. near, far: from- and to-slot of the long axes of the two bodies; reach: length
     of the far one [m]; rest: the arm on which the rotation is drawn to its place [m].
     """
 
@@ -89,7 +89,7 @@ def straight_hinges(model: Model, free: Mask, drawn: Mask) -> list[Hinge]:
         straight = lines_of(model.standing[None], np.array([near, far]))[0]
         if np.linalg.norm(np.cross(*straight)) > 1e-9:  # bent while the coordinate is zero
             continue
-        twists = [j for j, other in enumerate(topology.dofs) if other.parent == hinge.child]
+        twists = [j for j, other in enumerate(topology.dofs) if other.parent == hinge.child and free[j]]
         twists = [j for j in twists if topology.slots_of(topology.dofs[j].axis) == far]
         before = {other.child: j for j, other in enumerate(topology.dofs) if other.pivot == dof.pivot}
         first = k
