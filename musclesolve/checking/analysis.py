@@ -30,7 +30,7 @@ from musclesolve.recording.trial.analysed_range import finds_range
 from musclesolve.recording.trial.model_trial import read_model_trial
 from musclesolve.recording.trial.recording_checks import check_cutoff, check_heading, check_size
 from musclesolve.recording.trial.trial_file import ranged, read_recording, recorded_range
-from musclesolve.results.finding import Finding, Severity, Where, finding
+from musclesolve.results.finding import Cost, Finding, Severity, Where, finding
 
 # The tests of plates that the analysis makes, and what they find.
 PLATE_CODES = {
@@ -140,7 +140,12 @@ def analysed_range(case: Case) -> Iterator[Finding]:
 # Too little to measure a subject on [s].
 SHORTEST = 0.2
 # Why a motion cannot be that of the subject, and what that finds.
-MOTION_CODES = {"jump": "joint_leap", "foot": "foot_displaced", "inconsistent": "inconsistent_motion"}
+MOTION_CODES = {
+    "jump": "joint_leap",
+    "ambiguous": "pose_ambiguous",
+    "foot": "foot_displaced",
+    "inconsistent": "inconsistent_motion",
+}
 # What a refusal is about by its place in the trial file.
 PLACE_CODES = {"[filter]": "cutoff", "mass_kg": "mass", "stature_m": "stature"}
 # Faults of markers and of their filter that make points of one body move apart.
@@ -231,8 +236,10 @@ def _consistent(case: Case, body: Anatomy) -> Iterator[Finding]:
     implausible = []
     for warning in recorded.warnings(case.trial.mapping, case.trial.consistency.method):
         severity: Severity = "error" if warning.invalid else "warning"
-        place = Where(times=warning.times)
-        implausible.append(Finding(MOTION_CODES[warning.kind], severity, warning.what, warning.remedy, place))
+        place = Where(markers=warning.markers, times=warning.times)
+        cost = None if warning.residual is None else Cost(warning.residual, "body weights", "the pelvis")
+        code = MOTION_CODES[warning.kind]
+        implausible.append(Finding(code, severity, warning.what, warning.remedy, place, cost=cost))
     yield from implausible
     yield from plates_out_of_balance(case.with_findings(implausible), recorded)
 

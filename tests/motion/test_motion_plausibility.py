@@ -9,11 +9,21 @@ import numpy as np
 import pytest
 
 import musclesolve as ms
+from musclesolve.constants import STANDARD_GRAVITY
+from musclesolve.dynamics.inverse.inverse_dynamics import projected_moments
 from musclesolve.dynamics.kinematics.motion_derivatives import differentiate
 from musclesolve.motion import motion_plausibility as plausibility
-from musclesolve.motion.motion_plausibility import FOOT_LIMIT, REACH, balanced, foot_warnings, jumps, steady
+from musclesolve.motion.motion_plausibility import (
+    BALANCE_LIMIT,
+    FOOT_LIMIT,
+    REACH,
+    balanced,
+    foot_warnings,
+    jumps,
+    steady,
+)
 from musclesolve.pipeline.mechanics import Mechanics, mechanics
-from musclesolve.recording.data import ConsistencyOptions, Trial
+from musclesolve.recording.data import SIDES, ConsistencyOptions, Trial
 from musclesolve.recording.trial.trial_file import read_trial
 from musclesolve.results.dataset import frame_validity as frames
 from musclesolve.results.tables.run_summary import summary
@@ -57,6 +67,40 @@ def test_a_leg_that_leaps_is_told_with_joint_time_and_markers(stride: tuple[Tria
     assert "knee_lateral_l (" in warning.remedy and "_r" not in warning.remedy
     lost = np.flatnonzero(~steady(broken.joint_rotations, time))
     assert lost.tolist() == list(range(30 - REACH, 30 + REACH))
+
+
+@pytest.mark.parametrize("side", SIDES)
+def test_an_arm_that_turns_over_is_reported_with_markers_and_cost(
+    stride: tuple[Trial, Mechanics], side: str
+) -> None:
+    """The other pose of the same shoulder, elbow and wrist: (phi + 180, -theta), in one frame."""
+    trial, recorded = stride
+    model, time, coordinates = recorded.model, recorded.motion.time, recorded.motion.coordinates.copy()
+    coordinates[30, model.dof(f"shoulder_internal_rotation_{side}")] += np.pi
+    coordinates[30, model.dof(f"elbow_flexion_{side}")] *= -1.0
+    coordinates[30, model.dof(f"forearm_pronation_{side}")] -= np.pi
+    slots = [model.slot(f"{name}_{side}") for name in ("shoulder", "elbow", "wrist", "hand_radial")]
+    broken = replace(recorded, motion=differentiate(model, time, coordinates))
+    np.testing.assert_allclose(broken.motion.q[:, slots], recorded.motion.q[:, slots], atol=1e-9)
+    (warning,) = broken.warnings(trial.mapping, trial.consistency.method)
+    assert warning.kind == "ambiguous" and not warning.invalid
+    assert warning.times == ((time[29], time[31]),)
+    assert np.pi - broken.hidden_rotations[side].max() < np.radians(5.0)
+    assert f"elbow_lateral_{side}" in warning.markers and f"wrist_{side}" in warning.markers
+    joints, weight = model.tree.joint_count, model.mass.total * STANDARD_GRAVITY
+    lacking = projected_moments(model, broken.motion, broken.wrenches)[:, joints : joints + 3]
+    greatest = np.linalg.norm(lacking, axis=1).max() / weight
+    assert warning.residual == pytest.approx(greatest, rel=0.01) and greatest > BALANCE_LIMIT
+
+
+def test_an_arm_that_is_thrown_is_seen_to_rotate(stride: tuple[Trial, Mechanics]) -> None:
+    """The forearm of a bent elbow shows how the upper arm rotates, however fast."""
+    trial, recorded = stride
+    model, time, coordinates = recorded.model, recorded.motion.time, recorded.motion.coordinates.copy()
+    coordinates[:, model.dof("elbow_flexion_r")] = 0.5 * np.pi
+    coordinates[30:, model.dof("shoulder_internal_rotation_r")] += np.radians(90.0)
+    thrown = replace(recorded, motion=differentiate(model, time, coordinates))
+    assert thrown.warnings(trial.mapping, trial.consistency.method) == []
 
 
 def test_how_far_a_joint_may_turn_depends_on_the_time_it_has() -> None:
