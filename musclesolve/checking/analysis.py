@@ -27,7 +27,7 @@ from musclesolve.recording.plates.plate_checks import check_any_load, plate_erro
 from musclesolve.recording.trial.analysed_range import finds_range
 from musclesolve.recording.trial.recording_checks import check_cutoff, check_heading, check_size
 from musclesolve.recording.trial.trial_file import ranged, recorded_range
-from musclesolve.results.finding import Finding, Severity, Where, finding
+from musclesolve.results.finding import Cost, Finding, Severity, Where, finding
 
 # The tests of plates that the analysis makes, and what they find.
 PLATE_CODES = {
@@ -204,8 +204,9 @@ def _consistent(case: Case, body: Anatomy) -> Iterator[Finding]:
     implausible = []
     for warning in recorded.warnings(case.trial.mapping, case.trial.consistency.method):
         severity: Severity = "error" if warning.invalid else "warning"
-        place = Where(times=warning.times)
-        implausible.append(Finding(warning.code, severity, warning.what, warning.remedy, place))
+        place = Where(markers=warning.markers, times=warning.times)
+        cost = None if warning.residual is None else Cost(warning.residual, "body weights", "the pelvis")
+        implausible.append(Finding(warning.code, severity, warning.what, warning.remedy, place, cost=cost))
     yield from implausible
     yield from plates_out_of_balance(case.with_findings(implausible), recorded)
 

@@ -450,7 +450,8 @@ class Live:
             pose = Pose.of(coordinates[None])
         else:
             start = Pose(near[None, :-6], near[None, -6:-3], base[None])
-            pose = nearest.converge(start, 1e-8, 60)
+            # What the markers do not show stays as it was.
+            pose = nearest.going_on(start, 1.0 / self.rate).converge(start, 1e-8, 60)
             cardan = np.ravel(to_cardan(pose.rotation))
             coordinates = np.concatenate([pose.angles[0], pose.position[0], cardan])
             turns = np.round((coordinates - near) / (2.0 * np.pi))

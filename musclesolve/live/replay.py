@@ -16,7 +16,7 @@ from musclesolve._util.arrays import Array
 from musclesolve._util.progress import Progress, no_progress
 from musclesolve.checking.examination import findings_of
 from musclesolve.dynamics.kinematics.motion_derivatives import motion_from
-from musclesolve.dynamics.kinematics.pose_fit import Fit
+from musclesolve.dynamics.kinematics.pose_fit import Fit, Rest
 from musclesolve.errors import InputError
 from musclesolve.live.live import Frame, Live
 from musclesolve.live.stream import Sample
@@ -204,7 +204,10 @@ def result_of(replayed: Replay) -> xr.Dataset:
             reactions.append(
                 GroundReaction(side, force, moment, center_of_pressure(force, moment, float(height)))
             )
-    fit = Fit(coordinates, motion.q, replayed.stacked("shift", frames), first.fit.points, first.fit.locked)
+    joints = coordinates[:, : model.tree.joint_count]
+    rest = Rest(joints, np.zeros_like(joints))
+    shift = replayed.stacked("shift", frames)
+    fit = Fit(coordinates, motion.q, shift, first.fit.points, rest, first.fit.locked)
     placed, turned = (
         {name: motion.q[:, model.slot(name)] for name in names}
         for names in (first.measured.points, first.measured.directions)

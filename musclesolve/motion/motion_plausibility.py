@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -33,17 +33,31 @@ SHOWN_BY = {
     "ankle": ("shank_wand", "ankle_lateral", "ankle_medial", "ankle_center", "heel", "toe"),
 }
 """Landmarks that determine the segments at a joint; from the hip downwards."""
+ARM_SHOWN_BY = (
+    "shoulder",
+    "shoulder_center",
+    "elbow_lateral",
+    "elbow_medial",
+    "wrist",
+    "hand_radial",
+    "hand_ulnar",
+)
+"""Landmarks that determine an arm."""
 
 
 @dataclass(frozen=True)
 class MotionWarning:
     """Why a motion, or a part of it, is not plausible."""
 
-    code: str  # of its finding: "joint_leap", "foot_displaced" or "inconsistent_motion"
+    code: str  # of its finding: "joint_leap", "pose_ambiguous", "foot_displaced" or "inconsistent_motion"
     what: str  # what is wrong, with numbers and times
     remedy: str  # how to fix it
     invalid: bool  # whether there are frames that are not valid
     times: tuple[tuple[float, float], ...]  # first and last time of each stretch [s]
+    markers: tuple[str, ...] = ()  # that determine what is not plausible
+    residual: float | None = (
+        None  # largest force that the pelvis lacks there, beyond what is usual [body weights]
+    )
 
     def __str__(self) -> str:
         """Return both as a sentence."""
@@ -161,6 +175,45 @@ def jump_warnings(
             + "; forces and moments around this time are not usable"
         )
         warnings.append(MotionWarning("joint_leap", what, remedy, True, stretches))
+    return warnings
+
+
+def ambiguous_warnings(
+    mapping: Mapping[str, Mapping[str, float]],
+    hidden: Mapping[str, Array],
+    time: Array,
+    lacking: Callable[[], Array],
+) -> list[MotionWarning]:
+    """Return a warning for every arm that rotates about its long axis faster than any joint while its markers do not.
+
+    hidden: by side, the angle (T-1,) [rad] by which the upper arm rotates between frames beyond what the lines of arm
+    and forearm do; lacking: returns the residual force at the pelvis (T,) [body weights].
+    """
+    warnings = []
+    for side in SIDES:
+        jumping = jumps(hidden[side], np.diff(time))
+        if not jumping.any():
+            continue
+        landmarks = [name for part in ARM_SHOWN_BY if (name := f"{part}_{side}") in mapping]
+        markers = tuple(dict.fromkeys(marker for name in landmarks for marker in mapping[name]))
+        spoiled, residual = ~steady({side: hidden[side]}, time), lacking()
+        usual = float(np.nanmedian(residual[~spoiled])) if np.isfinite(residual[~spoiled]).any() else 0.0
+        seen = residual[spoiled & np.isfinite(residual)]
+        stretches = tuple((float(time[first]), float(time[stop])) for first, stop in true_runs(jumping))
+        first, last = stretches[0]
+        more = f" and {len(stretches) - 1} times more" if len(stretches) > 1 else ""
+        limit = max(float(np.degrees(FASTEST * np.median(np.diff(time)))), float(np.degrees(LEAST_JUMP)))
+        what = (
+            f"from {first:.3f} to {last:.3f} s{more} the {SIDE_NAMES[side]} upper arm rotates about its long axis by "
+            f"{np.degrees(hidden[side].max()):.0f} degrees from one frame to the next while its markers hardly move, "
+            f"expected is less than {limit:.0f}: near a straight elbow they show two poses"
+        )
+        remedy = (
+            f"check {', '.join(markers)} around this time; a medial marker at the elbow, or a range without these "
+            "times ([time]), leaves one pose"
+        )
+        rise = float(seen.max() - usual) if seen.size else None
+        warnings.append(MotionWarning("pose_ambiguous", what, remedy, False, stretches, markers, rise))
     return warnings
 
 

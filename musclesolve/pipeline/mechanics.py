@@ -29,6 +29,7 @@ from musclesolve.motion.ground_reaction import GroundReaction, ground_reactions
 from musclesolve.motion.motion_plausibility import (
     MotionValidity,
     MotionWarning,
+    ambiguous_warnings,
     balance_limit,
     consistency_warnings,
     foot_warnings,
@@ -74,6 +75,25 @@ class Mechanics:
                 rotations[f"{joint}_{side}"] = angle_between(relative[:-1], relative[1:])
         return rotations
 
+    @cached_property
+    def hidden_rotations(self) -> dict[str, Array]:
+        """Angle by which each upper arm rotates in the thorax between frames, beyond what the lines of arm and forearm
+        rotate, (T-1,) [rad] by side.
+        """
+        rotations: dict[str, Array] = {}
+        q = self.motion.q
+        for side in SIDES:
+            bodies = np.array([self.model.body(name) for name in ("thorax", f"upper_arm_{side}")])
+            thorax, arm = np.moveaxis(self.model.rigid_bodies.subset(bodies).rotation(q), 1, 0)
+            in_thorax = np.swapaxes(thorax, 1, 2)
+            turned = angle_between(in_thorax[:-1] @ arm[:-1], in_thorax[1:] @ arm[1:])
+            places = [self.model.slot(f"{name}_{side}") for name in ("shoulder", "elbow", "wrist")]
+            lines = np.diff(q[:, places], axis=1) @ thorax
+            lines /= np.linalg.norm(lines, axis=2, keepdims=True)
+            seen = 2.0 * np.arcsin(np.minimum(0.5 * np.linalg.norm(np.diff(lines, axis=0), axis=2), 1.0))
+            rotations[side] = np.maximum(turned - seen.max(axis=1), 0.0)
+        return rotations
+
     @property
     def marker_residual(self) -> Array:
         """Distance of the consistent motion from each of `fit.points` in the frames of the motion, (T, n) [m]."""
@@ -97,12 +117,19 @@ class Mechanics:
         motion = (self.joint_rotations, self.motion.time, self.fit.points, self.marker_residual)
         return MotionValidity.of(*motion, residual, self.balance_limit, self.constraint_violation)
 
+    def _lacking(self) -> Array:
+        """Residual force at the pelvis (T,) [body weights]; it counts a foot that was not measured as unloaded."""
+        joints, weight = self.model.tree.joint_count, self.model.mass.total * STANDARD_GRAVITY
+        moments = projected_moments(self.model, self.motion, self.wrenches)
+        return np.asarray(np.linalg.norm(moments[:, joints : joints + 3], axis=1) / weight)
+
     def warnings(self, mapping: Mapping[str, Mapping[str, float]], method: str) -> list[MotionWarning]:
         """Why the consistent motion, or a part of it, is not plausible; causes first."""
         time = self.motion.time
         return [
             *consistency_warnings(self.constraint_violation, time),
             *jump_warnings(mapping, self.joint_rotations, time),
+            *ambiguous_warnings(mapping, self.hidden_rotations, time, self._lacking),
             *foot_warnings(self.fit.points, self.marker_residual, time, method),
         ]
 

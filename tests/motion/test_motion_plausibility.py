@@ -9,11 +9,21 @@ import numpy as np
 import pytest
 
 import musclesolve as ms
+from musclesolve.constants import STANDARD_GRAVITY
+from musclesolve.dynamics.inverse.inverse_dynamics import projected_moments
 from musclesolve.dynamics.kinematics.motion_derivatives import differentiate
 from musclesolve.motion import motion_plausibility as plausibility
-from musclesolve.motion.motion_plausibility import FOOT_LIMIT, REACH, balanced, foot_warnings, jumps, steady
+from musclesolve.motion.motion_plausibility import (
+    BALANCE_LIMIT,
+    FOOT_LIMIT,
+    REACH,
+    balanced,
+    foot_warnings,
+    jumps,
+    steady,
+)
 from musclesolve.pipeline.mechanics import Mechanics, mechanics
-from musclesolve.recording.data import ConsistencyOptions, Trial
+from musclesolve.recording.data import SIDES, ConsistencyOptions, Trial
 from musclesolve.recording.trial.trial_file import read_trial
 from musclesolve.results.dataset import frame_validity as frames
 from musclesolve.results.tables.run_summary import summary
@@ -50,13 +60,47 @@ def test_a_leg_that_leaps_is_told_with_joint_time_and_markers(stride: tuple[Tria
     coordinates[30:, recorded.model.dof("hip_internal_rotation_l")] += np.radians(80.0)
     broken = replace(recorded, motion=differentiate(recorded.model, time, coordinates))
     (warning,) = broken.warnings(trial.mapping, trial.consistency.method)
-    assert warning.kind == "jump" and warning.invalid
+    assert warning.code == "joint_leap" and warning.invalid
     assert warning.times == ((time[29], time[30]),)
     assert f"left leg jumps from {time[29]:.3f} to {time[30]:.3f} s" in warning.what
     assert "the hip rotates by 8" in warning.what and "knee rotates" not in warning.what
     assert "knee_lateral_l (" in warning.remedy and "_r" not in warning.remedy
     lost = np.flatnonzero(~steady(broken.joint_rotations, time))
     assert lost.tolist() == list(range(30 - REACH, 30 + REACH))
+
+
+@pytest.mark.parametrize("side", SIDES)
+def test_an_arm_that_turns_over_is_reported_with_markers_and_cost(
+    stride: tuple[Trial, Mechanics], side: str
+) -> None:
+    """The other pose of the same shoulder, elbow and wrist: (phi + 180, -theta), in one frame."""
+    trial, recorded = stride
+    model, time, coordinates = recorded.model, recorded.motion.time, recorded.motion.coordinates.copy()
+    coordinates[30, model.dof(f"shoulder_internal_rotation_{side}")] += np.pi
+    coordinates[30, model.dof(f"elbow_flexion_{side}")] *= -1.0
+    coordinates[30, model.dof(f"forearm_pronation_{side}")] -= np.pi
+    slots = [model.slot(f"{name}_{side}") for name in ("shoulder", "elbow", "wrist", "hand_radial")]
+    broken = replace(recorded, motion=differentiate(model, time, coordinates))
+    np.testing.assert_allclose(broken.motion.q[:, slots], recorded.motion.q[:, slots], atol=1e-9)
+    (warning,) = broken.warnings(trial.mapping, trial.consistency.method)
+    assert warning.code == "pose_ambiguous" and not warning.invalid
+    assert warning.times == ((time[29], time[31]),)
+    assert np.pi - broken.hidden_rotations[side].max() < np.radians(5.0)
+    assert f"elbow_lateral_{side}" in warning.markers and f"wrist_{side}" in warning.markers
+    joints, weight = model.tree.joint_count, model.mass.total * STANDARD_GRAVITY
+    lacking = projected_moments(model, broken.motion, broken.wrenches)[:, joints : joints + 3]
+    greatest = np.linalg.norm(lacking, axis=1).max() / weight
+    assert warning.residual == pytest.approx(greatest, rel=0.01) and greatest > BALANCE_LIMIT
+
+
+def test_an_arm_that_is_thrown_is_seen_to_rotate(stride: tuple[Trial, Mechanics]) -> None:
+    """The forearm of a bent elbow shows how the upper arm rotates, however fast."""
+    trial, recorded = stride
+    model, time, coordinates = recorded.model, recorded.motion.time, recorded.motion.coordinates.copy()
+    coordinates[:, model.dof("elbow_flexion_r")] = 0.5 * np.pi
+    coordinates[30:, model.dof("shoulder_internal_rotation_r")] += np.radians(90.0)
+    thrown = replace(recorded, motion=differentiate(model, time, coordinates))
+    assert thrown.warnings(trial.mapping, trial.consistency.method) == []
 
 
 def test_how_far_a_joint_may_turn_depends_on_the_time_it_has() -> None:
@@ -69,7 +113,7 @@ def test_a_displaced_foot_is_told_and_beyond_the_limit_not_valid(mm: float, says
     shift = np.zeros((5, 6))
     shift[1:3, 3:] = 0.001 * mm
     found = foot_warnings(POINTS, shift, np.arange(5.0), "nearest")
-    assert [warning.kind for warning in found] == ([] if says is None else ["foot"])
+    assert [warning.code for warning in found] == ([] if says is None else ["foot_displaced"])
     for warning in found:
         assert says in warning.what and f"left foot lies up to {mm} mm" in warning.what
         assert warning.times == ((1.0, 2.0),) and warning.invalid == (0.001 * mm > FOOT_LIMIT)
@@ -86,7 +130,7 @@ def test_feet_of_the_recorded_walk(
         == []
     )
     driven = replace(recorded_walk_trial, consistency=ConsistencyOptions("joint_angles", "constraints"))
-    assert [warning.kind for warning in warnings_of(driven)] == ["foot"] * 2
+    assert [warning.code for warning in warnings_of(driven)] == ["foot_displaced"] * 2
     file = tmp_path / "driven.toml"
     text = recorded_walk_trial.path.read_text(encoding="utf-8")
     file.write_text(text + '\n[consistency]\nmethod = "joint_angles"\n', encoding="utf-8")

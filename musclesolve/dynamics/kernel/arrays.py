@@ -185,13 +185,12 @@ class TreeArrays(NamedTuple):
 
 
 class TargetArrays(NamedTuple):
-    """What n targets are, which speeds are free (f) and how much angles are drawn to zero: see `NearestPose`."""
+    """What n targets are, and which speeds are free (f): see `NearestPose`."""
 
     slot: Indices  # (n,)
     point: Mask  # (n,)
     weight: Array  # (n,)
     free: Indices  # (f,)
-    rest: Array  # (K+6,)
 
 
 class PoseWork(NamedTuple):

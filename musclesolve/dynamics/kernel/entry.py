@@ -73,7 +73,7 @@ _ROWS = _tuple(RowArrays, "i2 i2 r1 i1 i1 r1 r2 i1 i1 i1")
 _STATE = _tuple(State, "r2 r2 r2 r1 r1")
 _SOLVED = _tuple(Solved, "r2 r1 r1 r3 r1 r1 r1 r1 r1 r2")
 _TREE = _tuple(TreeArrays, "i1 i1 i1 i1 i2 r2 r2 r2 i1 r2 r2")
-_TARGETS = _tuple(TargetArrays, "i1 b1 r1 i1 r1")
+_TARGETS = _tuple(TargetArrays, "i1 b1 r1 i1")
 _POSE_WORK = _tuple(PoseWork, "r3 r2 r2 r2 r2 r2 r2 r2 r1 r1 r2 r2 r1 r1 r1 r1 r2")
 _ROW, _MATRIX, _CUBE = (types.Array(types.float64, axes, "C") for axes in (1, 2, 3))
 
@@ -136,12 +136,12 @@ def solve(state, rows, out, kind):
     return constrained(state, rows, out, kind)
 
 
-def nearest(tree, targets, values, poses, limits, work, largest):
+def nearest(tree, targets, values, rests, poses, limits, work, largest):
     """Steps to the nearest pose of every frame: `find_nearest`; poses: angles, positions and rotations of the base."""
     angles, position, base = poses
     for t in range(largest.size):
-        pose = angles[t], position[t], base[t]
-        largest[t] = find_nearest(tree, targets, values[t], *pose, limits, work)
+        pose, rest = (angles[t], position[t], base[t]), (rests[0][t], rests[1][t])
+        largest[t] = find_nearest(tree, targets, values[t], rest, *pose, limits, work)
 
 
 def equate(tree, targets, speeds, seen, near, work, equations):
@@ -229,7 +229,8 @@ PUSH = _on_disk(push, _PAIR, _BODIES, _MOTIONS, types.intp, _MATRIX, _MATRIX)
 RESIST = _on_disk(resist, _PAIR, _BODIES, _MOTIONS, _JOINTS, types.Tuple([_STOPS, _CONES]), _MATRIX, _MATRIX)
 SOLVE = _on_disk(solve, _STATE, _ROWS, _SOLVED, types.intp)
 _POSES = types.Tuple([_MATRIX, _MATRIX, _CUBE])
-NEAREST = _on_disk(nearest, _TREE, _TARGETS, _CUBE, _POSES, _ROW, _POSE_WORK, _ROW)
+_RESTS = types.UniTuple(_MATRIX, 2)
+NEAREST = _on_disk(nearest, _TREE, _TARGETS, _CUBE, _RESTS, _POSES, _ROW, _POSE_WORK, _ROW)
 _FOUR = types.Array(types.float64, 4, "C")
 _PLACED_TREE = _tuple(PlacedTree, "r3 r2 r2")
 PLACE_TREE = _on_disk(place_tree, _TREE, _POSES, types.intp, _CUBE, _FOUR, _PLACED_TREE)

@@ -80,8 +80,12 @@ def place_frames(tree, angles, position, base, work):
 
 
 @compiled
-def find_misfit(tree, targets, values, angles, rest, work):
-    """Place the targets, (n, 3) in work.place, and return the sum of weighted squares [m2]."""
+def find_misfit(tree, targets, values, rest, angles, work):
+    """Place the targets, (n, 3) in work.place, and return the sum of weighted squares [m2].
+
+    rest: the angles (K,) [rad] to which angles are drawn, and the weights (K,) [m2] by which they are.
+    """
+    towards, weight = rest
     total = 0.0
     for n in range(targets.slot.size):
         s = targets.slot[n]
@@ -93,7 +97,7 @@ def find_misfit(tree, targets, values, angles, rest, work):
             work.place[n, x] = at
             total += targets.weight[n] * (values[n, x] - at) * (values[n, x] - at)
     for k in range(angles.size):
-        total += rest[k] * angles[k] * angles[k]
+        total += weight[k] * (angles[k] - towards[k]) * (angles[k] - towards[k])
     return total
 
 
@@ -259,16 +263,17 @@ def move_pose(tree, angles, position, base, work):
 
 
 @compiled
-def find_nearest(tree, targets, values, angles, position, base, limits, work):
+def find_nearest(tree, targets, values, rest, angles, position, base, limits, work):
     """Steps from a pose to the nearest one, in place; the length of the last step that was taken [rad or m].
 
-    Gauss-Newton from afar, Newton when near; steps are damped where the fit gets worse. limits: the length of a step
-    that ends the search, and the largest number of steps.
+    Gauss-Newton from afar, Newton when near; steps are damped where the fit gets worse. rest: as in `find_misfit`.
+    limits: the length of a step that ends the search, and the largest number of steps.
     """
     joints, free = tree.parent.size, targets.free
+    towards, weight = rest
     damping, largest = DAMPING, np.inf
     place_frames(tree, angles, position, base, work)
-    misfit = find_misfit(tree, targets, values, angles, targets.rest, work)
+    misfit = find_misfit(tree, targets, values, rest, angles, work)
     for _ in range(int(limits[1])):
         near = 1.0 if largest < NEAR else 0.0
         set_speeds(tree, position, work)
@@ -285,8 +290,8 @@ def find_nearest(tree, targets, values, angles, position, base, limits, work):
         for j in range(free.size):
             work.hessian[j, j] += damping
             if free[j] < joints:
-                work.hessian[j, j] += targets.rest[free[j]]
-                work.gradient[j] -= targets.rest[free[j]] * angles[free[j]]
+                work.hessian[j, j] += weight[free[j]]
+                work.gradient[j] -= weight[free[j]] * (angles[free[j]] - towards[free[j]])
         solve_in_place(work.hessian, work.gradient)
         for k in range(work.step.size):
             work.step[k] = 0.0
@@ -301,7 +306,7 @@ def find_nearest(tree, targets, values, angles, position, base, limits, work):
             length = max(length, abs(work.step[k]))
         move_pose(tree, angles, position, base, work)
         place_frames(tree, work.angles, work.position, work.base, work)
-        tried = find_misfit(tree, targets, values, work.angles, targets.rest, work)
+        tried = find_misfit(tree, targets, values, rest, work.angles, work)
         # Near the optimum the misfit no longer falls: what is left is round-off.
         if tried <= misfit * (1.0 + 1e-9) + 1e-18:
             for k in range(joints):
@@ -315,7 +320,7 @@ def find_nearest(tree, targets, values, angles, position, base, limits, work):
         else:
             largest, damping = np.inf, min(100.0 * damping, 1.0)
             place_frames(tree, angles, position, base, work)
-            find_misfit(tree, targets, values, angles, targets.rest, work)
+            find_misfit(tree, targets, values, rest, angles, work)
         # A short step of Gauss-Newton, which converges but linearly, does not show that the solution is as near.
         if near > 0.0 and largest < limits[0]:
             break

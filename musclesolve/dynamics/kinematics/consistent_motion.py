@@ -57,9 +57,10 @@ def drive_pose(
     Arguments and exceptions are those of `fit_pose`.
     """
     nearest = NearestPose.of(model, targets, time)
-    near = fit_pose(model, targets, time, tolerance, max_iterations, start).coordinates
+    near = fit_pose(model, targets, time, tolerance, max_iterations, start)
+    nearest = replace(nearest, rest=near.rest)
     plan = drive_plan(nearest)
-    poses = plan.poses(nearest, Pose.of(near), tolerance, max_iterations)
+    poses = plan.poses(nearest, Pose.of(near.coordinates), tolerance, max_iterations)
     angles = poses[0].angles.copy()
     for joint, solve in plan.shown.items():
         angles[:, joint] = poses[solve].angles[:, joint]

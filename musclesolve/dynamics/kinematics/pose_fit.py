@@ -36,6 +36,13 @@ from musclesolve._util.checks import check_array
 from musclesolve.dynamics.kernel.arrays import PlacedTree, PoseWork, TargetArrays
 from musclesolve.dynamics.kinematics.measured_targets import Targets
 from musclesolve.dynamics.kinematics.motion_derivatives import continuous_branch
+from musclesolve.dynamics.kinematics.straight_hinges import (
+    Bent,
+    Hinge,
+    shown_rotation,
+    stiffness,
+    straight_hinges,
+)
 from musclesolve.dynamics.model.joint_tree import Tree
 from musclesolve.dynamics.model.model import Model
 from musclesolve.dynamics.rotations import (
@@ -50,22 +57,37 @@ from musclesolve.errors import InputError, MuscleSolveError, PoseError
 
 _KEY_FRAMES = 10  # Every so many frames one is found from the standing pose
 
+_PASSES = 6  # At most so many times is the motion asked for what straight hinges do not show
+
 _SUSPECT = 0.5
 """Angle between the base as found from neighbors and as its own points show it that is looked into [rad]."""
+
+
+class Rest(NamedTuple):
+    """Angles (T, K) [rad] to which joint angles are drawn that the points do not show, and weights (T, K) [m2]."""
+
+    angles: Array
+    weights: Array
+
+    def frames(self, keep: slice | Indices | Mask) -> Rest:
+        """Those of some frames: a slice, a mask (T,) or indices."""
+        return Rest(*(array[keep] for array in self))
 
 
 @dataclass(frozen=True)
 class Fit:
     """The consistent motion: joint and base coordinates (T, K+6), poses q (T, N, 3), what the fit moved.
 
-    residual (T, n) [m]: how far each of the measured points (n) was moved. locked: degrees of freedom that no target
-    informs, held at zero. borrowed: those that `drive_pose` could not measure and has from the nearest pose.
+    residual (T, n) [m]: how far each of the measured points (n) was moved. rest: to which angles those that the points
+    do not show were drawn. locked: degrees of freedom that no target informs, held at zero. borrowed: those that
+    `drive_pose` could not measure and has from the nearest pose.
     """
 
     coordinates: Array
     q: Array
     residual: Array
     points: tuple[str, ...]
+    rest: Rest
     locked: tuple[str, ...]
     borrowed: tuple[str, ...] = ()
 
@@ -77,44 +99,71 @@ def fit_pose(
     tolerance: float = 1e-8,
     max_iterations: int = 60,
     start: Array | None = None,
+    rest: Rest | None = None,
 ) -> Fit:
     """Nearest consistent pose of every frame.
 
+    Where a straight hinge does not show how the body before it is rotated, the whole motion does (`straight_hinges`).
     Every tenth frame is found from the standing pose, the others from splines through those. A good start spares most
     of that; one that does not lead to a solution is ignored.
 
     Args:
         model: the model.
         targets: measured points and directions.
-        time: (T,) [s], to name frames by; their numbers are named without it.
+        time: (T,) [s], to name frames by and to know how fast joints rotate; without it frames are named by their
+            numbers and taken to be `USUAL_STEP` apart.
         tolerance: largest change of an angle [rad] or position [m] in the last step.
         max_iterations: largest number of steps.
         start: (T, K+6) coordinates near the solution, on which it does not depend.
+        rest: to which angles those that the points do not show are drawn, such as `Fit.rest`; found from the motion
+            unless given.
 
     Raises:
         InputError: no point of the base body was measured; a start of another shape.
         MuscleSolveError: frames that do not converge; says which, and which target is farthest off.
     """
-    frames, tree, every = len(targets.values), model.tree, NearestPose.of(model, targets, time)
+    frames, every = len(targets.values), NearestPose.of(model, targets, time)
     measured = _measured_base(model, targets)
+
+    def settled(pose: Pose) -> Fit:
+        """The fit from a pose near it."""
+        if rest is not None or not every.hinges:
+            given = every if rest is None else replace(every, rest=rest)
+            return fit_of(given, given.converge(pose, tolerance, max_iterations))
+        drawn, changed = every, np.inf
+        for _ in range(
+            _PASSES
+        ):  # what the points show of a rotation is seen from a pose: again from where that led
+            if changed < tolerance:
+                break
+            before = drawn.rest
+            drawn, begin = every.with_hinges(pose, time)
+            pose = drawn.converge(begin, tolerance, max_iterations)
+            weighed = (before.angles - drawn.rest.angles)[drawn.rest.weights > 0.0]
+            changed = np.abs(weighed).max(initial=0.0)
+        return fit_of(drawn, pose)
+
     if start is not None:
         start = check_array(start, "the start", (frames, len(every.free)), model.topology.dof_names)
         try:
-            pose = every.converge(Pose.of(start), tolerance, max_iterations)
+            fit = settled(Pose.of(start))
         except MuscleSolveError:
             pass
         else:
             # Where the base or a direction points away from where it was measured, the misfit is stationary too, but
             # not least: a start that is 180 degrees off ends there.
             directions = targets.slots >= model.topology.point_count
-            along = pose.q(tree)[:, targets.slots[directions]] * targets.values[:, directions]
-            turned = angle_between(pose.rotation, measured.rotation) > 0.5 * np.pi
+            along = fit.q[:, targets.slots[directions]] * targets.values[:, directions]
+            base = from_cardan(*fit.coordinates[:, -3:].T)
+            turned = angle_between(base, measured.rotation) > 0.5 * np.pi
             if not turned.any() and not (along.sum(axis=2) < 0.0).any():
-                return fit_of(every, pose)
+                return fit
 
     chosen = np.unique(np.append(np.arange(0, frames, _KEY_FRAMES), frames - 1))
     keys = every.frames(chosen)
     few = keys.converge(measured.frames(chosen), 1e-3, max_iterations)
+    keys, few = keys.with_hinges(few, None if time is None else time[chosen])
+    few = keys.converge(few, 1e-3, max_iterations)
     for k in range(1, len(chosen)):
         if np.abs(few.angles[k] - few.angles[k - 1]).max() > _JUMP:  # an arm bent the wrong way
             here = slice(k, k + 1)
@@ -128,13 +177,14 @@ def fit_pose(
         as_measured = measured._replace(angles=spread.angles).frames(suspect)
         nearer = some.misfit(as_measured) < some.misfit(between)
         spread.put(suspect, between.where(nearer, as_measured))
-    return fit_of(every, every.converge(spread, tolerance, max_iterations))
+    return settled(spread)
 
 
 def fit_of(nearest: NearestPose, pose: Pose, borrowed: Sequence[int] = ()) -> Fit:
     """A pose (T) as the solution for what was measured; `borrowed` by their places among the joints."""
     model, targets = nearest.model, nearest.targets
-    pose = pose._replace(angles=continuous_branch(model, pose.angles))
+    before = pose.angles
+    pose = pose._replace(angles=continuous_branch(model, before))
     q, _ = pose.placed(model)
     seen = targets.slots < model.topology.point_count
     return Fit(
@@ -142,6 +192,7 @@ def fit_of(nearest: NearestPose, pose: Pose, borrowed: Sequence[int] = ()) -> Fi
         q=q,
         residual=np.linalg.norm((q[:, targets.slots] - targets.values)[:, seen], axis=2),
         points=tuple(model.topology.coordinate_names[slot] for slot in targets.slots[seen]),
+        rest=nearest.rest._replace(angles=nearest.rest.angles + pose.angles - before),
         locked=tuple(model.topology.dof_names[k] for k in np.flatnonzero(~nearest.free)),
         borrowed=tuple(model.topology.dof_names[k] for k in borrowed),
     )
@@ -244,14 +295,14 @@ class Pose(NamedTuple):
 
 @dataclass(frozen=True)
 class NearestPose:
-    """The fit of some frames: free (K+6,), the degrees of freedom that move; rest (K+6,), weights that draw angles to
-    zero; names (T,) of the frames.
+    """The fit of some frames: free (K+6,), the degrees of freedom that move; rest, to which angles those that the
+    points do not show are drawn; names (T,) of the frames.
     """
 
     model: Model
     targets: Targets
     free: Mask
-    rest: Array
+    rest: Rest
     names: Array | Indices
 
     @classmethod
@@ -262,21 +313,72 @@ class NearestPose:
         weights of the model, but not where the driven direction is measured.
         """
         free = np.abs(generic_directions(model, targets)).max(axis=(0, 1)) > 1e-6
-        rest = np.zeros(len(model.topology.dof_names))
+        frames, joints = len(targets.values), model.tree.joint_count
+        rest = Rest(np.zeros((frames, joints)), np.zeros((frames, joints)))
         for k, dof in enumerate(model.topology.dofs):
             measured = dof.follower[0] is None and model.topology.slots_of(dof.follower)[1] in targets.slots
-            rest[k] = 0.0 if measured else dof.rest**2
-        return cls(model, targets, free, rest, np.arange(len(targets.values)) if time is None else time)
+            rest.weights[:, k] = 0.0 if measured else dof.rest**2
+        return cls(model, targets, free, rest, np.arange(frames) if time is None else time)
+
+    @cached_property
+    def hinges(self) -> list[Hinge]:
+        """The hinges that do not show the rotation of the body before them while they are straight."""
+        return straight_hinges(self.model, self.free, np.any(self.rest.weights > 0.0, axis=0))
+
+    def with_hinges(self, pose: Pose, time: Array | None = None) -> tuple[NearestPose, Pose]:
+        """The fit that draws what straight hinges do not show to what the whole motion shows, and where to start.
+
+        pose: (T), near the solution; time: (T,) [s], as in `fit_pose`.
+        """
+        if not self.hinges:
+            return self, pose
+        before = continuous_branch(self.model, pose.angles)
+        q, after = pose.q(self.model.tree), before.copy()
+        angles, weights = self.rest.angles.copy(), self.rest.weights.copy()
+        for hinge in self.hinges:
+            bent = Bent.of(self.model, self.targets, hinge, before, q)
+            stiff = stiffness(time, len(before), hinge.rest)
+            rotation = shown_rotation(stiff, bent.beside, hinge.reach, hinge.rest)
+            angles[:, hinge.rotation] = after[:, hinge.rotation] = rotation
+            neighbors = np.append(stiff, 0.0) + np.append(0.0, stiff)
+            weights[:, hinge.rotation] = bent.hidden * np.maximum(neighbors, hinge.rest**2)
+            after[:, hinge.bend] = np.arctan2((bent.beside * np.exp(-1j * rotation)).real, bent.along)
+            if hinge.twist is not None:
+                # What lies beyond stays as it is where the hinge is turned over.
+                over = np.cos(rotation - before[:, hinge.rotation]) < 0.0
+                after[:, hinge.twist] += np.where(over, np.pi, 0.0)
+        return self._drawn(angles, weights), pose._replace(angles=after)
+
+    def going_on(self, pose: Pose, step: float) -> NearestPose:
+        """The fit of frames that draws what straight hinges do not show to what a pose shows, some time before [s]."""
+        if not self.hinges:
+            return self
+        q, angles, weights = pose.q(self.model.tree), self.rest.angles.copy(), self.rest.weights.copy()
+        for hinge in self.hinges:
+            bent = Bent.of(self.model, self.targets, hinge, pose.angles, q)
+            angles[:, hinge.rotation] = pose.angles[:, hinge.rotation]
+            weights[:, hinge.rotation] = bent.hidden * stiffness(np.array([0.0, step]), 2, hinge.rest)
+        return self._drawn(angles, weights)
+
+    def _drawn(self, angles: Array, weights: Array) -> NearestPose:
+        other = replace(self, rest=Rest(angles, weights))
+        # what does not depend on them
+        vars(other).update(compiled=self.compiled, hinges=self.hinges)
+        return other
 
     def frames(self, keep: slice | Indices | Mask) -> NearestPose:
         """The fit of some frames: a slice, a mask (T,) or indices."""
-        return replace(self, targets=self.targets.frames(keep), names=self.names[keep])
+        targets, rest = self.targets.frames(keep), self.rest.frames(keep)
+        return replace(self, targets=targets, rest=rest, names=self.names[keep])
 
     def at(self, values: Array) -> NearestPose:
         """The fit of other frames of the same points and directions, whose places are (T, n, 3)."""
         targets = Targets(self.targets.slots, values, self.targets.weights)
-        other = NearestPose(self.model, targets, self.free, self.rest, np.arange(len(values)))
-        vars(other)["compiled"] = self.compiled  # what does not depend on the places
+        frames = len(values)
+        rest = self.rest.frames(np.zeros(frames, np.intp))
+        other = NearestPose(self.model, targets, self.free, rest, np.arange(frames))
+        # what does not depend on the places
+        vars(other).update(compiled=self.compiled, hinges=self.hinges)
         return other
 
     def misfit(self, pose: Pose) -> Array:
@@ -285,8 +387,8 @@ class NearestPose:
         tree, slots = self.model.tree, self.targets.slots
         q = pose.q(tree, np.asarray(tree.distal_slots[slots].any(axis=0)))
         off = (self.targets.values - q[:, slots]) ** 2
-        rest = pose.angles**2 @ self.rest[: pose.angles.shape[1]]
-        return np.einsum("tnx,n->t", off, self.targets.weights) + rest
+        rest = self.rest.weights * (pose.angles - self.rest.angles) ** 2
+        return np.einsum("tnx,n->t", off, self.targets.weights) + rest.sum(axis=1)
 
     @cached_property
     def compiled(self) -> tuple[TargetArrays, PoseWork]:
@@ -294,7 +396,7 @@ class NearestPose:
         # The base first: no speed is then before another that moves it (`solve_in_place`).
         chosen = np.roll(np.arange(len(self.free)), 6)
         return _compiled_targets(
-            self.model.tree, self.targets.slots, self.targets.weights, chosen[self.free[chosen]], self.rest
+            self.model.tree, self.targets.slots, self.targets.weights, chosen[self.free[chosen]]
         )
 
     def converge(self, pose: Pose, tolerance: float, max_iterations: int) -> Pose:
@@ -313,7 +415,8 @@ class NearestPose:
         after = Pose(np.array(pose.angles), np.zeros_like(start), np.array(pose.rotation))
         largest, limits = np.empty(len(start)), np.array([tolerance, max_iterations])
         NEAREST.load()(
-            tree.compiled, targets, contiguous(values), tuple(map(contiguous, after)), limits, work, largest
+            *(tree.compiled, targets, contiguous(values), tuple(map(contiguous, self.rest))),
+            *(tuple(map(contiguous, after)), limits, work, largest),
         )
         after = after._replace(position=after.position + start)
         if (largest < tolerance).all():
@@ -363,7 +466,7 @@ def normal_equations(
     point = slots < tree.point_count
     # Lengths from the base, wherever in the laboratory that is: small numbers, small round-off.
     place = q[:, slots] - point[:, None] * origin[:, None]
-    targets, work = _compiled_targets(tree, slots, weights, np.flatnonzero(free), np.zeros(joints + 6))
+    targets, work = _compiled_targets(tree, slots, weights, np.flatnonzero(free))
     hessian, gradient = np.empty((frames, count, count)), np.empty((frames, count))
     seen = contiguous(place), contiguous(pull)
     EQUATE.load()(tree.compiled, targets, (axis, offset), seen, contiguous(near), work, (hessian, gradient))
@@ -371,10 +474,10 @@ def normal_equations(
 
 
 def _compiled_targets(
-    tree: Tree, slots: Indices, weights: Array, free: Indices, rest: Array
+    tree: Tree, slots: Indices, weights: Array, free: Indices
 ) -> tuple[TargetArrays, PoseWork]:
     """What compiled code needs of targets, and its work arrays; free (F,): the speeds that move, in any order."""
     chosen, numbers = contiguous(free, np.intp), contiguous(slots, np.intp)
-    targets = TargetArrays(numbers, slots < tree.point_count, contiguous(weights), chosen, contiguous(rest))
+    targets = TargetArrays(numbers, slots < tree.point_count, contiguous(weights), chosen)
     sizes = len(tree.distal_frames), tree.joint_count, len(slots), len(chosen)
     return targets, PoseWork.of(*sizes)

@@ -72,7 +72,7 @@ class Dof:
 
     A spherical joint is three of them in a row, with the same child; each has a `fixed_axis` instead, a unit vector of
     the parent (its components in the standing pose). rest: where the data do not determine the angle, it is drawn to
-    zero as by a point on an arm of this length [m].
+    zero, or to what the whole motion shows (`straight_hinges`), as by a point on an arm of this length [m].
     """
 
     name: str

@@ -4,8 +4,9 @@ The moments are tau = D^T (M qdd - g). Masses and ground forces enter linearly, 
 so their derivatives are closed forms: the moment of a unit force at a point about a degree of freedom is a column of
 D. The thesis differences (5.15). Nothing crosses from one branch of the body to another: those derivatives are zero.
 
-Measured points pass through fit, splines and inverse dynamics. The nearest pose is where D^T W (q - y) + R c = 0, y
-what was measured and R the weights that draw undetermined angles to zero. By the implicit function theorem,
+Measured points pass through fit, splines and inverse dynamics. The nearest pose is where
+D^T W (q - y) + R (c - c0) = 0, y what was measured, R the weights that draw undetermined angles to c0, R and c0 held.
+By the implicit function theorem,
 
     H ds = D^T W dy,   H = D^T W D + R + S,   S_kl = sum_n w_n (q_n - y_n) . dD_nk/ds_l
 
@@ -267,7 +268,7 @@ def coordinate_response(
     joints, parts = model.tree.joint_count, []
     for block in blocks(len(fit.q)):
         coordinates = fit.coordinates[block]
-        nearest = NearestPose.of(model, targets.frames(block))
+        nearest = replace(NearestPose.of(model, targets.frames(block)), rest=fit.rest.frames(block))
         speeds, off = RESPONSES[method](nearest, coordinates, places)
         if not off < _OFF:  # found in another way: the derivative would be that of another pose
             raise InputError(
@@ -306,7 +307,8 @@ def _driven_response(nearest: NearestPose, coordinates: Array, places: list[int]
     of the coordinates (T, K+6).
     """
     model, targets, joints = nearest.model, nearest.targets, nearest.model.tree.joint_count
-    near = fit_pose(model, targets, None, _TOLERANCE, _MAX_ITERATIONS, coordinates).coordinates
+    start = coordinates, nearest.rest
+    near = fit_pose(model, targets, None, _TOLERANCE, _MAX_ITERATIONS, *start).coordinates
     plan = drive_plan(nearest)
     poses = plan.poses(nearest, Pose.of(near), _TOLERANCE, _MAX_ITERATIONS)
     first, off_nearest = _nearest_response(nearest, near, places)
@@ -372,16 +374,18 @@ def _equations(
     seen: numbers of the targets that the fit sees; the others pull at nothing.
     """
     tree, some, rest = nearest.model.tree, nearest.targets.among(seen), nearest.rest
+    count = tree.joint_count + 6
     q = pose.q(tree)
     pull = (some.values - q[:, some.slots]) * some.weights[:, None]
-    every, near = np.ones(len(rest), bool), np.ones(len(q))
+    every, near = np.ones(count, bool), np.ones(len(q))
     hessian, gradient = normal_equations(tree, q, pose.position, some.slots, some.weights, pull, every, near)
-    hessian += np.diag(rest)
-    gradient[:, : tree.joint_count] -= rest[: tree.joint_count] * pose.angles
+    joints = np.arange(tree.joint_count)
+    hessian[:, joints, joints] += rest.weights
+    gradient[:, joints] -= rest.weights * (pose.angles - rest.angles)
     directions = tree.allowed(q, pose.position, some.slots) * some.weights[:, None, None]
-    pulls = np.zeros((len(q), len(rest), len(places), 3))
+    pulls = np.zeros((len(q), count, len(places), 3))
     number = {int(place): k for k, place in enumerate(seen)}
     for column, place in enumerate(places):
         if place in number:
             pulls[:, :, column] = directions[:, number[place]].transpose(0, 2, 1)
-    return hessian, gradient, pulls.reshape(len(q), len(rest), -1)
+    return hessian, gradient, pulls.reshape(len(q), count, -1)

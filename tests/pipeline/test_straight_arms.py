@@ -1,0 +1,58 @@
+"""Arms that pass through straight cost the balance of the legs nothing, offline and live, and nothing is found."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from straight_arms import write_straight_arms
+
+from musclesolve.checking.check import check
+from musclesolve.live.live import Live
+from musclesolve.motion.anatomy.landmark_positions import filtered_markers
+from musclesolve.pipeline.mechanics import MARGIN, measured_moments, mechanics
+from musclesolve.recording.data import SIDES
+from musclesolve.recording.trial.trial_file import read_trial
+
+
+def arm_angles(recorded, coordinates):
+    dofs = [f"{dof}_{side}" for side in SIDES for dof in ("elbow_flexion", "shoulder_internal_rotation")]
+    return coordinates[:, [recorded.model.dof(dof) for dof in dofs]]
+
+
+@pytest.mark.parametrize("seed", [4, 19, 22, 35])
+def test_the_balance_is_kept_and_no_frame_is_lost(tmp_path, seed):
+    """Frame by frame, arms turn over here: by up to 151 degrees, 565 % of body weight, or no pose is found at all."""
+    trial = read_trial(write_straight_arms(tmp_path, seed))
+    recorded = mechanics(trial)
+    moments = measured_moments(trial, recorded.model, recorded.motion, recorded.wrenches)
+    validity, joints = recorded.validity(moments), recorded.model.tree.joint_count
+    residual = np.linalg.norm(moments[:, joints : joints + 3], axis=1) / recorded.model.mass.total / 9.80665
+    assert np.nanmax(residual) < 0.1
+    assert all(validity.of_leg(side).all() for side in SIDES)
+    steps = np.abs(np.diff(arm_angles(recorded, recorded.fit.coordinates), axis=0))
+    assert np.degrees(steps.max()) < 15.0
+    assert recorded.warnings(trial.mapping, trial.consistency.method) == []
+
+
+def test_nothing_is_found_on_straight_arms(tmp_path):
+    report = check(write_straight_arms(tmp_path, 19))
+    assert not {"pose", "pose_ambiguous", "joint_leap", "refused"} & {found.code for found in report.findings}
+
+
+@pytest.mark.parametrize("seed", [19, 35])
+def test_arms_go_on_live_as_offline(tmp_path, seed):
+    """From the past alone a straight arm lags behind what the whole motion shows; the legs hardly know of it."""
+    live = Live(write_straight_arms(tmp_path, seed))
+    recorded, near, poses = live.body.mechanics, None, []
+    for position in filtered_markers(live.trial, recorded.measured.filter, MARGIN).position:
+        near, _ = live.pose(position, near)
+        poses.append(near)
+    coordinates, fit = np.array(poses), recorded.fit
+    steps = np.abs(np.diff(arm_angles(recorded, coordinates), axis=0))
+    assert np.degrees(steps.max()) < 25.0  # where it catches up with what is shown again
+    legs = [recorded.model.dof(f"{dof}_{side}") for side in SIDES for dof in ("hip_flexion", "knee_flexion")]
+    np.testing.assert_allclose(coordinates[:, legs], fit.coordinates[:, legs], atol=np.radians(0.2))
+    shown = (fit.rest.weights == 0.0).all(axis=1)
+    off = arm_angles(recorded, coordinates - fit.coordinates)[shown]
+    assert shown.any() and not shown.all()
+    np.testing.assert_allclose(np.exp(1j * off), 1.0, atol=1e-9)
