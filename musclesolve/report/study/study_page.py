@@ -36,6 +36,7 @@ from musclesolve.studies.many_trials.one_trial import RESULT
 from musclesolve.studies.many_trials.trial_record import CSV
 from musclesolve.studies.study.analysis import COMPARISONS, VALUES, StudyResult
 from musclesolve.studies.study.means import SPREAD
+from musclesolve.studies.study.run_study import shortened
 from musclesolve.studies.study.study_data import DATA
 
 NAME, REPORT = "study.html", "report.html"
@@ -79,6 +80,8 @@ def study_page(result: StudyResult, progress: Progress | None = None) -> str:
         nothing_found=_nothing_found(result),
         people=_people(result),
         left_out=_left_out(result),
+        findings=_findings(result),
+        compared=[f"{sentence[:1].upper()}{sentence[1:]}." for sentence in result.compared.said],
         trials=list(_rows(result)),
         not_judged=_not_judged(result),
         total=sum(record.outcome.has_result for record in records.values()),
@@ -220,11 +223,23 @@ def _left_out(result: StudyResult) -> PageTable | None:
             rows.append((name, trial.subject, trial.condition, record.outcome.value, why))
         elif name in result.not_averaged:
             rows.append((name, trial.subject, trial.condition, "not averaged", result.not_averaged[name]))
+    alike: dict[tuple[str, str, str], list[str]] = {}
+    for name, why in result.left_out.items():
+        alike.setdefault((study.trial_of[name].subject, study.trial_of[name].condition, why), []).append(name)
+    for (subject, condition, text), names in alike.items():
+        remedy = f'{text}; to let it count: {subject} = {{ keep = "the reason" }} in [subjects]'
+        rows.append((shortened(names), subject, condition, "left out", remedy))
     if not rows:
         return None
     return PageTable(
         "Trials that do not count", ("trial", "subject", "condition", "what", "why"), rows, prose=True
     )
+
+
+def _findings(result: StudyResult) -> PageTable | None:
+    """Errors and warnings on subjects and trials, each once."""
+    table = study_tables.findings_table(result.findings)
+    return from_rich(table) if table.row_count else None
 
 
 def _rows(result: StudyResult) -> Iterator[TrialRow]:
