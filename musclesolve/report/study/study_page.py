@@ -96,7 +96,7 @@ def study_page(result: StudyResult, progress: Progress | None = None) -> str:
         degrees=_degrees(result),
         outliers=_outliers(result),
         uncertain=_uncertainty(result),
-        notes=result.computed.notes,
+        notes=[*_on_left_out(result), *result.computed.notes],
         methods=_methods(result, citations),
         citations=citations,
         files=[*(path.relative_to(result.computed.folder).as_posix() for path in result.files), CSV],
@@ -208,6 +208,17 @@ def _people(result: StudyResult) -> PageTable:
     return PageTable("Subjects, mean ± standard deviation as the study file states them", columns, rows)
 
 
+def _on_left_out(result: StudyResult) -> list[str]:
+    """Who is in no mean and no test, in a sentence."""
+    names = dict.fromkeys(result.computed.study.trial_of[name].subject for name in result.left_out)
+    if not names:
+        return []
+    return [
+        f"In no mean and no test: {', '.join(names)} ({_number(len(result.left_out), 'trial')}), whose curves cannot "
+        "be right; see what was found."
+    ]
+
+
 def _left_out(result: StudyResult) -> PageTable | None:
     """Trials that are excluded, and those without result or without cycles that count, with the reasons."""
     study, records = result.computed.study, result.computed.records
@@ -219,15 +230,15 @@ def _left_out(result: StudyResult) -> PageTable | None:
     for name, record in records.items():
         trial = study.trial_of[name]
         if not record.outcome.has_result:
-            why = Markup("<br>").join(line.strip() for line in record.message.splitlines())
-            rows.append((name, trial.subject, trial.condition, record.outcome.value, why))
+            message = Markup("<br>").join(line.strip() for line in record.message.splitlines())
+            rows.append((name, trial.subject, trial.condition, record.outcome.value, message))
         elif name in result.not_averaged:
             rows.append((name, trial.subject, trial.condition, "not averaged", result.not_averaged[name]))
     alike: dict[tuple[str, str, str], list[str]] = {}
     for name, why in result.left_out.items():
         alike.setdefault((study.trial_of[name].subject, study.trial_of[name].condition, why), []).append(name)
-    for (subject, condition, text), names in alike.items():
-        remedy = f'{text}; to let it count: {subject} = {{ keep = "the reason" }} in [subjects]'
+    for (subject, condition, why), names in alike.items():
+        remedy = f'{why}; to let it count: {subject} = {{ keep = "the reason" }} in [subjects]'
         rows.append((shortened(names), subject, condition, "left out", remedy))
     if not rows:
         return None

@@ -7,11 +7,11 @@ show, transformed it is like them. They rest on medians, and hold while fewer th
 
 - Unit: the size of a subject is r_s = median over k of ln(rms_p x_sk / median over the subjects of it), with the
   spread sigma = 1.4826 median |r|, at least 0.15. A unit is wrong if |r_s| > max(6 sigma, ln 5) and r_s is within
-  ln 1.6 of a factor of ``unit_factors.toml``. The centers are those of all groups: no two groups of people differ
-  fivefold in the size of all their moments, and a group that another laboratory wrote in N mm is seen.
+  ln 3 of a factor of ``unit_factors.toml``; of no factor, it is a warning. The centers are those of all groups: no two
+  groups of people differ fivefold in the size of all their moments, and a group written in N mm is seen.
 - Mass: over a cycle that repeats itself the mean vertical ground force is the body weight, however fast the subject
   moves. The mass is wrong if its logarithm is more than 6 spreads, at least 0.05 each, from the median, within 0.25
-  of ln 2.2046 (lb) or of its inverse, and the moments, if there are any, are off by the same factor within ln 1.6.
+  of ln 2.2046 (lb) or of its inverse, and the moments, if there are any, are off by the same factor within ln 2.
 - Sign and sides: D(y) = sqrt(mean over k of mean_p (y_kp - m_kp)^2 / mean_p m_kp^2) is the distance of a curve, or of
   all curves of a quantity, from the median. Reversed is y = -x; of exchanged legs, y is x half a cycle later. The
   fault is there if D(x) > 2.5 D_u and D(y) < 1.5 D_u, where D_u is the greatest distance of the subjects whom the
@@ -47,12 +47,14 @@ from musclesolve.studies.study.means import SPREAD, WITHIN
 
 FEWEST, OWN_GROUP = 3, 4
 """Subjects below which none is judged, and from which on a group is the reference of its own members."""
-LARGE, SCORE, NEAR = log(5.0), 6.0, log(1.6)
-"""Of a unit factor: least size, least size in spreads, and distance from the named factor; logarithms."""
+LARGE, SCORE, NEAR = log(5.0), 6.0, log(3.0)
+"""Of a unit factor: least size, least size in spreads, and distance from the named factor, which is
+that of a weak or strong subject from the median; logarithms."""
 LEAST_SPREAD = 0.15
 """Least spread of the logarithm of a size: peak moments of healthy adults differ by 15 % and more."""
-POUNDS, NEAR_POUNDS, LEAST_WEIGHT_SPREAD = log(2.20462), 0.25, 0.05
-"""Of the mean vertical force: ln of lb in a kg, how near to it, and least spread, of incomplete cycles and weighing."""
+POUNDS, NEAR_POUNDS, LEAST_WEIGHT_SPREAD, NEAR_MOMENT = log(2.20462), 0.25, 0.05, log(2.0)
+"""Of the mean vertical force: ln of lb in a kg, how near to it, least spread, of incomplete cycles and weighing, and
+how near to the same factor the moments have to be."""
 FAR, LIKE = 2.5, 1.5
 """Distance of a subject as it is, and transformed, in greatest distances of the others."""
 HOPELESS = 30.0
@@ -69,6 +71,10 @@ COVERED = 0.5
 """Share of the percentages that a mean curve has to have."""
 USUAL_MASS = 70.0
 """Of a subject whose mass is not known [kg]."""
+
+
+UNNAMED = "subject_outlying.size"
+"""Text of a factor that no unit is known for."""
 
 
 @dataclass(frozen=True)
@@ -155,9 +161,11 @@ def compare_subjects(
     quantities = list(_quantities(means, mass))
     judged = [each for each in quantities if each.name in JUDGED]
     walks = set(np.atleast_1d(means.attrs.get("movements", []))) <= {"walking", "running"}
-    faults = list[_Fault]()
+    faults, strange = list[_Fault](), list[_Fault]()
     for c in range(len(conditions)):
-        faults += [fault for each in judged for fault in _units(each, c, mass)]
+        units = [fault for each in judged for fault in _units(each, c, mass)]
+        strange += [each for each in units if each.text == UNNAMED]
+        faults += [each for each in units if each.text != UNNAMED]
         faults += _mass(judged, c, {each.subject for each in faults if each.condition == c})
         there = {(each.subject, each.quantity.name) for each in faults if each.condition == c}
         faults += [fault for each in judged for fault in _turned(each, c, groups, there, walks)]
@@ -166,6 +174,7 @@ def compare_subjects(
     for each in faults:
         counts[each.subject, each.condition] = False
     unusual, said = _unusual(quantities, groups, counts)
+    unusual = [*strange, *unusual]
     found, wrong = list[Finding](), dict[tuple[str, str], str]()
     alike: dict[tuple[Any, ...], list[_Fault]] = {}
     for each in [*faults, *split, *unusual]:
@@ -220,16 +229,10 @@ def _units(quantity: _Quantity, condition: int, mass: Array) -> Iterator[_Fault]
     others = r[rows][np.abs(r[rows]) <= max(SCORE * spread, LARGE)]
     for s in rows[np.abs(r[rows]) > max(SCORE * spread, LARGE)].tolist():
         words, factor = _named(quantity.name, float(r[s]), float(mass[s]))
-        if words:
-            values = {
-                "factor": exp(r[s]),
-                "named": factor,
-                "words": words,
-                "others": others.size,
-                "least": exp(others.min()),
-                "most": exp(others.max()),
-            }
-            yield _Fault(s, condition, f"subject_scale.{quantity.name}", quantity, None, values)
+        values: dict[str, Any] = {"factor": exp(r[s]), "named": factor, "words": words, "others": others.size}
+        values |= {"least": exp(others.min()), "most": exp(others.max())}
+        text = f"subject_scale.{quantity.name}" if words else UNNAMED
+        yield _Fault(s, condition, text, quantity, None, values, np.inf)
 
 
 def _named(variable: str, size: float, mass: float) -> tuple[str, str]:
@@ -259,7 +262,7 @@ def _split(quantity: _Quantity, condition: int, faults: Sequence[_Fault]) -> Ite
     gaps = np.diff(r[order])
     place = int(np.argmax(gaps))
     words, factor = _named(quantity.name, -float(gaps[place]), np.nan)
-    if gaps[place] > LARGE and words:
+    if gaps[place] > LARGE and words and 2 * (place + 1) == order.size:
         values = {"count": place + 1, "others": order.size - place - 1, "named": factor, "words": words}
         yield _Fault(int(order[place]), condition, "subjects_split", quantity, None, values)
 
@@ -283,7 +286,7 @@ def _mass(judged: Sequence[_Quantity], condition: int, flagged: set[int]) -> Ite
     for s in set(rows.tolist()) - flagged:
         w = float(weight[s])
         pounds = abs(w) > SCORE * spread and abs(abs(w) - POUNDS) < NEAR_POUNDS
-        if pounds and not abs(size[s] - w) > NEAR:
+        if pounds and not abs(size[s] - w) > NEAR_MOMENT:
             words = "in lb instead of kg" if w < 0.0 else "multiplied by 0.4536, as if it were in lb"
             values = {"factor": exp(w), "named": f"{exp(POUNDS * np.sign(w)):.2f}", "words": words}
             values |= {"others": rows.size - 1}
