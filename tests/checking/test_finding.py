@@ -12,8 +12,8 @@ from string import Formatter
 from refusals import refused
 from typer.testing import CliRunner
 
+import musclesolve
 import musclesolve as ms
-import musclesolve.checking
 from musclesolve.cli.app import app
 from musclesolve.results.finding import Finding, Report, Where, codes, sorted_findings, texts
 from musclesolve.synthetic.faults import plant
@@ -21,7 +21,11 @@ from musclesolve.synthetic.trial_copy import open_copy, write_copy
 
 STRIDE = Path(ms.__file__).with_name("data") / "reference_stride" / "trial.toml"
 RUNNER = CliRunner()
-SOURCES = list(Path(musclesolve.checking.__file__).parent.rglob("*.py"))
+SOURCES = [
+    file
+    for room in ("checking", "studies/study")
+    for file in (Path(musclesolve.__file__).parent / room).rglob("*.py")
+]
 NAMES = {code for code, entry in texts().items() if "what" in entry} | {
     f"{code}.{case}" for code, entry in texts().items() for case in entry if isinstance(entry[case], dict)
 }

@@ -178,7 +178,7 @@ def compare_subjects(
     found, wrong = list[Finding](), dict[tuple[str, str], str]()
     alike: dict[tuple[Any, ...], list[_Fault]] = {}
     for each in [*faults, *split, *unusual]:
-        whose = (each.quantity.name, each.curve) if each in faults else ("",)
+        whose = (each.quantity.name,) if each in faults else ("",)
         alike.setdefault((each.subject, each.text, *whose), []).append(each)
     for several in alike.values():
         first = max(several, key=lambda each: each.t)
@@ -188,7 +188,7 @@ def compare_subjects(
         of = [name for each in several for name in trials.get((own, conditions[each.condition]), ())]
         more = len({(each.quantity.name, each.curve) for each in several}) - 1
         values = {"subject": own, "quantity": which, "key": "mass_kg", **first.values}
-        values["more"] = f"; {more} more of this subject's quantities are" * bool(more)
+        values["more"] = f" ({more} more of this subject's curves as well)" * bool(more)
         cost = None if first in split else _cost(first, groups, counts)
         where = Where(field=f"subjects.{own}", subject=own, trials=tuple(of), quantity=which)
         found.append(finding(first.text, severity, values, where, cost=cost))  # type: ignore[arg-type]
@@ -307,7 +307,7 @@ def _turned(
         if rows.size < FEWEST or not meaningful.size:
             continue
         whole = _reversed(values[rows][:, :, meaningful], walks)
-        single = {k: _reversed(values[rows][:, :, [k]], False) for k in meaningful.tolist()}
+        single = {k: _reversed(values[rows][:, :, [k]], walks) for k in meaningful.tolist()}
         for place, s in enumerate(rows.tolist()):
             if s not in own or (s, quantity.name) in there:
                 continue
@@ -316,7 +316,7 @@ def _turned(
             ]
             for k, (turn, apart, usual) in found[:1] if place in whole else found:
                 numbers = {"apart": apart, "usual": usual, "others": rows.size - 1}
-                name = f"subject_{turn}.{quantity.name}" if turn == "sign" else f"subject_{turn}"
+                name = f"subject_sign.{quantity.name}" if turn == "sign" else "subject_sides"
                 yield _Fault(s, condition, name, quantity, k, numbers)
 
 
