@@ -12,7 +12,6 @@ from string import Formatter
 from refusals import refused
 from typer.testing import CliRunner
 
-import musclesolve
 import musclesolve as ms
 from musclesolve.cli.app import app
 from musclesolve.results.finding import Finding, Report, Where, codes, sorted_findings, texts
@@ -22,9 +21,7 @@ from musclesolve.synthetic.trial_copy import open_copy, write_copy
 STRIDE = Path(ms.__file__).with_name("data") / "reference_stride" / "trial.toml"
 RUNNER = CliRunner()
 SOURCES = [
-    file
-    for room in ("checking", "studies/study")
-    for file in (Path(musclesolve.__file__).parent / room).rglob("*.py")
+    file for room in ("checking", "studies/study") for file in (Path(ms.__file__).parent / room).rglob("*.py")
 ]
 NAMES = {code for code, entry in texts().items() if "what" in entry} | {
     f"{code}.{case}" for code, entry in texts().items() for case in entry if isinstance(entry[case], dict)
