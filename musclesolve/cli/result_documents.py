@@ -337,6 +337,8 @@ def study_document(result: StudyResult) -> dict[str, Any]:
         **trials,
         "excluded": {trial.name: trial.exclude for trial in study.trials if trial.exclude},
         "not_averaged": dict(result.not_averaged),
+        "left_out": dict(result.left_out),
+        "findings": [found.as_dict() | {"trials": list(trials)} for found, trials in result.findings],
         "notes": list(result.computed.notes),
         "cycles": 0 if cycles is None else cycles.sizes["cycle"],
         "unusual_cycles": unusual,

@@ -41,6 +41,9 @@ class Where:
     markers: tuple[str, ...] = ()  # the markers concerned
     plate: str | None = None  # "right" or "left", the foot of the plate concerned
     times: tuple[Run, ...] = ()  # stretches of time, (first, last) [s]
+    subject: str | None = None  # of a study
+    trials: tuple[str, ...] = ()  # of the subject
+    quantity: str | None = None  # the curve concerned
 
     def as_dict(self) -> dict[str, Any]:
         """Return what JSON can hold: it knows no paths and no numbers that are none."""
@@ -57,6 +60,9 @@ class Where:
         parts += [self.field] if self.field else []
         parts += [", ".join(self.markers)] if self.markers else []
         parts += [f"{self.plate} plate"] if self.plate else []
+        parts += [self.quantity] if self.quantity else []
+        more = f" and {len(self.trials) - 3} more" * (len(self.trials) > 3)
+        parts += [", ".join(self.trials[:3]) + more] if self.trials else []
         parts += [f"{a:.2f} s" if b - a < 0.005 else f"{a:.2f} to {b:.2f} s" for a, b in self.times[:3]]
         return ", ".join(parts) + (f" and {len(self.times) - 3} more" if len(self.times) > 3 else "")
 
@@ -127,6 +133,7 @@ class Finding:
         where["file"] = Path(where["file"]) if where["file"] else None
         where["markers"] = tuple(where["markers"])
         where["times"] = tuple((a, b) for a, b in where["times"] if a is not None and b is not None)
+        where["trials"] = tuple(where.get("trials", ()))
         named = {name: document.get(name, "") for name in ("code", "severity", "what", "remedy", "side")}
         return cls(**named, where=Where(**where), cost=None if cost is None else Cost(**cost))
 

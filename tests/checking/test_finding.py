@@ -122,12 +122,12 @@ def calls_of_finding(tree: ast.AST) -> Iterator[tuple[str, set[str]]]:
         for call in (node for node in ast.walk(function) if isinstance(node, ast.Call)):
             if getattr(call.func, "id", "") != "finding":
                 continue
-            values: ast.expr = call.args[2]
+            values: ast.expr | None = call.args[2]
             if isinstance(values, ast.Name):
-                values = max((pair for pair in literals if pair[0] < call.lineno), key=lambda pair: pair[0])[
-                    1
-                ]
-            assert isinstance(values, ast.Dict)
+                before = [pair for pair in literals if pair[0] < call.lineno]
+                values = max(before, key=lambda pair: pair[0])[1] if before else None
+            if not isinstance(values, ast.Dict) or None in values.keys:
+                continue
             keys = {key.value for key in values.keys if isinstance(key, ast.Constant)}
             for part in ast.walk(call.args[0]):
                 if isinstance(part, ast.Constant) and isinstance(part.value, str) and part.value in NAMES:

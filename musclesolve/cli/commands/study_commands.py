@@ -117,6 +117,12 @@ def _text(result: StudyResult) -> Iterator[RenderableType | str]:
             f"{result.cycles.sizes['cycle']} of {subjects} subject{'' if subjects == 1 else 's'}, "
             f"{unusual} unusual: listed, they count",
         )
+        if result.left_out:
+            without = dict.fromkeys(study.trial_of[name].subject for name in result.left_out)
+            yield line("left out", f"{', '.join(without)}: in no mean and no test, see the findings")
+        yield from lines("compared", result.compared.said)
+    if any(found.severity != "note" for found, _ in result.findings):
+        yield study_tables.findings_table(result.findings)
     if result.comparisons is None:
         yield line("tested", result.not_compared)
         return

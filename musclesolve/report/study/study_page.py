@@ -37,6 +37,7 @@ from musclesolve.studies.many_trials.one_trial import RESULT
 from musclesolve.studies.many_trials.trial_record import CSV
 from musclesolve.studies.study.analysis import COMPARISONS, VALUES, StudyResult
 from musclesolve.studies.study.means import SPREAD
+from musclesolve.studies.study.run_study import shortened
 from musclesolve.studies.study.study_data import DATA
 
 NAME, REPORT = "study.html", "report.html"
@@ -75,6 +76,8 @@ def study_page(result: StudyResult, progress: Progress | None = None) -> str:
         nothing_found=_nothing_found(result),
         people=_people(result),
         left_out=_left_out(result),
+        findings=_findings(result),
+        compared=[f"{sentence[:1].upper()}{sentence[1:]}." for sentence in result.compared.said],
         trials=list(_rows(result)),
         not_judged=_not_judged(result),
         total=sum(record.outcome.has_result for record in records.values()),
@@ -89,7 +92,7 @@ def study_page(result: StudyResult, progress: Progress | None = None) -> str:
         degrees=_degrees(result),
         outliers=_outliers(result),
         uncertain=_uncertainty(result),
-        notes=result.computed.notes,
+        notes=[*_on_left_out(result), *result.computed.notes],
         methods=_methods(result, citations),
         citations=citations,
         files=[*(path.relative_to(result.computed.folder).as_posix() for path in result.files), CSV],
@@ -201,6 +204,17 @@ def _people(result: StudyResult) -> PageTable:
     return PageTable("Subjects, mean ± standard deviation as the study file states them", columns, rows)
 
 
+def _on_left_out(result: StudyResult) -> list[str]:
+    """Who is in no mean and no test, in a sentence."""
+    names = dict.fromkeys(result.computed.study.trial_of[name].subject for name in result.left_out)
+    if not names:
+        return []
+    return [
+        f"In no mean and no test: {', '.join(names)} ({_number(len(result.left_out), 'trial')}), whose curves cannot "
+        "be right; see what was found."
+    ]
+
+
 def _left_out(result: StudyResult) -> PageTable | None:
     """Trials that are excluded, and those without result or without cycles that count, with the reasons."""
     study, records = result.computed.study, result.computed.records
@@ -212,15 +226,27 @@ def _left_out(result: StudyResult) -> PageTable | None:
     for name, record in records.items():
         trial = study.trial_of[name]
         if not record.outcome.has_result:
-            why = Markup("<br>").join(line.strip() for line in record.message.splitlines())
-            rows.append((name, trial.subject, trial.condition, record.outcome.value, why))
+            message = Markup("<br>").join(line.strip() for line in record.message.splitlines())
+            rows.append((name, trial.subject, trial.condition, record.outcome.value, message))
         elif name in result.not_averaged:
             rows.append((name, trial.subject, trial.condition, "not averaged", result.not_averaged[name]))
+    alike: dict[tuple[str, str, str], list[str]] = {}
+    for name, why in result.left_out.items():
+        alike.setdefault((study.trial_of[name].subject, study.trial_of[name].condition, why), []).append(name)
+    for (subject, condition, why), names in alike.items():
+        remedy = f'{why}; to let it count: {subject} = {{ keep = "the reason" }} in [subjects]'
+        rows.append((shortened(names), subject, condition, "left out", remedy))
     if not rows:
         return None
     return PageTable(
         "Trials that do not count", ("trial", "subject", "condition", "what", "why"), rows, prose=True
     )
+
+
+def _findings(result: StudyResult) -> PageTable | None:
+    """Errors and warnings on subjects and trials, each once."""
+    table = study_tables.findings_table(result.findings)
+    return from_rich(table) if table.row_count else None
 
 
 def _rows(result: StudyResult) -> Iterator[TrialRow]:

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 import xarray as xr
-from rich.table import Table
+from rich.table import Column, Table
 
 from musclesolve.results.cycles.curve_names import shown
 from musclesolve.results.dataset.result_quantities import listed
+from musclesolve.results.finding import Finding
 from musclesolve.results.tables.lines import csv_text, decimal, line, numbers, words
 
 HEADINGS = (
@@ -141,6 +142,20 @@ def _first_names(names: list[str]) -> str:
     """Each name once, the fourth and later ones only counted."""
     curves = list(dict.fromkeys(names))
     return ", ".join(curves[:3]) + (f" and {len(curves) - 3} more" if len(curves) > 3 else "")
+
+
+def findings_table(findings: Sequence[tuple[Finding, Sequence[str]]]) -> Table:
+    """Errors and warnings of a study, each once: how many trials it is of and which, what was found, the remedy."""
+    columns = [
+        Column(name, ratio=ratio) for name, ratio in (("trials", 2), ("what", 5), ("how to fix it", 4))
+    ]
+    table = Table(*words("finding"), *columns, title="findings", title_justify="left", show_lines=True)
+    for each, trials in findings:
+        if each.severity == "note":
+            continue
+        which = f"{len(trials)}: {_first_names(list(trials))}" if trials else each.where.subject or ""
+        table.add_row(f"{each.severity}: {each.code}", which, each.sentence, each.remedy)
+    return table
 
 
 def p_text(p: float) -> str:

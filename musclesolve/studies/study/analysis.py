@@ -14,14 +14,16 @@ import xarray as xr
 from musclesolve._util.progress import Progress, no_progress
 from musclesolve.errors import InputError
 from musclesolve.results.cycles.discrete_values import discrete_values, values_file
-from musclesolve.results.cycles.outliers import with_outliers
+from musclesolve.results.cycles.outliers import JUDGED, with_outliers
 from musclesolve.results.files.atomic_writing import reserved, write_files
 from musclesolve.results.tables.study_tables import comparisons_csv
+from musclesolve.studies.study.compare_subjects import ComparedSubjects, compare_subjects
 from musclesolve.studies.study.curve_tests import FEWEST, QUANTITIES, Design, compare_curves
-from musclesolve.studies.study.means import SPREAD, group_means, groups_of, subject_means
-from musclesolve.studies.study.run_study import COMPUTING, ComputedStudy, compute_trials
+from musclesolve.studies.study.means import SPREAD, WITHIN, group_means, groups_of, subject_means, without
+from musclesolve.studies.study.run_study import COMPUTING, ComputedStudy, compute_trials, write_table
 from musclesolve.studies.study.study_data import DATA, add_to_cycles, open_study, write_study_data
 from musclesolve.studies.study.study_file import Study
+from musclesolve.studies.study.study_findings import Listed, each_once
 
 VALUES, COMPARISONS = "values", "comparisons.csv"
 CSV, PARQUET = "csv", "parquet"
@@ -43,6 +45,9 @@ class StudyResult:
         comparisons: tests (`compare_curves`); None where there are none.
         not_compared: why there are none; "" where there are.
         not_averaged: name of a trial with a result -> why none of its cycles is in `cycles`.
+        compared: each subject held against the others.
+        left_out: name of a trial whose cycles are in `cycles` -> why its subject does not count there.
+        findings: all findings, on subjects and on trials, each fault once with its trials.
         values: mean and standard deviation over subjects of the discrete values, by variable, name, phase, measure,
             unit, group and condition.
         files: what was written beside the folders of the trials.
@@ -54,6 +59,9 @@ class StudyResult:
     comparisons: xr.Dataset | None = None
     not_compared: str = NO_CYCLES
     not_averaged: Mapping[str, str] = field(default_factory=dict)
+    compared: ComparedSubjects = field(default_factory=ComparedSubjects)
+    left_out: Mapping[str, str] = field(default_factory=dict)
+    findings: Sequence[Listed] = ()
     values: pd.DataFrame = field(default_factory=pd.DataFrame)
     files: tuple[Path, ...] = ()
 
@@ -97,7 +105,9 @@ def analyse_study(
 ) -> StudyResult:
     """Collect the cycles of a study, mark unusual ones, and describe and compare groups and conditions.
 
-    Writes study.nc, values.csv (or values.parquet) and comparisons.csv into the folder of the study.
+    Subjects who cannot be right, held against the others, are in study.nc and values.csv with `counts` false, and in no
+    mean and no test, unless `keep` of the subject says otherwise. Writes study.nc, values.csv (or values.parquet),
+    comparisons.csv and, with the reasons why trials do not count, trials.csv into the folder of the study.
 
     Args:
         computed: the trials.
@@ -115,26 +125,38 @@ def analyse_study(
         if collected.path is None:
             for name in (*tables, COMPARISONS):
                 (folder / name).unlink(missing_ok=True)
-            return StudyResult(computed, not_averaged=collected.not_averaged)
+            write_table(computed, collected.not_averaged)
+            return StudyResult(
+                computed, not_averaged=collected.not_averaged, findings=each_once(collected.findings)
+            )
         report("unusual cycles", COMPUTING + 0.03)
         add_to_cycles(folder / DATA, _unusual)
+        files, design = [collected.path], computed.study.design
+        with open_study(folder) as cycles:
+            variables = _quantities(computed, cycles)
+            order = {key: _there(cycles, key, design[key]) for key in ("groups", "conditions")}
+            wanted = [str(name) for name in cycles if str(name).removesuffix(SPREAD) in variables]
+            judged = [str(name) for name in cycles if name in JUDGED or cycles[name].dims == ("cycle",)]
+            everyone = subject_means(
+                cycles,
+                variables=list(dict.fromkeys([*wanted, *judged])),
+                groups=order["groups"],
+                conditions=order["conditions"],
+            )
+            compared = compare_subjects(everyone, *_of_subjects(computed, cycles))
+        cells = {cell: why for cell, why in compared.wrong.items() if not _kept(computed, cell[0])}
+        add_to_cycles(folder / DATA, lambda cycles: _counting(cycles, cells))
         cycles = open_study(folder)
-        files = [collected.path]
+        left_out = _left_out(cycles)
+        computed = replace(computed, notes=(*computed.notes, *_on_kept(computed, compared)))
+        write_table(computed, {**collected.not_averaged, **left_out})
         report("values", COMPUTING + 0.05)
-        variables, design = _quantities(computed, cycles), computed.study.design
         files.append(folder / f"{VALUES}.{values_format}")
         values = _write_values(cycles, variables, files[-1])
         for name in set(tables) - {files[-1].name}:
             (folder / name).unlink(missing_ok=True)
         report("tests", COMPUTING + 0.07)
-        order = {key: _there(cycles, key, design[key]) for key in ("groups", "conditions")}
-        wanted = [name for name in cycles.data_vars if str(name).removesuffix(SPREAD) in variables]
-        means = subject_means(
-            cycles,
-            variables=list(map(str, wanted)),
-            groups=order["groups"],
-            conditions=order["conditions"],
-        )
+        means = without(everyone[["cycles", *_with_spread(everyone, wanted)]], set(cells))
         if (name := design["covariate"]) is not None:
             known = [computed.study.of_subject(str(each), name, np.nan) for each in means["subject"].values]
             means = means.assign_coords({name: ("subject", np.array(known, float))})
@@ -147,8 +169,19 @@ def analyse_study(
         else:
             (folder / COMPARISONS).unlink(missing_ok=True)
     summary = _summary(values, order)
+    findings = [(each, each.where.trials) for each in compared.findings] + each_once(collected.findings)
     return StudyResult(
-        computed, cycles, groups, comparisons, why, collected.not_averaged, summary, tuple(files)
+        computed,
+        cycles,
+        groups,
+        comparisons,
+        why,
+        collected.not_averaged,
+        compared,
+        left_out,
+        findings,
+        summary,
+        tuple(files),
     )
 
 
@@ -206,6 +239,47 @@ def _unusual(cycles: xr.Dataset) -> xr.Dataset:
     return xr.Dataset({name: found[name].variable for name in ("outlier", "outlier_reason", "distance")})
 
 
+def _of_subjects(
+    computed: ComputedStudy, cycles: xr.Dataset
+) -> tuple[dict[str, float], dict[tuple[str, str], list[str]]]:
+    """Mass of each subject that the study file states, and (subject, condition) -> its trials."""
+    trials: dict[tuple[str, str], list[str]] = {}
+    for name in dict.fromkeys(map(str, cycles["trial"].values)):
+        trial = computed.study.trial_of[name]
+        trials.setdefault((trial.subject, trial.condition), []).append(name)
+    stated = {subject: computed.study.of_subject(subject, "mass_kg") for subject, _ in trials}
+    return {subject: float(mass) for subject, mass in stated.items() if mass is not None}, trials
+
+
+def _kept(computed: ComputedStudy, subject: str) -> str:
+    """Why a subject counts whatever was found; "" where the study file does not say it."""
+    return str(computed.study.of_subject(subject, "keep", ""))
+
+
+def _on_kept(computed: ComputedStudy, compared: ComparedSubjects) -> list[str]:
+    """Notes on subjects who count although they cannot be right."""
+    kept = {subject: _kept(computed, subject) for subject, _ in compared.wrong}
+    return [f"{subject} counts although an error was found: {why}" for subject, why in kept.items() if why]
+
+
+def _counting(cycles: xr.Dataset, cells: Mapping[tuple[str, str], str]) -> xr.Dataset:
+    """Whether each cycle counts, and why not."""
+    own = zip(map(str, cycles["subject"].values), map(str, cycles["condition"].values), strict=True)
+    why = np.array([cells.get(cell, "") for cell in own], dtype=object)
+    return xr.Dataset({"counts": ("cycle", why == ""), "not_counted": ("cycle", why.astype(str))})
+
+
+def _left_out(cycles: xr.Dataset) -> dict[str, str]:
+    """Trial -> why its cycles do not count, of those that do not."""
+    why = zip(map(str, cycles["trial"].values), map(str, cycles["not_counted"].values), strict=True)
+    return {name: reason for name, reason in why if reason}
+
+
+def _with_spread(means: xr.Dataset, wanted: Sequence[str]) -> list[str]:
+    """Variables of means that belong to those that are wanted."""
+    return [str(name) for name in means if str(name).removesuffix(WITHIN) in wanted]
+
+
 def _tests(means: xr.Dataset, design: Design) -> tuple[xr.Dataset | None, str]:
     """The tests, or why there are none: without the package that makes them, the means are there all the same."""
     try:
@@ -231,7 +305,8 @@ def _write_values(cycles: xr.Dataset, variables: Sequence[str], path: Path) -> p
             table["cycle"] += start
             add(table)
             by = [*OF_VALUE, *OF_SUBJECT]
-            own = table.dropna(subset=["value"]).groupby(by, observed=True, sort=False)
+            counted = table[table["counts"]] if "counts" in table else table
+            own = counted.dropna(subset=["value"]).groupby(by, observed=True, sort=False)
             sums.append(own["value"].agg(["sum", "count"]).reset_index())
     texts = [*OF_VALUE, *OF_SUBJECT]
     together = pd.concat([part.astype(dict.fromkeys(texts, str)) for part in sums], ignore_index=True)

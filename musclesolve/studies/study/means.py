@@ -6,7 +6,7 @@ The observation of a study is a subject, not a cycle: the cycles of a subject in
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from types import ModuleType
 from typing import Any, Literal
 
@@ -20,7 +20,7 @@ from musclesolve.studies.study.random_field import contrast, on_varying, random_
 
 WITHIN, SPREAD = "_std", "_uncertainty_sd"
 """Suffixes: standard deviation within the subject, and that which a Monte Carlo analysis gave the cycles."""
-OF_CYCLES = ("subject", "group", "condition", "session", "coverage", "distance", "outlier")
+OF_CYCLES = ("subject", "group", "condition", "session", "coverage", "distance", "outlier", "counts")
 """Coordinates over the cycles that are no numbers of the subjects."""
 
 
@@ -32,6 +32,7 @@ def subject_means(
     conditions: Sequence[str] | None = None,
     by_side: bool = False,
     outliers: bool = True,
+    all_subjects: bool = False,
 ) -> xr.Dataset:
     """Mean over the cycles of each subject in each condition.
 
@@ -46,6 +47,8 @@ def subject_means(
         conditions: the same for conditions.
         by_side: keep the legs apart (dimension ``side``), otherwise the cycles of both legs are averaged.
         outliers: whether cycles that are marked as outliers count.
+        all_subjects: whether cycles count that a study leaves out, as their subject cannot be right (coordinate
+            ``counts``, see `compare_subjects`).
 
     Returns:
         Dataset over subject, condition, (side,) percent, dof, muscle, joint, axis: each variable by its name is the
@@ -72,6 +75,8 @@ def subject_means(
     used = np.isin(group, group_order) & np.isin(condition, condition_order) & (subject != "")
     if not outliers and "outlier" in cycles.variables:
         used &= ~cycles["outlier"].values.astype(bool)
+    if not all_subjects and "counts" in cycles.variables:
+        used &= cycles["counts"].values.astype(bool)
     if not used.any():
         raise InputError(
             "no cycle belongs to a subject of these groups and conditions",
@@ -152,6 +157,23 @@ def in_order(wanted: Sequence[str] | None, there: np.ndarray[Any, Any]) -> list[
 def groups_of(means: xr.Dataset) -> list[str]:
     """Groups in their order; a list of one is read from a file as its only entry."""
     return [str(name) for name in np.atleast_1d(means.attrs["groups"])]
+
+
+def without(means: xr.Dataset, cells: Collection[tuple[str, str]]) -> xr.Dataset:
+    """Means of subjects without some subjects in some conditions: (subject, condition)."""
+    subjects, conditions = ([str(each) for each in means[key].values] for key in ("subject", "condition"))
+    left = np.array([[(subject, condition) not in cells for condition in conditions] for subject in subjects])
+    there = xr.DataArray(left, dims=("subject", "condition"))
+    found = {
+        name: each.where(there, 0).astype(each.dtype) if name == "cycles" else each.where(there)
+        for name, each in means.data_vars.items()
+    }
+    present = left & (means["cycles"].values > 0)
+    rest = means.assign(found).isel(
+        subject=np.flatnonzero(present.any(axis=1)), condition=np.flatnonzero(present.any(axis=0))
+    )
+    groups = [name for name in groups_of(means) if name in rest["group"].values]
+    return rest.assign_attrs(groups=groups, cycles=int(rest["cycles"].sum()))
 
 
 def _numbers_of_subjects(

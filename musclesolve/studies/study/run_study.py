@@ -138,14 +138,22 @@ def shortened(names: Sequence[str]) -> str:
     return ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")
 
 
-def _table(study: Study, records: Mapping[str, TrialRecord]) -> bytes:
-    """The table of all trials of a study, with what the study file says of each."""
+def write_table(computed: ComputedStudy, not_counted: Mapping[str, str]) -> None:
+    """Write the table of all trials again, with the reasons why trials are in no mean and no test."""
+    write_files(computed.folder, {CSV: _table(computed.study, computed.records, not_counted)})
+
+
+def _table(
+    study: Study, records: Mapping[str, TrialRecord], not_counted: Mapping[str, str] | None = None
+) -> bytes:
+    """The table of all trials of a study, with what the study file says of each and why it does not count."""
 
     def said(trial: StudyTrial) -> list[str]:
         group = str(study.of_subject(trial.subject, "group", ""))
-        return [trial.subject, group, trial.condition, trial.session, trial.side, trial.exclude]
+        why = (not_counted or {}).get(trial.name, "")
+        return [trial.subject, group, trial.condition, trial.session, trial.side, trial.exclude, why]
 
-    header = ["subject", "group", "condition", "session", "legs", "excluded"]
+    header = ["subject", "group", "condition", "session", "legs", "excluded", "not_counted"]
     excluded = [
         TrialRecord(trial.name, Path(trial.source.get("file", "")), Path(), Outcome.EXCLUDED)
         for trial in study.trials

@@ -18,7 +18,7 @@ import netCDF4
 import numpy as np
 import xarray as xr
 
-from musclesolve._util.arrays import AnyArray, Array
+from musclesolve._util.arrays import AnyArray, Array, Mask
 from musclesolve._util.progress import Progress, no_progress
 from musclesolve.errors import InputError
 from musclesolve.results.cycles.cycle_averages import PROBLEM, check_alike
@@ -27,10 +27,13 @@ from musclesolve.results.cycles.normalisation import OF_SUBJECT, normalised, qua
 from musclesolve.results.dataset.result_quantities import texts
 from musclesolve.results.files.atomic_writing import written_whole
 from musclesolve.results.files.result_netcdf import opened_netcdf, storable
+from musclesolve.results.finding import Finding
+from musclesolve.studies.many_trials.one_trial import RESULT
 from musclesolve.studies.study.cycles_file import CYCLES
 from musclesolve.studies.study.means import SPREAD
 from musclesolve.studies.study.run_study import ComputedStudy, shortened
 from musclesolve.studies.study.study_file import Study
+from musclesolve.studies.study.study_findings import stored_findings, unusable_legs
 from musclesolve.version import __version__
 
 DATA = "study.nc"
@@ -44,6 +47,9 @@ CHUNK = 64
 """Cycles in a chunk of the file."""
 ENCODING = ("_FillValue", "coordinates", "dtype")
 """Attributes by which xarray says how it stored a variable."""
+NOT_USABLE = "not usable"
+KEEP = 'mend it, or keep it: keep = "the reason" in its line of [trials]'
+"""What a trial with an error is called, and what can be done about it."""
 OTHER_MOVEMENT = "another movement"
 REMEDY = (
     "compute it in a study of its own, exclude it, or state its movement and cycles_s in its line of [trials]"
@@ -70,11 +76,13 @@ class Collected:
     Args:
         path: study.nc; None where there are no cycles.
         not_averaged: name of a trial with a result -> why no cycle of it is in study.nc.
+        findings: name of a trial with a result -> what is stored with it.
         notes: on masses that differ.
     """
 
     path: Path | None = None
     not_averaged: Mapping[str, str] = field(default_factory=dict)
+    findings: Mapping[str, tuple[Finding, ...]] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
 
 
@@ -98,21 +106,28 @@ def write_study_data(computed: ComputedStudy, progress: Progress | None = None) 
     wanted = {*KEPT, *(computed.study.design["quantities"] or ())}
     layouts, kinds, not_averaged = dict[str, _Layout](), dict[str, str](), dict[str, str]()
     masses = dict[str, str]()
+    findings = {name: stored_findings(file.with_name(RESULT)) for name, file in files}
+    unusable = {
+        name: {} if computed.study.trial_of[name].keep else unusable_legs(found)
+        for name, found in findings.items()
+    }
     for number, (name, file) in enumerate(files):
         report("names", 0.3 * number / len(files))
         with _opened(file) as source:
             masses.update(_other_mass(source, computed.study, name))
             if source.dimensions[CYCLE].size and (lacking := _lacking(source, computed.study, name)):
                 not_averaged[name] = lacking
+            elif source.dimensions[CYCLE].size and not (of_legs := _usable(source, unusable[name])).any():
+                not_averaged[name] = f"{NOT_USABLE}: {next(iter(unusable[name].values()))}; {KEEP}"
             elif source.dimensions[CYCLE].size:
                 kinds[name] = str(getattr(source["percent"], "long_name", "cycle"))
-                layouts.setdefault(kinds[name], _Layout(wanted)).add(source)
+                layouts.setdefault(kinds[name], _Layout(wanted)).add(source, int(of_legs.sum()))
             else:
                 not_averaged[name] = _without_cycles(source)
     path = computed.folder / DATA
     if not layouts:
         path.unlink(missing_ok=True)
-        return Collected(not_averaged=not_averaged, notes=_on_masses(masses))
+        return Collected(not_averaged=not_averaged, findings=findings, notes=_on_masses(masses))
     count = Counter(kinds.values())
     used = max(layouts, key=lambda kind: count[kind])
     layout = layouts[used]
@@ -126,10 +141,24 @@ def write_study_data(computed: ComputedStudy, progress: Progress | None = None) 
         for number, (name, file) in enumerate(files):
             report("cycles", 0.3 + 0.7 * number / len(files))
             cycles = in_units(_read(file, wanted), computed.study, name)
+            if unusable[name]:
+                usable = ~np.isin(cycles["cycle_side"].values.astype(str), list(unusable[name]))
+                cycles = cycles.isel(cycle=np.flatnonzero(usable))
             rows.add(layout.arrays(target, cycles, _said(computed.study, name)))
         rows.write()
     in_order = {name: not_averaged[name] for name in computed.records if name in not_averaged}
-    return Collected(path, in_order, _on_masses(masses))
+    one_leg = tuple(
+        f"{name}: the cycles of one leg do not count: {next(iter(legs.values()))}; {KEEP}"
+        for name, legs in unusable.items()
+        if legs and name not in in_order
+    )
+    return Collected(path, in_order, findings, (*_on_masses(masses), *one_leg))
+
+
+def _usable(source: netCDF4.Dataset, unusable: Collection[str]) -> Mask:
+    """Which cycles of a trial are of a leg without an error."""
+    sides = [str(side) for side in source["cycle_side"][:]] if "cycle_side" in source.variables else []
+    return ~np.isin(sides, list(unusable)) if sides else np.full(source.dimensions[CYCLE].size, not unusable)
 
 
 def _stated(study: Study, name: str, key: str) -> float | None:
@@ -312,9 +341,9 @@ class _Layout:
         default_factory=dict
     )  # without numbers
 
-    def add(self, source: netCDF4.Dataset) -> None:
-        """Add the names in the cycles of a trial."""
-        self.cycles += source.dimensions[CYCLE].size
+    def add(self, source: netCDF4.Dataset, count: int) -> None:
+        """Add the names in the cycles of a trial, of which so many count."""
+        self.cycles += count
         self.percent = source["percent"][:].data
         labels = {dim: source[dim][:].tolist() for dim in source.dimensions if dim not in (CYCLE, "percent")}
         alike = {key: source.getncattr(key) for key in source.ncattrs() if key in PROBLEM}

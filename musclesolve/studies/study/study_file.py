@@ -50,6 +50,7 @@ class StudyTrial:
         subject, condition, session: "" where the study file does not say it.
         side: "both", "r" or "l": which leg is computed and counts.
         exclude: why it is left out; "" where it is not.
+        keep: why it counts although an error was found in it; "" where it then does not.
         source: the keys `file`, or `model`, `coordinates` and `moments` or `loads`, or `b3d` and `trial`.
         time: what it says of [time] of the trial file.
     """
@@ -60,6 +61,7 @@ class StudyTrial:
     session: str
     side: str
     exclude: str
+    keep: str
     source: Mapping[str, str]
     time: Mapping[str, Any]
 
@@ -277,6 +279,7 @@ def _trials(document: Document, lines: Mapping[str, Any], own: Mapping[str, Any]
             line["session"],
             line["side"],
             line["exclude"],
+            line["keep"],
             source,
             {key: values[key] for key in of_time if key in values},
         )

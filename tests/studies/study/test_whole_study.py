@@ -5,13 +5,16 @@ from __future__ import annotations
 import importlib.util
 import json
 import re
+import shutil
 import sys
 from collections import Counter
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
+import xarray as xr
 from b3d_files import write_b3d
 from browser import DESKTOP, PHONE, chromium, needs_chromium, opened
 from refusals import refused
@@ -19,10 +22,12 @@ from typer.testing import CliRunner
 
 import musclesolve as ms
 from musclesolve.cli import app as cli
+from musclesolve.cli.result_documents import study_document
 from musclesolve.cli.tables.study_check_tables import tables
 from musclesolve.drafting.study.draft_study import draft_study
 from musclesolve.report.study.study_page import study_page
-from musclesolve.results.finding import Finding
+from musclesolve.results.files.result_netcdf import netcdf_bytes
+from musclesolve.results.finding import Finding, finding
 from musclesolve.results.judgement import Report
 from musclesolve.studies.many_trials.trial_record import Outcome
 from musclesolve.studies.study.analysis import StudyResult, analyse_study
@@ -156,8 +161,6 @@ def test_the_planted_difference_and_the_planted_fault_are_found(whole):
 
 
 def test_values_are_those_of_the_curves(whole):
-    import pandas as pd
-
     table = pd.read_csv(whole.computed.folder / "values.csv", keep_default_na=False)
     row = table.query(
         "variable == 'joint_moment' and name == 'knee_angle' and phase == 'cycle' and measure == 'max'"
@@ -442,3 +445,65 @@ def test_init_drafts_what_study_computes(folder):
     stated = {trial.name: trial for trial in ms.read_study(folder / "study.toml").trials}
     for trial in study.trials:
         assert dict(trial.source) == dict(stated[trial.name].source)
+
+
+def test_a_subject_in_another_unit_and_a_trial_with_an_error_do_not_count(whole, tmp_path):
+    """Moments of S02 in N m/kg are divided by the mass once more; S01_free_1 has an error, S01_free_2 a warning."""
+    place = shutil.copytree(whole.computed.folder, tmp_path / "results")
+    records = {
+        name: replace(each, folder=place / each.folder.relative_to(whole.computed.folder))
+        for name, each in whole.computed.records.items()
+    }
+    for name, record in records.items():
+        if name.startswith("S02"):
+            file = record.folder / "cycles.nc"
+            with xr.open_dataset(file, engine="netcdf4") as cycles:
+                scaled = cycles.load().assign(joint_moment=cycles["joint_moment"] / 75.0)
+            scaled["joint_moment"].attrs = cycles["joint_moment"].attrs
+            file.write_bytes(netcdf_bytes(scaled))
+    values = {"recording": "markers", "rate": 30.0, "needed": 100.0}
+    for name, severity in (("S01_free_1", "error"), ("S01_free_2", "warning")):
+        file = records[name].folder / "result.nc"
+        stored = json.dumps([finding("low_rate", severity, values).as_dict()])
+        file.write_bytes(netcdf_bytes(ms.read_result(file).assign_attrs(findings=stored)))
+    result = analyse_study(replace(whole.computed, folder=place, records=records))
+    assert set(result.left_out) == {name for name in records if name.startswith("S02")}
+    assert list(result.not_averaged) == ["S01_free_1"]
+    codes = {(found.code, found.severity): trials for found, trials in result.findings}
+    assert set(codes["subject_scale", "error"]) == set(result.left_out)
+    assert codes["low_rate", "error"] == ("S01_free_1",) and codes["low_rate", "warning"] == ("S01_free_2",)
+    # means are those of the four others
+    study = ms.open_study(place)
+    used = (study["subject"].values != "S02") & (study["condition"].values == "loaded")
+    of, subject = study["joint_moment"].values[used].astype(float), study["subject"].values[used]
+    means = np.stack([of[subject == name].mean(axis=0) for name in np.unique(subject)])
+    own = result.groups.isel(group=0).sel(condition="loaded")
+    assert own["joint_moment"].transpose("percent", "dof").values == pytest.approx(means.mean(axis=0))
+    assert result.groups["subjects"].values.tolist() == [[4, 4]]
+    assert int(result.values["count"].max()) == 4
+    assert (study["counts"].values == (study["subject"].values != "S02")).all()
+    # tables, page and document
+    values = pd.read_csv(place / "values.csv", keep_default_na=False)
+    assert set(values["subject"][~values["counts"]]) == {"S02"}
+    trials = pd.read_csv(place / "trials.csv", keep_default_na=False).set_index("name")["not_counted"]
+    assert set(trials.index[trials != ""]) == {*result.left_out, "S01_free_1"}
+    text = study_page(result)
+    assert "In no mean and no test: S02" in text and "subject_scale" in text and "left out" in text
+    document = study_document(result)
+    assert set(document["left_out"]) == set(result.left_out)
+    assert {each["code"]: each["where"]["subject"] for each in document["findings"]}["subject_scale"] == "S02"
+    json.dumps(document["findings"])
+    # kept by the study file: both count
+    study_file = replace(
+        result.computed.study,
+        subjects={**result.computed.study.subjects, "S02": {"mass_kg": 70.0, "keep": "a phantom"}},
+        trials=tuple(
+            replace(each, keep="seen on video") if each.name == "S01_free_1" else each
+            for each in result.computed.study.trials
+        ),
+    )
+    kept = analyse_study(replace(result.computed, study=study_file))
+    assert not kept.left_out and not kept.not_averaged
+    assert kept.groups["subjects"].values.tolist() == [[5, 5]]
+    assert ("subject_scale", "error") in {(found.code, found.severity) for found, _ in kept.findings}
+    assert any("S02 counts" in note for note in kept.computed.notes)
