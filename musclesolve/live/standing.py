@@ -75,8 +75,7 @@ LONGEST_GAP = 1.0
 _AXES = ("forward", "left", "up")
 ASKED = frozenset(
     "trial_file unreadable mapping marker_units up_axis sides_swapped pair_swapped labels_exchanged landmark_order "
-    "noise markers_merged leap marker_slipped segment_length joint_width subject stature proportions pose "
-    "strength".split()
+    "noise markers_merged joint_width subject stature proportions pose strength".split()
 )
 """What `musclesolve check` finds that can be wrong with somebody who stands; the rest is about motion."""
 
