@@ -157,7 +157,9 @@ def _groups(trial: Trial, names: Sequence[str], walk: Array, moves: bool) -> lis
         still = _standing_shape(trial, [names[k] for k in members]) if standing else None
         if still is not None and register(still, shape[None]).residual[0] > LOOSE:
             shape, by = still, " from the standing trial"
-        least, most = (LOOSE, 0.5 * BROKEN) if moves else (0.5 * BROKEN, 0.5 * BROKEN)
+        # of three it is not known which one is off, and all would be left out: only what skin never does is said
+        most = 0.5 * BROKEN
+        least = LOOSE if moves and len(members) > 3 else most
         usual = float(np.quantile(register(shape, points).residual, USUAL))
         away = np.full(len(members), np.nan)
         for k in range(len(members)):
@@ -166,8 +168,10 @@ def _groups(trial: Trial, names: Sequence[str], walk: Array, moves: bool) -> lis
                 expected = register(shape[others], points[:, others]).point(shape[k])
                 away[k] = np.quantile(np.linalg.norm(points[:, k] - expected, axis=1), USUAL)
         off = np.fmax(np.where(np.isnan(away), np.nan, OFF if moves else STRETCHED), MORE * away)
+        if not moves:  # how far skin moves is not known
+            usual, away = LOOSE, np.where(np.isnan(away), np.nan, STRETCHED)
         limit = float(np.clip(MORE * usual, least, most))
-        groups.append(_Group(by, members, shape, usual if moves else LOOSE, limit, away, off))
+        groups.append(_Group(by, members, shape, usual, limit, away, off))
     return groups
 
 
