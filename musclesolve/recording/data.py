@@ -171,8 +171,9 @@ class PlateForce(Sampled):
     @property
     def measured(self) -> Mask:
         """Which samples (S,) lie in no gap that is too long to be filled, and can be of the foot."""
-        gaps = (gap for gap in self.gaps if not gap.filled)
-        lost = [(self.time >= each.first) & (self.time <= each.last) for each in (*gaps, *self.impossible)]
+        spans = [(gap.first, gap.last) for gap in self.gaps if not gap.filled]
+        spans += [(each.first, each.last) for each in self.impossible]
+        lost = [(self.time >= first) & (self.time <= last) for first, last in spans]
         return ~np.any(lost, axis=0) if lost else np.ones(self.time.size, bool)
 
 

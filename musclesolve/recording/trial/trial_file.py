@@ -15,6 +15,7 @@ from musclesolve.recording.data import SIDE_NAMES, SIDES, Emg, Fascicles, Marker
 from musclesolve.recording.file_axes import global_from_laboratory, standing_axes
 from musclesolve.recording.formats import read_forces_table, read_markers
 from musclesolve.recording.gaps.gap_filling import Completed, complete_upper_body, fill_trial
+from musclesolve.recording.gaps.ghosts import Ghost, ghost_notes, without_ghosts
 from musclesolve.recording.markers.mapping_tables import FUNCTIONAL
 from musclesolve.recording.markers.marker_mapping import MarkerMapping, read_marker_mapping
 from musclesolve.recording.markers.marker_set import marker_sets
@@ -121,6 +122,8 @@ def _recorded_trial(document: Document, plates_tested: bool = True) -> Trial:
     notes = *trial.notes, *corrections, *marker_notes(walk, static, functional), *force_notes
     trial = replace(trial, notes=notes, plate_corrections=corrections)
     trial = with_emg(trial, *read_emg(document, content, files["markers"]))
+    trial, ghosts = without_reflections(trial, content)
+    trial = replace(trial, notes=(*trial.notes, *ghost_notes(trial, ghosts)))
     trial = ranged(with_fascicles(trial, *read_fascicles(document, content)), content)
     trial, completed = completed_trial(trial, content)
     trial = replace(trial, notes=(*trial.notes, *(marker.sentence for marker in completed)))
@@ -179,6 +182,11 @@ def ranged(trial: Trial, content: dict[str, Any]) -> Trial:
 def completed_trial(trial: Trial, content: dict[str, Any]) -> tuple[Trial, tuple[Completed, ...]]:
     """Return a trial with its gaps filled, those above the hips completed, and the markers that were completed."""
     return complete_upper_body(filled_trial(trial, content))
+
+
+def without_reflections(trial: Trial, content: dict[str, Any]) -> tuple[Trial, list[Ghost]]:
+    """Return a trial in which reflections that were taken for markers are gaps, as long as splines fill, and these."""
+    return without_ghosts(trial, content["gaps"]["spline_s"], lambda spoiled: filled_trial(spoiled, content))
 
 
 def without_impossible(trial: Trial) -> Trial:
