@@ -158,7 +158,12 @@ def analysed_range(case: Case) -> Iterator[Finding]:
 # Too little to measure a subject on [s].
 SHORTEST = 0.2
 # Why a motion cannot be that of the subject, and what that finds.
-MOTION_CODES = {"jump": "joint_leap", "foot": "foot_displaced", "inconsistent": "inconsistent_motion"}
+MOTION_CODES = {
+    "jump": "joint_leap",
+    "foot": "foot_displaced",
+    "pose": "pose",
+    "inconsistent": "inconsistent_motion",
+}
 # What a refusal is about by its place in the trial file.
 PLACE_CODES = {"[filter]": "cutoff", "mass_kg": "mass", "stature_m": "stature"}
 # Faults of markers and of their filter that make points of one body move apart.
@@ -248,7 +253,8 @@ def _consistent(case: Case, body: Anatomy) -> Iterator[Finding]:
         return
     implausible = []
     for warning in recorded.warnings(case.trial.mapping, case.trial.consistency.method):
-        severity: Severity = "error" if warning.invalid else "warning"
+        # A few frames without a pose are left out of the results, and the others are as good as they were.
+        severity: Severity = "error" if warning.invalid and warning.kind != "pose" else "warning"
         place = Where(times=warning.times)
         implausible.append(Finding(MOTION_CODES[warning.kind], severity, warning.what, warning.remedy, place))
     yield from implausible

@@ -50,6 +50,10 @@ from musclesolve.errors import InputError, MuscleSolveError, PoseError
 
 _KEY_FRAMES = 10  # Every so many frames one is found from the standing pose
 
+FEW_UNFITTED = 0.05
+"""Up to this share of the frames may have no pose that fits: the poses around them stand there. Where more have none,
+markers are mapped to the wrong landmarks, or exchanged."""
+
 _SUSPECT = 0.5
 """Angle between the base as found from neighbors and as its own points show it that is looked into [rad]."""
 
@@ -60,6 +64,7 @@ class Fit:
 
     residual (T, n) [m]: how far each of the measured points (n) was moved. locked: degrees of freedom that no target
     informs, held at zero. borrowed: those that `drive_pose` could not measure and has from the nearest pose.
+    unfitted (u,): frames in which no pose was found that fits; a curve through the poses around them stands there.
     """
 
     coordinates: Array
@@ -68,6 +73,7 @@ class Fit:
     points: tuple[str, ...]
     locked: tuple[str, ...]
     borrowed: tuple[str, ...] = ()
+    unfitted: tuple[int, ...] = ()
 
 
 def fit_pose(
@@ -93,7 +99,8 @@ def fit_pose(
 
     Raises:
         InputError: no point of the base body was measured; a start of another shape.
-        MuscleSolveError: frames that do not converge; says which, and which target is farthest off.
+        MuscleSolveError: more than a few frames (`FEW_UNFITTED`) do not converge; says which, and which target is
+            farthest off. A few are `Fit.unfitted`.
     """
     frames, tree, every = len(targets.values), model.tree, NearestPose.of(model, targets, time)
     measured = _measured_base(model, targets)
@@ -114,12 +121,14 @@ def fit_pose(
 
     chosen = np.unique(np.append(np.arange(0, frames, _KEY_FRAMES), frames - 1))
     keys = every.frames(chosen)
-    few = keys.converge(measured.frames(chosen), 1e-3, max_iterations)
+    few, found = keys.converged(measured.frames(chosen), 1e-3, max_iterations)
+    few = _across(few, found) if found.any() else keys.converge(few, 1e-3, max_iterations)
     for k in range(1, len(chosen)):
         if np.abs(few.angles[k] - few.angles[k - 1]).max() > _JUMP:  # an arm bent the wrong way
             here = slice(k, k + 1)
             before = few.frames(here)._replace(angles=few.angles[k - 1 : k])
-            few.put(here, keys.frames(here).converge(before, 1e-3, max_iterations))
+            again, better = keys.frames(here).converged(before, 1e-3, max_iterations)
+            few.put(here, again if better.all() else before)
     spread = few._replace(angles=continuous_branch(model, few.angles)).spread(frames, chosen)
     # A subject who turns around between two of these frames is not where a curve through them leads.
     suspect = np.flatnonzero(angle_between(spread.rotation, measured.rotation) > _SUSPECT)
@@ -128,7 +137,20 @@ def fit_pose(
         as_measured = measured._replace(angles=spread.angles).frames(suspect)
         nearer = some.misfit(as_measured) < some.misfit(between)
         spread.put(suspect, between.where(nearer, as_measured))
-    return fit_of(every, every.converge(spread, tolerance, max_iterations))
+    pose, found = every.converged(spread, tolerance, max_iterations)
+    if (~found).sum() > FEW_UNFITTED * frames:
+        raise every.failure(pose, found)
+    return replace(fit_of(every, _across(pose, found)), unfitted=tuple(np.flatnonzero(~found).tolist()))
+
+
+def _across(pose: Pose, found: Mask) -> Pose:
+    """Poses with a curve through those that were found (T,) in place of the others; beyond the ends they stay."""
+    if found.all():
+        return pose
+    places = np.flatnonzero(found)
+    between = pose.frames(places).spread(int(places[-1] - places[0]) + 1, places - places[0])
+    at = np.clip(np.arange(len(found)), places[0], places[-1]) - places[0]
+    return pose.where(~found, between.frames(at))
 
 
 def fit_of(nearest: NearestPose, pose: Pose, borrowed: Sequence[int] = ()) -> Fit:
@@ -298,13 +320,24 @@ class NearestPose:
         )
 
     def converge(self, pose: Pose, tolerance: float, max_iterations: int) -> Pose:
-        """Steps until no frame moves by more than `tolerance` [rad or m]: Gauss-Newton from afar, Newton when near.
+        """The poses of `converged`.
 
-        Steps are damped where the fit gets worse.
+        Raises:
+            PoseError: a frame that does not converge.
+        """
+        after, found = self.converged(pose, tolerance, max_iterations)
+        if not found.all():
+            raise self.failure(after, found)
+        return after
+
+    def converged(self, pose: Pose, tolerance: float, max_iterations: int) -> tuple[Pose, Mask]:
+        """Steps until no frame moves by more than `tolerance` [rad or m], and which frames do so (T,).
+
+        Gauss-Newton from afar, Newton when near; steps are damped where the fit gets worse.
         """
         from musclesolve.dynamics.kernel.entry import NEAREST
 
-        tree, slots = self.model.tree, self.targets.slots
+        tree = self.model.tree
         targets, work = self.compiled
         # From where each frame starts: hundreds of metres into a laboratory the round-off of places would hide what
         # the last steps gain.
@@ -316,18 +349,19 @@ class NearestPose:
             tree.compiled, targets, contiguous(values), tuple(map(contiguous, after)), limits, work, largest
         )
         after = after._replace(position=after.position + start)
-        if (largest < tolerance).all():
-            return after
+        return after, np.asarray(largest < tolerance)
 
-        q = after.q(tree)
-        names, frame = self.model.topology.coordinate_names, int(np.argmax(largest))
+    def failure(self, after: Pose, found: Mask) -> PoseError:
+        """What to raise where frames (T,) were not found: the first of them, and the points farthest off in it."""
+        q, slots = after.q(self.model.tree), self.targets.slots
+        names, frame = self.model.topology.coordinate_names, int(np.argmin(found))
         off = np.linalg.norm(q[frame, slots] - self.targets.values[frame], axis=1)
         off *= np.sqrt(self.targets.weights)
         worst = tuple((names[slots[k]], float(off[k])) for k in np.argsort(-off)[:_WORST])
-        failed = self.names[~(largest < tolerance)].tolist()
+        failed = self.names[~found].tolist()
         listed = ", ".join(f"{at:.3f} s" if isinstance(at, float) else f"frame {at}" for at in failed[:3])
         more = f" and {len(failed) - 3} more frames" if len(failed) > 3 else ""
-        raise PoseError(
+        return PoseError(
             f"no pose of the body fits the markers at {listed}{more}; there the point farthest from where it was "
             f"measured is {worst[0][0]}, by {1000.0 * worst[0][1]:.0f} mm. Markers that are swapped or mapped to the "
             "wrong landmark are the usual reason.",
