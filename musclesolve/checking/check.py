@@ -10,6 +10,7 @@ from musclesolve._util.message_text import as_text
 from musclesolve.checking import files, forces, markers
 from musclesolve.checking.analysis import find_time_range, findings_of_model, refusal
 from musclesolve.checking.case import Case, contained, finding_of
+from musclesolve.checking.cost import with_costs
 from musclesolve.checking.loading import load
 from musclesolve.checking.markers.trajectories import fill_and_complete, remove_and_fill_jumps
 from musclesolve.checking.stages import Check, Stage, checks_of, examine
@@ -58,7 +59,7 @@ def check(path: str | Path) -> Report:
         with contained(findings, "analysis of the model"):
             findings += findings_of_model(path)
         return Report(path, sorted_findings(findings))
-    findings = findings_of(path, all_checks())
+    findings = findings_of(path, all_checks(), costs=True)
     if not any(finding.severity == "error" for finding in findings):
         with contained(findings, "measuring of the recording as it is"):
             refused = refusal(path)
@@ -73,10 +74,16 @@ def all_checks() -> tuple[Check, ...]:
     return checks_of("musclesolve.checking.analysis", files, forces, markers)
 
 
-def findings_of(path: Path, checks: Iterable[Check]) -> list[Finding]:
-    """Return what some checks find, in any order of them; one that fails is a finding too."""
+def findings_of(path: Path, checks: Iterable[Check], costs: bool = False) -> list[Finding]:
+    """Return what some checks find, in any order of them; one that fails is a finding too.
+
+    costs: whether findings that are repaired say what they cost.
+    """
     failed: list[Finding] = []
     with contained(failed, "reading of the recording"):
         case, findings = load(path)
-        return findings if case is None else list(examine(case, checks, PREPARE).findings)
+        if case is None:
+            return findings
+        examined = examine(case, checks, PREPARE)
+        return list(with_costs(examined) if costs else examined.findings)
     return failed
