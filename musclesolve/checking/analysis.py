@@ -12,8 +12,9 @@ from functools import partial
 
 import numpy as np
 
-from musclesolve.checking.case import Case, contained, finding_of, stretches
+from musclesolve.checking.case import Case, contained, finding_of, on_plate, stretches
 from musclesolve.checking.forces.plate_balance import plates_out_of_balance
+from musclesolve.checking.repair import change_plate
 from musclesolve.checking.stages import Stage, asked_at
 from musclesolve.errors import InputError
 from musclesolve.motion.anatomy.anatomy import Anatomy, anatomy
@@ -23,7 +24,12 @@ from musclesolve.motion.motion_warnings import USUAL_CUTOFF_HZ, cutoff_with_flig
 from musclesolve.pipeline.mechanics import MARGIN, mechanics_of
 from musclesolve.pipeline.run_options import find_options
 from musclesolve.recording.data import SIDE_NAMES
-from musclesolve.recording.plates.plate_checks import check_any_load, plate_error
+from musclesolve.recording.plates.plate_checks import (
+    check_any_load,
+    instants_of,
+    plate_error,
+    without_instants,
+)
 from musclesolve.recording.trial.analysed_range import finds_range
 from musclesolve.recording.trial.recording_checks import check_cutoff, check_heading, check_size
 from musclesolve.recording.trial.trial_file import ranged, recorded_range
@@ -85,11 +91,23 @@ def refusals_of_reading(case: Case) -> Iterator[Finding]:
 
 @asked_at(Stage.ANALYSIS)
 def refused_plates(case: Case) -> Iterator[Finding]:
-    """Test every plate of which nothing is known to be wrong: an error that was found may be why."""
+    """Test every plate of which nothing is known to be wrong: an error that was found may be why.
+
+    What is wrong for an instant only costs the leg that instant, as in the analysis.
+    """
     faulty = {f.where.plate for f in case.findings if f.severity == "error"}
-    for index, plate in enumerate(case.trial.forces):
+    for index, recorded in enumerate(case.trial.forces):
+        if SIDE_NAMES[recorded.side] in faulty:
+            continue
+        plate = without_instants(case.trial, recorded)
+        if plate.impossible:
+            what, remedy = instants_of(case.trial, plate)
+            place = on_plate(plate, tuple((each.first, each.last) for each in plate.impossible))
+            fields = ("force", "point", "moment", "impossible")
+            repair = change_plate(index, **{name: getattr(plate, name) for name in fields})
+            yield Finding("plate_instant", "warning", what, remedy, place, repair, side=plate.side)
         refused = plate_error(case.trial, plate, index, case.document)
-        if refused is not None and SIDE_NAMES[plate.side] not in faulty:
+        if refused is not None:
             yield finding_of(PLATE_CODES[refused[0]], refused[1])
 
 
@@ -203,7 +221,8 @@ def _consistent(case: Case, body: Anatomy) -> Iterator[Finding]:
         return
     implausible = []
     for warning in recorded.warnings(case.trial.mapping, case.trial.consistency.method):
-        severity: Severity = "error" if warning.invalid else "warning"
+        # A few frames without a pose are left out of the results, and the others are as good as they were.
+        severity: Severity = "error" if warning.invalid and warning.code != "pose" else "warning"
         place = Where(markers=warning.markers, times=warning.times)
         cost = None if warning.residual is None else Cost(warning.residual, "body weights", "the pelvis")
         implausible.append(Finding(warning.code, severity, warning.what, warning.remedy, place, cost=cost))

@@ -42,6 +42,8 @@ class Case:
     findings: tuple[Finding, ...] = ()  # what earlier stages have found
     # What could not be read, which is a finding: no other finding may be due to it.
     unknown: frozenset[Fact] = frozenset()
+    # Each repair of an error or a warning: its finding, the recording before it and after it.
+    steps: tuple[tuple[Finding, Recorded, Recorded], ...] = ()
 
     @property
     def trial(self) -> Trial:
@@ -68,7 +70,13 @@ class Case:
 
     def repaired(self, finding: Finding) -> Case:
         """Return the case with the repair of a finding applied, if it has one."""
-        return self if finding.repair is None else replace(self, recorded=finding.repair(self.recorded))
+        if finding.repair is None:
+            return self
+        recorded = finding.repair(self.recorded)
+        step = (finding, self.recorded, recorded)
+        return replace(
+            self, recorded=recorded, steps=self.steps if finding.severity == "note" else (*self.steps, step)
+        )
 
     def _in_range(self, finding: Finding) -> Finding:
         start, end = self.trial.time_range

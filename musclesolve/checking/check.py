@@ -44,7 +44,7 @@ def check(path: str | Path, progress: Progress | None = None) -> Report:
             remedy='check("trial.toml")',
         )
     path, report = Path(path), progress or no_progress
-    findings = list[Finding]() if names_model(path) else examined_file(path, all_checks())
+    findings = list[Finding]() if names_model(path) else examined_file(path, all_checks(), costs=True)
     refused, judgement = list[Finding](), None
     with contained(refused, "sharing of the forces"):
         body = prepare(path, progress=report)

@@ -9,6 +9,7 @@ from pathlib import Path
 from musclesolve.checking import files, forces, markers
 from musclesolve.checking.analysis import find_time_range
 from musclesolve.checking.case import Case, contained
+from musclesolve.checking.cost import with_costs
 from musclesolve.checking.loading import case_of, load
 from musclesolve.checking.markers.trajectories import fill_and_complete, remove_and_fill_jumps
 from musclesolve.checking.model.examine import findings_of_body as model_findings
@@ -42,7 +43,7 @@ def findings_of(trial: Trial | ModelTrial, body: RecordedBody | ModelBody) -> tu
     assert isinstance(trial, Trial)
     if trial.as_read:
         return findings_of_file(trial.path)
-    return sorted_findings(examine(case_of(trial), all_checks(), PREPARE).findings)
+    return sorted_findings(with_costs(examine(case_of(trial), all_checks(), PREPARE)))
 
 
 def findings_of_body(body: ModelBody) -> tuple[Finding, ...]:
@@ -57,7 +58,7 @@ def findings_of_body(body: ModelBody) -> tuple[Finding, ...]:
 
 def findings_of_file(path: Path) -> tuple[Finding, ...]:
     """What is wrong with the recording of a trial file."""
-    return sorted_findings(examined_file(path, all_checks()))
+    return sorted_findings(examined_file(path, all_checks(), costs=True))
 
 
 @cache
@@ -66,10 +67,16 @@ def all_checks() -> tuple[Check, ...]:
     return checks_of("musclesolve.checking.analysis", files, forces, markers)
 
 
-def examined_file(path: Path, checks: Iterable[Check]) -> list[Finding]:
-    """Return what some checks find, in any order of them; one that fails is a finding too."""
+def examined_file(path: Path, checks: Iterable[Check], costs: bool = False) -> list[Finding]:
+    """Return what some checks find, in any order of them; one that fails is a finding too.
+
+    costs: whether findings that are repaired say what they cost.
+    """
     failed: list[Finding] = []
     with contained(failed, "reading of the recording"):
         case, findings = load(path)
-        return findings if case is None else list(examine(case, checks, PREPARE).findings)
+        if case is None:
+            return findings
+        examined = examine(case, checks, PREPARE)
+        return list(with_costs(examined) if costs else examined.findings)
     return failed

@@ -49,7 +49,8 @@ ARM_SHOWN_BY = (
 class MotionWarning:
     """Why a motion, or a part of it, is not plausible."""
 
-    code: str  # of its finding: "joint_leap", "pose_ambiguous", "foot_displaced" or "inconsistent_motion"
+    # of its finding: "joint_leap", "pose_ambiguous", "foot_displaced", "pose" or "inconsistent_motion"
+    code: str
     what: str  # what is wrong, with numbers and times
     remedy: str  # how to fix it
     invalid: bool  # whether there are frames that are not valid
@@ -71,7 +72,7 @@ class MotionValidity:
     steady: Mask  # no joint of a leg jumps
     foot_in_place: Mapping[str, Mask]  # by side, the foot lies where it was measured
     balanced: Mask  # the ground forces balance the motion
-    consistent: Mask  # the pose satisfies the constraints of the model
+    consistent: Mask  # a pose that satisfies the constraints of the model fits what was measured
 
     @classmethod
     def of(
@@ -144,6 +145,26 @@ def consistency_warnings(violation: Array, time: Array) -> list[MotionWarning]:
     )
     remedy = 'choose method = "nearest" in [consistency]; "none" is there to be compared with it'
     return [MotionWarning("inconsistent_motion", what, remedy, True, _stretches(beyond, time))]
+
+
+def fits_around(fitted: Mask) -> Mask:
+    """Return the frames (T,) that none without a pose reaches through the splines of the motion."""
+    kept = np.ones(fitted.size, bool)
+    for frame in np.flatnonzero(~fitted):
+        kept[max(frame - REACH, 0) : frame + 1 + REACH] = False
+    return kept
+
+
+def pose_warnings(fitted: Mask, time: Array) -> list[MotionWarning]:
+    """Return a warning where no pose of the body fits what was measured; fitted (T,) as in `fits_around`."""
+    if fitted.all():
+        return []
+    what = (
+        f"no pose of the body fits the markers in some frames: these and the {REACH} before and after them, "
+        f"{(~fitted).sum()} of {fitted.size}, are not shared among the muscles"
+    )
+    remedy = "look for exchanged markers at these times, or choose a range without them ([time])"
+    return [MotionWarning("pose", what, remedy, True, _stretches(~fitted, time))]
 
 
 def jump_warnings(

@@ -9,7 +9,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from musclesolve._util.arrays import Array
+from musclesolve._util.arrays import Array, Mask
 from musclesolve._util.names import unknown_name
 from musclesolve._util.progress import Progress, no_progress
 from musclesolve.constants import STANDARD_GRAVITY
@@ -32,8 +32,10 @@ from musclesolve.motion.motion_plausibility import (
     ambiguous_warnings,
     balance_limit,
     consistency_warnings,
+    fits_around,
     foot_warnings,
     jump_warnings,
+    pose_warnings,
 )
 from musclesolve.muscles.placing.place_muscles import LEG_DOFS
 from musclesolve.recording.data import SIDES, Recording, Trial
@@ -100,6 +102,13 @@ class Mechanics:
         return self.fit.residual[np.isin(self.measured.time, self.motion.time)]
 
     @cached_property
+    def fitted(self) -> Mask:
+        """Frames (T,) of the motion that no frame reaches in which no pose fits what was measured."""
+        known = np.ones(len(self.measured.time), bool)
+        known[list(self.fit.unfitted)] = False
+        return fits_around(known)[np.isin(self.measured.time, self.motion.time)]
+
+    @cached_property
     def constraint_violation(self) -> Array:
         """Largest violation of a constraint by the poses of the motion, (T,) [m, or a cosine]."""
         return np.asarray(np.abs(self.model.constraints.violation(self.motion.q)).max(axis=1))
@@ -115,7 +124,8 @@ class Mechanics:
         joints, weight = self.model.tree.joint_count, self.model.mass.total * STANDARD_GRAVITY
         residual = np.linalg.norm(moments[:, joints : joints + 3], axis=1) / weight
         motion = (self.joint_rotations, self.motion.time, self.fit.points, self.marker_residual)
-        return MotionValidity.of(*motion, residual, self.balance_limit, self.constraint_violation)
+        violation = np.where(self.fitted, self.constraint_violation, np.inf)
+        return MotionValidity.of(*motion, residual, self.balance_limit, violation)
 
     def _lacking(self) -> Array:
         """Residual force at the pelvis (T,) [body weights]; it counts a foot that was not measured as unloaded."""
@@ -128,6 +138,7 @@ class Mechanics:
         time = self.motion.time
         return [
             *consistency_warnings(self.constraint_violation, time),
+            *pose_warnings(self.fitted, time),
             *jump_warnings(mapping, self.joint_rotations, time),
             *ambiguous_warnings(mapping, self.hidden_rotations, time, self._lacking),
             *foot_warnings(self.fit.points, self.marker_residual, time, method),

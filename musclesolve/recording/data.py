@@ -134,6 +134,21 @@ class PlateGap:
     where: str  # the place in the file
 
 
+BESIDE_GAP = 0.1
+"""The filter carries what stands in a gap of a plate so far beyond its ends [s]."""
+
+
+@dataclass(frozen=True)
+class ImpossibleForce:
+    """A stretch of samples in which what a plate shows cannot be of its foot; a straight line stands in for it."""
+
+    first: float  # time of its first sample [s]
+    last: float  # time of its last one [s]
+    fault: str  # why the worst of them cannot be, as in "acts 0.6 m away from it"
+    vertical: float  # size of the vertical force in that sample [N]
+    time: float  # its time [s]
+
+
 @dataclass(frozen=True)
 class PlateForce(Sampled):
     """Force of one plate on one foot, in the global frame, S samples at the plate's own rate."""
@@ -146,11 +161,21 @@ class PlateForce(Sampled):
     path: Path
     number: int | None = None  # of the plate in that file; None where [[force]] names columns
     gaps: tuple[PlateGap, ...] = ()
+    impossible: tuple[ImpossibleForce, ...] = ()
+
+    def possible(self, time: Array) -> Mask:
+        """Which times (T,) nothing impossible reaches through the filter."""
+        reached = [
+            (time >= each.first - BESIDE_GAP) & (time <= each.last + BESIDE_GAP) for each in self.impossible
+        ]
+        return ~np.any(reached, axis=0) if reached else np.ones(time.size, bool)
 
     @property
     def measured(self) -> Mask:
-        """Which samples (S,) lie in no gap that is too long to be filled."""
-        lost = [(self.time >= gap.first) & (self.time <= gap.last) for gap in self.gaps if not gap.filled]
+        """Which samples (S,) lie in no gap that is too long to be filled, and can be of the foot."""
+        spans = [(gap.first, gap.last) for gap in self.gaps if not gap.filled]
+        spans += [(each.first, each.last) for each in self.impossible]
+        lost = [(self.time >= first) & (self.time <= last) for first, last in spans]
         return ~np.any(lost, axis=0) if lost else np.ones(self.time.size, bool)
 
 
@@ -462,10 +487,17 @@ class Recording:
         return (start, end) if len(self.legs) == len(SIDES) and end > start else None
 
     def measured(self, side: Side, time: Array) -> Mask:
-        """Return at which times (T,) of the time range every contact of a foot is on a plate, as far as is known."""
-        if not self.legs:
-            return np.ones(time.size, bool)
-        return self.inside(time, *self.legs.get(side, (np.inf, -np.inf)))
+        """Return at which times (T,) of the time range the force on a foot was measured, as far as is known.
+
+        Every contact is on a plate then, and what the plates of the foot show can be of it.
+        """
+        known = np.ones(time.size, bool)
+        if self.legs:
+            known &= self.inside(time, *self.legs.get(side, (np.inf, -np.inf)))
+        for plate in self.forces:
+            if plate.side == side:
+                known &= plate.possible(time)
+        return known
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)

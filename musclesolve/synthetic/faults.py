@@ -110,6 +110,77 @@ def stamp_forces_late(copy: Copy, seconds: float) -> None:
     copy.forces = replace(copy.forces, time=copy.forces.time + seconds)
 
 
+def run_forces_at(copy: Copy, rate: float) -> None:
+    """Let the clock of the forces run at another rate from the first sample on."""
+    time = copy.forces.time
+    copy.forces = replace(copy.forces, time=time[0] + rate * (time - time[0]))
+
+
+def tilt_plates(copy: Copy, forward_deg: float = 0.0, left_deg: float = 0.0) -> None:
+    """Rotate what all plates show about the middle of where each was trodden: their axes are not those of the markers.
+
+    forward_deg: of the vertical towards forward; left_deg: towards the left.
+    """
+    rotation = _tilt(forward_deg, left_deg)
+    for plate in copy.plates():
+        force, point = copy.plate(plate, "force"), copy.plate(plate, "point")
+        middle = plate_middles(force[:, 2], point)
+        for role in ("force", "moment"):
+            if copy.columns(plate, role):
+                copy.set_plate(plate, role, copy.plate(plate, role) @ rotation.T)
+        loaded = force[:, 2] > SHOWS
+        copy.set_plate(
+            plate, "point", np.where(loaded[:, None], middle + (point - middle) @ rotation.T, point)
+        )
+
+
+def tilt_laboratory(copy: Copy, forward_deg: float = 0.0, left_deg: float = 0.0) -> None:
+    """Rotate markers and plates together: what the files call up is not the vertical."""
+    rotation = _tilt(forward_deg, left_deg)
+    for static in (False, True):
+        markers = copy.static if static else copy.walk
+        if markers is not None:
+            copy.put(markers.position @ copy.rotation.T @ rotation.T @ copy.rotation, static=static)
+    for plate in copy.plates():
+        for role in ("force", "point", "moment"):
+            if copy.columns(plate, role):
+                copy.set_plate(plate, role, copy.plate(plate, role) @ rotation.T)
+
+
+def _tilt(forward_deg: float, left_deg: float) -> Array:
+    """Return the rotation (3, 3) that takes the vertical so far towards forward or to the left."""
+    (s, c), (t, d) = ((np.sin(a), np.cos(a)) for a in np.radians([forward_deg, left_deg]))
+    forward = np.array([[c, 0.0, s], [0.0, 1.0, 0.0], [-s, 0.0, c]])
+    return forward @ np.array([[1.0, 0.0, 0.0], [0.0, d, t], [0.0, -t, d]])
+
+
+def mix_channels(copy: Copy, share: float, into: Sequence[float]) -> None:
+    """Add a share of the vertical force of every plate to its other channels, by a factor for each axis (3,)."""
+    for plate in copy.plates():
+        force = copy.plate(plate, "force")
+        copy.set_plate(plate, "force", force + share * force[:, 2:] * np.asarray(into))
+
+
+def mix_plates(copy: Copy, share: float) -> None:
+    """Let every plate show a share of the wrench of the others; its point of force follows from both."""
+    force = {plate: copy.plate(plate, "force") for plate in copy.plates()}
+    point = {plate: copy.plate(plate, "point") for plate in copy.plates()}
+    for plate in copy.plates():
+        parts = [(1.0 if other == plate else share, other) for other in copy.plates()]
+        parts = [(weight, other) for weight, other in parts if weight]
+        total = np.sum([weight * force[other] for weight, other in parts], axis=0)
+        vertical = np.where(total[:, 2:] > SHOWS, total[:, 2:], 1.0)
+        middle = np.sum(
+            [
+                weight * np.where(force[other][:, 2:] > SHOWS, force[other][:, 2:] * point[other], 0.0)
+                for weight, other in parts
+            ],
+            axis=0,
+        )
+        copy.set_plate(plate, "force", total)
+        copy.set_plate(plate, "point", np.where(total[:, 2:] > SHOWS, middle / vertical, point[plate]))
+
+
 def lift_right_plate(copy: Copy, first_n: float, last_n: float) -> None:
     """Add a vertical force that the sensors of the right plate show together: it acts at the middle of the plate.
 
@@ -176,7 +247,8 @@ def scale_key(copy: Copy, key: str, factor: float, decimals: int) -> None:
 _FUNCTIONS: dict[str, Callable[..., None]] = {
     function.__name__: function
     for function in (
-        *(scale_plates, move_points, stamp_forces_late, lift_right_plate),
+        *(scale_plates, move_points, stamp_forces_late, lift_right_plate, run_forces_at),
+        *(tilt_plates, tilt_laboratory, mix_channels, mix_plates),
         *(scale_positions, exchange_markers, move_marker, set_key, scale_key),
     )
 }

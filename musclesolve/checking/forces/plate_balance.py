@@ -34,6 +34,7 @@ import numpy as np
 from musclesolve._util.arrays import Array, Mask, true_runs
 from musclesolve.checking.case import Case, on_plate
 from musclesolve.checking.forces.center_of_pressure_check import Passage, passages
+from musclesolve.checking.repair import change_plate
 from musclesolve.constants import STANDARD_GRAVITY
 from musclesolve.dynamics.inverse.newton_euler import angular_momentum_rate, segment_motion
 from musclesolve.dynamics.kinematics.motion_derivatives import Motion
@@ -282,7 +283,9 @@ def _displaced_or_misscaled(trial: Trial, name: str, fit: Estimate) -> Iterator[
             "factor": factor,
             "limit": MISSCALED,
         }
-        yield finding("plate_scale", "warning", values, on_plate(concerned[0]))
+        (scaled,) = concerned
+        repair = change_plate(int(plate), force=factor * scaled.force, moment=factor * scaled.moment)
+        yield finding("plate_scale", "warning", values, on_plate(scaled), repair)
         return
     forward, left = -fit.size
     values = {
@@ -294,8 +297,9 @@ def _displaced_or_misscaled(trial: Trial, name: str, fit: Estimate) -> Iterator[
         "plates": "this plate" if plate else "all plates alike",
         "limit": DISPLACED,
     }
-    for displaced in concerned:
-        yield finding("pressure_offset.balance", "warning", values, on_plate(displaced))
+    for index, displaced in enumerate(concerned, start=int(plate) if plate else 0):
+        repair = change_plate(index, point=displaced.point - [forward, left, 0.0])
+        yield finding("pressure_offset.balance", "warning", values, on_plate(displaced), repair)
 
 
 def _reversed_moments(trial: Trial, sample: Observed, judged: list[int]) -> Iterator[Finding]:
@@ -328,7 +332,9 @@ def _reversed_moments(trial: Trial, sample: Observed, judged: list[int]) -> Iter
             "odds": min(np.exp(evidence[name]), 1000.0),
         }
         for index in groups[name]:
-            yield finding("free_moment", "warning", values, on_plate(trial.forces[index]))
+            plate = trial.forces[index]
+            repair = change_plate(index, moment=plate.moment * [1.0, 1.0, -1.0])
+            yield finding("free_moment", "warning", values, on_plate(plate), repair)
         sample, left = sample.freed(name, FOUND_FACTOR), [k for k in left if k not in groups[name]]
 
 

@@ -20,7 +20,7 @@ from musclesolve.recording.data import Markers, Trial
 from musclesolve.recording.markers.landmark_names import upper_markers
 from musclesolve.recording.trial.recording_checks import jumps as jump_frames
 from musclesolve.recording.trial.recording_checks import largest_jump
-from musclesolve.recording.trial.trial_file import completed_trial, filled_trial
+from musclesolve.recording.trial.trial_file import completed_trial, filled_trial, without_reflections
 from musclesolve.results.finding import Finding, Run, Where, finding
 
 # A marker that stays exactly where it is for so many frames and so long [s], while its distances from its neighbors
@@ -165,8 +165,18 @@ def fill_and_complete(case: Case) -> Case:
 
 @asked_at(Stage.JUMPS)
 def jumps(case: Case) -> Iterator[Finding]:
-    """Find markers that jump within the time range; the samples are removed wherever they are."""
-    markers, inside = case.trial.markers, np.zeros(case.trial.markers.time.size, bool)
+    """Find markers that jump within the time range; the samples are removed wherever they are.
+
+    What goes back at once is a gap for the analysis: no more than a warning.
+    """
+    cleaned, reflections = without_reflections(case.trial, case.content)
+    for name in dict.fromkeys(ghost.marker for ghost in reflections):
+        ghosts = [ghost for ghost in reflections if ghost.marker == name]
+        frames = np.any([ghost.frames for ghost in ghosts], axis=0)
+        where = Where(cleaned.markers.path, markers=(name,), times=stretches(frames, cleaned.markers.time))
+        values = {"name": name, "size": max(ghost.size for ghost in ghosts)}
+        yield finding("leap.back", "warning", values, where, remove_samples(name, frames))
+    markers, inside = cleaned.markers, np.zeros(case.trial.markers.time.size, bool)
     inside[case.trial.frames()] = True
     limit = largest_jump(markers.rate)
     for name in case.trial.used_markers:

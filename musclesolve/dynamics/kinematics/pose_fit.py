@@ -58,6 +58,9 @@ from musclesolve.errors import InputError, MuscleSolveError, PoseError
 _KEY_FRAMES = 10  # Every so many frames one is found from the standing pose
 
 _PASSES = 6  # At most so many times is the motion asked for what straight hinges do not show
+FEW_UNFITTED = 0.05
+"""Up to this share of the frames may have no pose that fits: the poses around them stand there. Where more have none,
+markers are mapped to the wrong landmarks, or exchanged."""
 
 _SUSPECT = 0.5
 """Angle between the base as found from neighbors and as its own points show it that is looked into [rad]."""
@@ -80,7 +83,8 @@ class Fit:
 
     residual (T, n) [m]: how far each of the measured points (n) was moved. rest: to which angles those that the points
     do not show were drawn. locked: degrees of freedom that no target informs, held at zero. borrowed: those that
-    `drive_pose` could not measure and has from the nearest pose.
+    `drive_pose` could not measure and has from the nearest pose. unfitted (u,): frames in which no pose was found that
+    fits; a curve through the poses around them stands there.
     """
 
     coordinates: Array
@@ -90,6 +94,7 @@ class Fit:
     rest: Rest
     locked: tuple[str, ...]
     borrowed: tuple[str, ...] = ()
+    unfitted: tuple[int, ...] = ()
 
 
 def fit_pose(
@@ -120,28 +125,31 @@ def fit_pose(
 
     Raises:
         InputError: no point of the base body was measured; a start of another shape.
-        MuscleSolveError: frames that do not converge; says which, and which target is farthest off.
+        MuscleSolveError: more than a few frames (`FEW_UNFITTED`) do not converge; says which, and which target is
+            farthest off. A few are `Fit.unfitted`.
     """
     frames, every = len(targets.values), NearestPose.of(model, targets, time)
     measured = _measured_base(model, targets)
 
-    def settled(pose: Pose) -> Fit:
-        """The fit from a pose near it."""
-        if rest is not None or not every.hinges:
-            given = every if rest is None else replace(every, rest=rest)
-            return fit_of(given, given.converge(pose, tolerance, max_iterations))
-        drawn, changed = every, np.inf
-        for _ in range(
-            _PASSES
-        ):  # what the points show of a rotation is seen from a pose: again from where that led
+    def settled(pose: Pose, share: float = 0.0) -> Fit:
+        """The fit from poses near it; up to a share of the frames may have no pose that fits."""
+        nearest = every if rest is None else replace(every, rest=rest)
+        found = np.ones(frames, bool)
+        # What the points show of a rotation is seen from a pose: again from where that led.
+        for _ in range(_PASSES):
+            before = nearest.rest
+            if rest is None:
+                nearest, pose = every.with_hinges(pose, time)
+            pose, found = nearest.converged(pose, tolerance, max_iterations)
+            if (~found).sum() > share * frames:
+                raise nearest.failure(pose, found)
+            pose = _across(pose, found)
+            changed = np.abs((before.angles - nearest.rest.angles)[nearest.rest.weights > 0.0]).max(
+                initial=0.0
+            )
             if changed < tolerance:
                 break
-            before = drawn.rest
-            drawn, begin = every.with_hinges(pose, time)
-            pose = drawn.converge(begin, tolerance, max_iterations)
-            weighed = (before.angles - drawn.rest.angles)[drawn.rest.weights > 0.0]
-            changed = np.abs(weighed).max(initial=0.0)
-        return fit_of(drawn, pose)
+        return replace(fit_of(nearest, pose), unfitted=tuple(np.flatnonzero(~found).tolist()))
 
     if start is not None:
         start = check_array(start, "the start", (frames, len(every.free)), model.topology.dof_names)
@@ -161,14 +169,20 @@ def fit_pose(
 
     chosen = np.unique(np.append(np.arange(0, frames, _KEY_FRAMES), frames - 1))
     keys = every.frames(chosen)
-    few = keys.converge(measured.frames(chosen), 1e-3, max_iterations)
-    keys, few = keys.with_hinges(few, None if time is None else time[chosen])
-    few = keys.converge(few, 1e-3, max_iterations)
+    few = measured.frames(chosen)
+    for drawn in (False, True):
+        if drawn:
+            keys, few = keys.with_hinges(few, None if time is None else time[chosen])
+        few, found = keys.converged(few, 1e-3, max_iterations)
+        if not found.any():
+            raise keys.failure(few, found)
+        few = _across(few, found)
     for k in range(1, len(chosen)):
         if np.abs(few.angles[k] - few.angles[k - 1]).max() > _JUMP:  # an arm bent the wrong way
             here = slice(k, k + 1)
             before = few.frames(here)._replace(angles=few.angles[k - 1 : k])
-            few.put(here, keys.frames(here).converge(before, 1e-3, max_iterations))
+            again, better = keys.frames(here).converged(before, 1e-3, max_iterations)
+            few.put(here, again if better.all() else before)
     spread = few._replace(angles=continuous_branch(model, few.angles)).spread(frames, chosen)
     # A subject who turns around between two of these frames is not where a curve through them leads.
     suspect = np.flatnonzero(angle_between(spread.rotation, measured.rotation) > _SUSPECT)
@@ -177,7 +191,17 @@ def fit_pose(
         as_measured = measured._replace(angles=spread.angles).frames(suspect)
         nearer = some.misfit(as_measured) < some.misfit(between)
         spread.put(suspect, between.where(nearer, as_measured))
-    return settled(spread)
+    return settled(spread, FEW_UNFITTED)
+
+
+def _across(pose: Pose, found: Mask) -> Pose:
+    """Poses with a curve through those that were found (T,) in place of the others; beyond the ends they stay."""
+    if found.all():
+        return pose
+    places = np.flatnonzero(found)
+    between = pose.frames(places).spread(int(places[-1] - places[0]) + 1, places - places[0])
+    at = np.clip(np.arange(len(found)), places[0], places[-1]) - places[0]
+    return pose.where(~found, between.frames(at))
 
 
 def fit_of(nearest: NearestPose, pose: Pose, borrowed: Sequence[int] = ()) -> Fit:
@@ -400,13 +424,24 @@ class NearestPose:
         )
 
     def converge(self, pose: Pose, tolerance: float, max_iterations: int) -> Pose:
-        """Steps until no frame moves by more than `tolerance` [rad or m]: Gauss-Newton from afar, Newton when near.
+        """The poses of `converged`.
 
-        Steps are damped where the fit gets worse.
+        Raises:
+            PoseError: a frame that does not converge.
+        """
+        after, found = self.converged(pose, tolerance, max_iterations)
+        if not found.all():
+            raise self.failure(after, found)
+        return after
+
+    def converged(self, pose: Pose, tolerance: float, max_iterations: int) -> tuple[Pose, Mask]:
+        """Steps until no frame moves by more than `tolerance` [rad or m], and which frames do so (T,).
+
+        Gauss-Newton from afar, Newton when near; steps are damped where the fit gets worse.
         """
         from musclesolve.dynamics.kernel.entry import NEAREST
 
-        tree, slots = self.model.tree, self.targets.slots
+        tree = self.model.tree
         targets, work = self.compiled
         # From where each frame starts: hundreds of metres into a laboratory the round-off of places would hide what
         # the last steps gain.
@@ -419,18 +454,19 @@ class NearestPose:
             *(tuple(map(contiguous, after)), limits, work, largest),
         )
         after = after._replace(position=after.position + start)
-        if (largest < tolerance).all():
-            return after
+        return after, np.asarray(largest < tolerance)
 
-        q = after.q(tree)
-        names, frame = self.model.topology.coordinate_names, int(np.argmax(largest))
+    def failure(self, after: Pose, found: Mask) -> PoseError:
+        """What to raise where frames (T,) were not found: the first of them, and the points farthest off in it."""
+        q, slots = after.q(self.model.tree), self.targets.slots
+        names, frame = self.model.topology.coordinate_names, int(np.argmin(found))
         off = np.linalg.norm(q[frame, slots] - self.targets.values[frame], axis=1)
         off *= np.sqrt(self.targets.weights)
         worst = tuple((names[slots[k]], float(off[k])) for k in np.argsort(-off)[:_WORST])
-        failed = self.names[~(largest < tolerance)].tolist()
+        failed = self.names[~found].tolist()
         listed = ", ".join(f"{at:.3f} s" if isinstance(at, float) else f"frame {at}" for at in failed[:3])
         more = f" and {len(failed) - 3} more frames" if len(failed) > 3 else ""
-        raise PoseError(
+        return PoseError(
             f"no pose of the body fits the markers at {listed}{more}; there the point farthest from where it was "
             f"measured is {worst[0][0]}, by {1000.0 * worst[0][1]:.0f} mm. Markers that are swapped or mapped to the "
             "wrong landmark are the usual reason.",

@@ -8,7 +8,7 @@ import numpy as np
 
 from musclesolve._util.arrays import Array, Mask, at_times, long_enough, true_runs
 from musclesolve.constants import STANDARD_GRAVITY
-from musclesolve.recording.data import SIDES, Recording, Side, Trial
+from musclesolve.recording.data import BESIDE_GAP, SIDES, Recording, Side, Trial
 
 LOW, SLOW = 0.025, 0.4
 """A foot is on the floor where heel or toe is within so much of its lowest [m] and slower than so much [m/s]; on a
@@ -33,8 +33,6 @@ LOADED_SHARE = 0.03
 """A foot carries something from this share of the body weight on."""
 FEWEST_SUPPORT = 0.12
 """The force of a single support shorter than this does not test its plate [s]."""
-BESIDE_GAP = 0.1
-"""The filter carries what stands in a gap of a plate so far beyond its ends [s]."""
 PARTIAL, WHOLE = 0.8, 0.9
 """A plate that bears less than the first share of what moves the body in single support measures part of the foot, if
 another contact has the second."""

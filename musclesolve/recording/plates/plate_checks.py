@@ -1,20 +1,30 @@
 """Plausibility of plate forces: sign, size, direction, steadiness and place of every plate.
 
-A fault is placed in the tables of the trial file where [[force]] names columns, else in the file of the plates.
+A fault is placed in the tables of the trial file where [[force]] names columns, else in the file of the plates. What
+is wrong for an instant only (`without_instants`) is not measured: the rest of the recording is as good as it was.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import NamedTuple, TypeVar
 
 import numpy as np
 
-from musclesolve._util.arrays import Array, Mask, at_times
+from musclesolve._util.arrays import Array, Mask, at_times, true_runs
 from musclesolve.constants import STANDARD_GRAVITY
 from musclesolve.errors import InputError
-from musclesolve.recording.data import SIDE_NAMES, SIDES, PlateForce, Side, Trial
+from musclesolve.recording.data import (
+    SIDE_NAMES,
+    SIDES,
+    ImpossibleForce,
+    Markers,
+    PlateForce,
+    Side,
+    Trial,
+)
 from musclesolve.recording.gaps.gap_filling import REACH_S
 from musclesolve.recording.place_errors import error_at
 from musclesolve.recording.plates.plate_assignment import FootTrack
@@ -40,6 +50,12 @@ JUMP, FASTEST = 1.0, 1000.0
 # Moment about the point over vertical force [m], with some newton metres for the ends of contact: a foot that
 # rotates on the floor makes a third of it.
 MOMENT_ARM, MOMENT_FLOOR = 0.3, 20.0
+THROUGHOUT = 0.25
+"""Where more than this share of the loaded samples cannot be of the foot, the plate is wrong, and not an instant of it:
+its unit, its axes, or the foot that it is given to."""
+LONGEST_SPIKE = 0.05
+"""A force that jumps and is back after no longer than this [s] is a spike or a dropout: no contact is so short. One
+that is not back is a contact of which a part was cut off."""
 # The step response of the filter has fallen below a thousandth after so many periods of the cut-off frequency.
 _PERIODS = 1.6
 
@@ -65,6 +81,19 @@ def stray_moment(beside: Value, vertical: Value) -> Value:
         vertical: size of the vertical force (...) [N].
     """
     return (beside - BESIDE) * vertical
+
+
+def impossible_samples(force: Array, moment: Array, beside: Array, weight: float) -> tuple[Mask, Mask]:
+    """Return which samples of a plate (S,) cannot be of a foot by their force, and by their point or moment.
+
+    The limits are those of `sample_fault`, and so are the arguments, sample by sample: force and moment (S, 3), beside
+    (S,) [m], 0 where the foot is not known.
+    """
+    vertical, upward = np.abs(force[:, 2]), force[:, 2]
+    of_force = (vertical > PEAK_SHARE[1] * weight) | (-upward > PEAK_SHARE[0] * weight)
+    of_force |= np.hypot(force[:, 0], force[:, 1]) > friction_limit(vertical)
+    of_moment = np.linalg.norm(moment, axis=1) > moment_limit(vertical)
+    return of_force, of_moment | (stray_moment(beside, vertical) > STRAY * weight)
 
 
 def sample_fault(force: Array, moment: Array, beside: float, weight: float) -> str:
@@ -144,15 +173,126 @@ def loaded(trial: Trial, plate: PlateForce) -> Mask:
     return np.asarray((vertical >= trial.unloaded_below) & (vertical > 0.0) & plate.measured)
 
 
+def _near(trial: Trial, plate: PlateForce) -> Mask:
+    """Return the samples of a plate (S,) whose force the filter carries into the time range."""
+    (start, end), cutoff = trial.time_range, trial.filter.cutoff_hz
+    reach = REACH_S if cutoff is None else min(REACH_S, _PERIODS / cutoff)
+    return np.asarray((plate.time >= start - reach) & (plate.time <= end + reach))
+
+
+def _foot_track(trial: Trial, side: Side) -> FootTrack | None:
+    """Return heel and toe while they are seen together, None where they never are."""
+    if not (trial.sees(f"heel_{side}") and trial.sees(f"toe_{side}")):
+        return None
+    heel, toe = (trial.markers.weighted(trial.mapping[f"{part}_{side}"]) for part in ("heel", "toe"))
+    both = ~np.isnan(heel + toe).any(axis=1)
+    return FootTrack(trial.markers.time[both], heel[both], toe[both]) if both.any() else None
+
+
+def _seen(markers: Markers, foot: FootTrack, plate: PlateForce) -> Mask:
+    """Return the samples of a plate (S,) at which a foot is seen."""
+    seen = np.isin(markers.time, foot.time).astype(float)
+    return np.asarray(np.interp(plate.time, markers.time, seen, 0.0, 0.0) > 0.99)
+
+
+def without_instants(trial: Trial, plate: PlateForce) -> PlateForce:
+    """Return a plate with what cannot be of its foot for an instant taken as not measured (`PlateForce.impossible`).
+
+    Spikes and dropouts of the force, and samples beyond a limit of `sample_fault`: the other foot touched the plate, or
+    the point is a quotient of small numbers. Where they are more than an instant (`THROUGHOUT`) the plate stays as it
+    is, and `plate_error` says what is wrong with it. A straight line stands in for what is impossible, of the force,
+    and of the moment about a fixed point: the filter carries what stood there no farther than `BESIDE_GAP`.
+    """
+    time, weight = plate.time, trial.subject.mass * STANDARD_GRAVITY
+    near, foot = _near(trial, plate), _foot_track(trial, plate.side)
+    in_use = near & loaded(trial, plate)
+    beside = np.zeros(time.size)
+    if foot is not None and (known := in_use & _seen(trial.markers, foot, plate)).any():
+        beside[known] = foot.distance(plate.point[known], time[known])
+    of_force, of_moment = impossible_samples(plate.force, plate.moment, beside, weight)
+    wrong = (of_force & near) | (of_moment & in_use) | _spikes(_fast(plate, weight) & near[1:], time)
+    # What is off the sole beside such a sample is of the same cause, though it makes a smaller moment.
+    for first, stop in true_runs(wrong | (beside > BESIDE)):
+        wrong[first:stop] = wrong[first:stop].any()
+    if not wrong.any() or wrong.sum() > THROUGHOUT * in_use.sum():
+        return plate
+    excess = np.linalg.norm(plate.force, axis=1) * np.maximum(beside, BESIDE)
+    instants = []
+    for first, stop in true_runs(wrong):
+        worst = first + int(np.argmax(excess[first:stop]))
+        force, moment, off = plate.force[worst], plate.moment[worst], float(beside[worst])
+        # A spike may be of a size that a foot can have.
+        fault = sample_fault(force, moment, off, weight) or f"jumps to {np.linalg.norm(force):.4g} N"
+        span = float(time[first]), float(time[stop - 1])
+        instants.append(ImpossibleForce(*span, fault, float(abs(force[2])), float(time[worst])))
+    # An unloaded plate bears nothing, whatever its point.
+    bears = np.abs(plate.force[:, 2]) >= trial.unloaded_below
+    about = np.where(bears[:, None], np.cross(plate.point, plate.force) + plate.moment, 0.0)
+    force, point = plate.force.copy(), plate.point.copy()
+    for column in range(3):
+        for values in (force, about):
+            values[wrong, column] = np.interp(time[wrong], time[~wrong], values[~wrong, column])
+    if (right := np.flatnonzero(bears & ~wrong)).size:
+        point[wrong] = point[right[np.abs(time[right][None] - time[wrong][:, None]).argmin(axis=1)]]
+    moment = plate.moment.copy()
+    moment[wrong] = about[wrong] - np.cross(point[wrong], force[wrong])
+    return replace(plate, force=force, point=point, moment=moment, impossible=tuple(instants))
+
+
+def _fast(plate: PlateForce, weight: float) -> Mask:
+    """Return where the force jumps from one sample to the next, (S-1,)."""
+    change = np.linalg.norm(np.diff(plate.force, axis=0), axis=1)
+    return np.asarray((change > JUMP * weight) & (change > FASTEST * weight * np.diff(plate.time)))
+
+
+def _spikes(jumping: Mask, time: Array) -> Mask:
+    """Return the samples (S,) between two jumps (S-1,) that are no farther apart than a spike lasts."""
+    spikes, jumps = np.zeros(time.size, bool), np.flatnonzero(jumping)
+    k = 0
+    while k + 1 < jumps.size:
+        first, last = jumps[k] + 1, jumps[k + 1]
+        if time[last] - time[first] <= LONGEST_SPIKE:
+            spikes[first : last + 1] = True
+            k += 2
+        else:
+            k += 1
+    return spikes
+
+
+def instants_of(trial: Trial, plate: PlateForce) -> tuple[str, str]:
+    """Return in words what a plate shows that cannot be of its foot for an instant, and the remedy."""
+    weight = trial.subject.mass * STANDARD_GRAVITY
+    worst = max(plate.impossible, key=lambda instant: instant.vertical)
+    seconds = (
+        float(np.mean(~plate.possible(trial.markers.time))) * trial.markers.time.size / trial.markers.rate
+    )
+    more = f", and {len(plate.impossible) - 1} times more" if len(plate.impossible) > 1 else ""
+    what = (
+        f"the force on the {SIDE_NAMES[plate.side]} foot {worst.fault} at {worst.time:.4g} s, under "
+        f"{worst.vertical:.0f} N{more} (expected: what can be of the foot, in every sample): so near to it, "
+        f"{seconds:.2f} s in all, it counts as not measured, and this leg is not analysed"
+    )
+    remedy = _remedy(worst.vertical, weight)
+    return what, remedy
+
+
+def _remedy(most: float, weight: float) -> str:
+    """Return what to do about a point that strays under no more than so much force [N]."""
+    remedy = (
+        "correct the point in the software that exported it, or choose a range without that time ([time])"
+    )
+    if most <= _UNSURE * weight:
+        above = 5 * math.ceil((most + 1.0) / 5.0)
+        return f"count so little force as unloaded: unloaded_below_n = {above} in [filter]; or {remedy}"
+    return remedy
+
+
 def _faults(trial: Trial, plate: PlateForce) -> Iterator[PlateFault]:
     """Yield what is wrong with a plate, test by test: each may rely on the ones before it."""
     foot, weight = f"{SIDE_NAMES[plate.side]} foot", trial.subject.mass * STANDARD_GRAVITY
     start, end = trial.time_range
     inside = (plate.time >= start) & (plate.time <= end) & plate.measured
-    # What lies farther from the range does not reach into it through the filter.
-    cutoff = trial.filter.cutoff_hz
-    reach = REACH_S if cutoff is None else min(REACH_S, _PERIODS / cutoff)
-    near = (plate.time >= start - reach) & (plate.time <= end + reach)
+    near = _near(trial, plate)
     in_use = near & loaded(trial, plate)
     force, vertical = plate.force[near], plate.force[inside, 2]
 
@@ -219,15 +359,7 @@ def _faults(trial: Trial, plate: PlateForce) -> Iterator[PlateFault]:
             "check the unit of the moments (ANALOG:UNITS), and the order of this plate's channels (CHANNEL)",
         )
 
-    # Heel and toe while they are seen together, of the feet that are.
-    markers = trial.markers
-    feet: dict[Side, FootTrack] = {}
-    for side in SIDES:
-        if trial.sees(f"heel_{side}") and trial.sees(f"toe_{side}"):
-            heel, toe = (markers.weighted(trial.mapping[f"{part}_{side}"]) for part in ("heel", "toe"))
-            both = ~np.isnan(heel + toe).any(axis=1)
-            if both.any():
-                feet[side] = FootTrack(markers.time[both], heel[both], toe[both])
+    feet = {side: track for side in SIDES if (track := _foot_track(trial, side)) is not None}
 
     # Sides swapped, plates and cameras in different axes.
     stands = inside & (plate.force[:, 2] > _STANDS * weight)
@@ -252,25 +384,18 @@ def _faults(trial: Trial, plate: PlateForce) -> Iterator[PlateFault]:
     # What is filtered is the moment of the force about a fixed point, so it is the moment that must not go astray: a
     # point of 20 N may miss the foot by a metre, one of the body weight only by some centimetres.
     if plate.side in feet:
-        seen = np.isin(markers.time, feet[plate.side].time).astype(float)
-        known = in_use & (np.interp(plate.time, markers.time, seen, 0.0, 0.0) > 0.99)
+        known = in_use & _seen(trial.markers, feet[plate.side], plate)
         off = feet[plate.side].distance(plate.point[known], plate.time[known])
         load = np.abs(plate.force[known, 2])
         wrong = stray_moment(off, load)
         astray = wrong > STRAY * weight
         if astray.any():
             worst, most = int(np.argmax(wrong)), float(load[astray].max())
-            remedy = "correct the point in the software that exported it, or choose a range without that time ([time])"
-            if most <= _UNSURE * weight:
-                above = 5 * math.ceil((most + 1.0) / 5.0)
-                remedy = (
-                    f"count so little force as unloaded: unloaded_below_n = {above} in [filter]; or {remedy}"
-                )
             yield PlateFault(
                 "strays",
                 f"the point of force on the {foot} strays {off[worst]:.4g} m from it "
                 f"at {plate.time[known][worst]:g} s, under {load[worst]:.0f} N",
                 "point",
                 "a center of pressure under the foot while it is loaded",
-                remedy,
+                _remedy(most, weight),
             )

@@ -14,10 +14,10 @@ from typing import Any
 import numpy as np
 
 from musclesolve._util.arrays import Mask, true_runs
-from musclesolve.recording.data import SIDE_NAMES, SIDES, Side, Trial
+from musclesolve.recording.data import BESIDE_GAP, SIDE_NAMES, SIDES, Side, Trial
 from musclesolve.recording.gaps.gap_filling import missing
 from musclesolve.recording.markers.landmark_names import bounding_markers
-from musclesolve.recording.plates.foot_contacts import BESIDE_GAP, FootPath, seen_feet, unmeasured
+from musclesolve.recording.plates.foot_contacts import FootPath, seen_feet, unmeasured
 
 Run = tuple[int, int]
 AT_ENDS = 0.1

@@ -15,6 +15,7 @@ from musclesolve.recording.data import SIDE_NAMES, SIDES, Emg, Fascicles, Marker
 from musclesolve.recording.file_axes import global_from_laboratory, standing_axes
 from musclesolve.recording.formats import read_forces_table, read_markers
 from musclesolve.recording.gaps.gap_filling import Completed, complete_upper_body, fill_trial
+from musclesolve.recording.gaps.ghosts import Ghost, ghost_notes, without_ghosts
 from musclesolve.recording.markers.mapping_tables import FUNCTIONAL
 from musclesolve.recording.markers.marker_mapping import MarkerMapping, read_marker_mapping
 from musclesolve.recording.markers.marker_set import marker_sets
@@ -26,6 +27,7 @@ from musclesolve.recording.plates.foot_forces import (
     plate_of,
     with_feet,
 )
+from musclesolve.recording.plates.plate_checks import instants_of, without_instants
 from musclesolve.recording.plates.plate_corrections import corrected_plates
 from musclesolve.recording.schema import Document, trial_document, validated
 from musclesolve.recording.trial.analysed_range import find_range, finds_range, nothing_found, without_ends
@@ -123,9 +125,13 @@ def _recorded_trial(document: Document, plates_tested: bool = True) -> Trial:
     notes = *trial.notes, *corrections, *marker_notes(walk, static, functional), *force_notes
     trial = replace(trial, notes=notes, plate_corrections=corrections)
     trial = with_emg(trial, *read_emg(document, content, files["markers"]))
+    trial, ghosts = without_reflections(trial, content)
+    trial = replace(trial, notes=(*trial.notes, *ghost_notes(trial, ghosts)))
     trial = ranged(with_fascicles(trial, *read_fascicles(document, content)), content)
     trial, completed = completed_trial(trial, content)
     trial = replace(trial, notes=(*trial.notes, *(marker.sentence for marker in completed)))
+    if plates_tested:
+        trial = without_impossible(trial)
     check_trial(trial, document, plates_tested)
     if trial.emg is not None:
         check_overlap(trial, trial.emg)
@@ -179,6 +185,19 @@ def ranged(trial: Trial, content: dict[str, Any]) -> Trial:
 def completed_trial(trial: Trial, content: dict[str, Any]) -> tuple[Trial, tuple[Completed, ...]]:
     """Return a trial with its gaps filled, those above the hips completed, and the markers that were completed."""
     return complete_upper_body(filled_trial(trial, content))
+
+
+def without_reflections(trial: Trial, content: dict[str, Any]) -> tuple[Trial, list[Ghost]]:
+    """Return a trial in which reflections that were taken for markers are gaps, as long as splines fill, and these."""
+    return without_ghosts(trial, content["gaps"]["spline_s"], lambda spoiled: filled_trial(spoiled, content))
+
+
+def without_impossible(trial: Trial) -> Trial:
+    """Return a trial of which no plate shows for an instant what cannot be of its foot, with a note on each plate."""
+    forces = tuple(without_instants(trial, plate) for plate in trial.forces)
+    remarks = [instants_of(trial, plate) for plate in forces if plate.impossible]
+    notes = (f"{what[0].upper()}{what[1:]}; {remedy}." for what, remedy in remarks)
+    return replace(trial, forces=forces, notes=(*trial.notes, *notes))
 
 
 def filled_trial(trial: Trial, content: dict[str, Any]) -> Trial:

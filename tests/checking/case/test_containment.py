@@ -123,7 +123,26 @@ def spinning(copy: Copy) -> None:
         copy.move(marker, slice(None), change)
 
 
-def test_a_pose_that_is_not_found_is_a_finding_with_its_times_and_markers(tmp_path: Path) -> None:
+def test_a_frame_without_a_pose_costs_that_stretch(tmp_path: Path) -> None:
+    """The forearm spoils one frame of 78: it and six on either side are left out, the others are not."""
+    copy = open_copy(STRIDE)
+    spinning(copy)
+    trial = write_copy(copy, tmp_path)
+    report = check(trial)
+    (found,) = [finding for finding in report.findings if finding.code == "pose"]
+    assert report.ok and found.severity == "warning"
+    result = ms.run(trial)
+    ((first, last),) = found.where.times
+    inside = (result.time >= first - 1e-9) & (result.time <= last + 1e-9)
+    assert inside.sum() == 13 and not result.consistent.values[inside].any()
+    assert result.consistent.values[~inside].all() and not result.valid.values[inside].any()
+
+
+def test_a_pose_that_is_not_found_is_a_finding_with_its_times_and_markers(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # as where more frames have none
+    monkeypatch.setattr("musclesolve.dynamics.kinematics.pose_fit.FEW_UNFITTED", 0.0)
     copy = open_copy(STRIDE)
     spinning(copy)
     copy.set_key("muscles", "strength", "100.0")
