@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 
 import numpy as np
 
@@ -69,32 +70,34 @@ def findings_of_body(body: ModelBody) -> list[Finding]:
     except InputError:
         return findings
     for check in OF_COORDINATES:
-        with contained(findings, f"check '{check.__name__}'"):
-            findings += check(body, fixed)
+        findings += _asked(check.__name__, check(body, fixed))
     if body.dynamics is not None and body.dynamics.loads:
         loads = body.dynamics.loads
         case = ModelCase(body, fixed, loads, loads, tuple(findings))
+        sides = coordinates.sides_of_coordinates
+        if exchanged := _asked(sides.__name__, sides(case)):
+            return [*findings, *exchanged]  # all else would follow from it
         # where coordinates are wrong the body needs other loads than these
         weighed = _is_weighed(fixed) and not findings
         for of_loads in OF_LOADS:
-            if not weighed and of_loads in NEED_MASSES:
-                continue
-            found: list[Finding] = []
-            with contained(found, f"check '{of_loads.__name__}'"):
-                for each in of_loads(case):
-                    found.append(each)
-            case = case.with_findings(found)
+            if weighed or of_loads not in NEED_MASSES:
+                case = case.with_findings(_asked(of_loads.__name__, of_loads(case)))
         findings = list(case.findings)
     moments = moment_case(body, fixed)
     if moments is not None:
         for of_moments in OF_MOMENTS:
-            found = []
-            with contained(found, f"check '{of_moments.__name__}'"):
-                for each in of_moments(moments):
-                    found.append(each)
-            moments = moments.with_findings(found)
+            moments = moments.with_findings(_asked(of_moments.__name__, of_moments(moments)))
         findings += moments.findings
     return findings
+
+
+def _asked(name: str, answers: Iterator[Finding]) -> list[Finding]:
+    """What a check finds; one that fails is a warning, and what it found before is kept."""
+    found: list[Finding] = []
+    with contained(found, f"check '{name}'"):
+        for each in answers:
+            found.append(each)
+    return [replace(each, severity="warning") if each.code == "check_failed" else each for each in found]
 
 
 def _is_weighed(fixed: Motion) -> bool:

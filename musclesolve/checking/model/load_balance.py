@@ -132,6 +132,7 @@ def mass_of_model(case: ModelCase) -> Iterator[Finding]:
     fitting, error, mass = 1.0 / fit.scale, fit.errors[2] / fit.scale**2, case.fixed.model.mass
     if abs(fitting - 1.0) < MASS + CLEAR * error:
         return
+    plates = case.cost(scaled(fit.scale, ["force", "moment"]))
     values = {
         "fitting": fitting * mass,
         "given": mass,
@@ -139,9 +140,8 @@ def mass_of_model(case: ModelCase) -> Iterator[Finding]:
         "off": fitting - 1.0,
         "limit": MASS,
         "factor": fitting,
+        "plates": 0.0 if plates is None else plates.size,
     }
-    plates = case.cost(scaled(fit.scale, ["force", "moment"]))
-    values["plates"] = 0.0 if plates is None else plates.size
     cost = wrench_cost(case, (fitting - 1.0) * case.fixed.need)
     yield finding("mass.model", "warning", values, Where(case.fixed.model.file), cost=cost)
 
