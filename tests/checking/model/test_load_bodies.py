@@ -89,5 +89,7 @@ def test_bodies_that_are_no_feet(squat: ModelCase) -> None:
     (found,) = bodies_of_loads(replace(squat, loads=(shank, left)))
     assert found.code == "load_body" and right.body in found.remedy and found.cost is not None
     assert found.cost.of.endswith("_r")
+    brace = replace(shank, point=right.point + np.array([0.0, 0.4, 0.0]))
+    assert list(bodies_of_loads(replace(squat, loads=(brace, left)))) == []
     seat = replace(right, body="pelvis", point=right.point + np.array([-0.5, 0.4, 0.0]))
     assert list(bodies_of_loads(replace(squat, loads=(seat, left)))) == []
