@@ -30,7 +30,7 @@ def tables(report: Report) -> list[Table]:
         )
         for finding in findings:
             table.add_row(
-                finding.code, str(finding.where), finding.what, *([] if is_note else [finding.remedy])
+                finding.code, str(finding.where), finding.sentence, *([] if is_note else [finding.remedy])
             )
         printed.append(table)
     return printed
