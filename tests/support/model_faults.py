@@ -391,7 +391,7 @@ LOAD_FAULTS = (
     ModelFault("one_plate_60_mm_ahead", ("pressure_offset",), on_greatest(lambda n: change.moved(AHEAD, n))),
     ModelFault("mass_150_percent", MASS, mass_times(1.5)),
     ModelFault("mass_70_percent", MASS, mass_times(0.7)),
-    ModelFault("coordinate_sides_exchanged", ("plates_swapped",), renamed_sides),
+    ModelFault("coordinate_sides_exchanged", ("sides_swapped",), renamed_sides),
     ModelFault("radians_as_degrees", ("angle_units",), as_radians),
     ModelFault("clock_95_percent", TIME, clock(0.95)),
     ModelFault("clock_110_percent", TIME, clock(1.1)),

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 import numpy as np
 
 from musclesolve._util.arrays import Array
+from musclesolve._util.sides import OTHER, split_side, with_side
 from musclesolve.checking.forces.newtons_law import eroded
-from musclesolve.checking.model.load_repairs import moved
-from musclesolve.checking.model.model_case import FEWEST, SCALED, ModelCase, Motion
+from musclesolve.checking.model.load_repairs import moved, on_bodies
+from musclesolve.checking.model.load_time import sliding
+from musclesolve.checking.model.model_case import FEWEST, SCALED, ModelCase, Motion, largest, shared_forces
+from musclesolve.opensim.external_loads import load_wrench
 from musclesolve.opensim.model import GROUND
 from musclesolve.pipeline.opensim.model_body import ModelBody
 from musclesolve.results.finding import Finding, Severity, Where, finding
@@ -25,6 +29,9 @@ CONSTANT = 1e-6
 SOLE = (-0.03, 0.09)
 """Height of the lower one of heel and toe of the model above the center of pressure [m]: models of sound walks have
 -0.005 to 0.056, by where their bodies have their origins and how thick the shoes are."""
+STANDING = 0.6
+"""Sides are exchanged where loaded feet then move with less than this share of their speed otherwise."""
+SWAPPED = {"r": "l", "l": "r", OTHER: OTHER}
 SLIDES, INNER = 0.4, 0.1
 """Speed [m/s] of the slower one of heel and toe while the foot carries the body, that far from the ends of the contact
 [s]: sound walks have less than 0.12."""
@@ -104,6 +111,34 @@ def direction(body: ModelBody, fixed: Motion) -> Iterator[Finding]:
     if angle > 60.0:
         values = {"distance": distance, "angle": angle, "root": root}
         yield finding("walking_direction.model", "warning", values, Where(body.motion.file))
+
+
+def sides_of_coordinates(case: ModelCase) -> Iterator[Finding]:
+    """Find coordinates of the right and the left leg that are exchanged: then loaded feet move, exchanged they stand.
+
+    Loads that are exchanged would let the feet stand as well, but not where the legs are in the places of each other.
+    """
+    motion, model, soles = case.body.motion, case.fixed.model, case.fixed.soles
+    now = sliding(case)
+    other = tuple(with_side(stem, SWAPPED[side]) for stem, side in map(split_side, motion.names))
+    if now < SLIDES or len(soles) != 2 or not set(other) <= set(model.coordinates):
+        return
+    exchanged = Motion.of(replace(case.body, motion=replace(motion, names=other), dynamics=None))
+    of_loads = {load.name: sole.body for load in case.loads for sole in soles if load.body not in sole.bodies}
+    then = sliding(replace(case, fixed=exchanged, known={}))
+    if then < STANDING * min(now, sliding(replace(case, loads=on_bodies(of_loads)(case.loads), known={}))):
+        change = _moments(case, exchanged) - _moments(case, case.fixed)
+        values = {"now": now, "then": then}
+        where = Where(motion.file)
+        yield finding("sides_swapped.coordinates", "error", values, where, cost=largest(case, change))
+
+
+def _moments(case: ModelCase, fixed: Motion) -> Array:
+    """Moments (T, m) of the shared coordinates by inverse dynamics of a motion under the loads [N m]."""
+    time, loads = case.time, case.loads
+    when = np.clip(time, max(load.time[0] for load in loads), min(load.time[-1] for load in loads))
+    wrench = np.nan_to_num(fixed.need - load_wrench(fixed.model, loads, when, fixed.bodies.pose))
+    return shared_forces(case, fixed, wrench)
 
 
 def feet_on_plates(case: ModelCase) -> Iterator[Finding]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 
 import numpy as np
 
@@ -47,8 +48,11 @@ NEED_MASSES = {
     coordinates.feet_on_plates,
 }  # fmt: skip
 """Checks of loads that compare them with what a freely moving body with known masses needs."""
+ON_GROUND = {
+    units.point_unit, units.axes_of_loads, load_balance.place_of_points, coordinates.feet_on_plates,
+}  # fmt: skip
+"""Checks whose repairs hold for forces and points in the axes of the ground."""
 OF_MOMENTS: tuple[Callable[[MomentCase], Iterator[Finding]], ...] = (
-    given_moments.belonging,
     given_moments.empty_columns,
     given_moments.sides_of_moments,
     given_moments.unit_of_moments,
@@ -60,41 +64,44 @@ OF_MOMENTS: tuple[Callable[[MomentCase], Iterator[Finding]], ...] = (
 def findings_of_body(body: ModelBody) -> list[Finding]:
     """What is wrong with coordinates, loads and moments of a prepared model, causes first; nothing is changed.
 
-    Each fault is looked for in loads or moments without those that were found before. None where a free coordinate is
-    not given: then no pose is known.
+    Each fault is looked for in loads or moments without those that were found before. Where a free coordinate is not
+    given no pose is known, and only times and names are compared.
     """
-    findings: list[Finding] = []
+    findings = _asked(given_moments.belonging.__name__, given_moments.belonging(body))
     try:
         fixed = Motion.of(body)
     except InputError:
         return findings
-    for check in OF_COORDINATES:
-        with contained(findings, f"check '{check.__name__}'"):
-            findings += check(body, fixed)
+    of_coordinates = [each for check in OF_COORDINATES for each in _asked(check.__name__, check(body, fixed))]
+    findings += of_coordinates
     if body.dynamics is not None and body.dynamics.loads:
         loads = body.dynamics.loads
         case = ModelCase(body, fixed, loads, loads, tuple(findings))
+        sides = coordinates.sides_of_coordinates
+        if exchanged := _asked(sides.__name__, sides(case)):
+            return [*findings, *exchanged]  # all else would follow from it
         # where coordinates are wrong the body needs other loads than these
-        weighed = _is_weighed(fixed) and not findings
+        weighed = _is_weighed(fixed) and not of_coordinates
+        on_ground = all((load.force_frame, load.point_frame) == (GROUND, GROUND) for load in loads)
         for of_loads in OF_LOADS:
-            if not weighed and of_loads in NEED_MASSES:
-                continue
-            found: list[Finding] = []
-            with contained(found, f"check '{of_loads.__name__}'"):
-                for each in of_loads(case):
-                    found.append(each)
-            case = case.with_findings(found)
+            if (weighed or of_loads not in NEED_MASSES) and (on_ground or of_loads not in ON_GROUND):
+                case = case.with_findings(_asked(of_loads.__name__, of_loads(case)))
         findings = list(case.findings)
     moments = moment_case(body, fixed)
     if moments is not None:
         for of_moments in OF_MOMENTS:
-            found = []
-            with contained(found, f"check '{of_moments.__name__}'"):
-                for each in of_moments(moments):
-                    found.append(each)
-            moments = moments.with_findings(found)
+            moments = moments.with_findings(_asked(of_moments.__name__, of_moments(moments)))
         findings += moments.findings
     return findings
+
+
+def _asked(name: str, answers: Iterator[Finding]) -> list[Finding]:
+    """What a check finds; one that fails is a warning, and what it found before is kept."""
+    found: list[Finding] = []
+    with contained(found, f"check '{name}'"):
+        for each in answers:
+            found.append(each)
+    return [replace(each, severity="warning") if each.code == "check_failed" else each for each in found]
 
 
 def _is_weighed(fixed: Motion) -> bool:

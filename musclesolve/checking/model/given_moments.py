@@ -151,18 +151,21 @@ def _changed(names: list[str], factor: float) -> Change:
     return change
 
 
-def belonging(case: MomentCase) -> Iterator[Finding]:
-    """Compare times and columns of the file with those of the coordinates."""
-    (a, b), (c, d) = case.fixed.time[[0, -1]], case.table.time[[0, -1]]
+def belonging(body: ModelBody) -> Iterator[Finding]:
+    """Compare times and columns of the file of moments with those of the coordinates."""
+    table, where = body.moment_table, Where(body.moment_file)
+    if table is None:
+        return
+    (a, b), (c, d) = body.motion.time[[0, -1]], table.time[[0, -1]]
     if min(b, d) - max(a, c) < SHORT * min(b - a, d - c):
         values = {"first": a, "last": b, "moments_first": c, "moments_last": d}
-        yield finding("another_trial.times", "warning", values, where_moments(case))
+        yield finding("another_trial.times", "warning", values, where)
     stems = [
-        name.removesuffix(suffix) for suffix in SUFFIXES for name in case.table.names if name.endswith(suffix)
+        name.removesuffix(suffix) for suffix in SUFFIXES for name in table.names if name.endswith(suffix)
     ]
-    if others := [name for name in stems if name not in case.fixed.model.coordinates]:
-        values = {"names": few(others, 6), "model": case.fixed.model.name}
-        yield finding("other_coordinates", "warning", values, where_moments(case))
+    if others := [name for name in stems if name not in body.model.coordinates]:
+        values = {"names": few(others, 6), "model": body.model.name}
+        yield finding("other_coordinates", "warning", values, where)
 
 
 def empty_columns(case: MomentCase) -> Iterator[Finding]:

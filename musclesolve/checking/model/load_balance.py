@@ -170,10 +170,11 @@ def balance_of_loads(case: ModelCase) -> Iterator[Finding]:
         "frames": int(kept.size),
         "limit": limit,
         "most": float(np.nanmax(residual)),
+        "share": lost,
     }
     place = Where(where_loads(case).file, times=stretches(~(kept if valid is None else valid), time))
     if lost > 0.5:
-        yield finding("another_trial.loads", "error", values | {"share": lost}, place)
+        yield finding("another_trial.loads", "error", values, place)
     else:
         yield finding("unbalanced", "warning", values, place)
 

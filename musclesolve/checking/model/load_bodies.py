@@ -19,6 +19,8 @@ BESIDE = 0.1
 """Half the width of a foot and what coordinates from video leave open [m]."""
 NO_MATTER = 1.0
 """Change of a moment that matters to nobody [N m]."""
+ON_SOLE = 0.2
+"""A center of pressure lies no farther than this above or below heel and toe [m]; a brace on a shank does."""
 SHORTEST = 0.03
 """Shortest contact that is looked at [s]."""
 
@@ -56,6 +58,9 @@ def bodies_of_loads(case: ModelCase) -> Iterator[Finding]:
         if not near or len(near) < len(contacts):
             continue  # a seat, a handle, an exoskeleton
         _, point, loaded = case.point(load)
+        above = [float(np.median(np.abs(sole.lowest - point[:, 1])[loaded])) for sole in soles]
+        if min(above) > ON_SOLE:
+            continue
         nearest = [float(np.median(sole.distance(point[loaded], loaded))) for sole in soles]
         repair = contacts_on(load.name, near)
         values = {

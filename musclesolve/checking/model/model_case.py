@@ -32,7 +32,7 @@ from musclesolve.opensim.inverse_dynamics import (
 )
 from musclesolve.opensim.model import GROUND, OpenSimModel
 from musclesolve.pipeline.opensim.coordinate_motion import CoordinateMotion
-from musclesolve.pipeline.opensim.load_dynamics import whole_motion
+from musclesolve.pipeline.opensim.load_dynamics import foot_bodies, whole_motion
 from musclesolve.pipeline.opensim.model_body import ModelBody
 from musclesolve.results.finding import Cost, Finding
 
@@ -53,7 +53,6 @@ MEMORY = 0.15
 """Errors of accelerations and loads are alike over so long [s]: about the period of the usual cut-off."""
 WALKS = 0.4
 """Who walks goes faster [m/s], or on a belt."""
-_FEET = ("talus", "ankle", "hindfoot", "calc", "foot", "midfoot", "forefoot", "toe", "mtp")
 
 
 @dataclass(frozen=True, eq=False)
@@ -192,19 +191,13 @@ def soles(model: OpenSimModel, bodies: BodyDynamics) -> tuple[Sole, ...]:
         foot = foot_of_side(model, side)
         if not foot:
             continue
-        outer = {joint.inboard.body: joint.outboard.body for joint in model.joints}
-        inner = {joint.outboard.body: joint.inboard.body for joint in model.joints}
-        chain = [foot]
-        while inner.get(chain[0], GROUND).lower().startswith(_FEET):
-            chain.insert(0, inner[chain[0]])
-        while chain[-1] in outer:
-            chain.append(outer[chain[-1]])
+        chain = foot_bodies(model, foot)
         pose, number = bodies.pose, model.body_number
         heel = pose.position[:, number[foot]]
         beyond = chain[chain.index(foot) + 1 :]
         ahead = heel + 0.2 * pose.rotation[:, number[foot], :, 0]
         toe = pose.position[:, number[beyond[0]]] if beyond else ahead
-        found.append(Sole(side, foot, tuple(chain), heel, toe))
+        found.append(Sole(side, foot, chain, heel, toe))
     return tuple(found)
 
 
@@ -301,13 +294,21 @@ def moment_change(case: ModelCase, given: Loads, repaired: Loads) -> Cost | None
 
 def wrench_cost(case: ModelCase, change: Array) -> Cost | None:
     """The largest change of a moment of the shared coordinates by changes (T, B, 6) of what the bodies need [N m]."""
-    fixed, model = case.fixed, case.fixed.model
-    force = coupled_forces(
-        model, fixed.motion.value, joint_forces(model, fixed.bodies, np.nan_to_num(change))
-    )
-    own = force[:, [model.coordinate_number[name] for name in case.body.dofs]]
-    angles = np.array([model.coordinates[name].rotational for name in case.body.dofs])
-    most = np.abs(np.where(np.isfinite(case.body.moment), own, 0.0)).max(axis=0, initial=0.0) * angles
+    return largest(case, shared_forces(case, case.fixed, np.nan_to_num(change)))
+
+
+def shared_forces(case: ModelCase, fixed: Motion, wrench: Array) -> Array:
+    """Generalized forces (T, m) of the shared coordinates from what the bodies need of the joints, (T, B, 6)."""
+    model = fixed.model
+    force = coupled_forces(model, fixed.motion.value, joint_forces(model, fixed.bodies, wrench))
+    return force[:, [model.coordinate_number[name] for name in case.body.dofs]]
+
+
+def largest(case: ModelCase, change: Array) -> Cost | None:
+    """The largest of changes (T, m) of the moments of the shared coordinates where these are known [N m]."""
+    angles = np.array([case.fixed.model.coordinates[name].rotational for name in case.body.dofs])
+    known = np.isfinite(case.body.moment)
+    most = np.abs(np.where(known, change, 0.0)).max(axis=0, initial=0.0) * angles
     if not most.size or not most.max() > 0.0:
         return None
     return Cost(float(most.max()), "N m", case.body.dofs[int(most.argmax())])

@@ -40,6 +40,8 @@ from musclesolve.pipeline.opensim.moments import CoordinateMoments
 from musclesolve.pipeline.patella import Ligament, PatellarLever, quadriceps
 
 _FREE = 6
+_BEHIND = ("talus", "ankle", "hindfoot", "calc", "foot")
+"""Beginnings of names of the bodies of a foot that others follow."""
 MISSING = 0.25
 """Upward force that the root lacks where a foot stands beside the plates, as a share of the weight."""
 
@@ -175,7 +177,9 @@ class LoadDynamics:
         missing = self.root_force @ -model.gravity > MISSING * model.mass * (model.gravity @ model.gravity)
         spin, place = bodies.twist[:, number, :3], bodies.pose.position[:, number]
         speed = np.linalg.norm(bodies.twist[:, number, 3:] + np.cross(spin, place), axis=2)
-        speed[np.linalg.norm(self.body_load[:, number], axis=2) > LOADED_N] = np.inf
+        for k, foot in enumerate(feet):
+            of_foot = [model.body_number[body] for body in foot_bodies(model, foot)]
+            speed[np.linalg.norm(self.body_load[:, of_foot].sum(axis=1), axis=1) > LOADED_N, k] = np.inf
         slowest = np.where(np.isfinite(speed).any(axis=1) & missing, speed.argmin(axis=1), -1)
         return {foot: mask for k, foot in enumerate(feet) if (mask := np.asarray(slowest == k)).any()}
 
@@ -205,6 +209,18 @@ class LoadDynamics:
         return [
             f"Residual force at the root of the model{where}: {rms:.3g} N rms, at most {known.max():.3g} N."
         ]
+
+
+def foot_bodies(model: OpenSimModel, foot: str) -> tuple[str, ...]:
+    """The bodies of a foot from the ankle on, as talus, calcaneus and toes, of which one is named."""
+    inner = {joint.outboard.body: joint.inboard.body for joint in model.joints}
+    outer = {joint.inboard.body: joint.outboard.body for joint in model.joints}
+    chain = [foot]
+    while inner.get(chain[0], GROUND).lower().startswith(_BEHIND):
+        chain.insert(0, inner[chain[0]])
+    while chain[-1] in outer:
+        chain.append(outer[chain[-1]])
+    return tuple(chain)
 
 
 def knee_lever(

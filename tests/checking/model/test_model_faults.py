@@ -15,6 +15,7 @@ from model_faults import (
     clock,
     load_trials,
     moment_trials,
+    on_bodies,
     three_plates,
 )
 from recorded_data import recorded
@@ -127,6 +128,18 @@ def test_a_shift_comes_with_its_sign_and_standard_error() -> None:
         assert abs(float(measured) - shift) < 5.0
         assert 1.0 <= float(rest.partition(")")[0]) < 8.0
         assert found.cost is not None and found.cost.size > 50.0
+
+
+def test_loads_on_the_talus_matter_where_the_subtalar_joint_moves() -> None:
+    """The talus is a part of the foot: a contact on it is measured, and no moment above it is changed."""
+    for name, trial in trials().items():
+        spoiled = on_bodies(lambda body: f"talus{body[-2:]}")(trial)
+        found = findings_of_body(spoiled.body())
+        own = [each for each in found if each.code == "load_body"]
+        assert {each.code for each in found} - {"load_body"} == SOUND[name]
+        assert [each.severity for each in own] == (["warning"] if name == "service" else [])
+        for each in own:
+            assert each.cost is not None and each.cost.of.startswith("subtalar") and each.cost.size > 10.0
 
 
 def test_repairs_bring_the_loads_back() -> None:

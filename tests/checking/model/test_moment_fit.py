@@ -110,7 +110,7 @@ def found_in(model: OpenSimModel, motion: CoordinateMotion, table: Table) -> lis
     body = body_of(model, motion, table)
     case = given_moments.moment_case(body, Motion.of(body))  # type: ignore[arg-type]
     assert case is not None
-    return [*given_moments.belonging(case), *given_moments.whole_body(replace(case, due=np.nan * case.due))]
+    return [*given_moments.belonging(body), *given_moments.whole_body(replace(case, due=np.nan * case.due))]
 
 
 def test_its_own_moments_fit_whatever_the_ground_gave(walker: OpenSimModel) -> None:
