@@ -15,7 +15,6 @@ from musclesolve._util.arrays import Array
 from musclesolve.checking.case import Case
 from musclesolve.checking.repair import Recorded
 from musclesolve.dynamics.inverse.inverse_dynamics import projected_moments
-from musclesolve.errors import MuscleSolveError
 from musclesolve.muscles.placing.place_muscles import LEG_DOFS
 from musclesolve.pipeline.mechanics import leg_moments, mechanics
 from musclesolve.recording.data import SIDES, Side, Trial
@@ -61,7 +60,8 @@ def _moments(case: Case, trial: Trial) -> tuple[Array, dict[Side, Array]] | None
     try:
         recorded = mechanics(completed_trial(trial, case.content)[0])
         moments = projected_moments(recorded.model, recorded.motion, recorded.wrenches)
-    except (MuscleSolveError, ValueError, ArithmeticError, np.linalg.LinAlgError):
+    except Exception:
+        # With a fault, or what was not found because of it, a recording may lack anything: there is no cost then.
         return None
     return recorded.motion.time, {side: leg_moments(recorded.model, moments, side) for side in SIDES}
 

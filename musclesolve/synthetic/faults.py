@@ -110,6 +110,17 @@ def stamp_forces_late(copy: Copy, seconds: float) -> None:
     copy.forces = replace(copy.forces, time=copy.forces.time + seconds)
 
 
+def let_points_stray(copy: Copy, side: Side, away_mm: float, seconds: float) -> None:
+    """Move the points of force of a plate away for a while, in the middle of the contact within the time range."""
+    plate, time = copy.plates(side)[0], copy.forces.time
+    first, stop = _longest(copy, plate, loaded=True)
+    start, end = max(time[first], copy.span[0]), min(time[stop - 1], copy.span[1])
+    samples = (time >= 0.5 * (start + end)) & (time < 0.5 * (start + end) + seconds)
+    point = copy.plate(plate, "point")
+    point[samples] += 0.001 * away_mm * np.array([0.6, 0.8, 0.0])
+    copy.set_plate(plate, "point", point)
+
+
 def run_forces_at(copy: Copy, rate: float) -> None:
     """Let the clock of the forces run at another rate from the first sample on."""
     time = copy.forces.time
@@ -248,6 +259,7 @@ _FUNCTIONS: dict[str, Callable[..., None]] = {
     function.__name__: function
     for function in (
         *(scale_plates, move_points, stamp_forces_late, lift_right_plate, run_forces_at),
+        let_points_stray,
         *(tilt_plates, tilt_laboratory, mix_channels, mix_plates),
         *(scale_positions, exchange_markers, move_marker, set_key, scale_key),
     )

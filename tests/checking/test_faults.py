@@ -34,6 +34,7 @@ PLATES = {
     "contact_not_measured": "left",
     "force_without_contact": "right",
     "pressure_offset_100mm": "right",
+    "points_stray": "left",
     "plate_drift": "right",
     "plate_baseline": "right",
     "plate_clipped": "left",
@@ -51,7 +52,13 @@ PLATES = {
     "left_free_moment_reversed": "left",
 }
 # What cannot but be reported as well.
-AS_WELL = {"forces_cut": {"time_range"}}
+AS_WELL = {
+    "forces_cut": {"time_range"},
+    # The swinging foot gets force of the other plate.
+    "crosstalk_between_plates": {"force_without_contact", "pressure_outside", "plate_drift"},
+    # Feet that rise with the slope seem to leave the floor.
+    "vertical_tilted_forward": {"leaning_force"},
+}
 ON_THE_STRIDE = [
     "contact_not_measured",
     "forces_early_30ms",
