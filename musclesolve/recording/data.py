@@ -334,7 +334,7 @@ class Emg(Sampled):
 
     @property
     def cleaned(self) -> Array:
-        """The signals (S, k) without the spikes that can be removed."""
+        """The signals (S, k) without spikes and hum, as far as these can be removed."""
         return self._examined[0]
 
     @property

@@ -3,8 +3,8 @@
 Raw surface EMG has its power between 20 and 400 Hz and lies on both sides of zero; a linear envelope has nearly all of
 it below 20 Hz and nothing below zero beside the undershoot of its filter (Winter 2009, Biomechanics, chapter 10). The
 activity of a muscle in a movement changes from phase to phase; amplifier noise, a tone and the mains do not. A spike is
-a few samples that lie alone, far beyond all others. A channel that is found dead, full of spikes, clipped or full of
-hum is neither followed nor compared (`ChannelState.unusable`).
+a few samples that lie alone, far beyond all others. Spikes and hum are removed; a channel that is found dead, full of
+spikes or clipped is neither followed nor compared (`ChannelState.unusable`).
 
 Limits were set between sound channels (30 of two laboratories) and faults planted into them; each docstring has both.
 """
@@ -64,9 +64,9 @@ CLIPPED, LOST_PEAK = 0.001, 0.005
 15 % and more, so that the size of the channel is lost."""
 MAINS_HZ, BESIDE_HZ, HARMONICS = (50.0, 60.0), 1.0, (1, 2, 3)
 """Mains frequencies, how far from them and their harmonics hum still lies [Hz], and how many of these count."""
-HUM, MOST_HUM, SHORTEST = 0.25, 0.5, 1.0
-"""Shares of the power of raw EMG that is hum, 0.09 at most without: found from the first on, and beyond the second more
-of the signal than the muscle; the shortest signal that shows it [s]."""
+HUM, SHORTEST = 0.25, 1.0
+"""Share of the power of raw EMG from which on hum is removed, 0.09 at most without; the shortest signal that shows it
+[s]."""
 
 
 @dataclass(frozen=True)
@@ -83,7 +83,7 @@ class ChannelState:
     lost_peak: bool = False  # whether so many are clipped that the size of the envelope is lost
     hum: float = 0.0  # share of the power that is the mains
     mains: float = float("nan")  # their frequency [Hz]
-    humming: bool = False  # whether that is too much
+    no_hum: bool = False  # whether it was removed
 
     @property
     def unusable(self) -> str:
@@ -96,15 +96,13 @@ class ChannelState:
             )
         if self.spiky:
             return f"it has {len(self.spikes)} spikes"
-        if self.lost_peak:
-            return f"{100.0 * self.clipped:.2g} % of its samples are clipped"
-        return f"{100.0 * self.hum:.0f} % of its power is hum of {self.mains:g} Hz" if self.humming else ""
+        return f"{100.0 * self.clipped:.2g} % of its samples are clipped" if self.lost_peak else ""
 
 
 def channel_states(
     values: Array, time: Array, processed: bool, maximum: Sequence[float | None]
 ) -> tuple[Array, tuple[ChannelState, ...]]:
-    """Return the signals (S, k) without the spikes that can be removed, and the state of every channel.
+    """Return the signals (S, k) without spikes and hum as far as these can be removed, and the state of every channel.
 
     An unchanging channel is dead where another one changes, or where its spectrum is that of no muscle; but not where a
     maximum that is stated says that it is active all the time.
@@ -131,8 +129,9 @@ def channel_states(
                 state = replace(state, clipped=share, clipped_at=first, lost_peak=share >= LOST_PEAK)
             if len(time) / rate >= SHORTEST and np.isfinite(signal).all():
                 mains, hum = max(((f, _hum(power, frequency, f)) for f in MAINS_HZ), key=lambda pair: pair[1])
-                state = replace(state, hum=hum, mains=mains, humming=hum > MOST_HUM)
-                whole = _without_lines(whole, rate, mains) if hum > HUM else whole
+                state = replace(state, hum=hum, mains=mains, no_hum=hum > HUM)
+                if state.no_hum:
+                    cleaned[:, column] = whole = _without_lines(whole, rate, mains)
         if not state.flat:
             state = replace(state, modulation=modulation(whole, rate, processed))
         size = whole if processed else np.abs(_fast(whole, rate))
@@ -293,10 +292,21 @@ def _hum(power: Array, frequency: Array, mains_hz: float) -> float:
 
 
 def _without_lines(signal: Array, rate_hz: float, mains_hz: float) -> Array:
-    """Return a signal (S,) without what lies near a frequency and its harmonics."""
-    spectrum = np.fft.rfft(signal)
+    """Return a signal (S,) without a frequency of the mains and its harmonics.
+
+    Steady sines are fitted first, at the frequency near the nominal one that explains most: cut out of a spectrum alone
+    they would stay at both ends of a short recording. What the fit leaves within `BESIDE_HZ` is cut out then.
+    """
+    time = np.arange(signal.size) / rate_hz
+    tried = mains_hz + np.linspace(-BESIDE_HZ, BESIDE_HZ, 41)
+    level = signal - signal.mean()
+    nearest = max(tried, key=lambda f: abs(np.exp(-2j * np.pi * f * time) @ level))
+    angles = [2.0 * np.pi * k * nearest * time for k in HARMONICS if k * nearest < 0.5 * rate_hz]
+    sines = np.stack([np.ones(time.size), *(f(angle) for angle in angles for f in (np.sin, np.cos))], axis=-1)
+    rest = level - sines[:, 1:] @ np.linalg.lstsq(sines, level, rcond=None)[0][1:]
+    spectrum = np.fft.rfft(rest)
     spectrum[_near(np.fft.rfftfreq(signal.size, 1.0 / rate_hz), mains_hz)] = 0.0
-    return np.asarray(np.fft.irfft(spectrum, signal.size))
+    return np.asarray(np.fft.irfft(spectrum, signal.size)) + signal.mean()
 
 
 def _no_muscle(power: Array, frequency: Array) -> bool:

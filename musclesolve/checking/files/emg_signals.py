@@ -10,7 +10,7 @@ from functools import partial
 
 from musclesolve.checking.case import Case, contained
 from musclesolve.checking.stages import Stage, asked_at
-from musclesolve.recording.emg_state import CLIPPED, DEAD, EMG_HZ, HUM
+from musclesolve.recording.emg_state import CLIPPED, DEAD, EMG_HZ
 from musclesolve.recording.trial.emg_channels import CHANNELS, check_overlap, check_signals, kind_notes
 from musclesolve.results.finding import Finding, Where, finding
 
@@ -36,9 +36,10 @@ def emg_channels(case: Case) -> Iterator[Finding]:
             text = "emg_clipped.lost" if state.lost_peak else "emg_clipped.some"
             values = {"name": name, "share": state.clipped, "first": state.clipped_at}
             yield finding(text, "warning", values, where)
-        if state.hum > HUM:
-            text = "emg_hum.most" if state.humming else "emg_hum.some"
-            yield finding(text, "warning", {"name": name, "share": state.hum, "mains": state.mains}, where)
+        if state.no_hum:
+            yield finding(
+                "emg_hum", "warning", {"name": name, "share": state.hum, "mains": state.mains}, where
+            )
 
 
 @asked_at(Stage.ANALYSIS)

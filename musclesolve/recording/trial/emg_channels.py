@@ -232,6 +232,11 @@ def _notes(emg: Emg) -> Iterator[str]:
                 f"EMG channel {name}: spikes of a few samples ({len(state.spikes)}, the first at "
                 f"{state.spikes[0][0]:.3f} s) are replaced by straight lines."
             )
+        if state.no_hum:
+            yield (
+                f"EMG channel {name}: {100.0 * state.hum:.0f} % of the power was hum of {state.mains:g} Hz and its "
+                "harmonics, which are left out."
+            )
         if state.clipped and not state.unusable:
             yield (
                 f"EMG channel {name} is clipped in {100.0 * state.clipped:.2g} % of its samples: the amplifier "
