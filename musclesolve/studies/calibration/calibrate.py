@@ -273,10 +273,15 @@ class CalibrationProblem:
     def linear(self, observed: Sequence[Observation], noise: Mapping[tuple[str, str], Noise]) -> Linear:
         """The weighted residuals and their derivatives; of a channel without a noise that of its kind."""
         residuals, rows = [np.zeros(0)], [np.zeros((0, len(self.names)))]
+        # sum over the samples of a channel of the variance of its errors: they are alike throughout, and count once
+        every: dict[tuple[str, str], float] = {}
+        for each in observed:
+            size = sum(float(np.square(error).sum()) for error in each.unmodeled.values())
+            every[each.kind, each.label] = every.get((each.kind, each.label), 0.0) + size
         for each in observed:
             # a moment that begins to lack on the way has no noise yet
             own = noise.get((each.kind, each.label)) or Noise(USUAL_SD[each.kind], 1.0)
-            weight = 1.0 / (own.sd * np.sqrt(own.alike))
+            weight = 1.0 / np.sqrt(own.sd**2 * own.alike + every.get((each.kind, each.label), 0.0))
             residuals.append(weight * each.residual)
             rows.append(weight * each.jacobian)
         return Linear(np.concatenate(residuals), np.vstack(rows))
