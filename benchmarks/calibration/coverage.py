@@ -12,7 +12,8 @@ the directions that were named as not determined.
 
 The other generator makes envelopes by another model: excitations u of activations a = (exp(A u) - 1) / (exp(A) - 1)
 with A between -2.5 and -0.5 (Lloyd & Besier 2003, J Biomech 36:765-76), in each channel 5 % of the sum of all others
-(crosstalk), a gain that drifts by 10 % over a trial, and noise of 5 % that is alike over 80 ms. Gains have no truth there: muscles alone count. With rigid tendons strength alone is fitted, to EMG alone.
+(crosstalk), a gain that drifts by 10 % over a trial, and noise of 5 % that is alike over 80 ms. Gains have no truth
+there: muscles alone count. With rigid tendons strength alone is fitted, to EMG alone.
 """
 
 from __future__ import annotations

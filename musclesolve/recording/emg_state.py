@@ -276,7 +276,7 @@ def _power(
 ) -> tuple[Array, Array]:
     """Return power and frequencies [Hz] of a signal (S,) within a band."""
     power = np.abs(np.fft.rfft((signal - signal.mean()) * np.hanning(signal.size))) ** 2
-    frequency = np.fft.rfftfreq(signal.size, 1.0 / rate_hz)
+    frequency: Array = np.asarray(np.fft.rfftfreq(signal.size, 1.0 / rate_hz), np.float64)
     band = (frequency >= low_hz) & (frequency <= high_hz)
     return power[band], frequency[band]
 
@@ -305,7 +305,8 @@ def _without_lines(signal: Array, rate_hz: float, mains_hz: float) -> Array:
     sines = np.stack([np.ones(time.size), *(f(angle) for angle in angles for f in (np.sin, np.cos))], axis=-1)
     rest = level - sines[:, 1:] @ np.linalg.lstsq(sines, level, rcond=None)[0][1:]
     spectrum = np.fft.rfft(rest)
-    spectrum[_near(np.fft.rfftfreq(signal.size, 1.0 / rate_hz), mains_hz)] = 0.0
+    frequency: Array = np.asarray(np.fft.rfftfreq(signal.size, 1.0 / rate_hz), np.float64)
+    spectrum[_near(frequency, mains_hz)] = 0.0
     return np.asarray(np.fft.irfft(spectrum, signal.size)) + signal.mean()
 
 

@@ -189,8 +189,8 @@ class TrialMuscles:
         errors = {
             f"shape of {made.label}": -sd["shape_of_channel"] * bent,
             f"crosstalk in {made.label}": -sd["crosstalk"] * crosstalk[kept],
-            f"gain of {made.label} in {self.name}": -sd["gain_of_trial"] * made.predicted,
-            f"drift of {made.label} in {self.name}": -sd["drift"] * phase * made.predicted,
+            f"gain of {made.label} in {self.name}": -sd["gain_of_trial"] * made.measured,
+            f"drift of {made.label} in {self.name}": -sd["drift"] * phase * made.measured,
         }
         if shape_fixed:
             errors["shape"] = -bent
