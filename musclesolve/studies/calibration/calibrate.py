@@ -454,7 +454,8 @@ def calibrate_muscles(
 def _clock_notes(trial: TrialMuscles, first: Sequence[Observation]) -> list[str]:
     """Warn of EMG of a trial that agrees with the activations of effort best at another offset of its clock.
 
-    A lag that the electromechanical delay explains (`LAGS`) is none of the clock.
+    EMG that is cut to the motion leaves few frames for all offsets, and rarely an interval that says something. A lag
+    that the electromechanical delay explains (`LAGS`) is none of the clock.
 
     Raises:
         InputError: where the whole interval lies farther than `CLOCK` away, and the agreement is clearly better there.
@@ -471,12 +472,13 @@ def _clock_notes(trial: TrialMuscles, first: Sequence[Observation]) -> list[str]
         return []
     low, high = np.quantile(found.drawn, (0.025, 0.975))
     least, most = (lag - trial.emg.delay for lag in LAGS)
-    if low <= most and high >= least:
-        return []
     recorded = None if trial.body.trial is None else trial.body.trial.emg
     present = 0.0 if recorded is None else recorded.options.offset
     best, before = found.agreement[found.best], found.agreement[len(found.moved) // 2]
     offset = float(found.moved[found.best])
+    beside = not least <= offset <= most and best - before > CLEARLY
+    if low <= most and high >= least and not beside:
+        return []
     what = (
         f"the EMG of {trial.name} agrees with the activations of effort best where its clock is moved by "
         f"{1000.0 * offset:+.0f} ms (95 % interval {1000.0 * low:+.0f} to {1000.0 * high:+.0f} ms, mean r {best:.2f} "
@@ -916,7 +918,7 @@ def _worse(*observed: Sequence[Observation]) -> Iterator[str]:
         worse = []
         for key in keys:
             before, after, ahead = (np.sqrt(each.get(key, np.nan)) for each in squares)
-            if after > WORSE * before:
+            if after > WORSE * before and (kind != EMG or after > LEAST_EMG_SD):
                 held_out = f" (trials left out: {ahead:.3g})" if np.isfinite(ahead) else ""
                 worse.append(f"{key[1]} {before:.3g} -> {after:.3g}{held_out}")
         before, after = (sum(each[key] for key in keys) for each in squares[:2])
