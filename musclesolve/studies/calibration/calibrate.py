@@ -103,8 +103,9 @@ LONGEST_OFFSET = 0.3
 """Offsets of the clock of EMG that are tried on either side [s]: less than half a stride."""
 LAGS = (0.01, 0.1)
 """Activation may be so much later than the envelope: electromechanical delays, see emg_delay of priors.toml [s]."""
-CLOCK, CLEARLY = 0.1, 0.1
-"""No delay explains an offset beyond this [s]; by so much the mean correlation has to rise with it."""
+CLOCK, CLEARLY, FAR_BETTER = 0.1, 0.1, 0.3
+"""No delay explains an offset beyond the first [s]; by so much the mean correlation has to rise with it, and by the
+last where the interval does not show it: a sound walk with few frames rose by 0.17."""
 
 
 @dataclass(frozen=True)
@@ -476,7 +477,7 @@ def _clock_notes(trial: TrialMuscles, first: Sequence[Observation]) -> list[str]
     present = 0.0 if recorded is None else recorded.options.offset
     best, before = found.agreement[found.best], found.agreement[len(found.moved) // 2]
     offset = float(found.moved[found.best])
-    beside = not least <= offset <= most and best - before > CLEARLY
+    beside = not least <= offset <= most and best - before > FAR_BETTER
     if low <= most and high >= least and not beside:
         return []
     what = (
@@ -922,7 +923,7 @@ def _worse(*observed: Sequence[Observation]) -> Iterator[str]:
                 held_out = f" (trials left out: {ahead:.3g})" if np.isfinite(ahead) else ""
                 worse.append(f"{key[1]} {before:.3g} -> {after:.3g}{held_out}")
         before, after = (sum(each[key] for key in keys) for each in squares[:2])
-        if worse and (after > before or 2 * len(worse) > len(keys)):
+        if worse and (after > WORSE**2 * before or 2 * len(worse) > len(keys)):
             yield WarningNote(
                 f"The calibration makes the fit to {kind} worse; rms before -> after in {len(worse)} of {len(keys)} "
                 f"channels: {'; '.join(worse)}. See the clock of the measurement, its channels and the moments before "
