@@ -19,8 +19,9 @@ from musclesolve.drafting.column_triples import SIDE_WORDS
 from musclesolve.drafting.draft_text import DraftTable, Line
 from musclesolve.motion.signals.emg_envelope import linear_envelope
 from musclesolve.recording.data import SIDE_NAMES, SIDES, EmgOptions, Side, Table
+from musclesolve.recording.emg_state import is_flat
 from musclesolve.recording.plates.foot_contacts import vertical_force
-from musclesolve.recording.trial.emg_channels import is_flat, is_one_sided
+from musclesolve.recording.trial.emg_channels import are_envelopes
 
 _MOST_CHANNELS = 32
 """Nobody records more muscles than this at once: a file with more was computed by a model."""
@@ -144,7 +145,7 @@ def emg_tables(file: EmgFile, name: str, in_markers: bool, case: Case | None) ->
         line = Line("processed", False, "raw; true: linear envelopes")
         left = tuple(Line(channel, "MUSCLE_r") for channel in unknown)
         return DraftTable("emg", (line,), todo=todo, open=True), DraftTable("emg.channels", left, open=True)
-    processed = all(is_one_sided(table[c]) for c in kept)
+    processed = are_envelopes(np.stack([table[c] for c in kept], axis=-1), table.rate)
     side, todo = None, ""
     if not all(channel in channels.sides for channel in kept):
         side, how = _side_by_signals(file, kept, processed, case)
@@ -154,8 +155,8 @@ def emg_tables(file: EmgFile, name: str, in_markers: bool, case: Case | None) ->
     lines = []
     if not in_markers:
         lines.append(Line("file", name, f"{len(kept)} channels at {table.rate:g} Hz"))
-    raw = "raw: the samples are on both sides of zero"
-    source = "no sample is negative: envelopes already" if processed else raw
+    raw = "raw: most of the power lies above 20 Hz, or samples are on both sides of zero"
+    source = "hardly any power above 20 Hz, hardly negative: envelopes already" if processed else raw
     lines.append(Line("processed", processed, source))
     about = (f"Left out, flat or of a name that means no muscle: {', '.join(unknown)}.",) if unknown else ()
     shown = []

@@ -44,7 +44,7 @@ class MeasuredActivation:
     def of(
         cls, emg: Emg, muscles: Channels, sides: Sequence[str], fitted: Mapping[str, Any] | None = None
     ) -> MeasuredActivation:
-        """Make the envelopes of the channels that belong to some legs.
+        """Make the envelopes of the sound channels that belong to some legs; others are left out (`Emg.unusable`).
 
         fitted: what a calibration of the person found of EMG: "channels" by name with their "largest" envelope in the
         unit of the file and its "gain", the activation there, for channels whose maximum the trial file does not state;
@@ -56,14 +56,16 @@ class MeasuredActivation:
             for name, each in found.get("channels", {}).items()
             if name in emg.names and emg.maximum[emg.names.index(name)] is None
         }
-        own = [k for k, names in enumerate(muscles) if names[0][-1] in sides]
+        own = [
+            k for k, names in enumerate(muscles) if names[0][-1] in sides and emg.names[k] not in emg.unusable
+        ]
         largest = [
             gains[name]["largest"] if name in gains else size
             for name, size in zip(emg.names, emg.maximum, strict=True)
         ]
         envelope = linear_envelopes(replace(emg, maximum=tuple(largest)))
         for name, size in zip(emg.names, np.nanmax(envelope, axis=0, initial=0.0), strict=True):
-            if name in gains and not 1.0 / OTHER_UNIT <= size <= OTHER_UNIT:
+            if name in gains and name not in emg.unusable and not 1.0 / OTHER_UNIT <= size <= OTHER_UNIT:
                 raise InputError(
                     f"the envelope of EMG channel {name} reaches {size:.3g} times the largest of the calibration",
                     code="bad_units",

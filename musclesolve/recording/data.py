@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from pathlib import Path
 from typing import Literal
 
@@ -13,6 +14,7 @@ from numpy.typing import NDArray
 from musclesolve._util.arrays import Array, Mask
 from musclesolve._util.warning_note import WarningNote
 from musclesolve.constants import USUAL_COST
+from musclesolve.recording.emg_state import ChannelState, channel_states
 from musclesolve.recording.schema import Document
 
 Side = Literal["r", "l"]
@@ -352,6 +354,26 @@ class Emg(Sampled):
     maximum: tuple[float | None, ...]
     path: Path
     options: EmgOptions = field(default_factory=EmgOptions)
+
+    @cached_property
+    def _examined(self) -> tuple[Array, tuple[ChannelState, ...]]:
+        return channel_states(self.values, self.time, self.options.processed, self.maximum)
+
+    @property
+    def cleaned(self) -> Array:
+        """The signals (S, k) without spikes and hum, as far as these can be removed."""
+        return self._examined[0]
+
+    @property
+    def states(self) -> tuple[ChannelState, ...]:
+        """What the signal of every channel says of itself."""
+        return self._examined[1]
+
+    @property
+    def unusable(self) -> dict[str, str]:
+        """Channels that are neither followed nor compared, by name, and why."""
+        pairs = zip(self.names, self.states, strict=True)
+        return {name: state.unusable for name, state in pairs if state.unusable}
 
 
 @dataclass(frozen=True)

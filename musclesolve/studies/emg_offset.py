@@ -14,16 +14,19 @@ of an informed sharing follows the envelopes where they are now and would confir
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 import xarray as xr
 
+from musclesolve._util.arrays import Array
 from musclesolve._util.checks import check_number
 from musclesolve._util.progress import Progress
 from musclesolve.errors import InputError
 from musclesolve.motion.signals.emg_envelope import FEWEST, STEP, delayed_correlations
 from musclesolve.pipeline.emg_informed import follows_emg
+from musclesolve.pipeline.measured_activation import MeasuredActivation
 from musclesolve.pipeline.run import prepare
 from musclesolve.pipeline.share import share
 from musclesolve.recording.data import Trial
@@ -34,6 +37,47 @@ FEWEST_CHANNELS = 3
 """Of which an uncertainty can be said."""
 DRAWS = 2000
 """Of the bootstrap."""
+
+
+@dataclass(frozen=True, eq=False)
+class SharedLag:
+    """How well curves agree with envelopes that are moved by D offsets beside the present one.
+
+    moved (D,) [s]; correlation (D, k) of k channels, NaN where it is not known; agreement (D,), the mean over those of
+    which it is known at all offsets; drawn (DRAWS,): the best offset of each draw of the bootstrap [s].
+    """
+
+    moved: Array
+    correlation: Array
+    agreement: Array
+    drawn: Array
+    channels: int  # that count
+
+    @property
+    def best(self) -> int:
+        """Number of the offset that agrees best."""
+        return int(self.agreement.argmax())
+
+    @property
+    def at_end(self) -> bool:
+        """Whether it is the first or the last one, and no estimate."""
+        return self.best in (0, len(self.moved) - 1)
+
+
+def shared_lag(measured: MeasuredActivation, time: Array, curves: Array, longest: float) -> SharedLag | None:
+    """Try offsets up to `longest` [s] on either side; curves (T, k) at times (T,); None where no channel is known."""
+    steps = max(1, round(longest / STEP))
+    moved = np.asarray(STEP * np.arange(-steps, steps + 1), np.float64)
+    correlation = delayed_correlations(time, curves, measured.time, measured.envelope, measured.delay + moved)
+    known = np.isfinite(correlation).all(axis=0)
+    count = int(known.sum())
+    if count == 0:
+        return None
+    of_channels = correlation[:, known]
+    # how often each channel is drawn, (DRAWS, k)
+    drawn = np.random.default_rng(0).multinomial(count, np.full(count, 1.0 / count), size=DRAWS)
+    best = moved[(of_channels @ drawn.T).argmax(axis=0)]
+    return SharedLag(moved, correlation, of_channels.mean(axis=1), best, count)
 
 
 def emg_offset(
@@ -78,39 +122,32 @@ def emg_offset(
             remedy="add [emg] to the trial file, and choose joint_weighted_activation or another cost without EMG",
         )
     analysis = share(body, progress=progress)
-    steps = max(1, round(longest / STEP))
-    lags = np.asarray(measured.delay + STEP * np.arange(-steps, steps + 1), np.float64)
     curves = measured.mean_activation(analysis.activation, body.muscles)
-    correlation = delayed_correlations(body.time, curves, measured.time, measured.envelope, lags)
-    known = np.isfinite(correlation).all(axis=0)
-    if known.sum() < FEWEST_CHANNELS:
+    found = shared_lag(measured, body.time, curves, longest)
+    if found is None or found.channels < FEWEST_CHANNELS:
         raise InputError(
-            f"{int(known.sum())} channels of EMG have a correlation at every offset up to {longest:g} s",
+            f"{0 if found is None else found.channels} channels of EMG have a correlation at every offset up to "
+            f"{longest:g} s",
             code="too_few_frames",
             where="longest",
             expected=f"at least {FEWEST_CHANNELS}, with EMG in {FEWEST} frames at every offset",
             remedy="try smaller offsets, or export EMG from before the motion to after it",
         )
-    of_channels = correlation[:, known]
-    present, count = body.trial.emg.options.offset, of_channels.shape[1]  # type: ignore[union-attr]
-    offsets = present + STEP * np.arange(-steps, steps + 1)
-    total = of_channels.sum(axis=1)
-    best = int(total.argmax())
-    # how often each channel is drawn, (DRAWS, k)
-    drawn = np.random.default_rng(0).multinomial(count, np.full(count, 1.0 / count), size=DRAWS)
-    each = offsets[(of_channels @ drawn.T).argmax(axis=0)]
+    present = body.trial.emg.options.offset  # type: ignore[union-attr]
+    offsets = present + found.moved
+    best = found.best
     variables = {
-        "correlation": (("offset", "channel"), correlation, {"units": "1"}),
-        "agreement": (("offset",), total / count, {"units": "1", "long_name": "mean correlation"}),
+        "correlation": (("offset", "channel"), found.correlation, {"units": "1"}),
+        "agreement": (("offset",), found.agreement, {"units": "1", "long_name": "mean correlation"}),
     }
     attributes = {
         "cost": body.sharing.cost.label,
         "offset_s": float(offsets[best]),
-        "standard_error_s": float(each.std()),
-        "interval_s": np.quantile(each, (0.025, 0.975)).tolist(),
+        "standard_error_s": float(found.drawn.std()),
+        "interval_s": np.quantile(present + found.drawn, (0.025, 0.975)).tolist(),
         "present_offset_s": present,
         "assumed_delay_s": measured.delay,
-        "at_end": int(best in (0, len(offsets) - 1)),
+        "at_end": int(found.at_end),
     }
     coordinates = {"offset": ("offset", offsets, {"units": "s"}), "channel": list(measured.channels)}
     return xr.Dataset(variables, coordinates, attributes)

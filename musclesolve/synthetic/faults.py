@@ -556,6 +556,39 @@ def emg_flat(copy: Copy) -> None:
     _spoil_first_channel(copy, lambda signal, time: np.zeros(time.size))
 
 
+@fault("emg_dead")
+def emg_dead(copy: Copy) -> None:
+    """The electrode of the first channel of EMG came off: noise of a tenth of the signal is left."""
+
+    def noise(signal: Array, time: Array) -> Array:
+        return 0.1 * signal.std() * np.random.default_rng(1).standard_normal(time.size)
+
+    _spoil_first_channel(copy, noise)
+
+
+@fault("emg_spike")
+def emg_spike(copy: Copy) -> None:
+    """One sample of the first channel of EMG is twenty times the peak."""
+
+    def spiky(signal: Array, time: Array) -> Array:
+        changed = signal.copy()
+        changed[time.size // 2] = 20.0 * np.abs(signal).max()
+        return changed
+
+    _spoil_first_channel(copy, spiky)
+
+
+@fault("emg_kind")
+def emg_kind(copy: Copy) -> None:
+    """The first channel of EMG is an envelope, the mean of 0.1 s, among raw ones."""
+
+    def smoothed(signal: Array, time: Array) -> Array:
+        width = round(0.1 * (time.size - 1) / (time[-1] - time[0]))
+        return np.convolve(np.abs(signal - np.median(signal)), np.full(width, 1.0 / width), mode="same")
+
+    _spoil_first_channel(copy, smoothed)
+
+
 @fault("emg_clipped")
 def emg_clipped(copy: Copy) -> None:
     """The amplifier of the first channel of EMG saturates at a quarter of the peak."""

@@ -11,6 +11,7 @@ from drafted_folders import as_c3d, drafted, recordings, table
 import muscle_db
 from musclesolve.drafting.draft_folder import draft_folder
 from musclesolve.drafting.emg_channels import emg_channels, muscles_by_name, stance_muscles
+from musclesolve.motion.signals.low_pass import low_pass
 from musclesolve.recording.data import Table
 from musclesolve.recording.text.mot_file import read_mot, write_mot
 from musclesolve.recording.trial.trial_file import read_trial
@@ -66,7 +67,7 @@ def signals(folder: Path, names: list[str], loaded: str, processed: bool = False
     forces = read_mot(folder / "forces.mot")
     amplitude = np.where(forces[f"{loaded}_force_z"] > 50.0, 1.0, 0.2)[:, None]
     values = amplitude * np.random.default_rng(3).normal(size=(forces.time.size, len(names)))
-    values = np.abs(values) if processed else values
+    values = low_pass(np.abs(values), forces.rate, 6.0) if processed else values
     write_mot(folder / "walk_emg.sto", Table(forces.time, tuple(names), values, False, folder))
 
 
@@ -107,7 +108,7 @@ def test_a_side_that_nothing_shows_leaves_the_table_open(tmp_path: Path) -> None
     assert read_trial(drafted(tmp_path)).emg is None
 
 
-def test_envelopes_are_known_by_their_sign(tmp_path: Path) -> None:
+def test_envelopes_are_known_by_their_signal(tmp_path: Path) -> None:
     signals(recordings(tmp_path), ["R_SOL", "R_TA"], "right", processed=True)
     assert table(draft_folder(tmp_path), "emg")["processed"] is True
     assert read_trial(drafted(tmp_path)).emg.options.processed

@@ -1,73 +1,74 @@
-"""Signals of EMG: do they change, does the amplifier saturate, does the mains hum in them?"""
+"""Signals of EMG: is each channel of a muscle, does the amplifier saturate, does the mains hum, are they envelopes?
+
+What is wrong with a channel is decided in recording/emg_state.py, for the analysis as for this report.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import partial
 
-import numpy as np
-
-from musclesolve._util.arrays import Array
-from musclesolve.checking.case import Case, contained, stretches
+from musclesolve.checking.case import Case, contained
 from musclesolve.checking.stages import Stage, asked_at
-from musclesolve.recording.data import Emg
-from musclesolve.recording.trial.emg_channels import (
-    CHANNELS,
-    check_overlap,
-    check_signals,
-    is_flat,
-    saturated,
-)
+from musclesolve.recording.emg_state import CLIPPED, DEAD, EMG_HZ
+from musclesolve.recording.trial.emg_channels import CHANNELS, check_overlap, check_signals, kind_notes
 from musclesolve.results.finding import Finding, Where, finding
-
-# Share of clipped samples from which on the envelope is noticeably too low.
-CLIPPED = 0.001
-# Mains frequencies [Hz], how far from one of them and its harmonics hum still lies [Hz], and how many of these count.
-MAINS_HZ, BESIDE_HZ, HARMONICS = (50.0, 60.0), 1.0, (1, 2, 3)
-# Without hum less than a tenth of the power between the cut-offs lies there; and the shortest signal that shows it [s].
-HUM, SHORTEST = 0.25, 1.0
 
 
 @asked_at(Stage.ANALYSIS)
 def emg_channels(case: Case) -> Iterator[Finding]:
-    """Find channels that are flat, clipped or full of hum."""
+    """Find channels that are flat, dead, full of spikes, clipped or full of hum, and envelopes among raw signals."""
     emg = case.trial.emg
     if emg is None:
         return
-    for name, signal in zip(emg.names, emg.values.T, strict=True):
-        if is_flat(signal):
-            yield finding("emg_flat", "error", {"name": name}, case.key(CHANNELS, name))
-        if is_flat(signal) or emg.options.processed:
+    for name, state in zip(emg.names, emg.states, strict=True):
+        where = Where(emg.path, field=f"channel {name}")
+        if state.flat:
+            yield finding("emg_flat", "warning", {"name": name}, case.key(CHANNELS, name))
+        if state.dead:
+            values = {"name": name, "ratio": state.modulation, "least": DEAD}
+            yield finding("emg_dead", "warning", values, case.key(CHANNELS, name))
+        if state.spikes:
+            text = "emg_spike.many" if state.spiky else "emg_spike.few"
+            values = {"name": name, "count": len(state.spikes), "first": state.spikes[0][0]}
+            yield finding(text, "warning", values, where)
+        if state.clipped >= CLIPPED:
+            text = "emg_clipped.lost" if state.lost_peak else "emg_clipped.some"
+            values = {"name": name, "share": state.clipped, "first": state.clipped_at}
+            yield finding(text, "warning", values, where)
+        if state.no_hum:
+            yield finding(
+                "emg_hum", "warning", {"name": name, "share": state.hum, "mains": state.mains}, where
+            )
+
+
+@asked_at(Stage.ANALYSIS)
+def emg_kind(case: Case) -> Iterator[Finding]:
+    """Find channels that are envelopes where the trial file says raw, or the other way round."""
+    emg = case.trial.emg
+    if emg is None:
+        return
+    for kind in kind_notes(emg, case.content["emg"]["processed"]):
+        if kind.envelopes == emg.options.processed:
             continue
-        where, clipped = Where(emg.path, field=f"channel {name}"), saturated(signal)
-        if (share := float(clipped.mean())) >= CLIPPED:
-            first = stretches(clipped, emg.time)[0][0]
-            yield finding("emg_clipped", "warning", {"name": name, "share": share, "first": first}, where)
-        mains, hum = max(((f, _hum(emg, signal, f)) for f in MAINS_HZ), key=lambda pair: pair[1])
-        if hum > HUM:
-            yield finding("emg_hum", "warning", {"name": name, "share": hum, "mains": mains}, where)
+        values = {
+            "names": ", ".join(kind.channels),
+            "fast": kind.fast,
+            "negative": kind.negative,
+            "frequency": EMG_HZ,
+        }
+        text = "emg_kind.envelopes" if kind.envelopes else "emg_kind.raw"
+        yield finding(text, "warning", values, case.key("emg", "processed"))
 
 
 @asked_at(Stage.ANALYSIS)
 def emg_refusals(case: Case) -> Iterator[Finding]:
-    """Ask what the analysis would refuse of the signals, unless a channel is flat, which is found by itself."""
+    """Ask what the analysis would refuse of the signals."""
     emg = case.trial.emg
-    if emg is None or any(map(is_flat, emg.values.T)):
+    if emg is None:
         return
     for test in (partial(check_overlap, case.trial, emg), partial(check_signals, case.document, emg)):
         refused: list[Finding] = []
         with contained(refused, "check of the EMG", case, "emg"):
             test()
         yield from refused
-
-
-def _hum(emg: Emg, signal: Array, mains_hz: float) -> float:
-    """Return the share of the power between the cut-offs that lies near a frequency and its harmonics."""
-    known = np.isfinite(signal)
-    if not known.all() or emg.time[-1] - emg.time[0] < SHORTEST:
-        return 0.0
-    power = np.abs(np.fft.rfft((signal - signal.mean()) * np.hanning(signal.size))) ** 2
-    frequency = np.fft.rfftfreq(signal.size, 1.0 / emg.rate)
-    band = (frequency >= emg.options.highpass_hz) & (frequency <= emg.options.lowpass_hz)
-    near = np.any([np.abs(frequency - k * mains_hz) <= BESIDE_HZ for k in HARMONICS], axis=0)
-    return float(power[band & near].sum() / power[band].sum())

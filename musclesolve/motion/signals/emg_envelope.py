@@ -34,11 +34,11 @@ def envelopes_in_unit(emg: Emg) -> tuple[Array, Array]:
     A signal with a gap is bridged by a straight line for the filters; its envelope is unknown within the gap and half
     a period of the cut-off beside it.
     """
-    known = np.isfinite(emg.values)
+    known = np.isfinite(emg.cleaned)
     whole, sample = known.all(), np.arange(len(known))
-    envelope = emg.values
+    envelope = emg.cleaned
     if not whole:
-        columns = zip(emg.values.T, known.T, strict=True)
+        columns = zip(emg.cleaned.T, known.T, strict=True)
         envelope = np.stack([np.interp(sample, sample[k], v[k]) for v, k in columns], axis=-1)
     if not emg.options.processed:
         envelope = linear_envelope(envelope, emg.rate, emg.options)

@@ -3,33 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from musclesolve._util.arrays import Array, Mask, long_enough, true_runs
+from musclesolve._util.arrays import Array, true_runs
+from musclesolve._util.warning_note import WarningNote
 from musclesolve.recording.c3d.c3d_file import is_c3d
-from musclesolve.recording.data import Emg, EmgOptions, Recording
+from musclesolve.recording.data import Emg, EmgOptions, Recording, Table
+from musclesolve.recording.emg_state import EMG_HZ, NEGATIVE, fast_and_negative, is_envelope, is_flat
 from musclesolve.recording.formats import read_channels
 from musclesolve.recording.place_errors import error_at
 from musclesolve.recording.schema import Document
-from musclesolve.recording.trial.recording_checks import check_columns, check_sampling
+from musclesolve.recording.trial.recording_checks import check_columns, check_sampling, off_grid
 
 CHANNELS = "emg.channels"
 OF_NYQUIST = 0.9
 """An upper cut-off that the sampling rate cannot hold is put at this share of half the rate."""
-FLAT = 1e-9
-"""A signal whose range is below this share of its size is flat."""
-SATURATED_RUN = 3
-"""So many samples in a row at the largest or the smallest number show that the amplifier saturated."""
-FEWEST_LEVELS = 32
-"""Signals of fewer different numbers repeat them anyway."""
+LONGEST_STEP = 0.05
+"""Longest time between two samples of an envelope that is interpolated [s]: a third of a period of 6 Hz."""
 ONE_SIDED = 0.35
 """The median of a raw signal lies in the middle of its range, that of a rectified one below this share of it."""
-NEGATIVE = 0.1
-"""An envelope is never below zero by more than this share of its maximum."""
 
 
 def read_emg(
@@ -68,18 +64,25 @@ def read_emg(
             )
     table = read_channels(path)
     check_columns(document, muscles, CHANNELS, table, "channel")
-    check_sampling(table.time, path)
+    values = np.stack([table[name] for name in muscles], axis=-1)
+    time, values, resampled = _evenly(table.time, values)
+    processed = stated["processed"]
+    if processed is None:
+        processed = are_envelopes(values, (time.size - 1) / float(time[-1] - time[0]))
+    if resampled and not processed:
+        check_sampling(table.time, path)
+    evened = [] if time is table.time else [_evened(table, resampled)]
     # The envelope that counts as activation 1; a word stands for the largest of the recording.
     maximum: dict[str, float] = {} if isinstance(stated["maximum"], str) else stated["maximum"]
     for name in maximum:
         if name not in muscles:
             problem = f"'{name}' is no channel of [{CHANNELS}]"
             raise document.unknown(problem, name, muscles, "emg", "maximum")
-    options, notes = _options(document, stated, table.rate)
+    options, notes = _options(document, stated | {"processed": processed}, table.rate)
     emg = Emg(
-        table.time + options.offset,
+        time + options.offset,
         tuple(muscles),
-        np.stack([table[name] for name in muscles], axis=-1),
+        values,
         tuple(muscles.values()),
         tuple(maximum.get(name) for name in muscles),
         path,
@@ -87,7 +90,8 @@ def read_emg(
     )
     if checked:
         check_signals(document, emg)
-    return emg, [*table.sentences, *notes, *_notes(emg)]
+    kind = kind_notes(emg, stated["processed"])
+    return emg, [*table.sentences, *evened, *notes, *(each.sentence for each in kind), *_notes(emg)]
 
 
 def check_overlap(recording: Recording, emg: Emg) -> None:
@@ -141,35 +145,102 @@ def _options(document: Document, stated: dict[str, Any], rate: float) -> tuple[E
 
 
 def check_signals(document: Document, emg: Emg) -> None:
-    """Refuse signals that are too short to filter, flat, or no envelopes where they should be."""
+    """Refuse signals that are too short to filter, or on both sides of zero where they should be envelopes."""
     options = emg.options
     if not options.processed and emg.time[-1] - emg.time[0] < 1.0 / options.envelope_hz:
         problem = f"the EMG lasts {emg.time[-1] - emg.time[0]:.3g} s"
         expected = f"more than a period of envelope_hz, {1.0 / options.envelope_hz:.3g} s"
         remedy = "export the whole recording"
         raise error_at(emg.path, None, problem, expected, remedy, code="too_few_frames")
-    for name, signal in zip(emg.names, emg.values.T, strict=True):
-        if is_flat(signal):
-            texts = ("is flat: nothing was recorded", "a signal", "remove its line, or name another channel")
-        elif options.processed and np.nanmin(signal) < -NEGATIVE * np.nanmax(np.abs(signal)):
-            low, expected = f"goes down to {np.nanmin(signal):.3g}", "zero or more where processed = true"
-            texts = (low, expected, "remove processed = true if the signal is raw")
-        else:
+    for name, signal in zip(emg.names, emg.cleaned.T, strict=True):
+        if not options.processed or is_flat(signal):
             continue
-        problem = f"the channel '{name}' of {emg.path.name} {texts[0]}"
-        raise document.error(problem, CHANNELS, name, 0, texts[1], texts[2], code="bad_signal")
+        negative = fast_and_negative(signal, emg.rate)[2]
+        if negative > NEGATIVE:
+            problem = (
+                f"{100.0 * negative:.0f} % of the area of the channel '{name}' of {emg.path.name} is negative"
+            )
+            expected = f"at most {100.0 * NEGATIVE:.0f} % where processed = true: the undershoot of a filter"
+            remedy = "remove processed = true if the signal is raw"
+            raise document.error(problem, CHANNELS, name, 0, expected, remedy, code="bad_signal")
+
+
+@dataclass(frozen=True)
+class KindNote:
+    """Channels whose signals are another kind than the trial file says, or of which kind they were found to be."""
+
+    channels: tuple[str, ...]
+    envelopes: bool  # what the signals are
+    stated: bool | None  # what the trial file says of them; None: nothing
+    fast: float  # share of the power above 20 Hz, that of the channel nearest to the other kind
+    negative: float  # share of the area below zero, likewise
+
+    @property
+    def sentence(self) -> str:
+        """What was found and what it means; a warning where the trial file says otherwise."""
+        numbers = (
+            f"{100.0 * self.fast:.2g} % of the power above {EMG_HZ:g} Hz and {100.0 * self.negative:.2g} % of the area "
+            "below zero"
+        )
+        channels = ", ".join(self.channels)
+        if self.envelopes and self.stated is None:
+            return (
+                f"EMG channels {channels} are linear envelopes: at most {numbers}. No filter is applied; "
+                "processed = true in [emg] says the same."
+            )
+        if self.envelopes:
+            treated = "processed = false" if self.stated is False else "the other channels"
+            return WarningNote(
+                f"EMG channel {channels} is a linear envelope, at most {numbers}, but was filtered as raw EMG as "
+                f"{treated} ask for: little but noise is left of it."
+            )
+        return WarningNote(
+            f"EMG channel {channels} is no linear envelope, at least {numbers}, but was not filtered."
+        )
+
+
+def kind_notes(emg: Emg, stated: bool | None) -> list[KindNote]:
+    """Return which channels are envelopes where the trial file does not say, and which are not what it says."""
+    processed = emg.options.processed
+    known = {
+        name: (is_envelope(signal, emg.rate), *fast_and_negative(signal, emg.rate))
+        for name, signal in zip(emg.names, emg.cleaned.T, strict=True)
+        if not is_flat(signal)
+    }
+    notes = []
+    for envelopes in (processed, not processed):
+        own = [name for name, (smooth, *_) in known.items() if smooth == envelopes]
+        if not own or (envelopes == processed and (stated is not None or not envelopes)):
+            continue
+        worst = max if envelopes else min
+        fast, negative = (worst(known[name][k] for name in own) for k in (1, 3))
+        notes.append(KindNote(tuple(own), envelopes, stated, fast, negative))
+    return notes
 
 
 def _notes(emg: Emg) -> Iterator[str]:
-    """Yield a note for every channel that saturates or has gaps, and on those that are envelopes already."""
+    """Yield a note for every channel that is left out, was rectified, lost spikes, saturates or has gaps."""
     smooth = [name for name, signal in zip(emg.names, emg.values.T, strict=True) if is_one_sided(signal)]
+    smooth = [name for name in smooth if not is_envelope(emg.values[:, emg.names.index(name)], emg.rate)]
     if smooth and not emg.options.processed:
         yield f"EMG channel {', '.join(smooth)}: never negative; an envelope needs processed = true in [emg]."
-    for name, signal in zip(emg.names, emg.values.T, strict=True):
-        if not emg.options.processed and (share := float(saturated(signal).mean())):
+    for name, why in emg.unusable.items():
+        yield WarningNote(f"EMG channel {name} is neither followed nor compared: {why}.")
+    for name, state, signal in zip(emg.names, emg.states, emg.values.T, strict=True):
+        if state.spikes and not state.spiky:
             yield (
-                f"EMG channel {name} is clipped in {100.0 * share:.2g} % of its samples: the amplifier saturated, "
-                "peaks of its envelope are too low."
+                f"EMG channel {name}: spikes of a few samples ({len(state.spikes)}, the first at "
+                f"{state.spikes[0][0]:.3f} s) are replaced by straight lines."
+            )
+        if state.no_hum:
+            yield (
+                f"EMG channel {name}: {100.0 * state.hum:.0f} % of the power was hum of {state.mains:g} Hz and its "
+                "harmonics, which are left out."
+            )
+        if state.clipped and not state.unusable:
+            yield (
+                f"EMG channel {name} is clipped in {100.0 * state.clipped:.2g} % of its samples: the amplifier "
+                "saturated, peaks of its envelope are too low."
             )
         if gap := max((stop - first for first, stop in true_runs(~np.isfinite(signal))), default=0):
             yield (
@@ -178,19 +249,48 @@ def _notes(emg: Emg) -> Iterator[str]:
             )
 
 
-def is_flat(signal: Array) -> bool:
-    """Return whether a signal (S,) has no samples, or never changes; gaps (NaN) do not count."""
-    known = signal[np.isfinite(signal)]
-    return known.size == 0 or bool(np.ptp(known) <= FLAT * np.abs(known).max())
+def _evenly(time: Array, values: Array) -> tuple[Array, Array, bool]:
+    """Return even times (S,), the signals (S, k) there, and whether they are interpolated: times were not only rounded.
+
+    Between samples farther apart than `LONGEST_STEP` nothing is known.
+    """
+    if off_grid(time) is None:
+        return time, values, False
+    sample = np.arange(time.size)
+    slope, start = np.polyfit(sample, time, 1)
+    line = start + slope * sample
+    # the coarsest printed digit that all times are multiples of
+    digit = next((10.0**-k for k in range(1, 7) if np.abs(np.round(time, k) - time).max() < 1e-9), 0.0)
+    if np.abs(time - line).max() <= 0.75 * digit:
+        return line, values, False
+    even = np.linspace(time[0], time[-1], time.size)
+    columns = [
+        np.interp(even, time[known], column[known]) if (known := np.isfinite(column)).any() else column
+        for column in values.T
+    ]
+    made = np.stack(columns, axis=-1)
+    after = np.searchsorted(time, even, side="left").clip(1, time.size - 1)
+    apart = (time[after] - time[after - 1] > LONGEST_STEP) & (even < time[after]) & (even > time[after - 1])
+    # gaps of a channel (NaN) stay gaps
+    gap = np.isnan(values)
+    made[apart[:, None] | gap[after] | gap[after - 1]] = np.nan
+    return even, made, True
 
 
-def saturated(signal: Array) -> Mask:
-    """Return which samples (S,) lie in a run at the end of the range of the amplifier."""
-    none: Mask = np.zeros(signal.size, bool)
-    known = signal[np.isfinite(signal)]
-    if known.size == 0 or np.unique(known).size < FEWEST_LEVELS:
-        return none
-    return sum((long_enough(signal == end, SATURATED_RUN) for end in (known.min(), known.max())), none)
+def _evened(table: Table, resampled: bool) -> str:
+    """Return a sentence on times that were not even."""
+    step = np.diff(table.time)
+    found = f"{1000.0 * step.min():.3g} to {1000.0 * step.max():.3g} ms from one to the next"
+    even = f"an even {1000.0 / table.rate:.4g} ms"
+    if resampled:
+        return f"Envelopes of EMG are not evenly sampled ({found}): interpolated to {even}."
+    return f"Times of the EMG are rounded ({found}): its samples are taken as {even} apart."
+
+
+def are_envelopes(values: Array, rate_hz: float) -> bool:
+    """Return whether most of the signals (S, k) that change are linear envelopes."""
+    known = [is_envelope(signal, rate_hz) for signal in values.T if not is_flat(signal)]
+    return 2 * sum(known) > len(known)
 
 
 def is_one_sided(signal: Array) -> bool:

@@ -17,7 +17,7 @@ Every trial is also predicted with the muscles that the others give.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -30,6 +30,7 @@ from musclesolve._util.bundled_toml import bundled_toml
 from musclesolve._util.message_text import few
 from musclesolve._util.names import unknown_name
 from musclesolve._util.progress import Progress, no_progress
+from musclesolve._util.warning_note import WarningNote
 from musclesolve.errors import InputError
 from musclesolve.muscles.person import COMPARED, FittedParameter, PersonMuscles
 from musclesolve.muscles.strength_tests import StrengthTest, StrengthTests, read_strength_tests
@@ -76,6 +77,7 @@ from musclesolve.studies.calibration.observations import (
     correlated_samples,
 )
 from musclesolve.studies.calibration.one_subject import check_one_subject
+from musclesolve.studies.emg_offset import FEWEST_CHANNELS, shared_lag
 from musclesolve.version import __version__
 
 if TYPE_CHECKING:
@@ -91,10 +93,19 @@ DETERMINED = 0.5
 """Trials determine a parameter whose interval they narrow to less than this share of the prior's."""
 FAR = 2.5
 """Standard deviations from which a number is pointed out."""
+WORSE = 1.02
+"""The rms of a channel is worse from this ratio on: less is that of the last steps of a fit."""
 MORE_LACKING = 1.0
 """Moment that the muscles may begin to lack on the way of a fit [N m]."""
 LEAST_EMG_SD = 0.03
 """Envelopes are no better known than this, as shares of their largest."""
+LONGEST_OFFSET = 0.3
+"""Offsets of the clock of EMG that are tried on either side [s]: less than half a stride."""
+LAGS = (0.01, 0.1)
+"""Activation may be so much later than the envelope: electromechanical delays, see emg_delay of priors.toml [s]."""
+CLOCK, CLEARLY, FAR_BETTER = 0.1, 0.1, 0.3
+"""No delay explains an offset beyond the first [s]; by so much the mean correlation has to rise with it, and by the
+last where the interval does not show it: a sound walk with few frames rose by 0.17."""
 
 
 @dataclass(frozen=True)
@@ -273,10 +284,15 @@ class CalibrationProblem:
     def linear(self, observed: Sequence[Observation], noise: Mapping[tuple[str, str], Noise]) -> Linear:
         """The weighted residuals and their derivatives; of a channel without a noise that of its kind."""
         residuals, rows = [np.zeros(0)], [np.zeros((0, len(self.names)))]
+        # sum over the samples of a channel of the variance of its errors: they are alike throughout, and count once
+        every: dict[tuple[str, str], float] = {}
+        for each in observed:
+            size = sum(float(np.square(error).sum()) for error in each.unmodeled.values())
+            every[each.kind, each.label] = every.get((each.kind, each.label), 0.0) + size
         for each in observed:
             # a moment that begins to lack on the way has no noise yet
             own = noise.get((each.kind, each.label)) or Noise(USUAL_SD[each.kind], 1.0)
-            weight = 1.0 / (own.sd * np.sqrt(own.alike))
+            weight = 1.0 / np.sqrt(own.sd**2 * own.alike + every.get((each.kind, each.label), 0.0))
             residuals.append(weight * each.residual)
             rows.append(weight * each.jacobian)
         return Linear(np.concatenate(residuals), np.vstack(rows))
@@ -403,6 +419,7 @@ def calibrate_muscles(
             expected="EMG or fascicle lengths in frames whose moments are shared, at least 4 in a row",
             remedy="run the trials by themselves, and see which frames are solved",
         )
+    clocks = [note for trial in together for note in _clock_notes(trial, first)]
     posterior, noise = problem.solve(first, report)
     theta = posterior.theta
     fitted = (problem.observed(theta, problem.every) or []) + problem.tested(theta)
@@ -425,12 +442,64 @@ def calibrate_muscles(
         for note in (*getattr(each.body, "warnings", ()), *(each.emg.notes(each.time) if each.emg else ()))
     ]
     notes = [
+        *clocks,
         *said,
         *(of_tests.warnings if of_tests else ()),
+        *_worse(first, fitted, predicted),
         *_notes(problem, posterior, found),
         *_lacking(fitted, noise),
     ]
     return Calibration(person, found, directions, tuple(notes))
+
+
+def _clock_notes(trial: TrialMuscles, first: Sequence[Observation]) -> list[str]:
+    """Warn of EMG of a trial that agrees with the activations of effort best at another offset of its clock.
+
+    EMG that is cut to the motion leaves few frames for all offsets, and rarely an interval that says something. A lag
+    that the electromechanical delay explains (`LAGS`) is none of the clock.
+
+    Raises:
+        InputError: where the whole interval lies farther than `CLOCK` away, and the agreement is clearly better there.
+    """
+    if trial.emg is None:
+        return []
+    curves = np.full((len(trial.time), len(trial.emg.channels)), np.nan)
+    for each in first:
+        if each.kind == EMG and each.trial == trial.name:
+            frames = np.searchsorted(trial.time, each.time)
+            curves[frames, trial.emg.channels.index(each.label)] = each.predicted
+    found = shared_lag(trial.emg, trial.time, curves, LONGEST_OFFSET)
+    if found is None or found.channels < FEWEST_CHANNELS or found.at_end:
+        return []
+    low, high = np.quantile(found.drawn, (0.025, 0.975))
+    least, most = (lag - trial.emg.delay for lag in LAGS)
+    recorded = None if trial.body.trial is None else trial.body.trial.emg
+    present = 0.0 if recorded is None else recorded.options.offset
+    best, before = found.agreement[found.best], found.agreement[len(found.moved) // 2]
+    offset = float(found.moved[found.best])
+    beside = not least <= offset <= most and best - before > FAR_BETTER
+    if low <= most and high >= least and not beside:
+        return []
+    what = (
+        f"the EMG of {trial.name} agrees with the activations of effort best where its clock is moved by "
+        f"{1000.0 * offset:+.0f} ms (95 % interval {1000.0 * low:+.0f} to {1000.0 * high:+.0f} ms, mean r {best:.2f} "
+        f"instead of {before:.2f})"
+    )
+    value = f"offset_s = {present + offset:.3f}"
+    if min(abs(low), abs(high)) > CLOCK and low * high > 0.0 and best - before > CLEARLY:
+        raise InputError(
+            f"{what}: factors on muscles would make up for the clock",
+            code="conflict",
+            where="[emg] offset_s",
+            file=_path(trial.body),
+            expected=f"EMG and motion on one clock, at most {1000.0 * CLOCK:.0f} ms apart",
+            remedy=f"look at `musclesolve emg`; write {value} in [emg], or leave the channels out that contradict it",
+        )
+    return [
+        WarningNote(
+            f"{what[0].upper()}{what[1:]}: see `musclesolve emg`, and write {value} in [emg] where it holds."
+        )
+    ]
 
 
 def _problem(
@@ -837,3 +906,37 @@ def _notes(problem: CalibrationProblem, posterior: Posterior, found: xr.Dataset)
     if len(problem.trials) == 1:
         notes.append("With one trial nothing shows whether these muscles predict another one.")
     return notes
+
+
+def _worse(*observed: Sequence[Observation]) -> Iterator[str]:
+    """Yield a warning for each kind of measurement that the fitted muscles agree with less than the muscles before.
+
+    observed: as of `COMPARED`; of each the gains of EMG are those that are best for its muscles.
+    """
+    squares = [_channel_squares(_with_best_gains(each)) for each in observed]
+    for kind in dict.fromkeys(kind for kind, _ in squares[0] if kind in (EMG, FASCICLE)):
+        keys = [key for key in squares[0] if key[0] == kind and key in squares[1]]
+        worse = []
+        for key in keys:
+            before, after, ahead = (np.sqrt(each.get(key, np.nan)) for each in squares)
+            if after > WORSE * before and (kind != EMG or after > LEAST_EMG_SD):
+                held_out = f" (trials left out: {ahead:.3g})" if np.isfinite(ahead) else ""
+                worse.append(f"{key[1]} {before:.3g} -> {after:.3g}{held_out}")
+        before, after = (sum(each[key] for key in keys) for each in squares[:2])
+        if worse and (after > WORSE**2 * before or 2 * len(worse) > len(keys)):
+            yield WarningNote(
+                f"The calibration makes the fit to {kind} worse; rms before -> after in {len(worse)} of {len(keys)} "
+                f"channels: {'; '.join(worse)}. See the clock of the measurement, its channels and the moments before "
+                "these factors are used."
+            )
+
+
+def _channel_squares(observed: Sequence[Observation]) -> dict[tuple[str, str], float]:
+    """Return the mean square of the residuals of every channel over all trials, by kind and label."""
+    keys = dict.fromkeys((each.kind, each.label) for each in observed)
+    return {
+        key: float(
+            np.mean(np.square(np.concatenate([o.residual for o in observed if (o.kind, o.label) == key])))
+        )
+        for key in keys
+    }

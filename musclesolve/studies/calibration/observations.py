@@ -12,12 +12,13 @@ The error is in the unit of the measured signal: one in that of the activation w
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 from musclesolve._util.arrays import Array
+from musclesolve._util.bundled_toml import bundled_toml
 from musclesolve.motion.signals.emg_envelope import envelopes_in_unit, shaped
 from musclesolve.pipeline.measured_activation import MeasuredActivation
 from musclesolve.pipeline.opensim.model_body import ModelBody
@@ -44,6 +45,8 @@ class Observation:
     predicted: Array
     measured: Array
     jacobian: Array
+    # by name, derivatives (N,) of the residual by errors of the measurement that are not fitted, times their sd
+    unmodeled: Mapping[str, Array] = field(default_factory=dict)
 
     @property
     def key(self) -> tuple[str, str, str]:
@@ -165,8 +168,33 @@ class TrialMuscles:
                 if emg.shape is not None:
                     high, low = (shaped(excited[kept], shape + by) for by in (_STEP, -_STEP))
                     jacobian[:, emg.shape] = -(high - low) / (2.0 * _STEP)
-            found += made
+            everything = np.nan_to_num(envelope) * [
+                self.maximum[c] / emg.largest[c] for c in measured.channels
+            ]
+            crosstalk = everything.sum(axis=1) - everything[:, number]
+            found += [self._with_errors(each, excited, crosstalk, emg.shape is None) for each in made]
         return found
+
+    def _with_errors(
+        self, made: Observation, excited: Array, crosstalk: Array, shape_fixed: bool
+    ) -> Observation:
+        """The curve of a channel with what envelopes (T,) may have that is not fitted (`emg_errors` of priors.toml).
+
+        crosstalk: the sum (T,) of the envelopes of all other channels.
+        """
+        sd = bundled_toml(__package__, "priors.toml")["emg_errors"]
+        kept = np.isin(self.time, made.time)
+        bent = shaped(excited[kept], sd["shape"]) - excited[kept]
+        phase = (made.time - self.time.mean()) / max(np.ptp(self.time), self.step)
+        errors = {
+            f"shape of {made.label}": -sd["shape_of_channel"] * bent,
+            f"crosstalk in {made.label}": -sd["crosstalk"] * crosstalk[kept],
+            f"gain of {made.label} in {self.name}": -sd["gain_of_trial"] * made.measured,
+            f"drift of {made.label} in {self.name}": -sd["drift"] * phase * made.measured,
+        }
+        if shape_fixed:
+            errors["shape"] = -bent
+        return replace(made, unmodeled=errors)
 
     def _made(
         self,

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 import pytest
 from c3d_files import write_c3d
 from refusals import refused
+from scipy.signal import butter, sosfiltfilt
 from synthetic_trial import FILE_FROM_GLOBAL, RATE, person, write_trial
 
 from musclesolve.checking.check import check
@@ -145,20 +147,133 @@ def test_no_channel_is_no_emg(tmp_path: Path) -> None:
         read_trial(trial_with(tmp_path, text=TABLE[: TABLE.index("SOL")]))
 
 
-def test_a_flat_channel_is_refused_and_found(tmp_path: Path) -> None:
+def found(path: Path) -> list[tuple[str, str]]:
+    """Codes and severities of what `check` finds of the EMG."""
+    return [(f.code, f.severity) for f in check(path).findings if f.code.startswith("emg")]
+
+
+def test_a_flat_channel_is_found_and_left_out(tmp_path: Path) -> None:
     path = trial_with(tmp_path, with_values(signals().values * [0.0, 1.0] + 0.3))
-    with refused("bad_signal", "[emg.channels] SOL", "emg.sto", "flat"):
-        read_trial(path)
-    assert [(f.code, f.severity) for f in check(path).findings if f.code.startswith("emg")] == [
-        ("emg_flat", "error")
-    ]
+    assert list(read_emg(path).unusable) == ["SOL"]
+    assert found(path) == [("emg_flat", "warning")]
+
+
+def spoiled(change: Callable[[np.ndarray, np.ndarray], np.ndarray]) -> Table:
+    """The signals with the first one changed: change(signal, time)."""
+    table = signals()
+    return with_values(np.stack([change(table.values[:, 0], table.time), table.values[:, 1]], axis=1))
+
+
+def with_spikes(count: int) -> Callable[[np.ndarray, np.ndarray], np.ndarray]:
+    def change(signal: np.ndarray, time: np.ndarray) -> np.ndarray:
+        changed = signal.copy()
+        changed[50 :: time.size // count] = 20.0 * np.abs(signal).max()
+        return changed
+
+    return change
+
+
+@pytest.mark.parametrize(
+    ("change", "codes", "unusable"),
+    [
+        (lambda signal, time: 0.05 * np.random.default_rng(1).normal(size=time.size), ["emg_dead"], True),
+        (lambda signal, time: np.sin(2.0 * np.pi * 75.0 * time), ["emg_dead"], True),
+        (with_spikes(1), ["emg_spike"], False),
+        (lambda signal, time: np.clip(signal, -0.5, 0.5), ["emg_clipped"], True),
+        (lambda signal, time: signal + 3.0 * np.sin(2.0 * np.pi * 50.0 * time), ["emg_hum"], False),
+        (lambda signal, time: signal, [], False),
+    ],
+    ids=["noise", "tone", "spike", "clipped", "hum", "sound"],
+)
+def test_the_state_of_a_channel_is_found_and_decides_whether_it_counts(
+    tmp_path: Path,
+    change: Callable[[np.ndarray, np.ndarray], np.ndarray],
+    codes: list[str],
+    unusable: bool,
+) -> None:
+    path = trial_with(tmp_path, spoiled(change))
+    assert found(path) == [(code, "warning") for code in codes]
+    assert list(read_emg(path).unusable) == (["SOL"] if unusable else [])
+
+
+def test_a_spike_is_removed_and_nothing_else_changes(tmp_path: Path) -> None:
+    emg = read_emg(trial_with(tmp_path, spoiled(with_spikes(1))))
+    sound = signals().values
+    changed = np.flatnonzero((np.abs(emg.cleaned - sound) > 1e-5).any(axis=1))
+    np.testing.assert_array_equal(changed, [49, 50, 51])
+    assert np.abs(emg.cleaned).max() <= np.abs(sound).max() + 1e-5
+
+
+def test_hum_is_removed(tmp_path: Path) -> None:
+    path = trial_with(
+        tmp_path, spoiled(lambda signal, time: signal + 3.0 * np.sin(2.0 * np.pi * 50.0 * time))
+    )
+    sound = signals().values[:, 0]
+    left = read_emg(path).cleaned[:, 0] - sound
+    assert np.sqrt(np.mean(left**2)) < 0.15 * sound.std()
+
+
+def envelopes(rate: float = EMG_RATE) -> Table:
+    """Envelopes of the signals by a filter that undershoots, at some rate."""
+    table = signals()
+    smooth = sosfiltfilt(butter(4, 8.0, fs=EMG_RATE, output="sos"), np.abs(table.values), axis=0)
+    smooth = smooth - smooth.min() - 0.02 * np.ptp(smooth)
+    time = np.arange(0.0, table.time[-1], 1.0 / rate)
+    columns = [np.interp(time, table.time, column) for column in smooth.T]
+    return Table(time, table.names, np.stack(columns, axis=1), False, table.path)
+
+
+@pytest.mark.parametrize("rate", [100.0, EMG_RATE])
+def test_envelopes_are_known_by_their_signal(tmp_path: Path, rate: float) -> None:
+    assert envelopes().values.min() < 0.0
+    path = trial_with(tmp_path, envelopes(rate))
+    assert read_emg(path).options.processed
+    assert any("linear envelopes" in note for note in read_trial(path).notes)
+    assert found(path) == []
+    assert not read_emg(trial_with(tmp_path, signals())).options.processed
+
+
+def test_what_is_stated_holds_and_an_envelope_that_is_called_raw_is_found(tmp_path: Path) -> None:
+    path = trial_with(tmp_path, envelopes(), ("\n\n", "\nprocessed = false\n\n"))
+    assert not read_emg(path).options.processed
+    assert found(path) == [("emg_kind", "warning")]
+    rectified = with_values(np.abs(signals().values))
+    path = trial_with(tmp_path, rectified, ("\n\n", "\nprocessed = true\n\n"))
+    assert found(path) == [("emg_kind", "warning")]
+
+
+def uneven(table: Table) -> Table:
+    """The same signals at times that are up to a step off."""
+    rng = np.random.default_rng(5)
+    time = np.sort(table.time + rng.uniform(0.0, 1.0, table.time.size) / table.rate)
+    columns = [np.interp(time, table.time, column) for column in table.values.T]
+    return Table(time, table.names, np.stack(columns, axis=1), False, table.path)
+
+
+def test_envelopes_at_uneven_times_are_interpolated_and_raw_signals_refused(tmp_path: Path) -> None:
+    path = trial_with(tmp_path, uneven(envelopes()))
+    emg = read_emg(path)
+    np.testing.assert_allclose(np.diff(emg.time), np.diff(emg.time)[0], rtol=1e-6)
+    true = [np.interp(emg.time, envelopes().time, column) for column in envelopes().values.T]
+    np.testing.assert_allclose(emg.values, np.stack(true, axis=1), atol=0.01)
+    assert any("interpolated" in note for note in read_trial(path).notes)
+    with refused("uneven_sampling", "emg.sto"):
+        read_trial(trial_with(tmp_path, uneven(signals())))
+
+
+def test_rounded_times_are_even(tmp_path: Path) -> None:
+    table = signals(rate=700.0)
+    rounded = Table(np.round(table.time, 3), table.names, table.values, False, table.path)
+    emg = read_emg(trial_with(tmp_path, rounded))
+    np.testing.assert_allclose(emg.time, table.time, atol=5e-4)
+    np.testing.assert_allclose(emg.values, table.values, atol=1e-5)
 
 
 def test_raw_signals_are_no_envelopes(tmp_path: Path) -> None:
     path = trial_with(tmp_path, None, ("\n\n", "\nprocessed = true\n\n"))
     with refused("bad_signal", "[emg.channels] SOL", "processed"):
         read_trial(path)
-    assert "emg" in check(path).codes
+    assert ("emg", "error") in found(path)
 
 
 def test_rectified_signals_that_are_taken_for_raw_ones_are_noted(tmp_path: Path) -> None:

@@ -7,14 +7,17 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from emg_stride import emg_stride
 from known_person import GAIN, HEADS, known_trials, write_known_trial
 from refusals import refused
 from typer.testing import CliRunner
 
 import musclesolve as ms
+from musclesolve._util.warning_note import WarningNote
 from musclesolve.pipeline.run import prepare
 from musclesolve.results.tables.calibration_tables import calibration_lines
-from musclesolve.studies.calibration.calibrate import calibrate_muscles
+from musclesolve.studies.calibration.calibrate import _worse, calibrate_muscles
+from musclesolve.studies.calibration.observations import EMG, Observation
 
 QUADRICEPS = ("vastus_medialis_r", "vastus_intermedius_r", "vastus_lateralis_r", "rectus_femoris_r")
 RIGID = (
@@ -272,3 +275,50 @@ def test_trials_that_use_the_muscles_of_a_person_are_refused(found, tmp_path):
         calibrate_muscles(
             [replace(first, muscles=replace(first.muscles, database=str(path)))], FREE, side="r"
         )
+
+
+def late(trial, shift):
+    """The trial with EMG that is some seconds late, and longer than the motion by half a second on either side."""
+    emg = trial.emg
+    step = float(np.median(np.diff(emg.time)))
+    extra = round(0.5 / step)
+    # the stride goes on before and after as it was: without repetition no envelope would be known there
+    values = np.concatenate([emg.values[-extra - 1 : -1], emg.values, emg.values[1 : extra + 1]])
+    time = emg.time[0] + shift + step * (np.arange(len(values)) - extra)
+    return replace(trial, emg=replace(emg, time=time, values=values))
+
+
+STRENGTHS = {"strength": ["quadriceps_femoris", "triceps_surae", "hamstrings"]}
+
+
+@pytest.mark.parametrize("shift", [0.2, -0.2])
+def test_emg_of_another_clock_is_refused_with_its_offset(shift):
+    with refused("conflict", "[emg] offset_s") as raised:
+        calibrate_muscles([late(emg_stride(0.01).trial, shift)], STRENGTHS, side="r")
+    offset = float(str(raised.value).split("write offset_s = ")[1].split()[0])
+    assert offset == pytest.approx(-shift, abs=0.03)
+
+
+def test_emg_of_the_clock_of_the_motion_is_no_warning():
+    done = calibrate_muscles([late(emg_stride(0.01).trial, 0.0)], STRENGTHS, side="r")
+    assert not any(isinstance(note, WarningNote) for note in done.notes)
+
+
+def test_an_offset_that_channels_disagree_about_is_a_warning():
+    """Muscles that contract against each other: the mean agrees best elsewhere, its interval says nothing."""
+    done = calibrate_muscles([late(emg_stride().trial, 0.2)], STRENGTHS, side="r")
+    assert any(isinstance(note, WarningNote) and "offset_s = -0.2" in note for note in done.notes)
+
+
+def test_a_fit_that_is_worse_is_said_by_channel():
+    time = np.linspace(0.0, 1.0, 50)
+    measured = np.sin(np.pi * time)
+
+    def curve(label, error):
+        wave = error * np.cos(6.0 * np.pi * time)
+        return Observation(EMG, label, "trial", time, measured + wave, measured, np.zeros((50, 0)))
+
+    before = [curve("SOL", 0.1), curve("TA", 0.1)]
+    (said,) = _worse(before, [curve("SOL", 0.3), curve("TA", 0.08)], [])
+    assert "SOL" in said and "TA" not in said
+    assert not list(_worse(before, [curve("SOL", 0.05), curve("TA", 0.08)], []))
