@@ -154,7 +154,7 @@ def read_external_loads(
         stated = _described_loads(read_xml(file, "external loads of OpenSim (.xml)"))
         if feet == "stated" or time is None or pose is None:
             return stated
-        on_foot = {name(model, side) for name in (foot_of_side, _toes) for side in SIDES}
+        on_foot = {name(model, side) for name in (foot_of_side, toes_of_side) for side in SIDES}
         return [
             part
             for load in stated
@@ -424,16 +424,11 @@ def _on_feet(
 
 def _sole(model: OpenSimModel, side: str, foot: str, time: Array, pose: BodyMotion) -> Sole:
     """Heel and toes of a foot: the origins of the foot and of its toes."""
-    number, toes = model.body_number[foot], _toes(model, side)
+    number, toes = model.body_number[foot], toes_of_side(model, side)
     heel = pose.position[:, number]
     if toes:
         return Sole(time, heel, pose.position[:, model.body_number[toes]])
     return Sole(time, heel, heel + _SOLE_M * pose.rotation[:, number, :, 0])
-
-
-def _toes(model: OpenSimModel, side: str) -> str:
-    """The toes of a side; "" if there are none of the usual name."""
-    return next((body for body in model.bodies if re.fullmatch(f"toes?_{side}", body.lower())), "")
 
 
 def side_in(name: str) -> Side | None:
@@ -450,6 +445,11 @@ def foot_of_side(model: OpenSimModel, side: str) -> str:
             if name.startswith(start) and re.search(rf"(_|^){side}(_|$)", name.removeprefix(start)):
                 return body
     return ""
+
+
+def toes_of_side(model: OpenSimModel, side: str) -> str:
+    """The toes of a side; "" if there are none of the usual name."""
+    return next((body for body in model.bodies if re.fullmatch(f"toes?_{side}", body.lower())), "")
 
 
 def foot_load_fault(model: OpenSimModel, load: ExternalLoad, time: Array, pose: BodyMotion) -> str:

@@ -315,7 +315,11 @@ def load_dynamics(
 
 
 def load_moments(
-    model: OpenSimModel, motion: CoordinateMotion, names: Sequence[str], path: str | Path
+    model: OpenSimModel,
+    motion: CoordinateMotion,
+    names: Sequence[str],
+    path: str | Path,
+    feet: str = "stated",
 ) -> CoordinateMoments:
     """Generalized forces of coordinates, couplings included, from a file of external loads.
 
@@ -326,14 +330,14 @@ def load_moments(
         model: with mass properties.
         motion: of all its free coordinates.
         names: m coordinates.
-        path: see `read_external_loads`.
+        path, feet: see `read_external_loads`.
 
     Raises:
         InputError: see `read_external_loads`, `inverse_dynamics`; no frame lies within the loads.
     """
     whole, notes, loads = whole_motion(model, motion), list[str](), list[ExternalLoad]()
     pose = body_motion(model, whole.value)
-    for load in read_external_loads(path, model, whole.time, pose):
+    for load in read_external_loads(path, model, whole.time, pose, feet=feet):
         if fault := foot_load_fault(model, load, whole.time, pose):
             notes.append(
                 f"The load {load.name} on {load.body} is not that of a plate under this foot: {fault}."
