@@ -17,6 +17,7 @@ from musclesolve._util.sides import ALL_SIDES, side_of, split_side, with_side
 from musclesolve.constants import USUAL_COST
 from musclesolve.errors import InputError
 from musclesolve.muscles.muscle_state import MuscleState
+from musclesolve.muscles.muscle_strength import strength_warnings
 from musclesolve.muscles.person import PersonMuscles
 from musclesolve.muscles.tendon_strain import TendonStrain, check_tendon, check_tendon_strains
 from musclesolve.opensim.external_loads import FEET
@@ -397,6 +398,7 @@ def model_body(
     if person is not None:
         muscles = person.applied(muscles)
         notes += person.notes(muscles.names, options.tendon)
+    warnings += strength_warnings(muscles.names, muscles.max_isometric_force)
     geometry, velocity = geometry_along(model, choice, motion)
     shared = len(choice.dofs)
     arms = {name: getattr(geometry, name)[:, :shared] for name in ("moment_arm", "opensim_arm")}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -317,3 +318,12 @@ def test_a_coordinate_that_no_muscle_can_serve_condemns_no_leg(small: OpenSimMod
     assert sound.reserve_share is None and sound.with_reserve == 0
     assert excused.reserve_share is None and excused.with_reserve == 0 and excused.solved == excused.valid > 0
     assert failed.reserve_share is not None and failed.with_reserve > 0
+
+
+def test_a_muscle_that_is_a_thousand_times_too_strong_is_named(small: OpenSimModel) -> None:
+    assert not any("one_r" in warning for warning in found(small).warnings)
+    strong = replace(
+        small.muscles["one_r"], max_isometric_force=1000.0 * small.muscles["one_r"].max_isometric_force
+    )
+    model = replace(small, muscles={**small.muscles, "one_r": strong})
+    assert any("one_r" in warning and "two_r" not in warning for warning in found(model).warnings)
