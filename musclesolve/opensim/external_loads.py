@@ -422,6 +422,25 @@ def _on_feet(
     return loads
 
 
+def contact_fault(model: OpenSimModel, load: ExternalLoad, time: Array, pose: BodyMotion) -> str:
+    """Why the contacts of a load show other feet than the body that it is stated for; "" where they do not.
+
+    A load that is far from both feet, or that two feet share, shows nothing.
+    """
+    if (load.force_frame, load.point_frame) != (GROUND, GROUND):
+        return ""
+    try:
+        under = [part.body for part in _on_feet(model, load, None, time, pose)]
+    except InputError:
+        return ""
+    on_foot = {side: {foot_of_side(model, side), toes_of_side(model, side)} for side in SIDES}
+    stated = {side for side, bodies in on_foot.items() if load.body in bodies}
+    shown = {side for side, bodies in on_foot.items() if bodies & set(under)}
+    if not shown or shown <= stated or len(shown) > 1:
+        return ""
+    return f"the load {load.name} is stated for {load.body}, and acts under {' and '.join(under)}"
+
+
 def _sole(model: OpenSimModel, side: str, foot: str, time: Array, pose: BodyMotion) -> Sole:
     """Heel and toes of a foot: the origins of the foot and of its toes."""
     number, toes = model.body_number[foot], toes_of_side(model, side)
