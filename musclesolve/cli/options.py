@@ -78,6 +78,16 @@ Loads = Annotated[
     Path | None,
     typer.Option(help="Instead of moments: ground reactions, .mot, or an ExternalLoads file, .xml."),
 ]
+Feet = Annotated[
+    str,
+    typer.Option(
+        help="Feet that the loads act on: stated (as an ExternalLoads file names them) or nearest (by their contacts)."
+    ),
+]
+Without = Annotated[
+    list[str] | None,
+    typer.Option(help="A coordinate whose moment is not shared; repeatable; toes never are by default."),
+]
 ModelCost = Annotated[str, typer.Option(help="Cost function.", autocompletion=cost_names)]
 ModelSolver = Annotated[str, typer.Option(help="Solver.", autocompletion=solver_names)]
 Passive = Annotated[str, typer.Option(help="Passive forces: table (those of the model) or none.")]

@@ -20,6 +20,8 @@ POLICY = (
     "img-src 'self' data: blob:; font-src 'self' data:; connect-src 'self'; worker-src 'self' blob:; base-uri 'self'; "
     "form-action 'self'; frame-ancestors 'self'; object-src 'none'"
 )
+LONGEST_PATH = 4096
+"""Letters of the path of an address; those of a file are not more on any system."""
 HEADERS = {
     "Content-Security-Policy": POLICY,
     "Referrer-Policy": "no-referrer",
@@ -50,6 +52,8 @@ class Guard:
         refusal, status = self._refusal(scope), 403
         if not refusal and self._announced(scope) > self.largest:
             refusal, status = "the upload is too large", 413
+        if not refusal and len(scope["path"]) > LONGEST_PATH:
+            refusal, status = f"the address is longer than {LONGEST_PATH} letters", 414
         if refusal and scope["type"] == "websocket":
             await send({"type": "websocket.close", "code": 1008})
         elif refusal:

@@ -136,11 +136,13 @@ def _application(desk: Desk, token: str) -> FastAPI:
 
     @pages.get("/files/{name:path}")
     def file(name: str) -> Response:
-        try:
-            path = desk.folder.inside(name)
-        except InputError:
-            path = None
-        if path is None or not path.is_file() or path.suffix.lower() not in SHOWN:
+        path = None
+        with contextlib.suppress(
+            InputError, OSError
+        ):  # such as a name that is longer than those of files may be
+            found = desk.folder.inside(name)
+            path = found if found.is_file() else None
+        if path is None or path.suffix.lower() not in SHOWN:
             return PlainTextResponse("There is no such file.", 404)
         policy = {"Content-Security-Policy": CONTAINED} if path.suffix.lower() in (".html", ".svg") else {}
         return FileResponse(path, headers={**policy, "Cache-Control": "no-store"})

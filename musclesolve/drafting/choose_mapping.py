@@ -26,6 +26,7 @@ from musclesolve.recording.markers.landmark_names import ARMS_AND_HEAD, TRUNK, l
 from musclesolve.recording.markers.mapping_tables import (
     FUNCTIONAL,
     HINGES,
+    WANDS,
     Weights,
     absences,
     examined_mapping,
@@ -198,6 +199,19 @@ def _seldom_seen(landmark: str, mapping: Mapping[str, Any], walk: Markers, perso
     return any(0.0 < np.isfinite(path).all(axis=1).mean() < SEEN for path in shown)
 
 
+def _instead(landmark: str, standing: bool) -> str:
+    """A landmark that may be mapped instead of another one, and all that it needs besides.
+
+    A wand shows the plane of a joint, the width how far its center is from the lateral marker, and the standing trial
+    the circle on which it lies.
+    """
+    joint = next((joint for joint, wand in WANDS.items() if stem(landmark) == wand), None)
+    if joint is None:
+        return landmark
+    trial = "" if standing else ", and a standing trial: static in [files]"
+    return f"{landmark} together with {joint}_width_m in [subject]{trial}"
+
+
 def _resolved(choice: MarkerChoice) -> MarkerChoice:
     """The choice with what the readers of trial files make of it."""
     required = [name for name, landmark in landmarks().items() if landmark.required]
@@ -257,7 +271,8 @@ def marker_tables(choice: MarkerChoice) -> tuple[DraftTable, ...]:
     lines = [Line(name, way) for name, way in choice.mapping.items() if name not in choice.missing]
     for name, reason in choice.missing.items():
         landmark = landmarks()[name]
-        other = f" (or map {' or '.join(landmark.instead)})" if landmark.instead else ""
+        ways = [_instead(other, choice.static is not None) for other in landmark.instead]
+        other = f" (or map {', or '.join(ways)})" if ways else ""
         todo = f"enter the marker of {name}, {landmark.description}{other}: {reason}"
         lines.append(Line(name, "MARKER", "", todo, open=True))
     about = []

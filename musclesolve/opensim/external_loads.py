@@ -1,7 +1,7 @@
 """External loads on the bodies of a model: those of an ExternalLoads file of OpenSim, or of a file of ground reactions.
 
-A file of ground reactions is known by its usual column names; the foot that a force plate measures, where no name says
-it, is the one nearest to the center of pressure.
+A file of ground reactions is known by its usual column names; the foot on a force plate is found contact by contact
+(plate_contacts.py), the side that its columns name is a hint.
 """
 
 from __future__ import annotations
@@ -14,14 +14,16 @@ from pathlib import Path
 import numpy as np
 
 from musclesolve._util.arrays import Array, at_times
+from musclesolve._util.checks import check_choice
 from musclesolve._util.names import unknown_name
 from musclesolve._util.time_holes import HoleLimits
 from musclesolve.errors import InputError
 from musclesolve.opensim.kinematics import BodyMotion
 from musclesolve.opensim.model import GROUND, OpenSimModel
+from musclesolve.opensim.plate_contacts import Sole, feet_on_plate, stretches
 from musclesolve.opensim.read_context import last_part
 from musclesolve.opensim.xml_tree import Element, read_xml
-from musclesolve.recording.data import Side, Table
+from musclesolve.recording.data import SIDES, Side, Table
 from musclesolve.recording.text.mot_file import read_mot
 from musclesolve.recording.text.repeated_names import check_used
 
@@ -123,33 +125,48 @@ def read_external_loads(
     time: Array | None = None,
     pose: BodyMotion | None = None,
     bodies: Mapping[str, str] | None = None,
+    feet: str = "stated",
 ) -> list[ExternalLoad]:
     """Loads on the bodies of a model.
 
     A suffix .xml names an ExternalLoads file, whose <datafile> is looked for beside it. Any other file is a MOT or STO
     file of ground reactions: columns such as ground_force_vx, ground_force_px and ground_torque_x, with a number or
-    a side in their common part (1_ground_force_vx, ground_force_r_vx). Its plates act on the foot that `bodies`
-    names, else of the side in the column name, else on the foot that is nearest to the center of pressure.
+    a side in their common part (1_ground_force_vx, ground_force_r_vx). A plate acts on the body that `bodies` names,
+    else, contact by contact, on the foot that stands under its force; the side in the column name decides where a
+    contact does not show its foot, and where there is no pose. A plate on which both feet stand in turn makes a load
+    for each foot, zero while the other one is on it; NaN where both are.
 
     Args:
         path: the file.
         model: whose bodies they act on.
         time: (T,) [s] and
-        pose: of all bodies then, to find the feet; needed only where columns name no side.
+        pose: of all bodies then, to find the feet; needed where columns name no side.
         bodies: body by common part of the column names ("ground_force_", "1_ground_force_", ...).
+        feet: "nearest" finds the feet of the loads of an ExternalLoads file by their contacts, too, whatever feet it
+            names; "stated" takes these.
 
     Raises:
         InputError: what is missing or contradicts itself, with its place.
     """
+    check_choice(feet, "feet", FEET)
     file = Path(path)
     if file.suffix.lower() == ".xml":
-        return _described_loads(read_xml(file, "external loads of OpenSim (.xml)"))
+        stated = _described_loads(read_xml(file, "external loads of OpenSim (.xml)"))
+        if feet == "stated" or time is None or pose is None:
+            return stated
+        on_foot = {name(model, side) for name in (foot_of_side, toes_of_side) for side in SIDES}
+        return [
+            part
+            for load in stated
+            for part in (
+                _on_feet(model, load, None, time, pose)
+                if load.body in on_foot and (load.force_frame, load.point_frame) == (GROUND, GROUND)
+                else [load]
+            )
+        ]
     table, loads = read_mot(file), []
     for stem, force, point, moment in list(_plates(table)):
-        load = _load(table, stem, "", force, point, moment)
-        body = _foot_of_plate(model, load, bodies or {}, time, pose)
-        if body:
-            loads.append(replace(load, body=body))
+        loads += _plate_loads(model, _load(table, stem, "", force, point, moment), bodies or {}, time, pose)
     return loads
 
 
@@ -313,54 +330,124 @@ _FEET = ("calcn", "calcaneus", "foot", "hindfoot", "talus", "ankle")
 """Beginnings of names of feet, the one to be used first."""
 _SIDE = re.compile(r"(?:^|[^a-z])(r|l|right|left)(?:[^a-z]|$)", re.IGNORECASE)
 LOADED_N = 20.0
+"""Force above which a plate is loaded [N]."""
 _FARTHEST_M = 0.4
 """Farthest that a center of pressure may be from the origin of its foot."""
 _STEEPEST = 0.5
 """Least cosine between the mean ground reaction and up."""
-_MOST = 0.9
-"""Share of the loaded time in which the same foot must be the nearest."""
+_SOLE_M = 0.18
+"""From the origin of a foot without toes to the joint of its toes, along its x axis [m]."""
+FEET = ("stated", "nearest")
+"""Where the feet of an ExternalLoads file come from."""
 
 
-def _foot_of_plate(
+def _plate_loads(
     model: OpenSimModel,
     load: ExternalLoad,
     bodies: Mapping[str, str],
     time: Array | None,
     pose: BodyMotion | None,
-) -> str:
-    """Name of the body that a plate acts on; "" for a plate that nobody steps on.
+) -> list[ExternalLoad]:
+    """The loads of a plate on the bodies that stand on it; none of a plate that nobody steps on.
 
     Raises:
-        InputError: no foot is found, it is not clear which, or the plate cannot be under the foot of its side.
+        InputError: no foot is found, it is not clear which, or the plate cannot be under a foot.
     """
     if load.name in bodies:
         if bodies[load.name] not in model.body_number:
             raise unknown_name(bodies[load.name], "body", model.bodies, f" in {model.name!r}")
-        return bodies[load.name]
-    feet = {side: foot_of_side(model, side) for side in "rl"}
+        return [replace(load, body=bodies[load.name])]
     side = side_in(load.name)
-    if side is not None and (foot := feet[side]):
-        if time is not None and pose is not None:
-            if fault := foot_load_fault(model, replace(load, body=foot), time, pose):
-                raise _unassigned(load, fault)
-        return foot
-    known = [foot for foot in feet.values() if foot]
-    if time is None or pose is None or not known:
-        raise _unassigned(load, f"its name has no side, and the feet of the model are {known or 'unknown'}")
-    loaded = np.linalg.norm(at_times(load.time, load.force, time), axis=1) > LOADED_N
-    if not loaded.any():
-        return ""
-    place = pose.position[loaded][:, [model.body_number[foot] for foot in known]]
-    distance = np.linalg.norm(place - at_times(load.time, load.point, time)[loaded][:, None], axis=2)
-    count = np.bincount(distance.argmin(axis=1), minlength=len(known))
-    nearest = int(count.argmax())
-    if count[nearest] < _MOST * len(distance):
-        raise _unassigned(load, f"both feet are near it: {' and '.join(known)}")
-    if (far := float(np.median(distance[:, nearest]))) > _FARTHEST_M:
-        raise _unassigned(
-            load, f"its center of pressure is {far:.2g} m from {known[nearest]}, the nearest foot"
+    if time is not None and pose is not None:
+        return _on_feet(model, load, side, time, pose)
+    if side is not None and (foot := foot_of_side(model, side)):
+        return [replace(load, body=foot)]
+    known = [foot for side in SIDES if (foot := foot_of_side(model, side))]
+    raise _unassigned(load, f"its name has no side, and the feet of the model are {known or 'unknown'}")
+
+
+def _on_feet(
+    model: OpenSimModel, load: ExternalLoad, named: Side | None, time: Array, pose: BodyMotion
+) -> list[ExternalLoad]:
+    """The load of a plate on each foot that stands on it, by its contacts; see `feet_on_plate`.
+
+    Raises:
+        InputError: no foot is found, it is not clear which, or the plate cannot be under a foot.
+    """
+    feet = {side: foot for side in SIDES if (foot := foot_of_side(model, side))}
+    if not feet:
+        raise _unassigned(load, "the feet of the model are unknown")
+    up = -model.gravity / max(float(np.linalg.norm(model.gravity)), 1e-9)
+    soles = {side: _sole(model, side, foot, time, pose) for side, foot in feet.items()}
+    on = feet_on_plate(load.time, load.force, load.point, soles, up, LOADED_N, named)
+    if not on.loaded.any():
+        return []
+    if 2 * on.far.sum() > on.loaded.sum():
+        away = {
+            foot: load.point[on.far]
+            - at_times(time, pose.position[:, model.body_number[foot]], load.time[on.far])
+            for foot in feet.values()
+        }
+        said = ", ".join(
+            f"{np.median(np.linalg.norm(each, axis=1)):.2g} m from {foot}" for foot, each in away.items()
         )
-    return known[nearest]
+        raise _unassigned(load, f"its center of pressure is {said}")
+    carried = {side: under for side, under in on.under.items() if (under & on.loaded).any()}
+    if not carried:
+        raise _unassigned(load, f"both feet stand on it from {stretches(load.time, on.shared)}")
+    notes = list(load.notes)
+    for what, mask in (("both feet stand on it", on.shared), ("it acts beside both feet", on.far)):
+        if mask.any():
+            notes.append(
+                f"The load {load.name} is not measured on either foot where {what}: {stretches(load.time, mask)}."
+            )
+    if named in feet and (others := [feet[side] for side in carried if side != named]):
+        notes.append(
+            f"The columns {load.name} name {feet[named]}, but their force acts under {' and '.join(others)} "
+            f"({stretches(load.time, on.loaded & ~on.under[named] & ~on.unknown)}), which it is assigned to."
+        )
+    whole = len(carried) == 1 and not on.unknown.any()
+    loads = []
+    for side in feet if on.unknown.any() else carried:
+        part = replace(load, body=feet[side], notes=tuple(notes))
+        if not whole:
+            values = (load.force, load.point, load.moment)
+            parts = [np.where(on.under[side][:, None], vector, 0.0) for vector in values]
+            for vector in parts:
+                vector[on.unknown] = np.nan
+            part = replace(part, force=parts[0], point=parts[1], moment=parts[2])
+        if fault := foot_load_fault(model, part, time, pose):
+            raise _unassigned(load, fault)
+        loads.append(part)
+    return loads
+
+
+def contact_fault(model: OpenSimModel, load: ExternalLoad, time: Array, pose: BodyMotion) -> str:
+    """Why the contacts of a load show other feet than the body that it is stated for; "" where they do not.
+
+    A load that is far from both feet, or that two feet share, shows nothing.
+    """
+    if (load.force_frame, load.point_frame) != (GROUND, GROUND):
+        return ""
+    try:
+        under = [part.body for part in _on_feet(model, load, None, time, pose)]
+    except InputError:
+        return ""
+    on_foot = {side: {foot_of_side(model, side), toes_of_side(model, side)} for side in SIDES}
+    stated = {side for side, bodies in on_foot.items() if load.body in bodies}
+    shown = {side for side, bodies in on_foot.items() if bodies & set(under)}
+    if not shown or shown <= stated or len(shown) > 1:
+        return ""
+    return f"the load {load.name} is stated for {load.body}, and acts under {' and '.join(under)}"
+
+
+def _sole(model: OpenSimModel, side: str, foot: str, time: Array, pose: BodyMotion) -> Sole:
+    """Heel and toes of a foot: the origins of the foot and of its toes."""
+    number, toes = model.body_number[foot], toes_of_side(model, side)
+    heel = pose.position[:, number]
+    if toes:
+        return Sole(time, heel, pose.position[:, model.body_number[toes]])
+    return Sole(time, heel, heel + _SOLE_M * pose.rotation[:, number, :, 0])
 
 
 def side_in(name: str) -> Side | None:
@@ -377,6 +464,11 @@ def foot_of_side(model: OpenSimModel, side: str) -> str:
             if name.startswith(start) and re.search(rf"(_|^){side}(_|$)", name.removeprefix(start)):
                 return body
     return ""
+
+
+def toes_of_side(model: OpenSimModel, side: str) -> str:
+    """The toes of a side; "" if there are none of the usual name."""
+    return next((body for body in model.bodies if re.fullmatch(f"toes?_{side}", body.lower())), "")
 
 
 def foot_load_fault(model: OpenSimModel, load: ExternalLoad, time: Array, pose: BodyMotion) -> str:

@@ -175,7 +175,7 @@ def _covariance(document: Document, listed: list[dict[str, Any]]) -> Array:
 
 
 def _check_names(document: Document, parameters: tuple[FittedParameter, ...], parent: str) -> None:
-    """Refuse names that stand twice and muscles that the parent lacks."""
+    """Refuse names that stand twice, numbers of a muscle with two factors, and muscles that the parent lacks."""
     seen: set[str] = set()
     for k, each in enumerate(parameters):
         twice = [muscle for muscle in each.muscles if each.muscles.count(muscle) > 1]
@@ -186,6 +186,17 @@ def _check_names(document: Document, parameters: tuple[FittedParameter, ...], pa
                 problem, "parameter", key, k, expected, "remove or rename one", code="duplicate_name"
             )
         seen.add(each.name)
+    named: dict[tuple[str, str], str] = {}
+    for k, each in enumerate(parameters):
+        for muscle in each.muscles:
+            first = named.setdefault((muscle, each.quantity), each.name)
+            if first != each.name:
+                problem = f"{each.quantity} of {muscle} has a factor in {first!r} already"
+                expected = "one factor on every number of a muscle"
+                remedy = f"take {muscle} out of one of the two, or multiply their factors"
+                raise document.error(
+                    problem, "parameter", "muscles", k, expected, remedy, code="duplicate_name"
+                )
     known = parent_muscles(parent, frozenset(muscle for each in parameters for muscle in each.muscles))
     for k, each in enumerate(parameters):
         for muscle in each.muscles:
@@ -222,7 +233,7 @@ def _check_numbers(
     by_name: dict[tuple[str, str], float] = {}
     for each in parameters:
         for muscle in each.muscles:
-            by_name[muscle, each.quantity] = by_name.get((muscle, each.quantity), 1.0) * each.factor
+            by_name[muscle, each.quantity] = each.factor
 
     def refuse(
         problem: str, muscle: str, quantity: str | None, expected: str, remedy: str, code: str

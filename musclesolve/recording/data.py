@@ -313,12 +313,13 @@ class MuscleOptions:
 
 @dataclass(frozen=True)
 class SharingOptions:
-    """How forces are shared: cost and solver by name, weight of reserves (None: none), dofs (None: all)."""
+    """How forces are shared: cost and solver by name, weight of reserves (None: none), dofs (None: all), without."""
 
     cost: str = USUAL_COST
     solver: str = "batch"
     reserve_weight: float | None = None
     dofs: tuple[str, ...] | None = None
+    without: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -91,13 +91,25 @@ class LegFacts:
 
     @cached_property
     def solved(self) -> int:
-        """Frames that are solved without a reserve."""
-        return int(frames.solved(self.result, self.side).sum())
+        """Frames that are solved without a reserve that counts."""
+        return int((frames.solved(self.result, self.side) | (self._helped & ~self._counted)).sum())
 
     @cached_property
     def with_reserve(self) -> int:
-        """Frames that are solved with a reserve."""
-        return int(frames.solved_with_reserve(self.result, self.side).sum())
+        """Frames that are solved with a reserve, of a coordinate that muscles can serve."""
+        return int(self._counted.sum())
+
+    @cached_property
+    def _helped(self) -> Mask:
+        """Frames (T,) that are solved with a reserve."""
+        return frames.solved_with_reserve(self.result, self.side)
+
+    @cached_property
+    def _counted(self) -> Mask:
+        """Those with a reserve of a coordinate that muscles can serve; all of them where every coordinate is one."""
+        if not listed(self.result, "unserved_dofs"):
+            return self._helped
+        return np.asarray(self._helped & (self._reserves[1].max(axis=1, initial=0.0) > NEGLIGIBLE))
 
     @cached_property
     def not_analysed(self) -> int:
@@ -126,12 +138,12 @@ class LegFacts:
     def _reserves(self) -> tuple[list[str], Array]:
         """Coordinates and the sizes of their reserves (T, m) [N m], zero in frames that are solved without.
 
-        Those of the side; where these have none, all those that its muscles may be shared with.
+        Those of the side; where these have none, all those that its muscles may be shared with. Not those of
+        coordinates whose moments no muscle can produce (`unserved_dofs`): a warning of the result names these.
         """
-        needed = frames.solved_with_reserve(self.result, self.side)
-        every = [
-            str(dof) for dof in np.atleast_1d(self.result.attrs.get("shared_dofs", self.result["dof"].values))
-        ]
+        needed, unserved = self._helped, listed(self.result, "unserved_dofs")
+        shared = map(str, np.atleast_1d(self.result.attrs.get("shared_dofs", self.result["dof"].values)))
+        every = [dof for dof in shared if dof not in unserved]
         for dofs in ([dof for dof in every if side_of(dof) == self.side], every):
             moment = self.result["reserve_moment"].sel(dof=dofs).transpose("time", "dof").values
             size = np.where(needed[:, None] & np.isfinite(moment), np.abs(moment), 0.0)

@@ -149,6 +149,8 @@ def test_other_pages_and_other_files_are_refused(desk: OpenDesk) -> None:
     assert answer(desk.address, f"{token}files/shown.csv") == 200
     for path in ("../secret.csv", "..%2fsecret.csv", "hidden.py", "none.csv"):
         assert answer(desk.address, f"{token}files/{path}") == 404
+    assert answer(desk.address, f"{token}files/{300 * 'a'}.csv") == 404  # no file has such a name
+    assert answer(desk.address, f"{token}files/{5000 * 'a'}.csv") == 414
     for path in ("/", "/files/shown.csv", f"{token[:-2]}/files/shown.csv"):
         assert answer(desk.address, path) == 403
     stream = f"{token}_nicegui_ws/socket.io/?EIO=4&transport=polling"

@@ -86,6 +86,11 @@ def test_others_are_refused(path, headers):
     assert close["type"] == "websocket.close"
 
 
+def test_a_long_address_is_refused_before_it_is_looked_up():
+    assert sent(f"/{TOKEN}/files/" + 5000 * "a", HERE)[0]["status"] == 414
+    assert sent(f"/{TOKEN}/files/" + 300 * "a", HERE)[0]["status"] == 200
+
+
 def test_large_requests_are_refused_by_what_they_announce_and_by_what_comes():
     announced = sent(f"/{TOKEN}/", {**HERE, "content-length": "5000000000"})
     assert announced[0]["status"] == 413

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
 from drafted_folders import OWN, as_c3d, drafted, largest_difference, other_name, recordings, renamed
 
 from musclesolve.checking.check import check
+from musclesolve.recording.trial.trial_file import read_trial
 
 LARGEST = 0.25
 """Moments differ by less [N m], of 113: the synthesizer counts plates as unloaded below 10 N, a draft below 20 N."""
@@ -56,3 +58,36 @@ def test_c3d_files_give_the_moments_of_text_files(tmp_path: Path) -> None:
     folder = recordings(tmp_path, own=True, marker_set="plug_in_gait")
     path = drafted(as_c3d(folder, tmp_path / "c3d"))
     assert largest_difference(path, folder / OWN) < LARGEST
+
+
+@pytest.mark.parametrize("standing", [True, False])
+def test_wands_without_medial_markers_are_offered_with_all_that_they_need(
+    tmp_path: Path, standing: bool
+) -> None:
+    """Who follows the sentence at once, width and standing trial included, has a trial without errors."""
+    folder = recordings(tmp_path, marker_set="helen_hayes")
+    renamed(
+        folder,
+        lambda label: None if "Medial" in label else label.replace("Thigh", "XQ").replace("Shank", "YQ"),
+    )
+    if not standing:
+        (folder / "static.trc").unlink()
+    path = drafted(folder)
+    text = path.read_text(encoding="utf-8")
+    for joint, wand in (("knee", "thigh_wand"), ("ankle", "shank_wand")):
+        offered = " ".join(text.replace("#", " ").split())
+        (sentence,) = re.findall(rf"enter the marker of {joint}_medial_r.*?\)", offered)
+        assert f"{wand}_r" in sentence and f"{joint}_width_m" in sentence
+        assert ("static" in sentence) is not standing
+    if standing:
+        for name, label in (("knee_medial", "XQ"), ("ankle_medial", "YQ")):
+            wand = "thigh_wand" if label == "XQ" else "shank_wand"
+            for side in ("r", "l"):
+                line = f'# {name}_{side} = "MARKER"'
+                assert line in text
+                text = text.replace(line, f'{wand}_{side} = "{side.upper()}.{label}"')
+        text = text.replace("[subject]\n", "[subject]\nknee_width_m = 0.1\nankle_width_m = 0.07\n", 1)
+        path.write_text(text, encoding="utf-8")
+        report = check(path)
+        assert report.ok, report.findings
+        read_trial(path)

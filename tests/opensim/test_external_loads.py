@@ -13,7 +13,7 @@ from sampled_motion import at_rest, filtered_motion
 
 from musclesolve._util.arrays import Array
 from musclesolve.errors import InputError
-from musclesolve.opensim.external_loads import load_wrench, read_external_loads
+from musclesolve.opensim.external_loads import ExternalLoad, load_wrench, read_external_loads
 from musclesolve.opensim.kinematics import BodyMotion, body_motion
 from musclesolve.opensim.model import OpenSimModel
 from musclesolve.opensim.read_model import read_osim
@@ -195,6 +195,88 @@ def test_plates_without_a_side_find_their_foot(
     with refused("unassigned_plate", "grf.mot", "calcn_"):  # the axes of another laboratory
         away = BodyMotion(pose.rotation, pose.position[..., [2, 0, 1]], pose.twist)
         read_external_loads(path, model, time, away)
+
+
+def on_belts(
+    path: Path, walking: tuple[OpenSimModel, Table, Array, BodyMotion], stems: dict[str, str]
+) -> tuple[OpenSimModel, Array, BodyMotion, Path]:
+    """The walk in the frame of a treadmill at its mean speed, its plates named by stems of (r, l) forces together."""
+    model, table, time, pose = walking
+    pelvis = pose.position[:, model.body_number["pelvis"], 0]
+    speed = (pelvis[-1] - pelvis[0]) / (time[-1] - time[0])
+    rows, names, values = slice(None, None, 20), [], []
+    for stem, sides in stems.items():
+        force, couple = np.zeros((2, len(table.time[rows]), 3))
+        for side in sides:
+            each, point, free = (
+                np.stack([table[f"ground_{kind}{axis}"][rows] for axis in "xyz"], axis=1)
+                for kind in (f"force_{side}_v", f"force_{side}_p", f"torque_{side}_")
+            )
+            point[:, 0] -= speed * table.time[rows]
+            point[each[:, 1] < 1.0] = 0.0
+            force, couple = force + each, couple + np.cross(point, each) + free
+        up = np.where(force[:, 1] > 1.0, force[:, 1], np.inf)
+        point = np.stack([couple[:, 2] / up, np.zeros_like(up), -couple[:, 0] / up], axis=1)
+        for kind, vector in (("v", force), ("p", point), ("m", couple - np.cross(point, force))):
+            names += [f"{stem}{kind}{axis}" for axis in "xyz"]
+            values += list(vector.T)
+    write_mot(path, Table(table.time[rows], tuple(names), np.stack(values, axis=1), False, path))
+    back = np.zeros((len(time), 1, 3))
+    back[:, 0, 0] = speed * time
+    return model, time, BodyMotion(pose.rotation, pose.position - back, pose.twist), path
+
+
+def loaded(load: ExternalLoad, time: Array) -> Array:
+    force = np.linalg.norm(load.force, axis=1)
+    return np.interp(time, load.time, force)
+
+
+def test_belts_of_a_treadmill_whose_names_have_no_r(
+    tmp_path: Path, walking: tuple[OpenSimModel, Table, Array, BodyMotion]
+) -> None:
+    stems = {"ground_force_": "r", "l_ground_force_": "l"}
+    model, time, pose, path = on_belts(tmp_path / "grf.mot", walking, stems)
+    loads = read_external_loads(path, model, time, pose)
+    assert [load.body for load in loads] == ["calcn_r", "calcn_l"] and not any(load.notes for load in loads)
+
+
+def test_contacts_decide_beside_the_name(
+    tmp_path: Path, walking: tuple[OpenSimModel, Table, Array, BodyMotion]
+) -> None:
+    stems = {"r_ground_force_": "l", "l_ground_force_": "r"}
+    model, time, pose, path = on_belts(tmp_path / "grf.mot", walking, stems)
+    loads = read_external_loads(path, model, time, pose)
+    assert [load.body for load in loads] == ["calcn_l", "calcn_r"]
+    assert all(len(load.notes) == 1 for load in loads)
+
+
+def test_one_belt_for_both_feet(
+    tmp_path: Path, walking: tuple[OpenSimModel, Table, Array, BodyMotion]
+) -> None:
+    """In single support the load is on the foot that stands, and nowhere on the other one."""
+    model, time, pose, path = on_belts(tmp_path / "grf.mot", walking, {"ground_force_": "rl"})
+    right, left = read_external_loads(path, model, time, pose)
+    assert (right.body, left.body) == ("calcn_r", "calcn_l") and right.notes
+    # right alone 0.45 to 0.83 s, left alone 1.03 to 1.40 s, both 0.84 to 1.00 s
+    for load, first, last in ((right, 0.46, 0.80), (left, 1.05, 1.38)):
+        alone = np.linspace(first, last, 20)
+        other = left if load is right else right
+        assert (loaded(load, alone) > 300.0).all() and (loaded(other, alone) == 0.0).all()
+    assert np.isnan(loaded(right, np.linspace(0.85, 0.98, 10))).all()
+
+
+def test_nearest_feet_instead_of_those_of_an_xml(
+    tmp_path: Path, walking: tuple[OpenSimModel, Table, Array, BodyMotion]
+) -> None:
+    model, time, pose, _ = on_belts(tmp_path / "grf.mot", walking, {"ground_force_": "l"})
+    path = tmp_path / "loads.xml"
+    path.write_text(
+        XML.replace("talus_r", "calcn_r").replace("ground_torque_", "ground_force_m"), encoding="utf-8"
+    )
+    assert [load.body for load in read_external_loads(path, model, time, pose)] == ["calcn_r"]
+    assert [load.body for load in read_external_loads(path, model, time, pose, feet="nearest")] == ["calcn_l"]
+    with refused("unknown_name", "feet"):
+        read_external_loads(path, model, time, pose, feet="left")
 
 
 def test_names_with_a_side(walking: tuple[OpenSimModel, Table, Array, BodyMotion]) -> None:

@@ -139,6 +139,12 @@ def test_a_parent_that_was_changed_is_said(tmp_path: Path) -> None:
         ('"two_r", "three_r"', '"two_r", "thre_r"', "unknown_name", ("line 17", "thre_r", "three_r")),
         ('"one_r", "two_r"', '"one_r", "one_r"', "duplicate_name", ("line 8", "one_r")),
         ('name = "strength"', 'name = "fibers"', "duplicate_name", ("line 15", "fibers")),
+        (
+            'quantity = "optimal_fiber_length"',
+            'quantity = "max_isometric_force"',
+            "duplicate_name",
+            ("line 17", "two_r", "fibers"),
+        ),
         ("[0.0009, 0.0003]", "[0.0009]", "bad_value", ("line 12", "1", "2")),
         ("[0.0009, 0.0003]", "[0.0009, 0.0004]", "bad_value", ("line 12", "0.0004", "0.0003")),
         ("[0.0009, 0.0003]", "[0.0009, inf]", "bad_value", ("line 12",)),

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from refusals import refused
 from sharing_cases import SMOOTH
 
 from musclesolve.sharing.cost.cost_registry import find_cost
@@ -55,6 +56,13 @@ def test_no_other_cost_loads_the_joint_less(make_leg, effort):
     load = np.square(reactions(problem, best)[:, 3:]).sum(axis=1)
     plain = np.square(reactions(problem, solve(problem, "normalized_force_squared"))[:, 3:]).sum(axis=1)
     assert (load < plain).all() and load.mean() < 0.7 * plain.mean()
+
+
+@pytest.mark.parametrize("asked", ["value", "gradient", "total_value"])
+def test_without_reactions_it_is_no_cost(asked):
+    problem = Problem(np.array([[0.04, 0.02]]), [10.0], np.array([700.0, 900.0]), np.array([700.0, 900.0]))
+    with refused("missing_argument", "reaction_matrix"):
+        getattr(JointReactionSquared(), asked)(problem, np.zeros((1, 2)))
 
 
 def test_rows_of_a_sum_and_a_multiple_add_up(make_leg):

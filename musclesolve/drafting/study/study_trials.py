@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import shlex
 import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
@@ -14,10 +14,14 @@ from typing import Any
 from musclesolve.drafting.study.path_words import words_of
 from musclesolve.errors import InputError
 from musclesolve.opensim.b3d import SUFFIX, read_b3d
+from musclesolve.opensim.external_loads import contact_fault, read_external_loads
+from musclesolve.opensim.kinematics import body_motion
+from musclesolve.opensim.read_model import read_osim
 from musclesolve.opensim.service_folders import NO_FORCES, NO_MODEL, ServiceTrial, service_of, service_trials
 from musclesolve.opensim.unpack_b3d import left_out, subject_data
 from musclesolve.opensim.xml_tree import read_xml
-from musclesolve.pipeline.opensim.coordinate_motion import plain_name
+from musclesolve.pipeline.opensim.coordinate_motion import coordinate_motion, plain_name
+from musclesolve.pipeline.opensim.load_dynamics import whole_motion
 from musclesolve.recording.schema import Document, examined
 from musclesolve.recording.text.text_file import open_input, opening, read_lines, split_cells
 
@@ -189,6 +193,7 @@ def _of_models(root: Path, places: Mapping[Path, list[Path]]) -> tuple[list[Foun
         for place, files in places.items()
     }
     models = {place: found for place, found in models.items() if found}
+    setups = _setups(path for files in places.values() for path in files)
     found: dict[tuple[str, ...], dict[str, list[Path]]] = {}
     unread: list[str] = []
     for place, files in places.items():
@@ -209,17 +214,88 @@ def _of_models(root: Path, places: Mapping[Path, list[Path]]) -> tuple[list[Foun
             continue
         coordinates, *_ = roles["coordinates"]
         of = _models_of(coordinates.parent, root, models)
+        exclude, setup = "", setups.get(coordinates.resolve())
+        if setup is not None:
+            every = [*of, *(path for each in models.values() for path in each)]
+            of = [path for path in every if path.name == setup.model][:1] or of
+            if of[0].name != setup.model:
+                exclude = f"its coordinates are those of {setup.model} ({setup.path.name}), which is not here"
         source = {"model": of[0], "coordinates": coordinates}
         notes = [f"several models: {_names(of)}; the first is taken"] if len(of) > 1 else []
         due = next((key for key in ("described", "loads", "moments") if key in roles), None)
+        if due == "described" and "loads" in roles:
+            fault = _described_fault(of[0], coordinates, roles["described"][0], roles["loads"][0])
+            if fault:
+                due = "loads"
+                notes.append(
+                    f"{roles['described'][0].name} contradicts the motion ({fault}); {roles['loads'][0].name} is "
+                    "taken, whose feet are found by their contacts"
+                )
         if due is not None:
             source["moments" if due == "moments" else "loads"] = roles[due][0]
         for role in ("coordinates", *([due] if due else [])):
             if len(roles[role]) > 1:
                 notes.append(f"several files may be its {role}: {_names(roles[role])}; the first is taken")
-        exclude = NO_FORCES if due is None else ""
+        exclude = exclude or (NO_FORCES if due is None else "")
         trials.append(FoundTrial(levels, source, {}, "OpenSim model", "", exclude, tuple(notes)))
     return trials, unread
+
+
+@dataclass(frozen=True)
+class _Setup:
+    """A setup file of OpenSim's inverse kinematics: its path, and the name of the file of its model."""
+
+    path: Path
+    model: str
+
+
+def _setups(files: Iterable[Path]) -> dict[Path, _Setup]:
+    """File of coordinates -> the setup file of inverse kinematics that it was written by, among some files."""
+    setups = {}
+    for path in files:
+        if path.suffix.casefold() != ".xml":
+            continue
+        try:
+            tree = read_xml(path, "a file of OpenSim (.xml)")
+        except InputError:  # said where the roles of the files are found
+            continue
+        for tool in tree.descendants():
+            named = [tool.find(tag) for tag in ("output_motion_file", "model_file")]
+            output, model = (
+                each.text.strip().replace("\\", "/") if each is not None else "" for each in named
+            )
+            if tool.tag == "InverseKinematicsTool" and output and model:
+                setups[(path.parent / output).resolve()] = _Setup(path, model.rpartition("/")[2])
+    return setups
+
+
+def _described_fault(model_file: Path, coordinates: Path, described: Path, table: Path) -> str:
+    """Why an ExternalLoads file cannot be of a motion beside which a table of forces lies; "" where it can be.
+
+    It names another data file, its loads last at other times, or their contacts are under another body. What keeps
+    model or coordinates from being read is found where the trial is computed.
+    """
+    try:
+        model = read_osim(model_file)
+        motion = whole_motion(model, coordinate_motion(model, coordinates, None))
+        pose = body_motion(model, motion.value)
+    except InputError:
+        return ""
+    try:
+        loads = read_external_loads(described, model)
+    except InputError as error:
+        return error.problem
+    for load in loads:
+        if load.file is not None and load.file.resolve() != table.resolve():
+            return f"its data file is {load.file.name}"
+        if load.time[-1] < motion.time[0] or load.time[0] > motion.time[-1]:
+            return (
+                f"its loads last from {load.time[0]:g} to {load.time[-1]:g} s, the motion from {motion.time[0]:g} to "
+                f"{motion.time[-1]:g} s"
+            )
+        if fault := contact_fault(model, load, motion.time, pose):
+            return fault
+    return ""
 
 
 def _names(paths: list[Path]) -> str:

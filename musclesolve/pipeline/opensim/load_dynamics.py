@@ -266,7 +266,11 @@ def load_dynamics(
 
 
 def load_moments(
-    model: OpenSimModel, motion: CoordinateMotion, names: Sequence[str], path: str | Path
+    model: OpenSimModel,
+    motion: CoordinateMotion,
+    names: Sequence[str],
+    path: str | Path,
+    feet: str = "stated",
 ) -> CoordinateMoments:
     """Generalized forces of coordinates, couplings included, from a file of external loads.
 
@@ -277,13 +281,14 @@ def load_moments(
         model: with mass properties.
         motion: of all its free coordinates.
         names: m coordinates.
-        path: see `read_external_loads`.
+        path, feet: see `read_external_loads`.
 
     Raises:
         InputError: see `read_external_loads`, `inverse_dynamics`; no frame lies within the loads.
     """
     whole = whole_motion(model, motion)
-    loads = read_external_loads(path, model, whole.time, body_motion(model, whole.value))
+    pose = body_motion(model, whole.value)
+    loads = read_external_loads(path, model, whole.time, pose, feet=feet)
     return moments_under_loads(model, motion, names, loads, Path(path))
 
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TypedDict, Unpack
 
@@ -17,8 +17,10 @@ from musclesolve._util.sides import ALL_SIDES, side_of, split_side, with_side
 from musclesolve.constants import USUAL_COST
 from musclesolve.errors import InputError
 from musclesolve.muscles.muscle_state import MuscleState
+from musclesolve.muscles.muscle_strength import strength_warnings
 from musclesolve.muscles.person import PersonMuscles
 from musclesolve.muscles.tendon_strain import TendonStrain, check_tendon, check_tendon_strains
+from musclesolve.opensim.external_loads import FEET
 from musclesolve.opensim.geometry import (
     OpenSimGeometry,
     difference_note,
@@ -69,6 +71,7 @@ class Choices(TypedDict, total=False):
 
     muscles: Sequence[str] | None
     dofs: Sequence[str] | None
+    without: Sequence[str]
     side: str
     passive: str
     reserve_weight: float | None
@@ -76,6 +79,7 @@ class Choices(TypedDict, total=False):
     start_s: float | None
     end_s: float | None
     loads: str | Path | None
+    feet: str
     tendon: str
     tendon_strain: TendonStrain | None
     contact_spacing_m: float | None
@@ -90,6 +94,7 @@ class ModelOptions:
 
     muscles: Sequence[str] | None = None
     dofs: Sequence[str] | None = None
+    without: Sequence[str] = ()
     side: str = "both"
     passive: str = "none"
     reserve_weight: float | None = None
@@ -97,6 +102,7 @@ class ModelOptions:
     start_s: float | None = None
     end_s: float | None = None
     loads: str | Path | None = None
+    feet: str = "stated"
     tendon: str = "rigid"
     tendon_strain: TendonStrain | None = None
     contact_spacing_m: float | None = None
@@ -111,6 +117,15 @@ class ModelOptions:
         if len(self.cycles_s):
             check_value(np.asarray(self.cycles_s, dtype=object).tolist(), "time", "cycles_s")
         check_choice(self.passive, "passive", PASSIVE)
+        check_choice(self.feet, "feet", FEET)
+        if self.feet != "stated" and self.loads is None:
+            raise InputError(
+                f"without loads there are no feet to be found: feet = {self.feet!r}",
+                code="conflict",
+                where="feet",
+                expected="feet with loads, which are assigned to them",
+                remedy="give loads instead of moments, or leave it out",
+            )
         check_tendon(self.tendon, self.tendon_strain)
         if self.reserve_weight is not None:
             check_number(self.reserve_weight, "reserve_weight", "a number above zero, or None", above=0.0)
@@ -134,8 +149,9 @@ class ModelBody:
     muscle connects them. motion: of all coordinates; speed (T, m) [rad/s; m/s]. The musculotendon lengths of the state
     are those of the path, or over several wrap objects and with rigid tendons as OpenSim 4 reports it. dynamics: where
     loads were given; warnings: where the inputs contradict each other; beyond: coordinates of the muscles that leave
-    the range to which the model clamps them. Frames whose loads do not balance the motion are not usable. trial: where
-    a trial file names what is done; person: whose factors are on the muscles, with the names of the model;
+    the range to which the model clamps them; unserved: shared coordinates whose moments no muscle can produce, with
+    the share of the peak moment that is beyond them. Frames whose loads do not balance the motion are not usable.
+    trial: where a trial file names what is done; person: whose factors are on the muscles, with the names of the model;
     moment_table: all columns of a file or table of moments.
     """
 
@@ -153,6 +169,7 @@ class ModelBody:
     notes: tuple[str, ...]
     warnings: tuple[str, ...] = ()
     beyond: tuple[BeyondRange, ...] = ()
+    unserved: Mapping[str, float] = field(default_factory=dict)
     emg: MeasuredActivation | None = None
     fascicles: MeasuredFascicles | None = None
     trial: ModelTrial | None = None
@@ -249,7 +266,8 @@ def opensim_problem(
         choices:
             muscles: names; all that act on the shared coordinates unless given.
             dofs: names of the shared coordinates; unless given, all angles that muscles act on, without locked and
-                driven ones.
+                driven ones and those of the toes.
+            without: names of coordinates that are not shared.
             side: "r", "l" or "both": leaves out names that end in _l or _r.
             passive: "none", as OpenSim's static optimization; "table": passive forces of the model.
             reserve_weight: see `Problem`.
@@ -268,6 +286,8 @@ def opensim_problem(
                 parameters of the model's muscles, with elastic tendons on slack lengths as they are used.
             loads: path of an ExternalLoads file (.xml) or of ground reactions (.mot, .sto), from which inverse
                 dynamics computes the moments; see `read_external_loads`.
+            feet: "stated", those that an ExternalLoads file names, or "nearest": the feet of its loads are found by
+                their contacts, as those of a file of ground reactions are.
 
     Raises:
         InputError: a name is unknown, a column is missing, a part of the model that is needed is not supported, tendons
@@ -299,7 +319,7 @@ def model_body(
     """
     model = model if isinstance(model, OpenSimModel) else read_osim(model)
     person = None if options.person is None else person_of_model(options.person, model)
-    choice = shared_choice(model, options.dofs, options.muscles, options.side)
+    choice = shared_choice(model, options.dofs, options.muscles, options.side, options.without)
     table: Table | None = None
     motion = coordinate_motion(model, coordinates, options.cutoff_hz)
     needed = {name for name in {*choice.needed, *choice.dofs} if not model.coordinates[name].locked}
@@ -312,7 +332,7 @@ def model_body(
             remedy="give the file of inverse kinematics of this model, or choose other muscles",
         )
     if options.loads is not None and moments is None:
-        due = load_moments(model, motion, choice.dofs, options.loads)
+        due = load_moments(model, motion, choice.dofs, options.loads, options.feet)
     elif moments is not None and options.loads is None:
         if isinstance(moments, str | Path | Table):
             table = moments = as_table(moments, "moments")
@@ -379,6 +399,7 @@ def model_body(
     if person is not None:
         muscles = person.applied(muscles)
         notes += person.notes(muscles.names, options.tendon)
+    warnings = [*strength_warnings(muscles.names, muscles.max_isometric_force)]
     geometry, velocity = geometry_along(model, choice, motion)
     shared = len(choice.dofs)
     arms = {name: getattr(geometry, name)[:, :shared] for name in ("moment_arm", "opensim_arm")}
@@ -405,6 +426,13 @@ def model_body(
         loads=loads,
     )
     beyond = beyond_ranges(model, motion, choice.needed | set(choice.dofs))
+    unserved = unserved_dofs(whole)
+    warnings += [
+        f"No muscle can produce {100.0 * share:.0f} % of the peak moment of {name}, nor its moment in nearly any other "
+        f'frame (at most {100.0 * LACKING:g} % is expected): its reserves are not counted. Leave it out: without = ["'
+        f'{name}"], --without {name}.'
+        for name, share in unserved.items()
+    ]
     return ModelBody(
         model=model,
         options=options,
@@ -423,9 +451,47 @@ def model_body(
         notes=tuple(notes),
         person=person,
         moment_table=table,
-        warnings=tuple(f"{each.sentence}: moment arms there are extrapolated." for each in beyond),
+        warnings=(*warnings, *(f"{each.sentence}: moment arms there are extrapolated." for each in beyond)),
         beyond=beyond,
+        unserved=unserved,
     )
+
+
+LACKING = 0.1
+"""Share of the peak moment of a coordinate that its muscles may lack, as of a reserve."""
+_NEARLY_ALL, _OFTEN = 0.9, 0.25
+"""Share of the frames with a moment of that size, and of all frames, in which it is beyond the muscles."""
+_LEAST_MOMENT = 1.0
+"""Peak moment below which a coordinate needs no muscles [N m], as a reserve that is negligible."""
+
+
+def unserved_dofs(part: Part) -> dict[str, float]:
+    """Shared coordinates whose moments the muscles cannot produce -> share of the peak moment that is beyond them.
+
+    What all muscles of one direction add at most to the passive forces is sum_i |r_i| F_i with moment arm r and F the
+    force at activation 1, or the maximum isometric force where that is more, as fibers on elastic tendons may reach it.
+    Coordinates are named where the moment exceeds it by more than LACKING of its peak in nearly all the frames in which
+    the moment is that large; a single peak is a lack of strength, or a fault of the moment. None where this holds of
+    most coordinates: their moments are wrong, or the muscles too weak, and reserves speak against the result.
+    """
+    state = part.state
+    arm, strength = state.moment_arm, np.maximum(state.force_capacity, state.parameters.max_isometric_force)
+    needed = part.moment - (arm @ state.passive_force[..., None])[..., 0]
+    known = np.isfinite(needed) & part.usable[:, None]
+    moment = np.where(known, needed, 0.0)
+    up, down = ((np.maximum(sign * arm, 0.0) @ strength[..., None])[..., 0] for sign in (1.0, -1.0))
+    most = np.where(moment > 0.0, up, down)
+    size = np.abs(moment)
+    peak = size.max(axis=0, initial=0.0)
+    large = size > np.maximum(LACKING * peak, 1e-12)
+    lacks = large & (size - most > LACKING * peak)
+    enough = np.maximum(_NEARLY_ALL * large.sum(axis=0), _OFTEN * known.sum(axis=0))
+    unserved = (peak > _LEAST_MOMENT) & (lacks.sum(axis=0) > enough)
+    if 2 * unserved.sum() > unserved.size:
+        return {}
+    return {
+        part.dofs[k]: float(1.0 - most[size[:, k].argmax(), k] / peak[k]) for k in np.flatnonzero(unserved)
+    }
 
 
 def _part(model: OpenSimModel, whole: Part, dofs: list[int], muscles: Indices) -> Part:
@@ -459,10 +525,14 @@ def body_of_trial(
         method = solver_of(stated.solver if solver is None else solver)
     with _placed(trial, "emg", "weight"):
         chosen = informed_cost(trial, chosen)
-    with _placed(trial, "knee", "contact_spacing_m", where="contact_spacing_m"):
+    with (
+        _placed(trial, "knee", "contact_spacing_m", where="contact_spacing_m"),
+        _placed(trial, "plates", "feet", where="feet"),
+    ):
         options = ModelOptions(
             muscles=trial.muscles,
             dofs=stated.dofs,
+            without=stated.without,
             side=side,
             passive=trial.passive,
             reserve_weight=stated.reserve_weight,
@@ -470,6 +540,7 @@ def body_of_trial(
             start_s=trial.start_s,
             end_s=trial.end_s,
             loads=trial.loads,
+            feet=trial.feet,
             tendon=trial.tendon,
             tendon_strain=trial.tendon_strain,
             contact_spacing_m=trial.contact_spacing,
@@ -480,11 +551,13 @@ def body_of_trial(
     sharing = Sharing(chosen, method, trial.tendon, stated.reserve_weight)
     model = read_osim(trial.model)
     _check_names(trial, "sharing", "dofs", "coordinate", stated.dofs, model.coordinates)
+    _check_names(trial, "sharing", "without", "coordinate", stated.without, model.coordinates)
     _check_names(trial, "muscles", "names", "muscle", trial.muscles, model.muscles)
     with (
         _placed(trial, "filter", "cutoff_hz", where="cutoff_hz"),
         _placed(trial, "time", "end_s" if trial.start_s is None else "start_s", where=TIME_RANGE),
         _placed(trial, "muscles", "tendon_strain", trial.tendon_strain is not None),
+        _placed(trial, "sharing", "without", where="without"),
     ):
         body = model_body(model, trial.coordinates, trial.moments, options, sharing)
     body = replace(body, trial=trial, notes=(*trial.notes, *body.notes))

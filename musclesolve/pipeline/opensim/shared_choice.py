@@ -10,6 +10,7 @@ import numpy as np
 from musclesolve._util.checks import check_choice
 from musclesolve._util.names import unknown_name
 from musclesolve.errors import InputError
+from musclesolve.opensim.external_loads import toes_of_side
 from musclesolve.opensim.model import OpenSimModel, OpenSimMuscle
 
 SIDES = {"r": "_l", "l": "_r", "both": ""}
@@ -42,19 +43,23 @@ def shared_choice(
     dofs: Sequence[str] | None = None,
     muscles: Sequence[str] | None = None,
     side: str = "both",
+    without: Sequence[str] = (),
 ) -> SharedChoice:
     """Look up what is asked for, or choose it.
 
     Args:
         dofs: names of coordinates; unless given, all by which a joint rotates and on which a muscle acts, without
-            locked and driven ones, and without those whose moments muscles that `side` leaves out produce, too, such as
-            those of the lumbar joint.
+            locked and driven ones, without those whose moments muscles that `side` leaves out produce, too, such as
+            those of the lumbar joint, and without those of the toes: one ground reaction acts on the foot as a whole,
+            so that inverse dynamics finds the moment of the inertia of the toes alone (below 1 N m), which holds the
+            muscles of the toes at rest although they flex the ankle.
         muscles: names; unless given, all that act on these coordinates.
         side: "r" or "l" leaves out the coordinates and muscles of the other side (_l or _r); not those given by name.
+        without: names of coordinates that are left out, whose moments no muscle is asked for.
 
     Raises:
-        InputError: an unknown or driven coordinate, one without a muscle, an unknown or unsupported muscle, no muscle
-            at all.
+        InputError: an unknown or driven coordinate, one without a muscle, one that is both asked for and left out, an
+            unknown or unsupported muscle, no muscle at all.
     """
     check_choice(side, "side", SIDES)
     crossing, other = model.crossing, SIDES[side]
@@ -65,6 +70,8 @@ def shared_choice(
     asked = _known(muscles, model.muscles, "muscle", model) if muscles is not None else None
     candidates = asked or _usual_muscles(model, other)
     halved: tuple[str, ...] = ()
+    toes: tuple[str, ...] = ()
+    excluded = _known(without, model.coordinates, "coordinate", model)
     if dofs is None:
         free = crossed(candidates) & model.turning - {coupler.dependent for coupler in model.couplers}
         shared = tuple(
@@ -76,8 +83,19 @@ def shared_choice(
             across = crossed(name for name in _usual_muscles(model, "") if name.endswith(other))
             halved = tuple(name for name in shared if name in across)
             shared = tuple(name for name in shared if name not in across)
+        of_toes = _of_toes(model)
+        toes = tuple(name for name in shared if name in of_toes and name not in excluded)
+        shared = tuple(name for name in shared if name not in (*toes, *excluded))
     else:
         shared = _known(dofs, model.coordinates, "coordinate", model)
+        if both := [name for name in shared if name in excluded]:
+            raise InputError(
+                f"{', '.join(both)}: to be shared and left out",
+                code="conflict",
+                where="without",
+                expected="a coordinate that is shared, or left out",
+                remedy="remove it from one of the two lists",
+            )
         for coupler in model.couplers:
             if coupler.dependent in shared:
                 raise InputError(
@@ -115,6 +133,9 @@ def shared_choice(
         "Coordinates left out, whose moments muscles of both sides produce: {}; with both sides they are shared.": (
             halved
         ),
+        "Coordinates of the toes left out: {}. Ground reactions act on the foot as a whole, and do not show the moment "
+        "at the toes; name all coordinates to share it.": toes,
+        "Coordinates left out as asked: {}.": excluded,
         "Muscles left out, which the model switches off: {}.": [
             name for name, muscle in model.muscles.items() if not muscle.enabled and name not in candidates
         ],
@@ -133,6 +154,12 @@ def shared_choice(
         more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
         notes += [sentence.format(", ".join(names[:_NAMED]) + more)] if names else []
     return SharedChoice(shared, chosen, crossing, (*model.notes, *notes))
+
+
+def _of_toes(model: OpenSimModel) -> frozenset[str]:
+    """The coordinates of the joints between feet and toes."""
+    toes = {toes_of_side(model, side) for side in "rl"}
+    return frozenset().union(*(joint.moved_by for joint in model.joints if joint.outboard.body in toes))
 
 
 def _usual_muscles(model: OpenSimModel, other: str) -> tuple[str, ...]:

@@ -48,6 +48,7 @@ class ModelTrial:
         notes: sentences a reader of the results should see.
         movement: what the file says that the subject does; None where it does not say it.
         cycles: beginning and end of each cycle of the movement [s], where the file gives them.
+        feet: "stated" or "nearest"; see `read_external_loads`.
     """
 
     document: Document
@@ -73,6 +74,7 @@ class ModelTrial:
     movement: str | None = None
     cycles: tuple[tuple[float, float], ...] = ()
     database: Path | None = None
+    feet: str = "stated"
 
     @property
     def path(self) -> Path:
@@ -161,4 +163,5 @@ def read_model_trial(path: Path) -> ModelTrial:
         movement=time["movement"],
         cycles=stated_cycles(time),
         database=files.get("muscles"),
+        feet=content["plates"]["feet"],
     )

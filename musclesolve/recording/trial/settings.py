@@ -243,7 +243,8 @@ def check_strain(document: Document, strain: object) -> None:
 
 def sharing_of(table: Values) -> SharingOptions:
     """Return the options of [sharing]."""
-    return SharingOptions(**{**table, "dofs": None if table["dofs"] is None else tuple(table["dofs"])})
+    dofs = None if table["dofs"] is None else tuple(table["dofs"])
+    return SharingOptions(**{**table, "dofs": dofs, "without": tuple(table.get("without") or ())})
 
 
 def error_keys(body: str, person: bool = False) -> list[str]:

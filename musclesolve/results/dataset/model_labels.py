@@ -148,6 +148,8 @@ def _provenance(body: ModelBody) -> dict[str, object]:
         "musculotendon_length_over_several_wraps": "OpenSim 4" if options.tendon == "rigid" else "path",
         "tendon_strain": stated_texts(options.tendon_strain),
     }
+    if body.unserved:
+        attributes["unserved_dofs"] = list(body.unserved)
     if model.masses:
         attributes["subject_mass_kg"] = model.mass
     if (dynamics := body.dynamics) is not None:

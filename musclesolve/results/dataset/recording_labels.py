@@ -11,6 +11,7 @@ from musclesolve.motion.events.gait import Gait
 from musclesolve.motion.motion_plausibility import FOOT_LIMIT
 from musclesolve.motion.signals.filter_choice import FilterChoice
 from musclesolve.motion.signals.residual_analysis import CutoffVerdict
+from musclesolve.muscles.muscle_strength import strength_warnings
 from musclesolve.muscles.tendon_strain import stated_texts
 from musclesolve.pipeline.body import Analysis
 from musclesolve.pipeline.recorded_body import RecordedBody
@@ -78,6 +79,13 @@ def recording_labels(analysis: Analysis) -> Labels:
             *(
                 WarningNote(str(warning), warning.code)
                 for warning in mechanics.warnings(body.trial.mapping, body.trial.consistency.method)
+            ),
+            *dict.fromkeys(
+                WarningNote(sentence)
+                for each in analysis.parts
+                for sentence in strength_warnings(
+                    each.part.state.parameters.names, each.part.state.parameters.max_isometric_force
+                )
             ),
             *fiber_notes(analysis, body.options),
             *measured.notes,

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from threadpoolctl import threadpool_limits
 
 from musclesolve._util.arrays import Array, Mask
 from musclesolve.sharing.cost.cost_base import Cost
@@ -158,8 +159,17 @@ def frame_by_frame(
 ) -> Attempt:
     """Every frame by `call(programme, first guess)`, the last digits by Newton's method (`polished`).
 
-    Without a warm start each frame starts from the one before it.
+    Without a warm start each frame starts from the one before it. Matrices of a frame are so small that the threads of
+    BLAS wait for each other ten times as long as one of them computes: it has one here.
     """
+    with threadpool_limits(limits=1, user_api="blas"):
+        return _by_frames(problem, cost, warm_start, call)
+
+
+def _by_frames(
+    problem: Problem, cost: Cost, warm_start: Array | None, call: Callable[[Reduced, Array], Claim]
+) -> Attempt:
+    """See `frame_by_frame`."""
     attempt, muscles = Attempt.blank(problem), problem.n_muscles
     previous = 0.5 * (problem.lower[:1] + problem.upper[:1])
     for t in range(problem.n_frames):

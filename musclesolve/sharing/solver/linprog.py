@@ -138,7 +138,8 @@ class Linprog:
             # which open muscles this level decides, and where it holds them
             multiplier = basis @ result.multiplier
             pull = multiplier @ whole
-            limited = open_ & (pull > DECIDED * load) & (load * upper >= level)
+            # at the edge of what muscles can produce, a level of full activation is above it by rounding
+            limited = open_ & (pull > DECIDED * load) & (load * upper >= level * (1.0 - SAME))
             if limited.any():
                 decided = open_ & (weight_of(pull[None], load[None], limited[None])[0] > DECIDED)
                 cap = bound_of_level(upper, load, np.full_like(load, level))

@@ -7,6 +7,7 @@ whoever writes or reads does not grow with the number of trials.
 from __future__ import annotations
 
 import os
+import shutil
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
@@ -25,6 +26,7 @@ from musclesolve.results.cycles.cycle_averages import PROBLEM, check_alike
 from musclesolve.results.cycles.gait_cycles import STRENGTH
 from musclesolve.results.cycles.normalisation import OF_SUBJECT, normalised, quantity_kinds
 from musclesolve.results.dataset.result_quantities import texts
+from musclesolve.results.files.atomic_writing import REMEDY as NO_ROOM
 from musclesolve.results.files.atomic_writing import written_whole
 from musclesolve.results.files.result_netcdf import opened_netcdf, storable
 from musclesolve.results.finding import Finding
@@ -135,7 +137,7 @@ def write_study_data(computed: ComputedStudy, progress: Progress | None = None) 
         if kind != used:
             not_averaged[name] = f"{OTHER_MOVEMENT}: a {kind}, where most trials have a {used}; {REMEDY}"
     files = [(name, file) for name, file in files if kinds.get(name) == used]
-    with written_whole(path) as beside, netCDF4.Dataset(beside, "w") as target:
+    with _written(path) as target:
         layout.create(target, computed)
         rows = _Rows(target)
         for number, (name, file) in enumerate(files):
@@ -159,6 +161,18 @@ def _usable(source: netCDF4.Dataset, unusable: Collection[str]) -> Mask:
     """Which cycles of a trial are of a leg without an error."""
     sides = [str(side) for side in source["cycle_side"][:]] if "cycle_side" in source.variables else []
     return ~np.isin(sides, list(unusable)) if sides else np.full(source.dimensions[CYCLE].size, not unusable)
+
+
+@contextmanager
+def _written(path: Path) -> Iterator[netCDF4.Dataset]:
+    """A file that replaces the one at `path` when it is complete; netCDF4 has no OSError for a full disk."""
+    try:
+        with written_whole(path) as beside, netCDF4.Dataset(beside, "w") as target:
+            yield target
+    except RuntimeError as error:
+        free = shutil.disk_usage(path.parent).free / 1e6
+        problem = f"cannot be written: {error} ({free:.0f} MB are free there)"
+        raise InputError(problem, code="not_writable", file=path, remedy=NO_ROOM) from error
 
 
 def _stated(study: Study, name: str, key: str) -> float | None:

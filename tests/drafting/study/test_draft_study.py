@@ -10,11 +10,13 @@ import numpy as np
 import pytest
 from b3d_files import MODEL, TrialOnDisk, walker, write_b3d
 from drafted_folders import recordings
+from recorded_data import recorded
 from refusals import refused
 from typer.testing import CliRunner
 
 from musclesolve.cli.app import app
 from musclesolve.drafting.study.draft_study import draft_study, write_study
+from musclesolve.drafting.study.study_trials import study_trials
 from musclesolve.opensim.service_folders import NO_FORCES
 from musclesolve.recording.data import Table
 from musclesolve.recording.text.mot_file import write_mot
@@ -246,3 +248,50 @@ def test_the_folders_of_a_real_service(addbiomechanics: Path, tmp_path: Path) ->
     assert study.subjects["two"]["mass_kg"] == 68.0 and len(study.included) == 5
     recordings_of_two = [each.source["trial"] for each in study.trials[3:]]
     assert recordings_of_two == ["walking1_segment_0", "walking2_segment_0"]  # numbered as the recordings are
+
+
+def test_coordinates_of_another_model_are_not_attached_to_this_one(tmp_path: Path) -> None:
+    """The setup of inverse kinematics names the model, which decides beside what lies nearest."""
+    (tmp_path / "IK").mkdir()
+    (tmp_path / "manual_scaling").mkdir()
+    (tmp_path / "scaled.osim").write_text('<Coordinate name="knee_angle_r">', encoding="utf-8")
+    setup = (
+        "<OpenSimDocument><InverseKinematicsTool><model_file>../{}</model_file>"
+        "<output_motion_file>walk.mot</output_motion_file></InverseKinematicsTool></OpenSimDocument>"
+    )
+    for folder, model in (("IK", "scaled.osim"), ("manual_scaling", "by_hand.osim")):
+        columns(tmp_path / folder / "walk.mot", "knee_angle_r")
+        columns(tmp_path / folder / "walk_id.sto", "knee_angle_r_moment", "hip_flexion_r_moment")
+        (tmp_path / folder / "setup.xml").write_text(setup.format(model), encoding="utf-8")
+    found = {trial.levels: trial for trial in study_trials(tmp_path).trials}
+    assert found["walk",].exclude == "" and Path(found["walk",].source["model"]).name == "scaled.osim"
+    assert "by_hand.osim" in found["manual_scaling", "walk"].exclude
+    (tmp_path / "by_hand.osim").write_text('<Coordinate name="knee_angle_r">', encoding="utf-8")
+    models = {trial.levels: Path(trial.source["model"]).name for trial in study_trials(tmp_path).trials}
+    assert models == {("walk",): "scaled.osim", ("manual_scaling", "walk"): "by_hand.osim"}
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "taken"),
+    [
+        ("", "", "walk_loads.xml"),
+        ("applied_to_body>calcn_l", "applied_to_body>calcn_r", "walk_grf.mot"),
+        ("applied_to_body>calcn_l", "applied_to_body>tibia_l", "walk_grf.mot"),
+        ("walk_grf.mot", "walk2_grf.mot", "walk_grf.mot"),
+    ],
+)
+def test_forces_as_they_are_stated_unless_the_motion_contradicts(
+    tmp_path: Path, old: str, new: str, taken: str
+) -> None:
+    recording = recorded("instrumented_knee")
+    for name, copied in (
+        ("Rajagopal2015-scaled.osim", "model.osim"),
+        ("PS_ngait_og_ss1_kinematics.mot", "walk_ik.mot"),
+        ("PS_ngait_og_ss1_kinetics.mot", "walk_grf.mot"),
+    ):
+        shutil.copy(recording / name, tmp_path / copied)
+    text = (recording / "loads_ss1.xml").read_text().replace("PS_ngait_og_ss1_kinetics.mot", "walk_grf.mot")
+    assert old in text
+    (tmp_path / "walk_loads.xml").write_text(text.replace(old, new, 1 if old else 0), encoding="utf-8")
+    (trial,) = study_trials(tmp_path).trials
+    assert Path(trial.source["loads"]).name == taken and bool(trial.notes) == (taken == "walk_grf.mot")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -23,6 +24,8 @@ from musclesolve.pipeline.opensim.model_body import (
 from musclesolve.pipeline.opensim.moments import coordinate_moments
 from musclesolve.pipeline.opensim.shared_choice import separate_groups, shared_choice
 from musclesolve.pipeline.share import share, sharing_problem
+from musclesolve.results.facts import Facts
+from musclesolve.results.run_trial import share_model
 from musclesolve.sharing.cost.cost_registry import find_cost
 from musclesolve.sharing.problem import Problem
 from musclesolve.sharing.solver.solver_registry import find_solver
@@ -268,3 +271,59 @@ def test_one_side_leaves_out_what_muscles_of_both_move(small: OpenSimModel, tmp_
     assert set(choice.dofs) == set(shared_choice(small, side="r").dofs) - hip
     assert "hip_a_r, hip_b_r, hip_c_r" in " ".join(choice.notes)
     assert shared_choice(both, dofs=["hip_a_r"], side="r").dofs == ("hip_a_r",)
+
+
+def test_toes_are_shared_where_they_are_named_alone(model_folder: Path) -> None:
+    """The muscles of the toes flex the ankle as well: none is lost."""
+    model = read_osim(model_folder / "gait2392.osim")
+    usual = shared_choice(model)
+    toes = {"mtp_angle_r", "mtp_angle_l"}
+    assert not toes & set(usual.dofs) and any("mtp_angle_r" in note for note in usual.notes)
+    named = shared_choice(model, dofs=[*usual.dofs, *sorted(toes)])
+    assert set(named.names) == set(usual.names) and toes <= set(named.dofs)
+
+
+def test_coordinates_are_left_out_by_name(small: OpenSimModel) -> None:
+    usual = shared_choice(small)
+    fewer = shared_choice(small, without=["ankle_a_r"])
+    assert fewer.dofs == tuple(name for name in usual.dofs if name != "ankle_a_r")
+    with refused("unknown_name", "ankel"):
+        shared_choice(small, without=["ankel"])
+    with refused("conflict", "ankle_a_r", "without"):
+        shared_choice(small, dofs=["ankle_a_r"], without=["ankle_a_r"])
+
+
+def test_a_coordinate_that_no_muscle_can_serve_condemns_no_leg(small: OpenSimModel) -> None:
+    """A moment beyond all muscles in every frame is named, and its reserve is no failure of the leg."""
+    moments = feasible_moments(small)
+    assert not found(small).unserved
+    muscles = found(small).whole
+    arm, strength = muscles.state.moment_arm[:, 1], muscles.state.parameters.max_isometric_force
+    assert moments.keys() == set(DOFS)
+    beyond = {**moments, DOFS[1]: 4.0 * (np.abs(arm) @ strength)}
+    given = Choices(dofs=DOFS, passive="table")
+    body = model_body(small, small_motion(small), beyond, ModelOptions(**given))
+    assert list(body.unserved) == [DOFS[1]] and 0.7 < body.unserved[DOFS[1]] < 1.0
+    assert any("--without" in warning and DOFS[1] in warning for warning in body.warnings)
+    # at its peak alone it is a lack of strength, which stays a failure
+    once = {**moments, DOFS[1]: np.where(TIME == TIME[30], beyond[DOFS[1]], moments[DOFS[1]])}
+    assert not model_body(small, small_motion(small), once, ModelOptions(**given)).unserved
+    # moments in another unit are beyond all muscles, and no fault of the coordinates
+    scaled = {name: 1000.0 * moment for name, moment in moments.items()}
+    assert not model_body(small, small_motion(small), scaled, ModelOptions(**given)).unserved
+    sound, excused, failed = (
+        Facts(share_model(small, small_motion(small), each, cost="activation_power", **given)).legs["r"]
+        for each in (moments, beyond, once)
+    )
+    assert sound.reserve_share is None and sound.with_reserve == 0
+    assert excused.reserve_share is None and excused.with_reserve == 0 and excused.solved == excused.valid > 0
+    assert failed.reserve_share is not None and failed.with_reserve > 0
+
+
+def test_a_muscle_that_is_a_thousand_times_too_strong_is_named(small: OpenSimModel) -> None:
+    assert not any("one_r" in warning for warning in found(small).warnings)
+    strong = replace(
+        small.muscles["one_r"], max_isometric_force=1000.0 * small.muscles["one_r"].max_isometric_force
+    )
+    model = replace(small, muscles={**small.muscles, "one_r": strong})
+    assert any("one_r" in warning and "two_r" not in warning for warning in found(model).warnings)

@@ -10,11 +10,14 @@ from dataclasses import dataclass
 
 import numpy as np
 import pytest
+from scipy.optimize import linprog
+from threadpoolctl import threadpool_info, threadpool_limits
 
 from musclesolve.sharing.certificate import farkas_ratio
 from musclesolve.sharing.cost.cost_registry import find_cost
 from musclesolve.sharing.problem import Problem
 from musclesolve.sharing.solver.batch import Vectorised
+from musclesolve.sharing.solver.frame_programme import Claim, frame_by_frame
 from musclesolve.sharing.solver.solver_registry import solvers
 from musclesolve.sharing.solving import solve
 from musclesolve.sharing.status import Status
@@ -166,3 +169,38 @@ def test_muscles_of_very_different_strength_at_the_edge(solver, decades):
         answer = solve(problem, cost, solver)
         assert (answer.status == Status.SOLVED).all()
         assert (answer.cost <= (1.0 + 1e-3) * find_cost(cost).total_value(problem, corner)).all()
+
+
+def test_levels_at_the_edge_of_reach():
+    """Min/max is solved where muscles are at full activation, though their level is above it by rounding."""
+    solved = []
+    for seed in range(60):
+        random = np.random.default_rng(seed)
+        rows, muscles = int(random.integers(1, 7)), int(random.integers(8, 44))
+        arm = random.normal(0.0, 0.04, (1, rows, muscles)) * (random.random((1, rows, muscles)) < 0.5)
+        capacity, direction = random.uniform(100.0, 3000.0, muscles), random.normal(size=rows)
+        farthest = linprog(
+            np.append(np.zeros(muscles), -1.0),
+            A_eq=np.hstack([arm[0] * capacity, -direction[:, None]]),
+            b_eq=np.zeros(rows),
+            bounds=[(0.0, 1.0)] * muscles + [(0.0, None)],
+        )
+        if farthest.status == 0 and farthest.x[-1] > 1e-6:
+            moment = (farthest.x[-1] * direction)[None]
+            solution = solve(Problem(arm, moment, capacity[None], capacity), "min_max", "linprog")
+            solved.append(int(solution.status[0]) == Status.SOLVED)
+    assert len(solved) > 50 and all(solved)
+
+
+def test_a_solver_of_frames_has_one_thread_of_blas():
+    """The threads of a large machine wait for each other over the small matrices of a frame."""
+    seen = []
+
+    def call(programme, guess):
+        seen.extend(each["num_threads"] for each in threadpool_info() if each["user_api"] == "blas")
+        return Claim(guess, None, 0, Status.SOLVED)
+
+    problem = Problem(np.array([[0.04, 0.02]]), [10.0], np.array([700.0, 900.0]), np.array([700.0, 900.0]))
+    with threadpool_limits(limits=2, user_api="blas"):
+        frame_by_frame(problem, find_cost("force_squared"), None, call)
+    assert seen and set(seen) == {1}

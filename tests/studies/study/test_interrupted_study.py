@@ -6,6 +6,7 @@ import multiprocessing
 import os
 import runpy
 import signal
+import sys
 from pathlib import Path
 from threading import Event, Thread
 
@@ -128,3 +129,25 @@ def test_a_second_run_into_the_folder_is_refused(study, tmp_path):
         ended.set()
         thread.join()
     assert not (tmp_path / "trials").exists()
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no limit on the size of files")
+def test_a_full_disk_is_an_input_error_and_leaves_the_study_as_it_was(study, tmp_path):
+    import resource
+
+    computed = compute_trials(study, tmp_path, jobs=1)
+    assert complete(computed)
+    before, files = (computed.folder / "study.nc").read_bytes(), sorted(computed.folder.iterdir())
+    ignored = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (8192, limits[1]))
+    try:
+        with refused("not_writable", "study.nc"):
+            write_study_data(computed)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+        signal.signal(signal.SIGXFSZ, ignored)
+    assert (computed.folder / "study.nc").read_bytes() == before and sorted(
+        computed.folder.iterdir()
+    ) == files
+    assert complete(computed)

@@ -66,7 +66,12 @@ class JointReactionSquared(SumOfTerms):
         return frozenset({"separable", "rows"})
 
     def coefficient(self, problem: Problem) -> Array:
-        """The coefficients sqrt(e) force_capacity_i / F0_i of the effort, (T, n) [N]."""
+        """The coefficients sqrt(e) force_capacity_i / F0_i of the effort, (T, n) [N].
+
+        Raises:
+            InputError: the problem has no reactions: the effort alone is another cost.
+        """
+        self.require(problem)
         return np.sqrt(self.effort) * relative_force(problem)
 
     def soft_rows(self, problem: Problem) -> SoftRows | None:
