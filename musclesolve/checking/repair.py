@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
+
+import numpy as np
 
 from musclesolve._util.arrays import Array, Mask
 from musclesolve.recording.data import Markers, Trial
@@ -82,6 +84,25 @@ def remove_samples(name: str, frames: Mask) -> Repair:
     def change(markers: Markers) -> Markers:
         position = markers.position.copy()
         position[frames, markers.names.index(name)] = float("nan")
+        return replace(markers, position=position)
+
+    return change_markers("markers", change)
+
+
+def move_back(name: str, slips: Sequence[tuple[int, int, Array]]) -> Repair:
+    """Take back slips of a marker: last frame before, first frame after, displacement (3,) [m].
+
+    The segment is taken to keep its orientation after the slip: good enough to say what the slip costs.
+    """
+
+    def change(markers: Markers) -> Markers:
+        position = markers.position.copy()
+        column = markers.names.index(name)
+        for before, after, moved in slips:
+            position[after:, column] -= moved
+            share = np.linspace(0.0, 1.0, after - before + 1)[:, None]
+            start, end = position[before, column].copy(), position[after, column].copy()
+            position[before : after + 1, column] = start + share * (end - start)
         return replace(markers, position=position)
 
     return change_markers("markers", change)

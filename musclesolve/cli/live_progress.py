@@ -13,6 +13,7 @@ from typing import Any
 from musclesolve.cli.printing import mode
 from musclesolve.live.live import Frame, Live
 from musclesolve.live.stream import STATUS_NAMES, Arrival, Passed
+from musclesolve.results.judgement import judge_findings
 from musclesolve.results.tables.lines import line
 
 RENEWED = 0.5
@@ -113,8 +114,10 @@ def session_lines(passed: Passed) -> Iterator[str]:
             f"no sample came for more than a second, {len(passed.silences)} times, at most "
             f"{max(passed.silences):.1f} s",
         )
+    if passed.findings:
+        yield line("verdict", judge_findings(passed.findings).sentence)
     for found in passed.findings:
-        yield line(found.severity, f"{found.sentence} ({found.where}): {found.remedy}")
+        yield line(found.severity, found.line)
     for remark in passed.remarks:
         yield line("stream", remark)
 

@@ -29,6 +29,7 @@ from musclesolve.recording.data import SIDES, Trial
 from musclesolve.recording.trial.model_trial import ModelTrial
 from musclesolve.results.dataset.assemble import assemble
 from musclesolve.results.finding import Finding
+from musclesolve.results.judgement import sorted_findings
 from musclesolve.results.plausibility import with_verdict
 from musclesolve.sharing.status import Status
 
@@ -216,11 +217,13 @@ def result_of(replayed: Replay) -> xr.Dataset:
     mechanics = Mechanics(measured, model, fit, motion, reactions)
     block = _with_moments(recorded_body(trial, body.options, mechanics), live, frames, replayed)
     analysis = _with_solutions(share(block), live, frames, replayed)
-    result = with_verdict(assemble(analysis, findings_of(trial, body)))
+    of_recording = findings_of(trial, body)
+    known = {(found.code, found.where.markers) for found in of_recording}
+    of_samples = [found for found in replayed.findings if (found.code, found.where.markers) not in known]
+    result = with_verdict(assemble(analysis, sorted_findings([*of_recording, *of_samples])))
     lost = sum(bool((frame.status == Status.INTERRUPTED).any()) for frame in replayed.frames)
     notes = [str(note) for note in np.atleast_1d(result.attrs.get("notes", []))]
     result.attrs["notes"] = [
-        *(found.sentence for found in replayed.findings),
         replayed.sentence,
         f"{lost} samples gave no frame.",
         *notes,

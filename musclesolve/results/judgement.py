@@ -22,7 +22,7 @@ follows from an error is no finding of its own: a leg with an error has the find
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -209,7 +209,7 @@ def _judge(facts: Facts) -> Judgement:
     for side, leg in facts.legs.items():
         own = [each for each in facts.findings if each.side in ("", side)]
         if not any(each.severity == "error" for each in own):
-            on_result = [*_of_frames(leg), *_of_plausibility(judged, side)]
+            on_result = [*_of_frames(leg), *_of_plausibility(judged, side, {each.code for each in own})]
             findings += on_result
             own += on_result
         verdict = _verdict_of_leg(leg, judged.verdict_of(side), own)
@@ -262,13 +262,16 @@ def _of_frames(leg: LegFacts) -> list[Finding]:
     return found
 
 
-def _of_plausibility(judged: Plausibility, side: str) -> list[Finding]:
-    """What is outside of what was measured or can be, and what is at its edge, of a leg and of the whole body."""
+def _of_plausibility(judged: Plausibility, side: str, known: Collection[str]) -> list[Finding]:
+    """What is outside of what was measured or can be, and what is at its edge, of a leg and of the whole body.
+
+    known: codes of the findings on the trial; a criterion of the same name says the same again.
+    """
     return [
         finding(code, "warning", {"sentence": each.sentence, "remedy": judged.use}, side=each.side)
         for code, comparisons in (("implausible", judged.failed), ("at_edge", judged.at_edge))
         for each in comparisons
-        if each.side in ("", side)
+        if each.side in ("", side) and each.criterion not in known
     ]
 
 

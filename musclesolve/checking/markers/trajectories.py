@@ -14,7 +14,7 @@ import numpy as np
 from musclesolve._util.arrays import Array, Mask, long_enough, true_runs
 from musclesolve.checking.case import REACH, Case, stretches
 from musclesolve.checking.markers.body_distances import bodies, distances
-from musclesolve.checking.repair import remove_samples
+from musclesolve.checking.repair import move_back, remove_samples
 from musclesolve.checking.stages import Stage, asked_at
 from musclesolve.recording.data import Markers, Trial
 from musclesolve.recording.markers.landmark_names import upper_markers
@@ -290,7 +290,8 @@ def _slips_and_ghosts(markers: Markers, name: str, jumped: Mask) -> Iterator[Fin
             "reach": REACH,
         }
         times = tuple((float(time[stop]), float(time[-1])) for _, stop, _ in slips)
-        yield finding("marker_slipped", "error", values, Where(markers.path, markers=(name,), times=times))
+        where, repair = Where(markers.path, markers=(name,), times=times), move_back(name, slips)
+        yield finding("marker_slipped", "error", values, where, repair)
     if ghosts:
         values = {"name": name, "size": max(far for *_, far in events)}
         where = Where(markers.path, markers=(name,), times=tuple(sorted(ghosts)))
