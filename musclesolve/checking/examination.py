@@ -51,7 +51,7 @@ def findings_of_body(body: ModelBody) -> tuple[Finding, ...]:
     findings: list[Finding] = []
     with contained(findings, "examination of the model"):
         findings += model_findings(body)
-        place = Where() if body.trial is None else Where(file=body.trial.path)
+        place = Where(file=body.model.file)
         findings += (finding("model", "warning", {"note": warning}, place) for warning in body.warnings)
     return sorted_findings(findings)
 

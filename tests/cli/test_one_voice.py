@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import html
 import json
+import tomllib
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from recorded_data import recorded
 
 import musclesolve as ms
 from musclesolve.checking.check import check
@@ -16,7 +18,7 @@ from musclesolve.live.replay import replay
 from musclesolve.report.page import write_report
 from musclesolve.results.facts import Facts
 from musclesolve.results.files.result_netcdf import read_result
-from musclesolve.results.judgement import NOT_USABLE, USABLE, Judgement, judge
+from musclesolve.results.judgement import NOT_PLAUSIBLE, NOT_USABLE, USABLE, Judgement, judge
 from musclesolve.results.tables.run_summary import summary
 from musclesolve.studies.many_trials.one_trial import Job, attempt
 from musclesolve.synthetic.faults import plant
@@ -102,3 +104,48 @@ def test_a_trial_that_was_changed_in_memory_is_examined_as_it_is():
     late = tuple(replace(plate, time=plate.time + 0.05) for plate in trial.forces)
     found = judge(Facts(ms.run(replace(trial, forces=late))))
     assert found.verdict == NOT_USABLE and found.findings[0].code == "time_offset"
+
+
+@pytest.fixture(scope="module", params=["calcn", "tibia"])
+def model_trial(request, tmp_path_factory) -> tuple[str, Path]:
+    """The trial file of a model whose loads act on the feet, or on the shanks."""
+    data, folder = recorded("instrumented_knee"), tmp_path_factory.mktemp(request.param)
+    force = """<ExternalForce name="GRF{plate}"><applied_to_body>{body}_{side}</applied_to_body>
+<force_expressed_in_body>ground</force_expressed_in_body><point_expressed_in_body>ground</point_expressed_in_body>
+<force_identifier>{plate}_ground_force_v</force_identifier><point_identifier>{plate}_ground_force_p</point_identifier>
+<torque_identifier>{plate}_ground_torque_</torque_identifier></ExternalForce>"""
+    forces = "".join(
+        force.format(plate=plate, body=request.param, side=side)
+        for plate, side in ((1, "l"), (2, "r"), (3, "r"))
+    )
+    name = "PS_ngait_og_ss1"
+    (folder / "loads.xml").write_text(
+        f"<OpenSimDocument><ExternalLoads><objects>{forces}</objects>"
+        f"<datafile>{(data / f'{name}_kinetics.mot').resolve()}</datafile></ExternalLoads></OpenSimDocument>"
+    )
+    path = folder / "trial.toml"
+    path.write_text(
+        f'[files]\nmodel = "{(data / "Rajagopal2015-scaled.osim").resolve()}"\n'
+        f'coordinates = "{(data / f"{name}_kinematics.mot").resolve()}"\nloads = "loads.xml"\n'
+    )
+    return request.param, path
+
+
+def test_check_run_and_share_say_the_same_of_a_model(model_trial):
+    on, path = model_trial
+    said = check(path).judgement
+    assert said is not None
+    files = tomllib.loads(path.read_text())["files"]
+    shared = ms.share_model(files["model"], files["coordinates"], loads=path.parent / "loads.xml")
+    for result in (ms.run(path), shared):
+        found = judge(Facts(result))
+        assert (found.verdict, found.legs, lines(found), found.why) == (
+            said.verdict,
+            said.legs,
+            lines(said),
+            said.why,
+        )
+    codes = {each.code for each in said.of("error")}
+    assert (codes, said.verdict) == ((set(), NOT_PLAUSIBLE) if on == "calcn" else ({"load_body"}, NOT_USABLE))
+    if on == "tibia":
+        assert all(each.cost.size > 100.0 and "ankle" in each.cost.of for each in said.of("error"))
