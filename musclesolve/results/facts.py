@@ -107,7 +107,7 @@ class LegFacts:
     @cached_property
     def _counted(self) -> Mask:
         """Those with a reserve of a coordinate that muscles can serve; all of them where every coordinate is one."""
-        if not listed(self.result, "unserved_dofs"):
+        if not self._unserved:
             return self._helped
         return np.asarray(self._helped & (self._reserves[1].max(axis=1, initial=0.0) > NEGLIGIBLE))
 
@@ -134,6 +134,20 @@ class LegFacts:
         residual = self.result["kkt_residual"].sel(side=self.side).values
         return float(residual[frames.valid(self.result, self.side)].max())
 
+    @property
+    def _shared(self) -> list[str]:
+        """Coordinates whose moments are shared among muscles."""
+        return [
+            str(dof) for dof in np.atleast_1d(self.result.attrs.get("shared_dofs", self.result["dof"].values))
+        ]
+
+    @cached_property
+    def _unserved(self) -> list[str]:
+        """Coordinates whose moments no muscle can produce; none where the side has no other."""
+        unserved = listed(self.result, "unserved_dofs")
+        served = any(side_of(dof) == self.side and dof not in unserved for dof in self._shared)
+        return unserved if served else []
+
     @cached_property
     def _reserves(self) -> tuple[list[str], Array]:
         """Coordinates and the sizes of their reserves (T, m) [N m], zero in frames that are solved without.
@@ -141,9 +155,8 @@ class LegFacts:
         Those of the side; where these have none, all those that its muscles may be shared with. Not those of
         coordinates whose moments no muscle can produce (`unserved_dofs`): a warning of the result names these.
         """
-        needed, unserved = self._helped, listed(self.result, "unserved_dofs")
-        shared = map(str, np.atleast_1d(self.result.attrs.get("shared_dofs", self.result["dof"].values)))
-        every = [dof for dof in shared if dof not in unserved]
+        needed = self._helped
+        every = [dof for dof in self._shared if dof not in self._unserved]
         for dofs in ([dof for dof in every if side_of(dof) == self.side], every):
             moment = self.result["reserve_moment"].sel(dof=dofs).transpose("time", "dof").values
             size = np.where(needed[:, None] & np.isfinite(moment), np.abs(moment), 0.0)

@@ -109,7 +109,7 @@ class Finding:
     def line(self) -> str:
         """Place, finding and remedy in a line."""
         place = str(self.where)
-        return f"{f'{place}: ' if place else ''}{self.sentence}. Remedy: {self.remedy}"
+        return f"{f'{place}: ' if place else ''}{self.sentence.rstrip('.')}. Remedy: {self.remedy}"
 
     def __str__(self) -> str:
         """Return the finding in a few lines."""

@@ -246,7 +246,6 @@ def _verdict_of_leg(leg: LegFacts, plausible: str, findings: Sequence[Finding]) 
 def _of_frames(leg: LegFacts) -> list[Finding]:
     """Frames of a leg without a valid solution, and those with a reserve."""
     found, total = [], leg.valid + leg.without_solution
-    values: dict[str, object] = {"total": total, "part": leg.part}
     if leg.without_solution:
         known = verdict_words()
         reasons = ", ".join(
@@ -254,11 +253,12 @@ def _of_frames(leg: LegFacts) -> list[Finding]:
             f"({sum(each.count for each in stretches)})"
             for name, stretches in leg.failures.items()
         )
-        values |= {"count": leg.without_solution, "reasons": reasons}
+        values = {"count": leg.without_solution, "total": total, "part": leg.part, "reasons": reasons}
         found.append(finding("no_solution", "warning", values, side=leg.side))
     if (most := leg.largest_reserve) is not None:
-        values |= {"count": leg.with_reserve, "size": most.moment, "dof": most.dof, "time": most.time}
-        found.append(finding("reserves", "warning", values, side=leg.side))
+        largest = {"size": most.moment, "dof": most.dof, "time": most.time}
+        helped = {"count": leg.with_reserve, "total": total, "part": leg.part, **largest}
+        found.append(finding("reserves", "warning", helped, side=leg.side))
     return found
 
 

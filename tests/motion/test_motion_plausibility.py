@@ -144,7 +144,7 @@ def test_feet_of_the_recorded_walk(
     lost = frames.reason_names(result, "r") == frames.DISPLACED
     assert lost.any() and not lost.all() and not frames.credible(result, "r")[lost].any()
     assert not result["valid"].sel(side="r").values[lost].any()
-    assert "right foot lies up to" in result.attrs["warnings"][0]
+    assert any("right foot lies up to" in each for each in result.attrs["warnings"])
     assert "the foot lies far from where it was measured" in summary(result)
 
 

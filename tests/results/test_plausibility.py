@@ -194,7 +194,7 @@ def test_reserves_and_emg():
     # also where no contact force can be compared, and that is said
     unknown = data.assign_attrs(movement="other")
     assert judged(unknown).verdict == AT_EDGE
-    for said in (judged(unknown).reason, summary(unknown), top.usability(Facts(unknown))[1]):
+    for said in (judged(unknown).reason, summary(unknown), judge(Facts(unknown)).sentence):
         assert judged(unknown).why_not_known in said
     # together with another one it speaks against the result
     tripled = data.assign(joint_reaction=3.0 * data["joint_reaction"])

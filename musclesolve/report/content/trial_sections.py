@@ -68,6 +68,7 @@ STRIDE = {
 APART = {
     "inputs",
     "findings",
+    "warnings",
     "notes",
     "completed",
     "recipe",

@@ -98,6 +98,7 @@ def assemble(analysis: Analysis, found: Sequence[Finding] | None = None) -> xr.D
         *(found or ()),
         *(_of_warning(note) for note in warnings if found is None or note.code in OWN),
     ]
+    first = [each.line for each in findings if each.severity != "note"]
     attributes = {
         "musclesolve_version": __version__,
         "cost": parts[0].solution.cost_name,
@@ -108,6 +109,7 @@ def assemble(analysis: Analysis, found: Sequence[Finding] | None = None) -> xr.D
         **labels.attributes,
         **knees.attributes,
         FINDINGS: json.dumps([each.as_dict() for each in findings]),
+        **({"warnings": first} if first else {}),
         "notes": [str(note) for note in notes if not isinstance(note, WarningNote)],
     }
     attributes = {key: storable(value) for key, value in attributes.items()}

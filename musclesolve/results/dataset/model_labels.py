@@ -8,6 +8,7 @@ import numpy as np
 
 from musclesolve._util.arrays import Array
 from musclesolve._util.sides import OTHER, side_of, split_side
+from musclesolve._util.warning_note import WarningNote
 from musclesolve.muscles.tendon_strain import stated_texts
 from musclesolve.opensim.external_loads import load_in_ground
 from musclesolve.opensim.kinematics import body_motion, coordinate_values
@@ -66,7 +67,7 @@ def model_labels(analysis: Analysis) -> Labels:
         attributes=_provenance(body) | reasons_of_sides(analysis),
         notes=[
             *body.notes,
-            *body.warnings,
+            *(WarningNote(each, "model") for each in body.warnings),
             f"Coordinates {filtered}, rates by a quintic spline; tendons {analysis.sharing.tendon}.",
             *dict.fromkeys(note for part in analysis.parts for note in part.notes),
             *beyond_plausible(body.muscles, *fiber_range(analysis)),

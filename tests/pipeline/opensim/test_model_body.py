@@ -10,6 +10,7 @@ import pytest
 from refusals import refused
 from small_model_motion import DOFS, TIME, feasible_moments, save_inputs, small_motion
 
+from musclesolve.checking.judged_run import share_model
 from musclesolve.opensim.geometry import opensim_geometry
 from musclesolve.opensim.model import OpenSimModel
 from musclesolve.opensim.read_model import read_osim
@@ -25,7 +26,6 @@ from musclesolve.pipeline.opensim.moments import coordinate_moments
 from musclesolve.pipeline.opensim.shared_choice import separate_groups, shared_choice
 from musclesolve.pipeline.share import share, sharing_problem
 from musclesolve.results.facts import Facts
-from musclesolve.results.run_trial import share_model
 from musclesolve.sharing.cost.cost_registry import find_cost
 from musclesolve.sharing.problem import Problem
 from musclesolve.sharing.solver.solver_registry import find_solver

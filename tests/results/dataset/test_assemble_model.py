@@ -116,7 +116,7 @@ def test_a_coordinate_beyond_its_clamped_range_is_named(tmp_path: Path) -> None:
     assert narrow.coordinates["hip_a_r"].clamped and not free.coordinates["hip_a_r"].clamped
     given: Choices = {"dofs": DOFS, "cutoff_hz": None, "passive": "table"}
     solved = share_model(narrow, motion, moments, **given)
-    (note,) = [str(each) for each in solved.attrs["notes"] if "clamps" in str(each)]
+    (note,) = [each.what for each in Facts(solved).findings if "clamps" in each.what]
     share = 100.0 * np.mean(motion["hip_a_r"] > greatest - np.radians(4.0))
     assert note.startswith("hip_a_r is up to 5 degrees beyond the range")
     assert f"in {share:.0f} % of the frames" in note
