@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 from musclesolve._util.message_text import as_text
@@ -45,15 +46,18 @@ def check(path: str | Path, progress: Progress | None = None) -> Report:
         )
     path, report = Path(path), progress or no_progress
     findings = list[Finding]() if names_model(path) else examined_file(path, all_checks(), costs=True)
-    refused, judgement = list[Finding](), None
+    refused, judgement, notes = list[Finding](), None, list[Finding]()
     with contained(refused, "sharing of the forces"):
         body = prepare(path, progress=report)
         if isinstance(body, ModelBody):
             findings += findings_of_body(body)
-            findings += (finding("model", "note", {"note": note}, Where(file=path)) for note in body.notes)
+            notes += (finding("model", "note", {"note": note}, Where(file=path)) for note in body.notes)
         judgement = judge(Facts(judged_result(body, sorted_findings(findings), report)))
+    if refused:  # a fault with which the trial cannot be analysed is an error, whatever it costs
+        findings = [replace(each, severity="error") if each.lowered else each for each in findings]
     # What follows from an error is no finding of its own.
     if not any(each.severity == "error" for each in findings):
         findings += refused
+    findings += notes
     ordered = sorted_findings(findings)
     return Report(path, ordered, judgement or judge_findings(ordered))

@@ -54,7 +54,8 @@ def with_costs(case: Case) -> tuple[Finding, ...]:
                 continue
             cost = _cost(before.trial, moments_of(before), moments_of(after))
             if cost is not None and cost.size < SERIOUS * case.trial.subject.mass:
-                findings[place] = finding = replace(finding, severity="warning")
+                lowered = finding.severity == "error"
+                findings[place] = finding = replace(finding, severity="warning", lowered=lowered)
             if cost is not None and cost.size > SMALLEST:
                 findings[place] = replace(finding, cost=cost)
     return tuple(findings)

@@ -122,7 +122,7 @@ def channel_states(
             state, signal = _without_spikes(signal, time, rate)
             cleaned[:, column], whole = signal, _bridged(signal)
         power, frequency = _power(whole, rate)
-        if not processed and not state.flat:
+        if not processed and not state.flat and not is_envelope(whole, rate):
             clipped = saturated(signal)
             if share := float(clipped.mean()):
                 first = float(time[clipped.argmax()])

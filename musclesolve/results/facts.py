@@ -7,7 +7,6 @@ what is damaged. Results of `run` and of `share` say the same things; what a res
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -33,7 +32,7 @@ from musclesolve.results.dataset.result_quantities import (
     pelvis_residual,
     text,
 )
-from musclesolve.results.finding import FINDINGS, Finding, finding
+from musclesolve.results.finding import FINDINGS, Finding, finding, stored_findings
 from musclesolve.results.movement import Movement, SeenMotion, ground_support, movement
 from musclesolve.sharing.analysis.reserve_check import NEGLIGIBLE, share_of_peak, worst_reserve
 
@@ -144,7 +143,8 @@ class LegFacts:
     @cached_property
     def _unserved(self) -> list[str]:
         """Coordinates whose moments no muscle can produce; none where the side has no other."""
-        unserved = listed(self.result, "unserved_dofs")
+        if not (unserved := listed(self.result, "unserved_dofs")):
+            return []
         served = any(side_of(dof) == self.side and dof not in unserved for dof in self._shared)
         return unserved if served else []
 
@@ -373,13 +373,11 @@ class Facts:
 
     @cached_property
     def findings(self) -> tuple[Finding, ...]:
-        """What was found wrong with the recording or model; of an older result its warnings."""
-        stored = text(self.result, FINDINGS)
-        if stored:
-            return tuple(map(Finding.from_dict, json.loads(stored)))
-        return tuple(
-            finding("remark", "warning", {"sentence": each}) for each in listed(self.result, "warnings")
-        )
+        """What was found wrong with the recording or model; of a result without findings its warnings."""
+        if stored := text(self.result, FINDINGS):
+            return stored_findings(stored)
+        older = (finding("remark", "warning", {"sentence": each}) for each in listed(self.result, "warnings"))
+        return (finding("not_examined", "warning", {}), *older)
 
     @cached_property
     def counts(self) -> Counts:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from math import isfinite
 from pathlib import Path
 from string import Formatter
@@ -99,6 +100,8 @@ class Finding:
     # the largest change of a result by the fault; None where it is not known
     cost: Cost | None = None
     side: str = ""  # the only leg that it concerns, "r" or "l"; "": both
+    # whether it is a warning only because it costs little, where the trial can be analysed with it
+    lowered: bool = field(default=False, repr=False, compare=False)
 
     @property
     def sentence(self) -> str:
@@ -136,6 +139,18 @@ class Finding:
         where["trials"] = tuple(where.get("trials", ()))
         named = {name: document.get(name, "") for name in ("code", "severity", "what", "remedy", "side")}
         return cls(**named, where=Where(**where), cost=None if cost is None else Cost(**cost))
+
+
+def stored_findings(text: str) -> tuple[Finding, ...]:
+    """Return the findings of the attribute `FINDINGS` of a result; a finding that says so where it cannot be read.
+
+    A code that this version does not know is kept: a result may come from a later one.
+    """
+    try:
+        found = tuple(map(Finding.from_dict, json.loads(text)))
+    except (ValueError, TypeError, KeyError, AttributeError):
+        return (finding("findings_unread", "error", {}),)
+    return tuple(each if each.severity in SEVERITIES else replace(each, severity="error") for each in found)
 
 
 class _Units(Formatter):

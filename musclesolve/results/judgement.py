@@ -33,7 +33,7 @@ import numpy as np
 from musclesolve._util.bundled_toml import bundled_toml
 from musclesolve._util.sides import SIDE_NAMES
 from musclesolve.results.facts import Facts, LegFacts, verdict_words
-from musclesolve.results.finding import SEVERITIES, Finding, Severity, finding, texts
+from musclesolve.results.finding import SEVERITIES, Finding, Severity, Where, finding, texts
 from musclesolve.results.plausibility import AT_EDGE, NOT_KNOWN, Plausibility, plausibility
 from musclesolve.results.plausibility import NOT_PLAUSIBLE as IMPLAUSIBLE
 
@@ -183,7 +183,7 @@ def sorted_findings(findings: Iterable[Finding]) -> tuple[Finding, ...]:
     """Return findings by severity and, among equals, in the order of findings.toml; each sentence once."""
     order = {code: number for number, code in enumerate(texts())}
     unique = list({(f.code, f.what, str(f.where)): replace(f, repair=None) for f in findings}.values())
-    return tuple(sorted(unique, key=lambda f: (SEVERITIES.index(f.severity), order[f.code])))
+    return tuple(sorted(unique, key=lambda f: (SEVERITIES.index(f.severity), order.get(f.code, len(order)))))
 
 
 _JUDGED: WeakKeyDictionary[Facts, Judgement] = WeakKeyDictionary()
@@ -221,7 +221,8 @@ def _judge(facts: Facts) -> Judgement:
     verdict = IN_PART if worst == NOT_USABLE and found - {NOT_USABLE, NOT_PLAUSIBLE} else worst
     why = [*_counted(ordered), certified(facts)]
     if any(verdict != NOT_USABLE for verdict in legs.values()):
-        why.append(_compared(judged))
+        said = _compared(judged)
+        why.append(f"{said[0].upper()}{said[1:].rstrip('.')}.")
     return Judgement(ordered, legs, verdict, tuple(why))
 
 
@@ -254,7 +255,8 @@ def _of_frames(leg: LegFacts) -> list[Finding]:
             for name, stretches in leg.failures.items()
         )
         values = {"count": leg.without_solution, "total": total, "part": leg.part, "reasons": reasons}
-        found.append(finding("no_solution", "warning", values, side=leg.side))
+        times = tuple((each.start, each.end) for stretches in leg.failures.values() for each in stretches)
+        found.append(finding("no_solution", "warning", values, Where(times=times), side=leg.side))
     if (most := leg.largest_reserve) is not None:
         largest = {"size": most.moment, "dof": most.dof, "time": most.time}
         helped = {"count": leg.with_reserve, "total": total, "part": leg.part, **largest}
@@ -267,12 +269,17 @@ def _of_plausibility(judged: Plausibility, side: str, known: Collection[str]) ->
 
     known: codes of the findings on the trial; a criterion of the same name says the same again.
     """
-    return [
-        finding(code, "warning", {"sentence": each.sentence, "remedy": judged.use}, side=each.side)
-        for code, comparisons in (("implausible", judged.failed), ("at_edge", judged.at_edge))
-        for each in comparisons
-        if each.side in ("", side) and each.criterion not in known
-    ]
+    found = []
+    for each in (*judged.failed, *judged.at_edge):
+        if each.side in ("", side) and each.criterion not in known:
+            values = {"sentence": each.sentence, "remedy": judged.remedy(each)}
+            code = (
+                "implausible"
+                if judged.verdict_of(side) == IMPLAUSIBLE and each.passed is False
+                else "at_edge"
+            )
+            found.append(finding(code, "warning", values, side=each.side))
+    return found
 
 
 def certified(facts: Facts) -> str:
@@ -300,7 +307,7 @@ def certified(facts: Facts) -> str:
 def _compared(judged: Plausibility) -> str:
     """Where the contact forces are beside what implants measured."""
     if judged.verdict == IMPLAUSIBLE:
-        return "The result is not plausible."
+        return judged.use
     if judged.verdict == AT_EDGE:
         unknown = f" Peaks are not compared: {judged.why_not_known}." if judged.why_not_known else ""
         return f"The result lies at the edge of what is plausible.{unknown}"

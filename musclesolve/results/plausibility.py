@@ -191,6 +191,17 @@ class Plausibility:
         where = f"around the {' and '.join(dict.fromkeys(places))}" if places else "named here"
         return str(sentences["forces"].format(where=where, remedy=self._remedy))
 
+    def remedy(self, comparison: Comparison) -> str:
+        """What to do about a quantity that is outside, or at the edge."""
+        sentences = bundled_toml(__package__, "plausibility.toml")["remedy"]
+        if comparison.criterion in OF_RECORDING:
+            return str(sentences["recording"])
+        if comparison.criterion == "emg":
+            return str(sentences["emg"])
+        if comparison.verdict == AT_EDGE:
+            return str(sentences["edge"])
+        return f"compare {self._remedy}"
+
     @property
     def _remedy(self) -> str:
         """What to compare with: muscle sets and costs that are not in use."""

@@ -122,8 +122,21 @@ def test_findings_and_reports_survive_their_documents():
 
 
 def test_the_warnings_of_an_older_result_are_findings():
-    old = result().assign_attrs(warnings=["the loads do not balance the motion"])
-    assert [each.what for each in judge(Facts(old)).findings] == ["the loads do not balance the motion"]
+    old = result().assign_attrs(warnings=["the loads do not balance the motion"], findings="")
+    found = judge(Facts(old))
+    assert {each.code for each in found.findings} == {"remark", "not_examined"} and found.verdict == WITH_CARE
+
+
+@pytest.mark.parametrize("text", ["{not json", '{"a": 1}', "7"])
+def test_findings_that_cannot_be_read_are_an_error(text):
+    judged = judge(Facts(result().assign_attrs({FINDINGS: text})))
+    assert judged.verdict == NOT_USABLE and [each.code for each in judged.findings] == ["findings_unread"]
+
+
+def test_a_code_of_a_later_version_is_kept():
+    later = ERROR.as_dict() | {"code": "from_the_future"}
+    judged = judge(Facts(result().assign_attrs({FINDINGS: json.dumps([later])})))
+    assert judged.verdict == NOT_USABLE and judged.findings[0].code == "from_the_future"
 
 
 def test_every_code_of_the_judgement_has_its_texts():

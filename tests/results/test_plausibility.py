@@ -74,7 +74,7 @@ def test_doubled_forces_are_certified_and_not_plausible(stride):
     page = top.headline(facts)
     assert page.verdict == IMPLAUSIBLE
     assert len(page.findings) == 4  # both hips and knees, no ankle
-    assert all("moments and gait events do not depend" in each for each in page.findings)
+    assert "moments and gait events do not depend" in page.why
     assert "measured in level walking 2.2 to 4.8 (Bergmann et al. 1993" in page.findings[0]
     assert "NOT PLAUSIBLE; level walking" in summary(doubled)
     document = run_document(doubled)["plausibility"]
@@ -101,7 +101,7 @@ def test_the_reason_stands_beside_whatever_the_frames_are(stride):
     doubled = stride.assign(joint_reaction=2.0 * stride["joint_reaction"]).copy(deep=True)
     set_status(doubled, Status.SOLVED_WITH_RESERVE, 5, 0)
     page = top.headline(Facts(doubled))
-    assert page.verdict == IMPLAUSIBLE and page.why.endswith("not plausible.")
+    assert page.verdict == IMPLAUSIBLE and "gait events do not depend" in page.why
 
 
 def test_the_result_of_a_faulty_recording_is_not_usable(stride):
@@ -333,7 +333,7 @@ def test_a_result_that_is_not_plausible_says_what_it_may_be_used_for(stride):
     doubled = stride.assign(joint_reaction=2.0 * stride["joint_reaction"])
     assert "moments and gait events do not depend" in judged(doubled).use
     assert "around the right" in judged(doubled).use and "ankle" not in judged(doubled).use
-    assert judged(doubled).use in summary(doubled)
+    assert judged(doubled).use[1:] in summary(doubled)
     heavier = stride.assign_attrs(subject_mass_kg=1.2 * stride.attrs["subject_mass_kg"])
     assert "joint moments and all forces are in doubt" in judged(heavier).use
     assert "musclesolve check" in judged(heavier).use
@@ -343,7 +343,8 @@ def test_warnings_stand_before_the_legs(stride):
     warned = stride.assign_attrs(warnings=["sources differ"], findings="")
     said = summary(warned)
     assert said.index("sources differ") < said.index("right leg")
-    assert run_document(warned)["judgement"]["findings"][0]["what"] == "sources differ"
+    found = [each["what"] for each in run_document(warned)["judgement"]["findings"]]
+    assert found[:2] == ["this result holds no findings: its recording or model was not examined", "sources differ"]
     assert any("sources differ" in text for text in top.headline(Facts(warned)).findings)
 
 

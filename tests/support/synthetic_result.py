@@ -66,7 +66,7 @@ def result(n_frames: int = 60, sides: str = "rl") -> xr.Dataset:
             "direction": ["axial", "anterior", "medial"],
             "component": [f"{kind}_{axis}" for kind in ("force", "moment") for axis in "xyz"],
         },
-        attrs={"subject_mass_kg": MASS},
+        attrs={"subject_mass_kg": MASS, "findings": "[]"},
     )
     points = [f"{point}_{side}" for point in ("toe", "ankle", "knee") for side in "rl"] + ["back"]
     shift = 0.002 * (1.0 + np.arange(len(points))) * (1.0 + 0.5 * np.sin(time))[:, None]

@@ -10,6 +10,7 @@ import numpy as np
 
 from musclesolve.checking.case import Case
 from musclesolve.checking.forces.newtons_law import law, total_force
+from musclesolve.checking.repair import replace_fields
 from musclesolve.checking.stages import Stage, asked_at
 from musclesolve.recording.data import SIDE_NAMES
 from musclesolve.recording.plates.foot_contacts import support_shares
@@ -38,7 +39,8 @@ def body_mass(case: Case) -> Iterator[Finding]:
         if abs(off) >= MASS and fitting > 0.0:
             amount = "too much" if off > 0 else "too little"
             values = {"fitting": fitting, "given": stated, "off": off, "limit": MASS, "amount": amount}
-            yield finding("mass", "error" if abs(off) > FAR_MASS else "warning", values, place)
+            repair = replace_fields(subject=replace(case.trial.subject, mass=fitting))
+            yield finding("mass", "error" if abs(off) > FAR_MASS else "warning", values, place, repair)
         return
     # What the plate of each foot bears while it carries the body alone, over what the body weighs.
     for side, shares in support_shares(case.trial).items():

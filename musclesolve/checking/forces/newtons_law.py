@@ -330,4 +330,6 @@ def contacts_and_forces(case: Case) -> Iterator[Finding]:
                 + ("" if has_plate else ", or add the plate of this foot as [[force]]"),
             }
             where = Where(path, plate=name, times=spans)
-            yield finding("contact_without_force", "error" if has_plate else "warning", values, where)
+            yield finding(
+                "contact_without_force", "error" if has_plate else "warning", values, where, side=side
+            )

@@ -12,8 +12,10 @@ from dataclasses import replace
 import numpy as np
 
 from musclesolve._util.arrays import Array, Mask
+from musclesolve._util.sides import side_of
 from musclesolve.checking.case import stretches
-from musclesolve.checking.files.body_mass_and_subject import MASS
+from musclesolve.checking.cost import SERIOUS
+from musclesolve.checking.files.body_mass_and_subject import FAR_MASS, MASS
 from musclesolve.checking.forces.newtons_law import eroded
 from musclesolve.checking.forces.plate_balance import CARRIED
 from musclesolve.checking.model.load_repairs import moved, scaled
@@ -143,7 +145,9 @@ def mass_of_model(case: ModelCase) -> Iterator[Finding]:
         "plates": 0.0 if plates is None else plates.size,
     }
     cost = wrench_cost(case, (fitting - 1.0) * case.fixed.need)
-    yield finding("mass.model", "warning", values, Where(case.fixed.model.file), cost=cost)
+    is_far = abs(fitting - 1.0) > FAR_MASS and (cost is None or cost.size > SERIOUS * mass)
+    severity: Severity = "error" if is_far else "warning"
+    yield finding("mass.model", severity, values, Where(case.fixed.model.file), cost=cost)
 
 
 def balance_of_loads(case: ModelCase) -> Iterator[Finding]:
@@ -154,7 +158,7 @@ def balance_of_loads(case: ModelCase) -> Iterator[Finding]:
         if standing.sum() / case.fixed.rate >= UNMEASURED_S:
             values = {"foot": foot, "count": int(standing.sum()), "frames": len(time), "limit": MISSING}
             place = Where(where_loads(case).file, times=stretches(standing, time))
-            yield finding("contact_without_force.model", "warning", values, place)
+            yield finding("contact_without_force.model", "warning", values, place, side=side_of(foot))
     kept, limit, residual = dynamics.balanced, dynamics.balance_limit, dynamics.root_residual
     if kept is None or limit is None or residual is None:
         return

@@ -92,6 +92,7 @@ def study(
 
 def _text(result: StudyResult) -> Iterator[RenderableType | str]:
     """How many trials ended how, what is unusual, and what differs."""
+    from musclesolve.results.judgement import LABELS, ORDER
     from musclesolve.results.tables import study_tables
     from musclesolve.results.tables.lines import line, lines
     from musclesolve.studies.many_trials.trial_record import Outcome
@@ -102,6 +103,10 @@ def _text(result: StudyResult) -> Iterator[RenderableType | str]:
     count[Outcome.EXCLUDED] = len(study.trials) - len(study.included)
     parts = ", ".join(f"{count[each]} {each.value}" for each in Outcome if count[each])
     yield line("trials", f"{len(study.trials)}: {parts}")
+    verdicts = Counter(each.measures.verdict for each in records.values() if each.measures is not None)
+    counted = ", ".join(f"{verdicts[name]} {LABELS[name].lower()}" for name in ORDER if verdicts[name])
+    if counted:
+        yield line("verdicts", f"{counted}; trials that are not plausible count")
     yield from lines("note", result.computed.notes)
     if unsolved := [each.name for each in records.values() if each.outcome.has_result and not each.fine]:
         yield line("not solved", f"{shortened(unsolved)}: some frames have no valid solution")

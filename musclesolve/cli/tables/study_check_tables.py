@@ -5,6 +5,7 @@ from __future__ import annotations
 from rich.table import Column, Table
 
 from musclesolve.results.finding import Finding, Severity
+from musclesolve.results.judgement import LABELS, NOT_USABLE
 from musclesolve.results.tables.lines import names, numbers
 from musclesolve.studies.study.check_study import StudyCheck
 from musclesolve.studies.study.run_study import shortened
@@ -14,13 +15,13 @@ COLOURS: dict[Severity, str] = {"error": "red", "warning": "yellow"}
 
 def tables(found: StudyCheck) -> list[Table]:
     """Trials with errors or warnings and their numbers, then what was found: in several trials alike, once."""
-    counts = Table(*names("trial"), *numbers("errors", "warnings"), title_justify="left")
+    counts = Table(*names("trial"), *numbers("errors", "warnings"), *names("verdict"), title_justify="left")
     for name in found.refused:
-        counts.add_row(name, "1", "")
+        counts.add_row(name, "1", "", LABELS[NOT_USABLE])
     for name, report in found.reports.items():
-        of = [len(report.of(severity)) for severity in COLOURS]
-        if any(of):
-            counts.add_row(name, *map(str, of))
+        of = [sum(each.severity == severity for each in report.all_findings) for severity in COLOURS]
+        if any(of) and report.judgement is not None:
+            counts.add_row(name, *map(str, of), report.judgement.label)
     printed = [counts] if counts.row_count else []
     for severity, colour in COLOURS.items():
         alike: dict[tuple[str, str, str], dict[str, str]] = {}  # code, what, remedy -> trial -> where
@@ -28,8 +29,8 @@ def tables(found: StudyCheck) -> list[Table]:
             for name, message in found.refused.items():
                 alike.setdefault(("refused", message, ""), {})[name] = ""
         for name, report in found.reports.items():
-            for each in report.of(severity):
-                own = alike.setdefault((each.code, each.what, each.remedy), {})
+            for each in (found for found in report.all_findings if found.severity == severity):
+                own = alike.setdefault((each.code, each.sentence, each.remedy), {})
                 own[name] = _where(each, report.path.name)
         if alike:
             columns = Column("trials", ratio=2), Column("where", ratio=2), Column("what", ratio=5)

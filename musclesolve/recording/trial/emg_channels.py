@@ -225,7 +225,7 @@ def _notes(emg: Emg) -> Iterator[str]:
     if smooth and not emg.options.processed:
         yield f"EMG channel {', '.join(smooth)}: never negative; an envelope needs processed = true in [emg]."
     for name, why in emg.unusable.items():
-        yield WarningNote(f"EMG channel {name} is neither followed nor compared: {why}.")
+        yield WarningNote(f"EMG channel {name} is neither followed nor compared: {why}.", "emg")
     for name, state, signal in zip(emg.names, emg.states, emg.values.T, strict=True):
         if state.spikes and not state.spiky:
             yield (

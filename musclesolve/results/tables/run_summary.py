@@ -52,7 +52,7 @@ def summary(result: xr.Dataset) -> str:
         ("tendons", tendon_lines(facts)),
         ("fiber lengths", [fiber_lengths(facts)]),
         ("contact forces", [_contact_peaks(facts), _knee_peaks(facts)]),
-        ("plausibility", _plausibility(facts)),
+        ("plausibility", _plausibility(facts) if judgement.ok else []),
         ("consistency", consistency_sentences(facts)),
         ("pelvis residual", [_pelvis_residual(facts)]),
         ("EMG", _emg(facts)),

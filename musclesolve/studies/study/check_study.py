@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tempfile
+from collections import Counter
 from collections.abc import Mapping
 from contextlib import closing
 from dataclasses import dataclass
@@ -13,7 +14,7 @@ from musclesolve._util.processes import cores
 from musclesolve._util.progress import Progress, no_progress
 from musclesolve._util.worker_pool import Lost, Pool
 from musclesolve.checking.check import check
-from musclesolve.results.judgement import Report
+from musclesolve.results.judgement import LABELS, ORDER, Report
 from musclesolve.studies.many_trials.run_many import TrialsProgress
 from musclesolve.studies.study.run_study import prepared
 from musclesolve.studies.study.study_file import read_study
@@ -62,10 +63,9 @@ class StudyCheck:
                 f"{failing} of {count} trials {'has an error' if failing == 1 else 'have errors'}: "
                 'mend them, or leave them out with exclude = "the reason"'
             )
-        warned = sum(bool(report.of("warning")) for report in self.reports.values())
-        return f"all {count} trials can be computed" + (
-            f", but look at the warnings of {warned} first" * bool(warned)
-        )
+        verdicts = Counter(report.judgement.verdict for report in self.reports.values() if report.judgement)
+        counted = ", ".join(f"{verdicts[name]} {LABELS[name].lower()}" for name in ORDER if verdicts[name])
+        return f"all {count} trials can be computed: {counted}"
 
 
 def check_study(path: str | Path, jobs: int | None = None, progress: Progress | None = None) -> StudyCheck:

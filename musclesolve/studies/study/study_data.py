@@ -35,7 +35,7 @@ from musclesolve.studies.study.cycles_file import CYCLES
 from musclesolve.studies.study.means import SPREAD
 from musclesolve.studies.study.run_study import ComputedStudy, shortened
 from musclesolve.studies.study.study_file import Study
-from musclesolve.studies.study.study_findings import stored_findings, unusable_legs
+from musclesolve.studies.study.study_findings import findings_of_result, unusable_legs
 from musclesolve.version import __version__
 
 DATA = "study.nc"
@@ -108,7 +108,7 @@ def write_study_data(computed: ComputedStudy, progress: Progress | None = None) 
     wanted = {*KEPT, *(computed.study.design["quantities"] or ())}
     layouts, kinds, not_averaged = dict[str, _Layout](), dict[str, str](), dict[str, str]()
     masses = dict[str, str]()
-    findings = {name: stored_findings(file.with_name(RESULT)) for name, file in files}
+    findings = {name: findings_of_result(file.with_name(RESULT)) for name, file in files}
     unusable = {
         name: {} if computed.study.trial_of[name].keep else unusable_legs(found)
         for name, found in findings.items()

@@ -2,30 +2,20 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from musclesolve.recording.data import SIDES
 from musclesolve.results.files.result_netcdf import result_attributes
-from musclesolve.results.finding import SEVERITIES, Finding, codes
+from musclesolve.results.finding import FINDINGS, SEVERITIES, Finding, codes, stored_findings
 
-FINDINGS = "findings"
-"""Attribute of a result: a list of `Finding.as_dict` as JSON. Results of earlier versions have none."""
 Listed = tuple[Finding, tuple[str, ...]]
 """A finding, and the names of its trials."""
 
 
-def stored_findings(path: Path) -> tuple[Finding, ...]:
-    """The findings that are stored with a result; none where it has none, or they cannot be read.
-
-    A code that this version does not know is kept: a result may come from a later one.
-    """
-    try:
-        stored = json.loads(result_attributes(path).get(FINDINGS, "[]"))
-        return tuple(Finding.from_dict(each) for each in stored)
-    except (ValueError, TypeError, KeyError, AttributeError):
-        return ()
+def findings_of_result(path: Path) -> tuple[Finding, ...]:
+    """The findings that are stored with a result; none where an earlier version wrote it."""
+    return stored_findings(str(result_attributes(path).get(FINDINGS, "[]")))
 
 
 def unusable_legs(findings: Iterable[Finding]) -> dict[str, str]:

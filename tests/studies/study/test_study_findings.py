@@ -7,7 +7,7 @@ import json
 import netCDF4
 
 from musclesolve.results.finding import Cost, finding
-from musclesolve.studies.study.study_findings import each_once, stored_findings, unusable_legs
+from musclesolve.studies.study.study_findings import each_once, findings_of_result, unusable_legs
 
 
 def rate(hertz: float, severity="warning", cost: float | None = None, side: str = ""):
@@ -18,13 +18,13 @@ def rate(hertz: float, severity="warning", cost: float | None = None, side: str 
 
 def test_findings_of_a_result_are_read_and_absent_ones_are_none(tmp_path):
     path = tmp_path / "result.nc"
-    assert stored_findings(path) == ()
-    for text, count in ((None, 0), ("nonsense", 0), ('{"a": 1}', 0), (json.dumps([rate(50.0).as_dict()]), 1)):
+    assert findings_of_result(path) == ()
+    for text, count in ((None, 0), ("nonsense", 1), ('{"a": 1}', 1), (json.dumps([rate(50.0).as_dict()]), 1)):
         with netCDF4.Dataset(path, "w") as file:
             if text is not None:
                 file.setncattr("findings", text)
-        assert len(stored_findings(path)) == count
-    assert stored_findings(path) == (rate(50.0),)
+        assert len(findings_of_result(path)) == count
+    assert findings_of_result(path) == (rate(50.0),)
 
 
 def test_each_fault_is_shown_once_with_its_trials():
