@@ -205,16 +205,11 @@ def _number_or_word(title: str, spec: Mapping[str, Any], value: Any, taken: Call
             each.classes("w-full")
 
 
-def is_example(each: Open) -> bool:
-    """Whether what a draft leaves open is an example and no guess: of what is chosen from a list."""
-    return "choices" in trial_keys().get(each.table, {}).get("keys", {}).get(str(each.key), {})
-
-
 def _suggestion(each: Open, take: Callable[[Any], object]) -> None:
     """What the draft has left open, with a button that takes its value."""
     ui.label(f"{each.why[0].upper()}{each.why[1:]}.").classes("ms-suggested")
     with ui.row():
-        if each.value is not None and not is_example(each):
+        if each.value is not None:
             ui.button(f"Take the guess: {value_text(each.value)}", on_click=lambda: take(each.value)).props(
                 "outline dense no-caps"
             )

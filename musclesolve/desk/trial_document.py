@@ -25,7 +25,7 @@ from musclesolve.results.files.atomic_writing import write_files
 Place = tuple[str | int, ...]
 """Where a value stands: names of tables and keys, and numbers of tables of a list: ("force", 0, "side")."""
 _HEADER = re.compile(r"(# )?\[\[?([A-Za-z0-9_.\"-]+)\]\]?\s*(?:#.*)?$")
-_OPEN = re.compile(r"# ([A-Za-z0-9_-]+) = (.*)$")
+_OPEN = re.compile(r"# ([A-Za-z0-9_-]+) =(?: (.*))?$")
 MOST_STEPS = 100
 """That can be taken back."""
 
@@ -210,7 +210,10 @@ class TrialDocument:
                 words.append(lines[last].removeprefix("# "))
                 last += 1
             why, following = " ".join(words), lines[last] if last < len(lines) else ""
-            if (suggested := _OPEN.match(following)) and (value := _value(suggested[2])) is not None:
+            suggested = _OPEN.match(following)
+            value = _value(suggested[2] or "") if suggested else None
+            # A key without a value suggests nothing; words that happen to look like one belong to what follows.
+            if suggested and (value is not None or not suggested[2]):
                 found.append(Open(table, suggested[1], why, value, first, last + 1))
             elif header := _HEADER.match(following):
                 end = _end_of_open(lines, last, header[2]) if header[1] else last

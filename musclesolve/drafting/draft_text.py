@@ -28,8 +28,9 @@ NAME = "trial.toml"
 class Line:
     """One key of a table.
 
-    value: None where there is nothing to suggest. comment: where the value comes from. todo: what is left to decide,
-    and why. open: the line is written as a comment, so that the reader of trial files does not see it.
+    value: None where there is nothing to suggest; an open line is then the key without a value. comment: where the
+    value comes from. todo: what is left to decide, and why. open: the line is written as a comment, so that the reader
+    of trial files does not see it.
     """
 
     key: str
@@ -43,6 +44,8 @@ class Line:
         if self.todo:
             yield from _wrapped(self.todo, TODO)
         if self.value is None:
+            if self.open:
+                yield f"# {key_text(self.key)} ="
             return
         text = f"{'# ' if self.open else ''}{key_text(self.key)} = {value_text(self.value)}"
         comment = _plain(self.comment)

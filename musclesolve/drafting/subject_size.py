@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from itertools import combinations
 from typing import Any
 
 import numpy as np
 
 from musclesolve._util.arrays import true_runs
 from musclesolve.checking.case import Case
-from musclesolve.checking.forces.newtons_law import law, measured, total_force
+from musclesolve.checking.forces.newtons_law import carried_mass, law, measured, total_force
+from musclesolve.checking.forces.plate_balance import SCALE
 from musclesolve.constants import STANDARD_GRAVITY
 from musclesolve.drafting.choose_mapping import MarkerChoice
 from musclesolve.drafting.draft_text import DraftTable, Line, draft_text, scratch
@@ -25,17 +25,20 @@ from musclesolve.recording.c3d.c3d_file import C3D
 from musclesolve.recording.c3d.force_platforms import read_plates
 from musclesolve.recording.data import SIDES, Markers
 from musclesolve.recording.markers.marker_names import split_label
+from musclesolve.results.facts import SHORTEST_CARRIED
 
 MASSES, STATURES = (20.0, 250.0), (0.9, 2.3)
 """What plates and markers show is taken for a subject within these [kg], [m]."""
 DISAGREE = 0.05
 """A mass that the plates show and that is farther than this share from the one stated is pointed out."""
 AGREE = 0.03
-"""Two ways to measure the mass agree within this share: each of them is good to about 2 %."""
+"""All ways to measure the mass agree within this share: each of them is good to about 2 %."""
 LONGEST_SHIFT = 0.03
 """A subject who stands changes the force on the plates by less than this share, standard deviation."""
 LEAST_S = 0.4
-"""So long all contacts must be measured for a motion to show the mass [s]; no stride is shorter."""
+"""No stride is shorter [s]."""
+UNLIKE_STRIDES = 0.05
+"""Strides end with another vertical velocity than they begin with by so much, standard deviation [m/s]."""
 LONGEST_STRIDE_S = 2.0
 """Two heel strikes of a foot farther apart than this have a stride between them that no plate saw [s]."""
 SHOULDERS = 0.818
@@ -45,10 +48,10 @@ LOW_FLOOR = 0.15
 SHOE_ANKLE = 0.095
 """The lateral malleolus of bare feet is not so high [m]."""
 _CROWN = ("tophead", "headtop", "head", "vertex", "crown", "tohe", "thead", "htop")
-# Joint -> key of the width, between what it is, an example [m], and what Vicon's PROCESSING calls it behind the side.
+# Joint -> key of the width, between what it is, and what Vicon's PROCESSING calls it behind the side.
 _WIDTHS = {
-    "knee": ("knee_width_m", "epicondyles", 0.105, "KNEEWIDTH"),
-    "ankle": ("ankle_width_m", "malleoli", 0.07, "ANKLEWIDTH"),
+    "knee": ("knee_width_m", "epicondyles", "KNEEWIDTH"),
+    "ankle": ("ankle_width_m", "malleoli", "ANKLEWIDTH"),
 }
 
 
@@ -68,6 +71,13 @@ class Value:
 
     number: float
     source: str
+
+
+@dataclass(frozen=True)
+class Mass(Value):
+    """A mass that the plates show, and the standard deviation of its error [kg]."""
+
+    uncertain: float
 
 
 def check_given(subject: GivenSubject) -> None:
@@ -99,10 +109,10 @@ def subject_table(
         lines.append(Line("sex", subject.sex, "as stated; which table of segment masses is used"))
     else:
         todo = "enter the sex, female or male: no file states it; it selects the table of segment masses"
-        lines.append(Line("sex", "female", "", todo, open=True))
+        lines.append(Line("sex", None, "", todo, open=True))
     for joint in choice.widths:
         # No medial marker shows it: the mean of both sides, as Vicon's processing states it [mm].
-        key, ends, example, stated = _WIDTHS[joint]
+        key, ends, stated = _WIDTHS[joint]
         values = [file.description.number(f"PROCESSING:{side}{stated}") for file in c3d for side in "RL"]
         widths = [value for value in values if value is not None and 20.0 < value < 250.0]
         if widths:
@@ -112,7 +122,7 @@ def subject_table(
             todo = (
                 f"enter the distance between the {ends} [m]: no medial marker shows it, and no file states it"
             )
-            lines.append(Line(key, example, "an example", todo, open=True))
+            lines.append(Line(key, None, "", todo, open=True))
     standing = None if case is None else case.trial.static
     if case is not None and standing is not None:
         ankles = seen(middle_path(standing, case.trial.mapping, both("ankle_lateral")))[:, 2]
@@ -150,9 +160,10 @@ def _mass(
     case: Case | None,
     subject: GivenSubject,
 ) -> Line:
-    """The body mass: as stated, by the user or a file; else as two ways to measure it agree on, else left open.
+    """The body mass: as stated, by the user or a file; else what the plates carry, which the user is to confirm.
 
-    Plates alone may be wrong, or miss a part of what carries the subject: a handrail, another plate.
+    Plates may be wrong, or miss a part of what carries the subject: a handrail, another plate. Left open where the
+    ways to measure it do not agree, or nothing shows it.
     """
     if subject.mass_kg is not None:
         return Line("mass_kg", subject.mass_kg, "as stated; with shoes")
@@ -162,18 +173,20 @@ def _mass(
         apart = all(abs(way.number / stated.number - 1.0) > DISAGREE for way in ways)
         todo = f"check the mass: {_listed(ways)}" if ways and apart else ""
         return Line("mass_kg", round(stated.number, 2), f"{stated.source}; with shoes", todo)
-    for way, other in combinations(ways, 2):
-        if abs(way.number / other.number - 1.0) < AGREE:
-            source = f"measured in two ways that agree: {_listed([way, other])}; replace it by a scale's"
-            return Line("mass_kg", round(way.number, 1), source)
-    todo = "enter the body mass with shoes [kg]: no file states it, and "
+    todo = "enter the body mass with shoes [kg]: no file states it, and"
     if not ways:
-        return Line("mass_kg", 70.0, "an example", f"{todo}the plates do not show it", open=True)
-    why = "no two ways to measure it agree" if len(ways) > 1 else "there is one way only to measure it"
-    return Line("mass_kg", round(ways[0].number, 1), "a guess", f"{todo}{why}: {_listed(ways)}", open=True)
+        return Line("mass_kg", None, "", f"{todo} the plates do not show it", open=True)
+    carried, more = ways[0], ways[1:]
+    if any(abs(way.number / carried.number - 1.0) > AGREE for way in more):
+        return Line(
+            "mass_kg", None, "", f"{todo} the ways to measure it do not agree: {_listed(ways)}", open=True
+        )
+    comment = f"{carried.number:.1f} +- {carried.uncertain:.1f}, what the plates carry; weigh the subject"
+    todo = f"confirm the body mass with shoes [kg]: no file states it; {_listed(ways)}"
+    return Line("mass_kg", round(carried.number, 1), comment, todo)
 
 
-def _listed(ways: list[Value]) -> str:
+def _listed(ways: list[Mass]) -> str:
     return ", ".join(f"{way.source} {way.number:.1f} kg" for way in ways)
 
 
@@ -189,7 +202,7 @@ def _stature(c3d: list[C3D], setups: list[ScaleSetup], case: Case | None, subjec
     height = None if case is None else _height(case)
     if height is None:
         todo = "enter the stature [m]: no file states it, and no marker of the head or the shoulders shows it"
-        return Line("stature_m", 1.7, "an example", todo, open=True)
+        return Line("stature_m", None, "", todo, open=True)
     todo = f"enter the stature [m]: no file states it. The value below is a guess: {height.source}"
     return Line("stature_m", round(height.number, 2), "", todo, open=True)
 
@@ -216,14 +229,14 @@ def _stated(
             yield Value(value, setup.path.name)
 
 
-def _measured_masses(files: MotionFiles, case: Case | None) -> Iterator[Value]:
-    """Yield the mass [kg] that the plates show, in every way that the recordings allow.
+def _measured_masses(files: MotionFiles, case: Case | None) -> Iterator[Mass]:
+    """Yield the mass [kg] that the plates show, in every way that the recordings allow, the motion before standing.
 
-    Under the standing subject, if they carry the same all the time. By Newton's second law in the motion: what they
-    give to the center of mass, whose motion the markers show. And without any marker by their mean over whole strides,
-    in which the body rises as much as it falls: from one heel strike of a foot to the next, both seen by its plates,
-    with all contacts measured.
+    Errors of the calibration, `SCALE` of the mass, are in each of them.
     """
+    if case is not None:
+        yield from _over_strides(case)
+        yield from _by_newtons_law(case)
     force, name = np.zeros((0, 3)), ""
     if files.static is not None and files.static.file is not None and files.static.plates:
         name = files.static.path.name
@@ -240,16 +253,27 @@ def _measured_masses(files: MotionFiles, case: Case | None) -> Iterator[Value]:
     weight = np.linalg.norm(force, axis=1)
     if weight.size and weight.std() <= LONGEST_SHIFT * weight.mean():
         mass = float(np.median(weight)) / STANDARD_GRAVITY
-        yield Value(mass, f"by the plates under the standing subject ({name})")
-    if case is None:
+        yield Mass(mass, f"by the plates under the standing subject ({name})", SCALE * mass)
+
+
+def _by_newtons_law(case: Case) -> Iterator[Mass]:
+    """By Newton's second law in the motion: what the plates give to the center of mass, which the markers show."""
+    balance = law(case)
+    measured_s = 0.0 if balance is None else balance.frames.sum() / case.trial.markers.rate
+    if balance is None or measured_s < SHORTEST_CARRIED:
         return
-    balance, time, rate = law(case), case.trial.markers.time, case.trial.markers.rate
-    if balance is not None and balance.frames.sum() >= LEAST_S * rate:
-        due = balance.due[balance.frames][:, 2]
-        vertical = total_force(case, balance.time[balance.frames])[:, 2]
-        yield Value(float(due @ vertical) / float(due @ due), "by Newton's second law in the motion")
+    mass, error = carried_mass(case, balance)
+    yield Mass(mass, "by Newton's second law in the motion", float(np.hypot(SCALE * mass, error)))
+
+
+def _over_strides(case: Case) -> Iterator[Mass]:
+    """By the mean of the plates over whole strides, without any marker: the body rises as much as it falls.
+
+    From one heel strike of a foot to the next, both seen by its plates, with all contacts measured.
+    """
     if not case.trial.forces:
         return
+    time, rate = case.trial.markers.time, case.trial.markers.rate
     strikes = [event for event in force_events(FootLoads.of(case.trial)) if event.kind == "heel_strike"]
     periods = [
         float(period)
@@ -263,11 +287,13 @@ def _measured_masses(files: MotionFiles, case: Case | None) -> Iterator[Value]:
     first, stop = max(true_runs(measured(case.trial)), key=lambda run: run[1] - run[0], default=(0, 0))
     count = int((stop - first) / rate / period)
     if count > 0:
-        grid = time[first] + np.linspace(0.0, count * period, max(2, round(count * period * 10.0 * rate)))
+        duration = count * period
+        grid = time[first] + np.linspace(0.0, duration, max(2, round(duration * 10.0 * rate)))
         impulse = float(np.trapezoid(total_force(case, grid)[:, 2], grid))
         strides = "stride" if count == 1 else "strides"
-        mass = impulse / (count * period * STANDARD_GRAVITY)
-        yield Value(mass, f"by the mean of the plates over {count} {strides}")
+        mass = impulse / (duration * STANDARD_GRAVITY)
+        error = mass * float(np.hypot(SCALE, UNLIKE_STRIDES / (duration * STANDARD_GRAVITY)))
+        yield Mass(mass, f"by the mean of the plates over {count} {strides}", error)
 
 
 def _height(case: Case) -> Value | None:

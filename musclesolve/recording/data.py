@@ -64,6 +64,7 @@ class Markers(FromFile):
         sources: further files that it was put together from.
         repeated: name -> where in the file, of names that stand twice there: their positions are NaN.
         row_warning: see Table.
+        diameter: of the markers [m], as the file states it; None where it does not.
     """
 
     time: Array
@@ -74,6 +75,7 @@ class Markers(FromFile):
     sources: tuple[Path, ...] = ()
     repeated: Mapping[str, str] = field(default_factory=dict)
     row_warning: str = ""
+    diameter: float | None = None
 
     def __contains__(self, name: object) -> bool:
         return name in self.names
@@ -252,6 +254,10 @@ class SubjectBody:
         )
 
 
+MARKER_DIAMETER = 0.014
+"""Of markers of which neither the trial file nor a C3D file states it: the usual size in gait analysis [m]."""
+
+
 @dataclass(frozen=True)
 class Subject:
     """The subject: mass with shoes [kg], stature [m], leg length [m] from ASIS to medial malleolus if it was measured.
@@ -270,7 +276,7 @@ class Subject:
     shoe_mass: float = 0.0
     knee_width: float | None = None
     ankle_width: float | None = None
-    marker_diameter: float = 0.014
+    marker_diameter: float = MARKER_DIAMETER
     segments: Mapping[str, SegmentValues] = field(default_factory=dict)
     age: float | None = None
     body: SubjectBody | None = None

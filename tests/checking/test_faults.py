@@ -28,7 +28,7 @@ PLACES = {
     "leap": {"R.Knee"},
     "ghost": {"R.Heel"},
     "two_labels_on_one_marker": {"L.MT5", "L.Toe"},
-    "knee_marker_20mm_inward": {"R.Knee", "R.MKnee", "L.Knee", "L.MKnee"},
+    "knee_marker_20mm_inward": {"R.Knee", "R.MKnee"},
 }
 PLATES = {
     "contact_not_measured": "left",

@@ -16,7 +16,7 @@ name = "s1"                     # the folder
 # only to measure it
 # mass_kg = 82.8                        # a guess
 # TODO: enter the sex
-# sex = "female"
+# sex =
 # TODO: check the name
 shoe_mass_kg = 0.3
 
@@ -40,7 +40,7 @@ def test_what_a_draft_leaves_open_is_listed(document):
     opens = [(each.table, each.key, each.value) for each in document.opens]
     assert opens == [
         ("subject", "mass_kg", 82.8),
-        ("subject", "sex", "female"),
+        ("subject", "sex", None),
         ("subject", "shoe_mass_kg", None),
         ("emg", None, None),
     ]
@@ -56,6 +56,8 @@ def test_a_stated_value_replaces_the_suggestion_and_all_else_stays(document):
     )
     assert document.text == expected == document.path.read_text(encoding="utf-8")
     assert document.value("subject", "mass_kg") == 80.0
+    document.state(("subject", "sex"), "male")
+    assert "# sex" not in document.text and document.value("subject", "sex") == "male"
     document.state(("subject", "mass_kg"), None)
     assert document.value("subject", "mass_kg") is None
     assert "# by its contacts" in document.text and "# the folder" in document.text

@@ -33,7 +33,7 @@ def test_all_but_stature_and_sex_is_found(folder: Path) -> None:
     assert table(draft, "laboratory") == {"forward": "+x", "up": "+y"}
     feet = [table(draft, "force", k)["side"] for k in range(2)]
     assert feet == ["r", "l"]
-    assert len(draft.trials[0].todos) == 4  # stature, sex, shoes, side of the EMG
+    assert len(draft.trials[0].todos) == 5  # the mass to confirm, stature, sex, shoes, side of the EMG
 
 
 def moments(trial: Trial) -> tuple[np.ndarray, np.ndarray]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import tomllib
 from dataclasses import replace
 from pathlib import Path
@@ -47,9 +48,9 @@ def test_what_is_left_open_is_named_by_check(tmp_path: Path) -> None:
 
 def test_open_lines_are_right_when_their_sign_is_taken_away(tmp_path: Path) -> None:
     path = drafted(recordings(tmp_path, marker_set="gait2392"), name="S01")
-    opened = [line.removeprefix("# ") if line.startswith(("# stature_m", "# sex")) else line
-              for line in path.read_text(encoding="utf-8").splitlines()]  # fmt: skip
-    path.write_text("\n".join(opened), encoding="utf-8")
+    text = path.read_text(encoding="utf-8").replace("# stature_m = ", "stature_m = ")
+    assert "\n# sex =\n" in text
+    path.write_text(text.replace("# sex =", 'sex = "female"'), encoding="utf-8")
     subject = tomllib.loads(path.read_text(encoding="utf-8"))["subject"]
     assert subject["stature_m"] == pytest.approx(stated_subject().stature_m, abs=0.1)
     assert check(path).ok
@@ -85,19 +86,31 @@ def shortened(folder: Path, end_s: float) -> None:
     )
 
 
-@pytest.mark.parametrize(("newtons", "agree"), [(None, False), (600.0, False), (700.0, True)])
-def test_a_mass_by_the_plates_is_written_where_two_ways_to_measure_it_agree(
-    newtons: float | None, agree: bool, tmp_path: Path
+@pytest.mark.parametrize(("newtons", "written"), [(None, True), (600.0, False), (700.0, True)])
+def test_what_the_plates_carry_is_the_mass_unless_they_carry_another_one_standing(
+    newtons: float | None, written: bool, tmp_path: Path
 ) -> None:
     shortened(recordings(tmp_path), 1.0)
     if newtons is not None:
         standing_forces(tmp_path / "static_grf.mot", newtons)
     draft = draft_folder(tmp_path)
-    assert ("mass_kg" in table(draft, "subject")) == agree
-    asked = [todo for todo in draft.trials[0].todos if "body mass" in todo]
-    assert len(asked) == (not agree)
-    assert all("Newton's second law in the motion 70." in todo for todo in asked)
-    assert not asked or newtons is None or "61.2 kg" in asked[0]
+    (asked,) = (todo for todo in draft.trials[0].todos if "body mass" in todo)
+    assert "Newton's second law in the motion 70." in asked
+    assert asked.startswith("confirm" if written else "enter")
+    assert newtons is None or f"{newtons / 9.80665:.1f} kg" in asked
+    if written:
+        assert table(draft, "subject")["mass_kg"] == pytest.approx(stated_subject().mass_kg, rel=0.01)
+        assert re.search(r"# 70\.\d \+- (0\.[89]|1\.\d), what the plates carry", draft.trials[0].text)
+    else:
+        assert "mass_kg" not in table(draft, "subject") and "\n# mass_kg =\n" in draft.trials[0].text
+
+
+def test_a_mass_that_nothing_shows_is_left_open_without_a_number_and_refused(tmp_path: Path) -> None:
+    (recordings(tmp_path) / "forces.mot").unlink()
+    path = drafted(tmp_path, name="S01")
+    assert "\n# mass_kg =\n" in path.read_text(encoding="utf-8")
+    missing = [each for each in check(path).findings if each.code == "trial_file"]
+    assert sum("mass_kg" in each.what for each in missing) == 1
 
 
 def test_what_no_medial_marker_shows_is_asked_for_by_init_and_check_alike(tmp_path: Path) -> None:

@@ -344,7 +344,10 @@ def test_warnings_stand_before_the_legs(stride):
     said = summary(warned)
     assert said.index("sources differ") < said.index("right leg")
     found = [each["what"] for each in run_document(warned)["judgement"]["findings"]]
-    assert found[:2] == ["this result holds no findings: its recording or model was not examined", "sources differ"]
+    assert found[:2] == [
+        "this result holds no findings: its recording or model was not examined",
+        "sources differ",
+    ]
     assert any("sources differ" in text for text in top.headline(Facts(warned)).findings)
 
 

@@ -25,7 +25,7 @@ def completed_by_hand(folder: Path) -> Path:
     (path,) = write_drafts(draft_folder(folder))
     lines = path.read_text(encoding="utf-8").splitlines()
     for key, value in BY_HAND.items():
-        (at,) = [k for k, line in enumerate(lines) if line.startswith(f"# {key} = ")]
+        (at,) = [k for k, line in enumerate(lines) if line.startswith((f"# {key} =", f"{key} ="))]
         lines[at] = f'{key} = "{value}"' if isinstance(value, str) else f"{key} = {value}"
     path.write_text("\n".join(lines), encoding="utf-8")
     return path

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from musclesolve.checking.case import Case
-from musclesolve.checking.forces.newtons_law import law, total_force
+from musclesolve.checking.forces.newtons_law import carried_mass, law
 from musclesolve.checking.repair import replace_fields
 from musclesolve.checking.stages import Stage, asked_at
 from musclesolve.recording.data import SIDE_NAMES
@@ -32,9 +32,7 @@ def body_mass(case: Case) -> Iterator[Finding]:
     if not stated > 0.0:
         return
     if required is not None:
-        due = required.due[required.frames][:, 2]
-        force = total_force(case, required.time[required.frames])[:, 2]
-        fitting = float(due @ force) / float(due @ due)
+        fitting, _ = carried_mass(case, required)
         off = fitting / stated - 1.0
         if abs(off) >= MASS and fitting > 0.0:
             amount = "too much" if off > 0 else "too little"

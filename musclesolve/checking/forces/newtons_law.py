@@ -39,6 +39,8 @@ from musclesolve.results.finding import Finding, Where, finding
 SHORTEST = 0.25
 # The hip centers lie about so far below the middle of ASIS and PSIS [m]; for the center of mass this is good enough.
 HIP_DROP = 0.08
+# Correlation time of what errors of the markers leave of the balance of forces [s].
+CORRELATION = 0.08
 
 
 @dataclass(frozen=True)
@@ -74,6 +76,18 @@ def _law(trial: Trial, whole_range: bool) -> Law | None:
     faced = facing(trial)
     ahead, _ = headings(time, center, np.tile([1.0, 0.0, 0.0], (time.size, 1)) if faced is None else faced)
     return Law(time, due, frames, ahead)
+
+
+def carried_mass(case: Case, required: Law) -> tuple[float, float]:
+    """Return the mass that the plates carry and accelerate [kg], and the standard deviation of its error [kg].
+
+    By least squares of F_z = m (a_z + g); what it leaves unexplained counts once in twice its correlation time.
+    """
+    due = required.due[required.frames][:, 2]
+    force = total_force(case, required.time[required.frames])[:, 2]
+    mass = float(due @ force) / float(due @ due)
+    rest = float(np.linalg.norm(force - mass * due) / np.linalg.norm(due))
+    return mass, rest * np.sqrt(2.0 * CORRELATION * case.trial.markers.rate / len(due))
 
 
 def along_way(required: Law, horizontal: Array) -> Array:

@@ -34,6 +34,7 @@ import numpy as np
 from musclesolve._util.arrays import Array, Mask, true_runs
 from musclesolve.checking.case import Case, on_plate
 from musclesolve.checking.forces.center_of_pressure_check import Passage, passages
+from musclesolve.checking.forces.newtons_law import CORRELATION, carried_mass, law
 from musclesolve.checking.repair import change_plate
 from musclesolve.constants import STANDARD_GRAVITY
 from musclesolve.dynamics.inverse.newton_euler import angular_momentum_rate, segment_motion
@@ -61,6 +62,8 @@ CARRIED, ALOFT, SHORTEST = 0.2, 0.05, 0.4
 # What is reported: a displacement [m], a scale; and the logarithm of how much likelier it is than what is usual: of one
 # plate, where sound recordings come to 3.1, and of all plates alike, where a trunk unlike the table comes to 5.
 DISPLACED, MISSCALED, ALONE, TOGETHER = 0.012, 0.06, 4.5, 8.0
+# A body mass as it is stated may be off by this share: clothes, shoes, another day, a scale.
+STATED = 0.03
 # Standard deviation of an error that was found: any size, while others are looked for; of a factor of free moments.
 FOUND, FOUND_FACTOR = 0.2, 2.0
 # The free moment reverses sign or does not: natural deviation of its factor, evidence of the one over the other as a
@@ -257,19 +260,63 @@ def plates_out_of_balance(case: Case, recorded: Mechanics) -> Iterator[Finding]:
     for _ in range(len(judged) + 1):
         names = [f"{what} {k}" for k in judged for what in ("place", "scale")]
         names += ["place"] if len(judged) == len(trial.forces) > 1 else []
-        fits = {name: sample.fit(name) for name in names if sample.terms[name].prior.max() < FOUND}
-        fits = {
-            name: fit
-            for name, fit in fits.items()
-            if fit.evidence > (TOGETHER if name == "place" else ALONE)
-            and float(np.linalg.norm(fit.size)) > (DISPLACED if name.startswith("place") else MISSCALED)
-        }
+        fits = _accusations(sample, names)
         if not fits:
             break
-        name = max(fits, key=lambda key: fits[key].evidence)
-        yield from _displaced_or_misscaled(trial, name, fits[name])
+        name = _likeliest(fits)
+        if name.startswith("scale") and (other := _other_mass(case, sample, names, name)) is not None:
+            if not case.found("mass"):
+                plate, share = (
+                    trial.forces[int(name.split()[1])],
+                    1.0 / (1.0 + float(fits[name].size[0])) - 1.0,
+                )
+                values = {
+                    "side": SIDE_NAMES[plate.side],
+                    "share": abs(share),
+                    "amount": "little" if share < 0.0 else "much",
+                    "given": trial.subject.mass,
+                    "other": other,
+                    "limit": MISSCALED,
+                }
+                yield finding("mass.or_plate", "warning", values, case.key("subject", "mass_kg"))
+        else:
+            yield from _displaced_or_misscaled(trial, name, fits[name])
         sample = sample.freed(name, FOUND)
     yield from _reversed_moments(trial, sample, judged)
+
+
+def _accusations(sample: Observed, names: list[str]) -> dict[str, Estimate]:
+    """Return the errors of plates that are likelier and larger than sound plates have."""
+    fits = {name: sample.fit(name) for name in names if sample.terms[name].prior.max() < FOUND}
+    return {
+        name: fit
+        for name, fit in fits.items()
+        if fit.evidence > (TOGETHER if name == "place" else ALONE)
+        and float(np.linalg.norm(fit.size)) > (DISPLACED if name.startswith("place") else MISSCALED)
+    }
+
+
+def _likeliest(fits: dict[str, Estimate]) -> str:
+    return max(fits, key=lambda key: fits[key].evidence)
+
+
+def _other_mass(case: Case, sample: Observed, names: list[str], name: str) -> float | None:
+    """Return a mass, as likely as the one stated, with which the scale of a plate is no fault [kg], None without one.
+
+    The balance compares what each plate carries with the stated mass. Where one carries too little and the other too
+    much, the mass decides which of them is accused. The stated one may be off by `STATED`; where plates and mass do not
+    fit it may be the one that the plates carry. A greater mass needs more of all that the plates carry together.
+    """
+    scales, stated = [each for each in names if each.startswith("scale")], case.trial.subject.mass
+    masses = [stated * (1.0 - STATED), stated * (1.0 + STATED)]
+    if case.found("mass") and (required := law(case)) is not None:
+        masses.append(carried_mass(case, required)[0])
+    (change,) = sample.terms["mass"].effect.T
+    for mass in masses:
+        fits = _accusations(replace(sample, values=sample.values + (mass / stated - 1.0) * change), scales)
+        if not fits or _likeliest(fits) != name:
+            return mass
+    return None
 
 
 def _displaced_or_misscaled(trial: Trial, name: str, fit: Estimate) -> Iterator[Finding]:
@@ -352,10 +399,6 @@ def _turn(trial: Trial, plate: PlateForce) -> float | None:
             early, late = (moment[int(a * count) : int(b * count)].mean() for a, b in (EARLY, LATE))
             turns.append(float(late - early) / (weight * trial.subject.stature))
     return float(np.mean(turns)) if turns else None
-
-
-# Correlation time of what is left of the residual [s].
-CORRELATION = 0.08
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ from typing import Any
 from nicegui import ui
 
 from musclesolve.desk.desk import Desk
-from musclesolve.desk.fields import is_example, title_of
+from musclesolve.desk.fields import title_of
 from musclesolve.desk.trial_document import Open
 from musclesolve.desk.view import Focus, State, Step, View
 from musclesolve.results.finding import SEVERITIES, Finding, Where
@@ -127,7 +127,7 @@ class Check:
                     )
                     ui.label(name).classes("ms-what")
                     ui.label(f"{each.why[0].upper()}{each.why[1:]}").classes("ms-remedy")
-                    if each.value is not None and each.key and not is_example(each):
+                    if each.value is not None and each.key:
                         ui.label(f"Suggested: {each.value}").classes("ms-suggested")
                 with ui.row().classes("ms-turn-small"):
                     self._show_button(target(where_of(each), self._steps), name)

@@ -36,6 +36,8 @@ _INCHES = {"in": 0.0254, "inch": 0.0254, "inches": 0.0254, "ft": 0.3048, "feet":
 _DEFAULT_UNIT = "mm"
 # Points that the modelling part of capture software stores among the markers: angles, moments, and so on.
 _COMPUTED = ("ANGLES", "FORCES", "MOMENTS", "POWERS", "SCALARS", "REACTIONS")
+# Markers are of such diameters [m]; another number is in another unit, or not filled in.
+DIAMETERS = (0.002, 0.05)
 CHUNK = 4 << 20
 """Bytes of a file that are looked at together."""
 # What capture software calls them.
@@ -159,7 +161,18 @@ class C3D:
         position *= self.metres
         blanked(position, names, repeated)
         notes = (*self.notes, *repeated_notes("marker", repeated, self.path))
-        return Markers(self.time, names, position, self.path, notes, repeated=repeated)
+        return Markers(
+            self.time, names, position, self.path, notes, repeated=repeated, diameter=self.marker_diameter
+        )
+
+    @property
+    def marker_diameter(self) -> float | None:
+        """The diameter of the markers [m] that capture software states, in mm; None where it does not."""
+        for group in ("PROCESSING", "SUBJECTS", "SUBJECT"):
+            number = self.description.number(f"{group}:MARKERDIAMETER")
+            if number is not None and DIAMETERS[0] <= 0.001 * number <= DIAMETERS[1]:
+                return 0.001 * number
+        return None
 
     def analog(self, channels: list[int]) -> Array:
         """Return analog channels by their place, as they are calibrated in the file, (F x s, len(channels)).

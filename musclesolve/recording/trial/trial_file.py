@@ -59,6 +59,8 @@ from musclesolve.recording.trial.settings import (
 )
 
 FEWEST_FRAMES = 10
+SAME_DIAMETER = 0.0005
+"""Diameters of markers that are stated twice differ by less [m]."""
 
 
 def read_trial(path: str | Path) -> Trial | ModelTrial:
@@ -205,6 +207,32 @@ def filled_trial(trial: Trial, content: dict[str, Any]) -> Trial:
     return fill_trial(trial, content["gaps"]["spline_s"], content["gaps"]["rigid_s"])
 
 
+def with_marker_diameter(
+    document: Document, subject: Subject, marker_mapping: MarkerMapping
+) -> tuple[Subject, list[str]]:
+    """Return the subject with the diameter of the markers: as the trial file states it, else as a C3D file, and notes.
+
+    A note where they differ, or where the diameter of a C3D file is not the usual one.
+    """
+    recordings = (marker_mapping.static, marker_mapping.walk)
+    named = next(
+        ((m.diameter, m.path.name) for m in recordings if m is not None and m.diameter is not None), None
+    )
+    if named is None:
+        return subject, []
+    found, name = named
+    given = document.content.get("subject")
+    if isinstance(given, dict) and "marker_diameter_m" in given:
+        apart = abs(found - subject.marker_diameter) > SAME_DIAMETER
+        note = (
+            f"The diameter of the markers is {1000 * subject.marker_diameter:g} mm as the trial file states it; "
+            f"{name} states {1000 * found:g} mm."
+        )
+        return subject, [note] if apart else []
+    note = f"The diameter of the markers is {1000 * found:g} mm, as {name} states it."
+    return replace(subject, marker_diameter=found), [note]
+
+
 def assembled(
     document: Document,
     content: dict[str, Any],
@@ -216,6 +244,7 @@ def assembled(
     time_range: tuple[float, float],
 ) -> Trial:
     """Return the trial made of its parts, not checked yet."""
+    subject, diameter_notes = with_marker_diameter(document, subject, marker_mapping)
     walk, static = marker_mapping.walk, marker_mapping.static
     marker_set, database = content["markers"]["set"], content["muscles"]["database"]
     hip = content["joint_centers"]["hip"]
@@ -257,7 +286,7 @@ def assembled(
         files=files,
         movement=content["time"]["movement"],
         cycles=stated_cycles(content["time"]),
-        notes=(*subject_notes(subject), *marker_mapping.notes, *_notes(content, forces)),
+        notes=(*subject_notes(subject), *diameter_notes, *marker_mapping.notes, *_notes(content, forces)),
     )
 
 

@@ -50,6 +50,45 @@ def test_walks_with_an_instrumented_knee_have_their_known_faults_alone(
     assert set(check(path).codes) == {"mass", *(["marker_slipped"] if walk == "ss1" else [])}
 
 
+def with_mass(trial: Path, folder: Path, factor: float, plate: float = 1.0) -> Path:
+    """A copy of a trial with the mass in its file times a factor, and what the right plate shows times another."""
+    copy = open_copy(trial)
+    copy.set_key("subject", "mass_kg", f"{factor * copy.content['subject']['mass_kg']:.3f}")
+    for index in copy.plates("r"):
+        for role in ("force", "moment"):
+            copy.set_plate(index, role, plate * copy.plate(index, role))
+    return write_copy(copy, folder)
+
+
+@pytest.mark.parametrize("off", [0.03, -0.03, 0.06, -0.06, 0.11, -0.11])
+def test_a_wrong_mass_accuses_no_plate(off: float, recorded_walk_trial: Trial, tmp_path: Path) -> None:
+    knees = recorded_walk_trial.files["markers"].parents[1] / "instrumented_knee"
+    # The plates carry 83 kg in the walks with the instrumented knee, where the file states 75.
+    walks = {recorded_walk_trial.path: 1.0} | {knees / f"walk_{n}.toml": 83.0 / 75.0 for n in ("ss1", "ss9")}
+    for number, (walk, carried) in enumerate(walks.items()):
+        report = check(with_mass(walk, tmp_path / str(number), carried * (1.0 + off)))
+        assert "plate_scale" not in report.codes, (walk, str(report))
+        assert ("mass" in report.codes) or abs(off) < 0.11, walk
+
+
+@pytest.mark.parametrize("off", [-0.03, 0.0, 0.06, 0.11])
+def test_a_plate_that_shows_too_little_is_accused_whatever_the_mass_is(
+    off: float, recorded_walk_trial: Trial, tmp_path: Path
+) -> None:
+    report = check(with_mass(recorded_walk_trial.path, tmp_path, 1.0 + off, plate=0.9))
+    (accused,) = (finding for finding in report.findings if finding.code == "plate_scale")
+    assert accused.where.plate == "right" and "too little" in accused.what
+
+
+@pytest.mark.parametrize(("off", "plate"), [(-0.11, 0.9), (0.06, 1.1)])
+def test_where_the_mass_decides_which_plate_is_wrong_none_is_accused(
+    off: float, plate: float, recorded_walk_trial: Trial, tmp_path: Path
+) -> None:
+    """With so little mass the left plate would show too much; with so much of it the left one too little."""
+    report = check(with_mass(recorded_walk_trial.path, tmp_path, 1.0 + off, plate))
+    assert "mass" in report.codes and "plate_scale" not in report.codes, str(report)
+
+
 def moved_back(copy: Copy, found: Finding) -> None:
     forward, left = re.search(r"\((\S+) mm forward.*?(\S+) mm to the left", found.what).groups()
     (plate,) = copy.plates(found.where.plate[0])

@@ -336,13 +336,16 @@ def test_check_looks_at_every_trial(few):
 
 def test_tables_of_a_check_say_a_finding_once_with_its_trials(few, tmp_path):
     report = Report(tmp_path / "trial.toml", (Finding("mass", "warning", "83 kg", "weigh the subject"),))
-    assert StudyCheck(few, {"a": Report(few, ())}, {}, ()).verdict == "all 1 trials can be computed: 1 usable: certified and plausible"
+    assert StudyCheck(few, {"a": Report(few, ())}, {}, ()).verdict.startswith(
+        "all 1 trials can be computed: 1 "
+    )
     found = StudyCheck(few, {"a": report, "b": report, "c": Report(few, ())}, {"d": "no such file"}, ())
     counts, errors, warnings = tables(found)
     assert [list(column.cells) for column in counts.columns] == [
         ["d", "a", "b"],
         ["1", "0", "0"],
         ["", "1", "1"],
+        ["Not usable", "Usable with care", "Usable with care"],
     ]
     assert list(errors.columns[1].cells) == ["d"] and list(warnings.columns[1].cells) == ["a, b"]
     assert found.verdict.startswith("1 of 4 trials has an error")
