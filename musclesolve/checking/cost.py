@@ -23,6 +23,8 @@ from musclesolve.results.finding import Cost, Finding
 
 SMALLEST = 0.5
 """Costs below this are not worth a word [N m]."""
+LEFT_OUT = ("plate_instant",)
+"""What these find is left out of the analysis, and costs nothing but these frames."""
 SERIOUS = 0.2
 """A fault that changes no moment by so much is no error but a warning [N m/kg]: a tenth of the peak moment of the ankle
 in walking. Two programs differ by up to 0.14 on the moments of one recording."""
@@ -50,7 +52,7 @@ def with_costs(case: Case) -> tuple[Finding, ...]:
                 repaired.what,
                 repaired.where,
             )
-            if not alike or finding.severity == "note":
+            if not alike or finding.severity == "note" or finding.code in LEFT_OUT:
                 continue
             cost = _cost(before.trial, moments_of(before), moments_of(after))
             if cost is not None and cost.size < SERIOUS * case.trial.subject.mass:

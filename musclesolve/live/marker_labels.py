@@ -17,7 +17,7 @@ little against them; else it is taken as hidden. It is taken again once it has b
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -108,7 +108,9 @@ class MarkerFault:
             "reach": REACH,
         }
         where = Where(markers=self.markers, times=((self.first, self.last),))
-        return finding(CASES[self.kind], severity, values, where)
+        found = finding(CASES[self.kind], severity, values, where)
+        mended = counted and self.kind == "exchanged" and not self.lost
+        return replace(found, what=f"{found.what}; exchanged back in these results") if mended else found
 
 
 @dataclass(frozen=True, eq=False)

@@ -270,7 +270,7 @@ def instants_of(trial: Trial, plate: PlateForce) -> tuple[str, str]:
     what = (
         f"the force on the {SIDE_NAMES[plate.side]} foot {worst.fault} at {worst.time:.4g} s, under "
         f"{worst.vertical:.0f} N{more} (expected: what can be of the foot, in every sample): so near to it, "
-        f"{seconds:.2f} s in all, it counts as not measured, and this leg is not analysed"
+        f"{seconds:.2f} s in all, it counts as not measured, and these frames of the leg are not analysed"
     )
     remedy = _remedy(worst.vertical, weight)
     return what, remedy
