@@ -12,7 +12,6 @@ from dataclasses import replace
 import numpy as np
 
 from musclesolve._util.arrays import Array, Mask
-from musclesolve._util.sides import side_of
 from musclesolve.checking.case import stretches
 from musclesolve.checking.cost import SERIOUS
 from musclesolve.checking.files.body_mass_and_subject import FAR_MASS, MASS
@@ -30,7 +29,7 @@ from musclesolve.checking.model.model_case import (
     covariance,
     wrench_cost,
 )
-from musclesolve.opensim.external_loads import ExternalLoad
+from musclesolve.opensim.external_loads import ExternalLoad, side_in
 from musclesolve.opensim.inverse_dynamics import InverseDynamics
 from musclesolve.pipeline.opensim.load_dynamics import MISSING, LoadDynamics
 from musclesolve.results.finding import Finding, Severity, Where, finding
@@ -158,7 +157,7 @@ def balance_of_loads(case: ModelCase) -> Iterator[Finding]:
         if standing.sum() / case.fixed.rate >= UNMEASURED_S:
             values = {"foot": foot, "count": int(standing.sum()), "frames": len(time), "limit": MISSING}
             place = Where(where_loads(case).file, times=stretches(standing, time))
-            yield finding("contact_without_force.model", "warning", values, place, side=side_of(foot))
+            yield finding("contact_without_force.model", "warning", values, place, side=side_in(foot) or "")
     kept, limit, residual = dynamics.balanced, dynamics.balance_limit, dynamics.root_residual
     if kept is None or limit is None or residual is None:
         return

@@ -10,7 +10,7 @@ from musclesolve._util.arrays import true_runs
 from musclesolve.checking.model.load_repairs import contacts_on, on_bodies
 from musclesolve.checking.model.load_units_and_axes import BELOW, where_loads
 from musclesolve.checking.model.model_case import ModelCase
-from musclesolve.opensim.external_loads import ExternalLoad
+from musclesolve.opensim.external_loads import ExternalLoad, side_in
 from musclesolve.results.finding import Cost, Finding, Where, finding
 
 NEARER = 0.5
@@ -69,7 +69,10 @@ def bodies_of_loads(case: ModelCase) -> Iterator[Finding]:
             "foot": " and ".join(dict.fromkeys(body for *_, body in near)),
             "far": min(nearest),
         }
-        yield finding("load_body", "error", values, where_loads(case), repair, cost=case.cost(repair))
+        sides = {side_in(body) or "" for *_, body in near}
+        side = sides.pop() if len(sides) == 1 else ""
+        cost = case.cost(repair)
+        yield finding("load_body", "error", values, where_loads(case), repair, cost=cost, side=side)
 
 
 def feet_of_loads(case: ModelCase) -> Iterator[Finding]:
