@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -162,8 +163,8 @@ def _mass(
 ) -> Line:
     """The body mass: as stated, by the user or a file; else what the plates carry, which the user is to confirm.
 
-    Plates may be wrong, or miss a part of what carries the subject: a handrail, another plate. Left open where the
-    ways to measure it do not agree, or nothing shows it.
+    Plates may be wrong, or miss a part of what carries the subject: a handrail, another plate. Left open where no two
+    of several ways to measure it agree, or nothing shows it.
     """
     if subject.mass_kg is not None:
         return Line("mass_kg", subject.mass_kg, "as stated; with shoes")
@@ -176,8 +177,9 @@ def _mass(
     todo = "enter the body mass with shoes [kg]: no file states it, and"
     if not ways:
         return Line("mass_kg", None, "", f"{todo} the plates do not show it", open=True)
-    carried, more = ways[0], ways[1:]
-    if any(abs(way.number / carried.number - 1.0) > AGREE for way in more):
+    agreeing = (way for way, other in combinations(ways, 2) if abs(way.number / other.number - 1.0) < AGREE)
+    carried = next(agreeing, ways[0] if len(ways) == 1 else None)
+    if carried is None:
         return Line(
             "mass_kg", None, "", f"{todo} the ways to measure it do not agree: {_listed(ways)}", open=True
         )

@@ -10,7 +10,6 @@ import numpy as np
 
 from musclesolve.checking.case import Case
 from musclesolve.checking.forces.newtons_law import carried_mass, law
-from musclesolve.checking.repair import replace_fields
 from musclesolve.checking.stages import Stage, asked_at
 from musclesolve.recording.data import SIDE_NAMES
 from musclesolve.recording.plates.foot_contacts import support_shares
@@ -37,8 +36,7 @@ def body_mass(case: Case) -> Iterator[Finding]:
         if abs(off) >= MASS and fitting > 0.0:
             amount = "too much" if off > 0 else "too little"
             values = {"fitting": fitting, "given": stated, "off": off, "limit": MASS, "amount": amount}
-            repair = replace_fields(subject=replace(case.trial.subject, mass=fitting))
-            yield finding("mass", "error" if abs(off) > FAR_MASS else "warning", values, place, repair)
+            yield finding("mass", "error" if abs(off) > FAR_MASS else "warning", values, place)
         return
     # What the plate of each foot bears while it carries the body alone, over what the body weighs.
     for side, shares in support_shares(case.trial).items():
