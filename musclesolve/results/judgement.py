@@ -221,8 +221,7 @@ def _judge(facts: Facts) -> Judgement:
     verdict = IN_PART if worst == NOT_USABLE and found - {NOT_USABLE, NOT_PLAUSIBLE} else worst
     why = [*_counted(ordered), certified(facts)]
     if any(verdict != NOT_USABLE for verdict in legs.values()):
-        said = _compared(judged)
-        why.append(f"{said[0].upper()}{said[1:].rstrip('.')}.")
+        why.append(_compared(judged))
     return Judgement(ordered, legs, verdict, tuple(why))
 
 
@@ -269,15 +268,11 @@ def _of_plausibility(judged: Plausibility, side: str, known: Collection[str]) ->
 
     known: codes of the findings on the trial; a criterion of the same name says the same again.
     """
-    found = []
+    found, is_outside = [], judged.verdict_of(side) == IMPLAUSIBLE
     for each in (*judged.failed, *judged.at_edge):
         if each.side in ("", side) and each.criterion not in known:
             values = {"sentence": each.sentence, "remedy": judged.remedy(each)}
-            code = (
-                "implausible"
-                if judged.verdict_of(side) == IMPLAUSIBLE and each.passed is False
-                else "at_edge"
-            )
+            code = "implausible" if is_outside and each.passed is False else "at_edge"
             found.append(finding(code, "warning", values, side=each.side))
     return found
 
@@ -307,7 +302,7 @@ def certified(facts: Facts) -> str:
 def _compared(judged: Plausibility) -> str:
     """Where the contact forces are beside what implants measured."""
     if judged.verdict == IMPLAUSIBLE:
-        return judged.use
+        return f"{judged.use[0].upper()}{judged.use[1:]}."
     if judged.verdict == AT_EDGE:
         unknown = f" Peaks are not compared: {judged.why_not_known}." if judged.why_not_known else ""
         return f"The result lies at the edge of what is plausible.{unknown}"

@@ -212,6 +212,19 @@ def _best_shift(trial: Trial, required: Law, ahead: bool) -> float | None:
     return float(shifts[best] + fine * STEP)
 
 
+def shift_values(shift: float, limit: float) -> dict[str, object]:
+    """What the texts of a time offset are filled with: by how much [s] something is late, and the limit [s]."""
+    late = shift > 0.0
+    return {
+        "shift": shift,
+        "size": abs(shift),
+        "late": "late" if late else "early",
+        "limit": limit,
+        "add": "subtract" if late else "add",
+        "to": "from" if late else "to",
+    }
+
+
 # Axes that are wrong hide a shift: it is looked for again.
 @asked_at(Stage.SYNCHRONY, Stage.SYNCHRONY_IN_RIGHT_AXES)
 def synchrony(case: Case) -> Iterator[Finding]:
@@ -219,15 +232,7 @@ def synchrony(case: Case) -> Iterator[Finding]:
     shift, plates = time_offset(case), case.trial.forces
     if shift is None or abs(shift) < SMALLEST:
         return
-    late = shift > 0.0
-    values = {
-        "shift": shift,
-        "size": abs(shift),
-        "late": "late" if late else "early",
-        "limit": SMALLEST,
-        "add": "subtract" if late else "add",
-        "to": "from" if late else "to",
-    }
+    values = shift_values(shift, SMALLEST)
     repair = in_order(*(change_plate(index, time=plate.time - shift) for index, plate in enumerate(plates)))
     yield finding(
         "time_offset", "error" if abs(shift) >= SERIOUS else "warning", values, Where(plates[0].path), repair

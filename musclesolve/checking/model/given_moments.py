@@ -16,7 +16,7 @@ import numpy as np
 
 from musclesolve._util.arrays import Array, Mask, at_times
 from musclesolve._util.message_text import few
-from musclesolve.checking.forces.newtons_law import FARTHEST, SERIOUS, SMALLEST
+from musclesolve.checking.forces.newtons_law import FARTHEST, SERIOUS, SMALLEST, shift_values
 from musclesolve.checking.model.load_balance import PASSES
 from musclesolve.checking.model.load_time import CLEAR, CYCLE, STEP
 from musclesolve.checking.model.load_units_and_axes import NEAR, OTHER_UNIT
@@ -306,23 +306,18 @@ def shift_of_moments(case: MomentCase) -> Iterator[Finding]:
     limit = SMALLEST if np.ptp(time) >= CYCLE else SERIOUS
     if abs(shift) < max(limit, CLEAR * error):
         return
-    late = shift > 0.0
-    values = {
-        "shift": shift,
-        "size": abs(shift),
-        "late": "late" if late else "early",
-        "error": error,
-        "limit": limit,
-        "add": "subtract" if late else "add",
-        "to": "from" if late else "to",
-    }
 
     def repair(table: Table) -> Table:
         return replace(table, time=table.time - shift)
 
     severity: Severity = "error" if abs(shift) >= SERIOUS else "warning"
     yield finding(
-        "time_offset.moments", severity, values, where_moments(case), repair, cost=case.cost(repair)
+        "time_offset.moments",
+        severity,
+        shift_values(shift, limit) | {"error": error},
+        where_moments(case),
+        repair,
+        cost=case.cost(repair),
     )
 
 

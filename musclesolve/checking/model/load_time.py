@@ -16,7 +16,7 @@ from typing import cast
 import numpy as np
 
 from musclesolve._util.arrays import Array
-from musclesolve.checking.forces.newtons_law import FARTHEST, SERIOUS, SMALLEST
+from musclesolve.checking.forces.newtons_law import FARTHEST, SERIOUS, SMALLEST, shift_values
 from musclesolve.checking.model.load_repairs import delayed
 from musclesolve.checking.model.load_units_and_axes import where_loads
 from musclesolve.checking.model.model_case import (
@@ -154,16 +154,13 @@ def shift_of_loads(case: ModelCase) -> Iterator[Finding]:
     limit = SMALLEST if np.ptp(case.time) >= CYCLE else SERIOUS
     if abs(fit.shift) < max(limit, CLEAR * fit.errors[0]):
         return
-    late = fit.shift > 0.0
-    values = {
-        "shift": fit.shift,
-        "size": abs(fit.shift),
-        "late": "late" if late else "early",
-        "error": fit.errors[0],
-        "limit": limit,
-        "add": "subtract" if late else "add",
-        "to": "from" if late else "to",
-    }
     repair = delayed(fit.shift)
     severity: Severity = "error" if abs(fit.shift) >= SERIOUS else "warning"
-    yield finding("time_offset.loads", severity, values, where, repair, cost=case.cost(repair))
+    yield finding(
+        "time_offset.loads",
+        severity,
+        shift_values(fit.shift, limit) | {"error": fit.errors[0]},
+        where,
+        repair,
+        cost=case.cost(repair),
+    )
