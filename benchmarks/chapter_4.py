@@ -88,7 +88,7 @@ class HeadInjury:
     criterion_36: float
 
     @classmethod
-    def of(cls, run: ContactSimulation, who: str) -> HeadInjury:
+    def from_run(cls, run: ContactSimulation, who: str) -> HeadInjury:
         """The whole motion of one person."""
         felt = center_acceleration(run.motions[who], "head")
         return cls(
@@ -149,6 +149,6 @@ def straps_of(run: ContactSimulation, straps: Sequence[Strap]) -> Straps:
 def states_at(run: ContactSimulation, frame: int) -> BodyStates:
     """All bodies of a simulation in one of its frames."""
     motions = list(run.motions.values())
-    return BodyStates.of(
+    return BodyStates.from_models(
         [motion.model for motion in motions], [(motion.q[frame], motion.qd[frame]) for motion in motions]
     )

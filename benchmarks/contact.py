@@ -62,7 +62,7 @@ def person_on_floor(slip_speed: float = SLIP_SPEED) -> tuple[Start, ContactPairs
     surfaces = body_surfaces(model)
     laws = body_laws(surfaces, slip_speed=slip_speed)
     pairs = ContactPairs.build({"person": model}, [FLOOR, *surfaces], pairs_with(FLOOR, surfaces, laws))
-    gap = pairs.gaps(BodyStates.of([model], [(q, 0.0 * q)])).min()
+    gap = pairs.gaps(BodyStates.from_models([model], [(q, 0.0 * q)])).min()
     q[: model.topology.point_count, 2] += 0.002 - gap
     return Start(model, q, 0.0 * q, [JointResistance.build(model)]), pairs
 

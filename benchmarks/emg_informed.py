@@ -42,8 +42,7 @@ def bodies(tendon: str) -> Iterator[tuple[str, RecordedBody]]:
     """The walks, ready to share the moments of the leg with EMG."""
     walk = recorded_walk()
     assert isinstance(walk, Trial)
-    muscles = replace(walk.muscles, tendon=tendon)
-    yield "healthy", prepare_recording(replace(walk, muscles=muscles), side="r")
+    yield "healthy", prepare_recording(walk.with_settings(muscles={"tendon": tendon}), side="r")
     for name in WALKS:
         yield name, prepared(name, f'[muscles]\ntendon = "{tendon}"\n')
 
@@ -72,7 +71,7 @@ def row(name: str, body: RecordedBody, weight: float) -> tuple[str, ...]:
     peak = np.linalg.norm(result.joint_reaction.sel(joint=f"knee_{side}").values, axis=1).max() / weight_n
     knee = ["", ""]
     if name in WALKS:
-        found = Agreement.of(result, name)
+        found = Agreement.from_result(result, name)
         knee = [f"{found.rms:.2f}", f"{found.push_off:+.2f}"]
     reserves = int((result["status"].sel(side=side) == 1).sum())
     return (_both(followed), _both(left_out), *knee, f"{peak:.1f}", str(reserves))

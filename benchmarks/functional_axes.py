@@ -20,7 +20,7 @@ import numpy as np
 import musclesolve as ms
 from musclesolve._util.arrays import Array
 from musclesolve.errors import InputError
-from musclesolve.motion.anatomy.functional_axes import trial_side, with_functional_axes
+from musclesolve.motion.anatomy.functional_axes import with_functional_axes
 from musclesolve.motion.anatomy.landmark_positions import axis_end, standing_trial
 from musclesolve.motion.anatomy.standing_posture import foot_left
 from musclesolve.motion.anatomy.unit_vectors import unit
@@ -37,7 +37,7 @@ def errors(trial: Trial, stride: ReferenceStride) -> Iterator[tuple[str, Array]]
     true = dict(zip(stride.marker_names, stride.standing, strict=True))
     standing = standing_trial(trial)
     for key, movement in trial.hinges.items():
-        joint, side = key[:-2], trial_side(key)
+        joint, side = movement.joint, movement.side
         center = 0.5 * (true[f"{joint}_lateral_{side}"] + true[f"{joint}_medial_{side}"])
         outward = true[f"{joint}_lateral_{side}"] - center
         if (

@@ -32,7 +32,7 @@ from musclesolve.pipeline.run import prepare_recording, recording_of
 from musclesolve.pipeline.share import share
 from musclesolve.recording.c3d.c3d_file import read_c3d, read_events
 from musclesolve.recording.data import Table
-from musclesolve.recording.text.mot_file import read_mot, write_mot
+from musclesolve.recording.text.opensim_text import read_mot, write_mot
 from musclesolve.results.dataset.assemble import assemble
 from musclesolve.sharing.cost import (
     ActivationPower,
@@ -93,14 +93,14 @@ class Agreement:
     reserves: int  # frames
 
     @classmethod
-    def of(cls, result: xr.Dataset, walk: str) -> Agreement:
+    def from_result(cls, result: xr.Dataset, walk: str) -> Agreement:
         """Compare a result in its valid frames."""
         reserves = int((result["status"].sel(side="l") == 1).sum())
         valid = result["valid"].sel(side="l").values.astype(bool)
-        return cls.of_forces(result["time"].values[valid], computed(result, valid), walk, reserves)
+        return cls.from_forces(result["time"].values[valid], computed(result, valid), walk, reserves)
 
     @classmethod
-    def of_forces(cls, time: Array, forces: dict[str, Array], walk: str, reserves: int = 0) -> Agreement:
+    def from_forces(cls, time: Array, forces: dict[str, Array], walk: str, reserves: int = 0) -> Agreement:
         """Compare forces, (T,) [N] each at times (T,) [s], within the measured gait cycle."""
         truth = measured(walk)
         inside = time <= truth["time_s"][-1]
@@ -191,7 +191,7 @@ class Row:
     @property
     def agreement(self) -> dict[str, Agreement]:
         """By walk."""
-        return {walk: Agreement.of(result, walk) for walk, result in self.results.items()}
+        return {walk: Agreement.from_result(result, walk) for walk, result in self.results.items()}
 
 
 def recordings(sets: tuple[str, ...] = SETS) -> Iterator[Row]:
@@ -260,7 +260,7 @@ def published_table() -> PrintedTable:
     """How far OpenSim's published joint reactions are from what was measured."""
     shown = PrintedTable("OpenSim, weakened model, contacts 46 mm apart", *HEAD)
     for walk in WALKS:
-        shown.add_row(walk, *Agreement.of_forces(*published(walk), walk).cells)
+        shown.add_row(walk, *Agreement.from_forces(*published(walk), walk).cells)
     return shown
 
 

@@ -132,7 +132,7 @@ def exchange(
 
 def latency_table(live: Live, every: list[Sample], count: int) -> Table:
     """Latency of `count` samples through LSL and back."""
-    wanted, word = Wanted.of(live), f"{os.getpid()}"
+    wanted, word = Wanted.from_live(live), f"{os.getpid()}"
     names = f"markers {word}", f"plates {word}", f"forces {word}"
     axes = "xyz"
     plates = [
@@ -215,7 +215,10 @@ def datagrams(live: Live, wanted: Wanted, every: list[Sample]) -> list[bytes]:
 
 def loss_table(live: Live, every: list[Sample]) -> Table:
     """Valid frames, their error, and the longest interruption, with and without loss."""
-    wanted, truth = Wanted.of(live), {round(f.time, 5): f for f in (live.step(*sample) for sample in every)}
+    wanted, truth = (
+        Wanted.from_live(live),
+        {round(f.time, 5): f for f in (live.step(*sample) for sample in every)},
+    )
     usable = {time for time, frame in truth.items() if frame.valid.all()}
     data = datagrams(live, wanted, every)
     table = Table(

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from scipy.signal import lfilter
 
 from musclesolve.motion.signals.smoothing_spline import smoothing_spline
-from musclesolve.recording.text.trc_file import read_trc
+from musclesolve.recording.text.opensim_text import read_trc
 from musclesolve.synthetic.reference_stride import reference_stride
 
 Array = NDArray[np.float64]

@@ -46,7 +46,7 @@ class Agreement:
     contact: tuple[float, ...]
 
     @classmethod
-    def of(cls, analysis: Analysis) -> Agreement:
+    def from_analysis(cls, analysis: Analysis) -> Agreement:
         """Of an analysed trial with EMG."""
         body = analysis.body
         assert isinstance(body, RecordedBody)
@@ -83,7 +83,7 @@ def combinations(prepared: RecordedBody) -> dict[tuple[str, str, str], Agreement
         options = replace(prepared.options, database=database, passive=passive, channels=channels)
         body = recorded_body(trial, options, prepared.mechanics)
         for cost in COSTS:
-            found[name, passive, cost] = Agreement.of(
+            found[name, passive, cost] = Agreement.from_analysis(
                 share(body, replace(options.sharing, cost=find_cost(cost)))
             )
     return found

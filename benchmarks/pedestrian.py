@@ -190,7 +190,9 @@ class Scene:
         """Gap (P,) [m] of every pair, with the man so far ahead of where he is [m]."""
         bus, q = self.models["bus"].standing, self.man.copy()
         q[: self.models["man"].topology.point_count, 0] += ahead
-        return self.pairs.gaps(BodyStates.of(list(self.models.values()), [(bus, 0.0 * bus), (q, 0.0 * q)]))
+        return self.pairs.gaps(
+            BodyStates.from_models(list(self.models.values()), [(bus, 0.0 * bus), (q, 0.0 * q)])
+        )
 
     def run(self, speed: float, times: Array, pulse: Pulse = no_pulse) -> ContactSimulation:
         """What happens when the bus comes with a speed [km/h]."""
@@ -290,14 +292,14 @@ class Outcome:
     momentum: float
 
     @classmethod
-    def of(cls, run: ContactSimulation, seconds: float) -> Outcome:
+    def from_run(cls, run: ContactSimulation, seconds: float) -> Outcome:
         """A run that took so many seconds of the processor."""
         felt = np.linalg.norm(center_acceleration(run.motions["man"], "head"), axis=1) / STANDARD_GRAVITY
         return cls(
             run.time,
             felt,
             feet_from_tire(run),
-            HeadInjury.of(run, "man"),
+            HeadInjury.from_run(run, "man"),
             strikes(run),
             spin(run),
             beside_tire(run),
@@ -363,7 +365,7 @@ class Throw:
         return self.most - GROUND * self.up
 
     @classmethod
-    def of(cls, speed: float, who: str = STANDARD) -> Throw:
+    def from_speed(cls, speed: float, who: str = STANDARD) -> Throw:
         """A bus with this speed [km/h]."""
         stop = speed / 3.6 / BRAKES
 
@@ -477,7 +479,7 @@ def throws(speeds: Sequence[int], who: str) -> Figures:
     )
     found = {}
     for speed in speeds:
-        throw = Throw.of(speed, who)
+        throw = Throw.from_speed(speed, who)
         found[f"thrown at {speed}"] = throw.figures
         table.add_row(
             f"{speed}",
@@ -516,7 +518,7 @@ def pedestrian_case(
                 continue
             begin = time.process_time()
             run = run_over(at[0], at[1], who, at[2])
-            outcomes[at] = Outcome.of(run, time.process_time() - begin)
+            outcomes[at] = Outcome.from_run(run, time.process_time() - begin)
             if at == (*shown, how):
                 kept = run
     cases = {(p, v): outcomes[p, v, how] for p in positions for v in speeds}

@@ -24,7 +24,7 @@ MARKERS, COLUMNS, ROWS = 41, 18, 500
 READ = """
 import resource, sys, time
 from pathlib import Path
-from musclesolve.recording import read_forces_table, read_markers
+from musclesolve.files import read_forces_table, read_markers
 
 def peak():
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024

@@ -27,7 +27,7 @@ from musclesolve.data.bundled import reference_stride as bundled_trial
 from musclesolve.dynamics.forward.simulate import simulate
 from musclesolve.errors import MuscleSolveError
 from musclesolve.muscles.muscle_state import muscle_state
-from musclesolve.muscles.placing.place_muscles import LegMuscles, place_muscles
+from musclesolve.muscles.scaling.scale_muscles import ScaledMuscles, scale_muscles
 from musclesolve.pipeline.body import Analysis
 from musclesolve.pipeline.forward_problem import (
     INTEGRATION,
@@ -181,14 +181,14 @@ def stride_problem(interval: float, duration: float, between: str) -> ForwardPro
     every = round(0.01 / interval)
     at = 0.15 + interval * np.arange(round((duration + 0.1) / interval) + 1)
     motion, wrenches = stride.motion(at), stride.wrenches(at)
-    legs = [place_muscles(stride.model, muscle_db.load("gait2392"), side, passive="none") for side in "rl"]
+    legs = [scale_muscles(stride.model, muscle_db.load("gait2392"), side, passive="none") for side in "rl"]
     shared = stride_activations(stride, legs, at[::every])
     activation = np.clip(PchipInterpolator(at[::every], shared)(at), 0.0, 1.0)
     problem = problem_of(stride.model, motion, wrenches, legs, activation, "activation", between)
     return replace(problem, every=every)
 
 
-def stride_activations(stride: ReferenceStride, legs: list[LegMuscles], at: Array) -> Array:
+def stride_activations(stride: ReferenceStride, legs: list[ScaledMuscles], at: Array) -> Array:
     """Activations (T, n) of both legs that produce the moments of hip, knee and dorsiflexion."""
     motion, net = stride.motion(at), stride.joint_moments(at)
     found: list[Array] = []

@@ -15,7 +15,7 @@ from musclesolve._util.arrays import Array
 from musclesolve.dynamics.planar.planar_muscles import PlanarMuscles, Switches, into_plane
 from musclesolve.dynamics.planar.planar_tree import PlanarTree, place
 from musclesolve.errors import InputError
-from musclesolve.muscles.placing.placed_paths import refined_edge, search_grid
+from musclesolve.muscles.scaling.scaled_paths import refined_edge, search_grid
 
 SEGMENTS = {"pelvis": "pelvis", "femur": "thigh", "tibia": "shank", "foot": "foot"}
 """Segment of a planar body for each frame of the database."""
@@ -105,19 +105,19 @@ def _scales(
         )
     reference = database.reference
     stature = tree.stature / reference.stature
-    pelvis = stature / reference.position_scale["pelvis"]
-    width = pelvis if hip_width is None else hip_width / reference.hip_width
+    pelvis = stature / reference["pelvis"].position_scale
+    width = pelvis if hip_width is None else hip_width / reference["pelvis"].width
     return {
         "pelvis": np.array([pelvis, width, pelvis]),
-        "femur": np.full(3, np.hypot(*tree.mount[owner["tibia"]]) / reference.thigh_length),
-        "tibia": np.full(3, np.hypot(*tree.mount[owner["foot"]]) / reference.shank_length),
-        "foot": np.full(3, stature / reference.position_scale["foot"]),
+        "femur": np.full(3, np.hypot(*tree.mount[owner["tibia"]]) / reference["femur"].length),
+        "tibia": np.full(3, np.hypot(*tree.mount[owner["foot"]]) / reference["tibia"].length),
+        "foot": np.full(3, stature / reference["foot"].position_scale),
     }
 
 
 def _standing(points: list[PathPoint], database: MuscleDatabase, scale: dict[str, Array]) -> Array:
     """Points (P, 3) from the proximal joint of their segment (pelvis: from the hip), standing [m]."""
-    hip = np.array(database.reference.hip_center)
+    hip = np.array(database.reference["pelvis"].position)
     return np.array(
         [
             scale[point.frame] * (np.array(point.position) - (hip if point.frame == "pelvis" else 0.0))

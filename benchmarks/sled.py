@@ -130,7 +130,7 @@ def seated(model: Model, seat: RigidSeat, bent: Mapping[str, float] | None = Non
 
     def missing(guess: Array) -> Array:
         q = placed(guess)
-        states = BodyStates.of([sled, model], [(standing, 0.0 * standing), (q, 0.0 * q)])
+        states = BodyStates.from_models([sled, model], [(standing, 0.0 * standing), (q, 0.0 * q)])
         force = pairs.touch(states, np.zeros(len(everywhere)), everywhere).force
         feet, all_parts = force[on_floor].sum(axis=0), force.sum(axis=0)
         return np.array([all_parts[0], all_parts[2] - weight, feet[2] - FEET * weight]) / weight
@@ -176,7 +176,7 @@ def figures(run: ContactSimulation, straps: Sequence[Strap]) -> dict[str, float]
     turn, lean, _ = trunk_angles(motion)
     pull = 1e-3 * run.tension.max(axis=0)
     return {
-        **vars(HeadInjury.of(run, "occupant")),
+        **vars(HeadInjury.from_run(run, "occupant")),
         "neck": float(np.linalg.norm(damping + limit, axis=1).max()),
         "neck_limit": float(np.linalg.norm(limit, axis=1).max()),
         **{name: float(most) for name, most in zip(("lap", "shoulder"), pull, strict=False)},

@@ -69,7 +69,7 @@ class PrintedStrap:
         """The strap without tension in the pose q (N, 3) at the start."""
         base, shoulder = sled_model(), belted(model)[1]
         torso = next(skin for skin in body_surfaces(model, "occupant") if skin.name == "occupant upper_torso")
-        at_rest = BodyStates.of([base, model], [(base.standing, 0.0 * base.standing), (q, 0.0 * q)])
+        at_rest = BodyStates.from_models([base, model], [(base.standing, 0.0 * base.standing), (q, 0.0 * q)])
         straps = Straps.build({"sled": base, "occupant": model}, [shoulder], at_rest.motions)
         return cls(straps, base, model, torso)
 
@@ -80,7 +80,7 @@ class PrintedStrap:
     def _at(self, time: float, q: Array, qd: Array) -> Array:
         base = self.sled.standing.copy()
         base[: self.sled.topology.point_count, 0] += way(time)
-        bodies = BodyStates.of([self.sled, self.model], [(base, 0.0 * base), (q, qd)])
+        bodies = BodyStates.from_models([self.sled, self.model], [(base, 0.0 * base), (q, qd)])
         pull = self.straps.pull(bodies.motions)
         wrench = np.zeros((len(bodies.motions.place), 6))
         hip = pull.force[1, 1] + pull.force[2, 0]

@@ -20,7 +20,7 @@ from musclesolve.constants import STANDARD_GRAVITY
 from musclesolve.dynamics.kinematics.motion_derivatives import motion_from
 from musclesolve.dynamics.model.human_model import human_model
 from musclesolve.muscles.muscle_state import muscle_state
-from musclesolve.muscles.placing.place_muscles import place_muscles
+from musclesolve.muscles.scaling.scale_muscles import scale_muscles
 from musclesolve.muscles.strength_tests import strength_moments
 
 MASS, STATURE = 70.25, 1.70
@@ -65,7 +65,7 @@ def measured(exertion: Exertion) -> tuple[float, float]:
 def largest(database: str, exertion: Exertion, elastic: bool) -> tuple[float, float]:
     """The largest isometric moment [N m] of the right leg of the standard subject, and its angle [deg]."""
     model = human_model()
-    leg = place_muscles(model, muscle_db.load(database), "r", passive="none")
+    leg = scale_muscles(model, muscle_db.load(database), "r", passive="none")
     degrees = np.arange(exertion.range_deg[0], exertion.range_deg[1] + 1.0, STEP_DEG)
     angles = np.zeros((degrees.size, len(model.topology.dof_names)))
     for name, angle in exertion.pose_deg.items():

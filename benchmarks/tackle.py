@@ -164,7 +164,7 @@ def tackle(how: Tackle, who: str = STANDARD, frames: Array = FRAMES) -> ContactS
     place(player, bent, (1.5, how.offset), surfaces["player"])
     states = [(upright, 0.0 * upright), (bent, 0.0 * bent)]
     between = np.array([not each.startswith("floor") for each in pairs.names])
-    while (gap := pairs.gaps(BodyStates.of([man, player], states))[between].min()) > 1e-3:
+    while (gap := pairs.gaps(BodyStates.from_models([man, player], states))[between].min()) > 1e-3:
         bent[: player.topology.point_count, 0] -= 0.9 * gap
     running = 0.0 * bent
     running[: player.topology.point_count, 0] = -how.player_speed
@@ -179,14 +179,14 @@ def place(model: Model, q: Array, at: tuple[float, float], skins: list[Surface])
     """Move a person so that the hips are above a place and the lowest surface is one millimeter above the floor."""
     skins = [replace(skin, model="") for skin in skins]
     alone = ContactPairs.build({"one": model}, [FLOOR, *skins], pairs_with(FLOOR, skins, HertzContact(SKIN)))
-    gap = alone.gaps(BodyStates.of([model], [(q, 0.0 * q)])).min()
+    gap = alone.gaps(BodyStates.from_models([model], [(q, 0.0 * q)])).min()
     q[: model.topology.point_count] += np.array([*at, 0.001 - gap])
 
 
 def figures(run: ContactSimulation) -> dict[str, float]:
     """When and how fast the head meets the floor first (NaN if never), how often, its injury; energy and momentum."""
     hits = [event for event in run.events if event.begins and event.pair == "floor and man head"]
-    injury = HeadInjury.of(run, "man")
+    injury = HeadInjury.from_run(run, "man")
     return {
         "touch": hits[0].time if hits else float("nan"),
         "speed": hits[0].speed if hits else float("nan"),

@@ -34,10 +34,11 @@ import muscle_db
 import musclesolve as ms
 from benchmarks.thesis_methods import ALONE, BOUNDED, METHODS, Form, Method
 from benchmarks.timing import console
+from muscle_db.model import LEG_DOFS
 from musclesolve._util.arrays import Array
 from musclesolve.data.bundled import reference_stride
 from musclesolve.muscles.muscle_state import muscle_state
-from musclesolve.muscles.placing.place_muscles import LEG_DOFS, place_muscles
+from musclesolve.muscles.scaling.scale_muscles import scale_muscles
 from musclesolve.pipeline.full_formulation import full_problem
 from musclesolve.pipeline.mechanics import mechanics
 from musclesolve.sharing.certificate import kkt_residual
@@ -78,8 +79,8 @@ def leg(file: Path) -> tuple[Problem, FullProblem]:
     """The right leg of a trial in both formulations; frames that can be solved without reserves."""
     trial = ms.read_trial(file)
     recorded = mechanics(trial)
-    database = muscle_db.load(trial.muscles.database)
-    muscles = place_muscles(recorded.model, database, "r", trial.muscles.strength)
+    database = muscle_db.load(trial.settings.muscles.database)
+    muscles = scale_muscles(recorded.model, database, "r", trial.settings.muscles.strength)
     state = muscle_state(recorded.model, muscles, recorded.motion)
     dofs = [f"{dof}_r" for dof in LEG_DOFS[:5]]
     full = full_problem(recorded.model, recorded.motion, recorded.wrenches, [state], dofs)

@@ -25,7 +25,7 @@ def main(folder: Path) -> None:
         print(f"{record.name:<12} {record.outcome.value:<10} {first_line}")
 
     results = [ms.read_result(record.folder / "result.nc") for record in records if record.outcome.has_result]
-    mean = ms.average_cycles([ms.gait_cycles(result, "r") for result in results])
+    mean = ms.average_cycles([ms.cycles(result, "r", strides=True) for result in results])
     soleus = mean.sel(muscle="soleus_r")
     peak = soleus.isel(percent=int(soleus["muscle_force"].argmax("percent")))
     print(

@@ -1,4 +1,4 @@
-"""Muscles of the human leg as data files, and a loader that checks them. Importable on its own."""
+"""Muscles as data files, and a loader that checks them. Importable on its own."""
 
 from muscle_db.errors import MuscleDatabaseError
 from muscle_db.loader import available, load
@@ -13,7 +13,9 @@ from muscle_db.model import (
     PathPoint,
     PathWrap,
     ReferenceSkeleton,
+    Segment,
     WrapObject,
+    leg_segments,
     standing_length,
 )
 from muscle_db.toml_text import to_toml
@@ -30,8 +32,10 @@ __all__ = [
     "PathPoint",
     "PathWrap",
     "ReferenceSkeleton",
+    "Segment",
     "WrapObject",
     "available",
+    "leg_segments",
     "load",
     "standing_length",
     "to_toml",

@@ -12,28 +12,31 @@ import tomllib
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from importlib import resources
+from importlib.metadata import entry_points
 from pathlib import Path
 from typing import Any
 
 from muscle_db.errors import MuscleDatabaseError, nearest
 from muscle_db.model import (
     CURVES,
-    DEGREES_OF_FREEDOM,
     FIBER_LENGTHS,
     FRAMES,
     LARGEST_TENDON_STRAIN,
+    LEG_DOFS,
     TENDON_STRAIN,
     Deviation,
     MovingFrame,
     Muscle,
     MuscleDatabase,
     ReferenceSkeleton,
+    Segment,
     Value,
-    Vector,
     WrapObject,
+    leg_segments,
 )
 from muscle_db.paths import (
     LIMIT,
+    Names,
     read_calibrated,
     read_frames,
     read_passive,
@@ -53,7 +56,17 @@ _REFERENCE_LENGTHS = ("thigh_length", "shank_length", "hip_width")
 _VELOCITY = "max_shortening_velocity"
 _TENDON_STRAIN = "tendon_strain"
 _LENGTH_KEYS = ("fiber_lengths", "operating_range_of")
-_SET_KEYS = ("groups", "deviation", "frame", "wrap", "curves", "license", "calibrated_passive", "coordinates")
+_SET_KEYS = (
+    "groups",
+    "deviation",
+    "frame",
+    "wrap",
+    "curves",
+    "license",
+    "calibrated_passive",
+    "coordinates",
+    "dofs",
+)
 _OPTIONAL = (_VELOCITY, _TENDON_STRAIN, *_SET_KEYS, *_LENGTH_KEYS)
 _MUSCLE_OPTIONAL = (_VELOCITY, _TENDON_STRAIN, *_REMARKS, "deviation", "wraps", "passive")
 _ROUNDED = 1e-3
@@ -61,9 +74,19 @@ _ROUNDED = 1e-3
 
 
 def available() -> list[str]:
-    """Names of the databases that come with the package."""
+    """Names of the databases that come with the package, and of those that other packages add."""
+    return sorted({*_own(), *_of_other_packages()})
+
+
+def _own() -> list[str]:
     folder = resources.files("muscle_db").iterdir()
-    return sorted(entry.name.removesuffix(".toml") for entry in folder if entry.name.endswith(".toml"))
+    return [entry.name.removesuffix(".toml") for entry in folder if entry.name.endswith(".toml")]
+
+
+@lru_cache
+def _of_other_packages() -> dict[str, Path]:
+    """Files by the names of the entry points `musclesolve.muscle_sets`, each of which names a path."""
+    return {point.name: Path(point.load()) for point in entry_points(group="musclesolve.muscle_sets")}
 
 
 def load(name_or_path: str | Path = "gait2392") -> MuscleDatabase:
@@ -75,9 +98,9 @@ def load(name_or_path: str | Path = "gait2392") -> MuscleDatabase:
         MuscleDatabaseError: there is no such database, or the file is wrong; it says where and why.
     """
     known = available()
-    if str(name_or_path) in known:
+    if str(name_or_path) in _own():
         return _parsed(*_bundled(str(name_or_path)))
-    path = Path(name_or_path)
+    path = _of_other_packages().get(str(name_or_path), Path(name_or_path))
     try:
         raw = read_regular(path, SETTINGS)
     except FileNotFoundError as fault:
@@ -135,7 +158,7 @@ def _root(text: str, file: str) -> TomlTable:
         place = re.search(r"at line (\d+)", str(fault))
         line = int(place[1]) if place else len(text.splitlines())
         raise MuscleDatabaseError(f"not valid TOML: {fault}", file=file, line=line) from fault
-    return TomlTable(values, lambda: Region.of_text(text), file)
+    return TomlTable(values, lambda: Region.from_text(text), file)
 
 
 @dataclass(frozen=True)
@@ -147,18 +170,25 @@ class _Common:
     groups: dict[str, str]
     frames: dict[str, MovingFrame]
     wraps: dict[str, WrapObject]
+    reference: ReferenceSkeleton
+    names: Names
 
     @classmethod
-    def of(cls, root: TomlTable) -> _Common:
+    def from_table(cls, root: TomlTable) -> _Common:
         """Of a whole file."""
-        frames = read_frames(root)
+        reference = _reference(root.table("reference"))
+        dofs = root.names("dofs") if "dofs" in root.values else LEG_DOFS
+        frames = read_frames(root, Names(reference.names, dofs))
+        names = Names(reference.names, dofs, tuple(frames))
         groups = root.table("groups") if "groups" in root.values else None
         return cls(
             _velocity(root, default=10.0),
             _tendon_strain(root, default=TENDON_STRAIN),
             {group: groups.text(group, default="") for group in groups.values} if groups else {},
             frames,
-            read_wrap_objects(root, (*FRAMES, *frames)),
+            read_wrap_objects(root, (*names.bones, *names.moving)),
+            reference,
+            names,
         )
 
 
@@ -166,7 +196,7 @@ def _database(root: TomlTable) -> MuscleDatabase:
     if "based_on" in root.values:
         return _derived(root)
     root.require_keys(("name", "source", "reference", "muscle"), _OPTIONAL)
-    common = _Common.of(root)
+    common = _Common.from_table(root)
     coordinates = root.table("coordinates") if "coordinates" in root.values else None
     tables = root.tables("muscle")
     if not tables:
@@ -180,14 +210,14 @@ def _database(root: TomlTable) -> MuscleDatabase:
                 table.fail(key, problem, expected="every name once")
     refuse_unused(root, tuple(common.frames), common.wraps, muscles)
     if coordinates:
-        coordinates.require_keys((), DEGREES_OF_FREEDOM)
+        coordinates.require_keys((), common.names.dofs)
     return MuscleDatabase(
         name=root.text("name"),
         source=root.text("source"),
-        reference=_reference(root.table("reference")),
+        reference=common.reference,
         muscles=muscles,
         groups=common.groups or {muscle.group: "" for muscle in muscles},
-        deviations=_deviations(root, "deviation"),
+        deviations=_deviations(root, "deviation", common.names),
         frames=common.frames,
         wrap_objects=common.wraps,
         curves=root.choice("curves", CURVES, default="silva_2003"),
@@ -196,19 +226,20 @@ def _database(root: TomlTable) -> MuscleDatabase:
         operating_range_of=root.text("operating_range_of") if "operating_range_of" in root.values else None,
         calibrated_passive=read_calibrated(root, [muscle.name for muscle in muscles]),
         coordinates={dof: coordinates.text(dof) for dof in coordinates.values} if coordinates else {},
+        dofs=common.names.dofs,
     )
 
 
 def _derived(root: TomlTable) -> MuscleDatabase:
     """A set stated by its differences from a bundled one."""
     root.require_keys(("name", "source", "based_on", "muscle"), ("wrap",))
-    base = root.choice("based_on", [name for name in available() if f"{name}.toml" != root.file])
+    base = root.choice("based_on", [name for name in _own() if f"{name}.toml" != root.file])
     parent, parent_root = load(base), _root(*_bundled(base))
-    added = read_wrap_objects(root, (*FRAMES, *parent.frames))
+    added = read_wrap_objects(root, (*parent.reference.names, *parent.frames))
     for table, wrap in zip(root.tables("wrap"), added, strict=True):
         if wrap in parent.wrap_objects:
             table.fail("name", f'{base} has a wrap object "{wrap}" already', expected="another name")
-    common = replace(_Common.of(parent_root), wraps={**parent.wrap_objects, **added})
+    common = replace(_Common.from_table(parent_root), wraps={**parent.wrap_objects, **added})
     stated = {str(values["name"]): values for values in parent_root.values["muscle"]}
     changed: dict[str, Muscle] = {}
     for table in root.tables("muscle"):
@@ -239,33 +270,73 @@ def _tendon_strain(table: TomlTable, default: float) -> float:
 
 
 def _reference(table: TomlTable) -> ReferenceSkeleton:
-    optional = ("stature", "pelvis_depth", "knee_center", "ankle_center")
-    table.require_keys((*_REFERENCE_LENGTHS, "hip_center", "position_scale"), optional)
-    thigh, shank, width = (table.number(key, 0.0, LIMIT, "m", open_low=True) for key in _REFERENCE_LENGTHS)
-    place = "reference.position_scale"
-    factors = table.table("position_scale", place, place)
-    factors.require_keys(FRAMES)
-    centers: dict[str, Vector] = {}
-    for key, distance in (("knee_center", thigh), ("ankle_center", shank)):
-        if key in table.values:
-            centers[key] = center = table.vector(key, LIMIT, "m")
-            if abs(math.hypot(*center) - distance) > _ROUNDED:
-                problem = f"{list(center)} is {math.hypot(*center):.4f} m away"
-                expected = f"a place {distance:g} m from the joint above, as the length of the segment says"
-                table.fail(key, problem, expected=expected)
+    """The skeleton: of a leg by its lengths, or the bones that `[[reference.segment]]` states."""
+    heights = ("stature", "pelvis_depth")
+    stated = "segment" in table.values
+    if stated:
+        table.require_keys(("segment",), heights)
+        segments = tuple(map(_segment, table.tables("segment", "reference.segment")))
+        for k, segment in enumerate(segments):
+            if segment.name in [each.name for each in segments[:k]]:
+                problem = f'"{segment.name}" stands twice'
+                table.tables("segment", "reference.segment")[k].fail(
+                    "name", problem, expected="every name once"
+                )
+    else:
+        required = (*_REFERENCE_LENGTHS, "hip_center", "position_scale")
+        table.require_keys(required, (*heights, "knee_center", "ankle_center"))
+        thigh, shank, width = (
+            table.number(key, 0.0, LIMIT, "m", open_low=True) for key in _REFERENCE_LENGTHS
+        )
+        place = "reference.position_scale"
+        factors = table.table("position_scale", place, place)
+        factors.require_keys(FRAMES)
+        for key, distance in (("knee_center", thigh), ("ankle_center", shank)):
+            if key in table.values:
+                center = table.vector(key, LIMIT, "m")
+                if abs(math.hypot(*center) - distance) > _ROUNDED:
+                    problem = f"{list(center)} is {math.hypot(*center):.4f} m away"
+                    expected = (
+                        f"a place {distance:g} m from the joint above, as the length of the segment says"
+                    )
+                    table.fail(key, problem, expected=expected)
+        segments = leg_segments(
+            thigh,
+            shank,
+            width,
+            table.vector("hip_center", LIMIT, "m"),
+            {frame: factors.number(frame, 0.0, 10.0, "", open_low=True) for frame in FRAMES},
+            *(
+                table.vector(key, LIMIT, "m") if key in table.values else None
+                for key in ("knee_center", "ankle_center")
+            ),
+        )
     stature, depth = (
-        table.number(key, 0.0, LIMIT, "m", open_low=True) if key in table.values else None
-        for key in ("stature", "pelvis_depth")
+        table.number(key, 0.0, LIMIT, "m", open_low=True) if key in table.values else None for key in heights
     )
-    return ReferenceSkeleton(
-        thigh_length=thigh,
-        shank_length=shank,
-        hip_width=width,
-        stature=stature,
-        hip_center=table.vector("hip_center", LIMIT, "m"),
-        position_scale={frame: factors.number(frame, 0.0, 10.0, "", open_low=True) for frame in FRAMES},
-        pelvis_depth=depth,
-        **centers,
+    return ReferenceSkeleton(segments, stature, depth)
+
+
+def _segment(table: TomlTable) -> Segment:
+    """A bone; its length is the distance of its end from its origin."""
+    ends = "end" in table.values
+    table.require_keys(
+        ("name", "body", "origin", *(("end_position",) if ends else ())),
+        ("position", "end", "position_scale"),
+    )
+    place = table.vector("position", LIMIT, "m") if "position" in table.values else (0.0, 0.0, 0.0)
+    end = table.vector("end_position", LIMIT, "m") if ends else None
+    if end == place:
+        table.fail("end_position", "the bone ends where it begins", expected="another place than `position`")
+    return Segment(
+        name=table.name("name"),
+        body=table.name("body"),
+        origin=table.name("origin"),
+        position=place,
+        end=table.name("end") if ends else None,
+        length=None if end is None else math.dist(place, end),
+        end_position=end,
+        position_scale=table.number("position_scale", 0.0, 10.0, "", open_low=True, default=1.0),
     )
 
 
@@ -276,7 +347,7 @@ def _muscle(table: TomlTable, common: _Common) -> Muscle:
         table.fail(
             "path", f"the path has {len(points)} point(s)", expected="at least two, origin and insertion"
         )
-    path = tuple(read_point(point, common.frames) for point in points)
+    path = tuple(read_point(point, common.names) for point in points)
     for k in (0, -1):
         if path[k].active is not None:
             points[k].fail(
@@ -299,7 +370,7 @@ def _muscle(table: TomlTable, common: _Common) -> Muscle:
         wraps=read_path_wraps(table, len(path), common.wraps),
         passive=read_passive(table),
         tendon_strain=_tendon_strain(table, common.tendon_strain),
-        deviations=_deviations(table, "muscle.deviation"),
+        deviations=_deviations(table, "muscle.deviation", common.names),
         **{key: table.text(key, default="") for key in _REMARKS},
     )
     # a record whose `used` is not what the muscle holds is refused: the two must not drift apart
@@ -337,7 +408,7 @@ _ABSENT = {
 }  # how the file says that the print has none
 
 
-def _deviations(owner: TomlTable, full_name: str) -> tuple[Deviation, ...]:
+def _deviations(owner: TomlTable, full_name: str, names: Names) -> tuple[Deviation, ...]:
     """The `[[deviation]]` tables of a muscle or, for the table as a whole, of the file."""
     of_muscle, deviations = full_name.startswith("muscle"), []
     for table in owner.tables("deviation", full_name):
@@ -348,13 +419,13 @@ def _deviations(owner: TomlTable, full_name: str) -> tuple[Deviation, ...]:
             field = table.choice("field", _POINT_FIELDS if of_point else (*ATTRIBUTES, "wraps"))
         else:
             field = table.text("field")
-        printed, used = (_value(table, key, field, of_muscle, of_point) for key in ("printed", "used"))
+        printed, used = (_value(table, key, field, of_muscle, of_point, names) for key in ("printed", "used"))
         name = ATTRIBUTES.get(field, field) if of_muscle else field
         deviations.append(Deviation(name, printed, used, table.text("reason"), point))
     return tuple(deviations)
 
 
-def _value(table: TomlTable, key: str, field: str, of_muscle: bool, of_point: bool) -> Value:
+def _value(table: TomlTable, key: str, field: str, of_muscle: bool, of_point: bool, names: Names) -> Value:
     """One of the two values of a deviation."""
     value: Any = table.values[key]
     if of_muscle and value == _ABSENT.get(field):
@@ -367,7 +438,7 @@ def _value(table: TomlTable, key: str, field: str, of_muscle: bool, of_point: bo
         if field == "position":
             return table.vector(key, LIMIT, "m")
         inner = table.table(key)
-        return read_range(inner) if field == "active" else read_point(inner)
+        return read_range(inner, names) if field == "active" else read_point(inner, names)
     if not of_muscle and isinstance(value, list):
         return table.vector(key, LIMIT, "m")
     if not of_muscle and isinstance(value, str):

@@ -10,8 +10,7 @@ from itertools import pairwise
 
 from muscle_db.errors import MuscleDatabaseError, nearest
 
-FRAMES = ("pelvis", "femur", "tibia", "foot")
-DEGREES_OF_FREEDOM = (
+LEG_DOFS = (
     "hip_flexion",
     "hip_adduction",
     "hip_internal_rotation",
@@ -20,6 +19,7 @@ DEGREES_OF_FREEDOM = (
     "ankle_inversion",
     "ankle_adduction",
 )
+"""Degrees of freedom of a set that states none: those of a leg."""
 SIDES = ("r", "l")
 FIBER_LENGTHS = ("operating_range", "standing")
 """Rules by which optimal fiber and tendon slack lengths are carried over to a subject."""
@@ -71,13 +71,13 @@ class MovingPosition:
     positions: tuple[Vector, ...]
 
     def mirrored(self) -> MovingPosition:
-        """The moving position of the other leg."""
+        """The moving position of the other side."""
         return replace(self, positions=tuple(_reflected(place) for place in self.positions))
 
 
 @dataclass(frozen=True)
 class MovingFrame:
-    """A frame that moves in one of `FRAMES` with a joint angle, as the patella does on the tibia.
+    """A frame that moves in that of a segment with a joint angle, as the patella does on the tibia.
 
     A point p of it lies at translation + R(rotation) p in the frame `body`; rotation is a rotation vector [rad].
     Components are interpolated as in `MovingPosition`.
@@ -91,7 +91,7 @@ class MovingFrame:
     rotations: tuple[Vector, ...]
 
     def mirrored(self) -> MovingFrame:
-        """The moving frame of the other leg; a rotation vector is reflected with the opposite sign."""
+        """The moving frame of the other side; a rotation vector is reflected with the opposite sign."""
         reflected = tuple((-x, y, -z) for x, y, z in self.rotations)
         return replace(self, translations=tuple(map(_reflected, self.translations)), rotations=reflected)
 
@@ -100,9 +100,8 @@ class MovingFrame:
 class PathPoint:
     """One point of a muscle's path: position forward, left, up [m] in a frame parallel to the global one in standing.
 
-    Origins of the frames "pelvis", "femur", "tibia", "foot": midpoint of the front iliac spines, hip center, knee
-    center, ankle center; other frames are the `MovingFrame`s of the set. active: the range in which the point is on the
-    path; None: always. moving: the position where it depends on an angle; `position` is then the one at angle zero.
+    frame: of a `Segment` of the set's skeleton, or one of its `MovingFrame`s. active: the range in which the point is
+    on the path; None: always. moving: the position where it depends on an angle; `position` is then that at angle zero.
     """
 
     frame: str
@@ -111,7 +110,7 @@ class PathPoint:
     moving: MovingPosition | None = None
 
     def mirrored(self) -> PathPoint:
-        """This path point on the other leg."""
+        """This path point on the other side."""
         moving = self.moving and self.moving.mirrored()
         return replace(self, position=_reflected(self.position), moving=moving)
 
@@ -171,7 +170,7 @@ class WrapObject:
     side: str = "all"
 
     def mirrored(self) -> WrapObject:
-        """The object on the other leg: M R D with the reflection M, and D along the axis that `side` does not use."""
+        """The object on the other side: M R D with the reflection M, and D along the axis that `side` does not use."""
         flipped = 1 if self.side.endswith("z") else 2
         sign = [1.0, 1.0, 1.0]
         sign[flipped] = -1.0
@@ -215,12 +214,12 @@ class CalibratedPassive:
 
 @dataclass(frozen=True)
 class Muscle:
-    """One muscle-tendon unit of the right leg, its path from origin to insertion.
+    """One muscle-tendon unit of the right side, its path from origin to insertion.
 
     name is lower snake case without side ("gluteus_medius_anterior"), short_name a stable alias ("glut_med1").
     max_isometric_force [N]; pennation_angle at optimal fiber length [rad]; max_shortening_velocity [optimal fiber
     lengths / s]; optimal_fiber_length and tendon_slack_length [m] of the skeleton before scaling
-    (`ReferenceSkeleton.position_scale`). wraps: in the order of the path. passive: None where the set gives none.
+    (`Segment.position_scale`). wraps: in the order of the path. passive: None where the set gives none.
     tendon_strain: strain of the tendon at one maximum isometric force. origin, insertion, action: a few words.
     """
 
@@ -242,13 +241,13 @@ class Muscle:
     deviations: tuple[Deviation, ...] = ()
 
     def mirrored(self) -> Muscle:
-        """The muscle with the path of the other leg: eta -> -eta. The name stays."""
+        """The muscle with the path of the other side: eta -> -eta. The name stays."""
         return replace(self, path=tuple(point.mirrored() for point in self.path))
 
     def on_side(self, side: str) -> Muscle:
-        """The muscle of one leg: names end in `_r` or `_l`, the left path is mirrored.
+        """The muscle of one side: names end in `_r` or `_l`, the left path is mirrored.
 
-        Frames and the degrees of freedom of conditional points stay without side: they are of the same leg.
+        Frames and the degrees of freedom of conditional points stay without side: they are of the same side.
 
         Raises:
             MuscleDatabaseError: side is not "r" or "l".
@@ -277,31 +276,107 @@ class Muscle:
 
 
 @dataclass(frozen=True)
-class ReferenceSkeleton:
-    """The standing skeleton that the positions of a database are scaled to: lengths between joint centers [m].
+class Segment:
+    """A bone of a set's standing skeleton, and where its frame lies on a body model; names are without side.
 
-    Divided by the `position_scale` of their frame they give the skeleton to which stature, optimal fiber lengths and
-    tendon slack lengths belong. stature: None where it is not known; pelvis and foot then grow with thigh and shank.
-    pelvis_depth: from between the ASIS to between the PSIS, as markers on the skin show it; None where it is not known.
-    hip_center: the right hip in the pelvic frame [m]; knee_center in that of the femur and ankle_center in that of the
-    tibia, None: straight below.
+    name: of the frame in paths; body: of the model that carries it; origin: the joint center at `position` [m] of the
+    frame. end: the next joint center, `length` [m] away: the bone grows with the distance of the two in the subject. At
+    end_position [m] of the frame, and the bone is then rotated so that it lies at that of the subject; None: straight
+    below. A bone without end grows with stature. width: between the right and the left origin [m], with which it grows
+    sideways; forward: vector of the model that is its forward direction. position_scale: lengths and positions divided
+    by it are those of the skeleton that stature, optimal fiber and tendon slack lengths belong to.
     """
 
-    thigh_length: float
-    shank_length: float
-    hip_width: float
-    stature: float | None
-    hip_center: Vector
-    position_scale: Mapping[str, float]
-    knee_center: Vector | None = None
-    ankle_center: Vector | None = None
+    name: str
+    body: str
+    origin: str
+    position: Vector = (0.0, 0.0, 0.0)
+    end: str | None = None
+    length: float | None = None
+    end_position: Vector | None = None
+    width: float | None = None
+    forward: str | None = None
+    position_scale: float = 1.0
+
+    @property
+    def end_place(self) -> Vector:
+        """Place of the end in the frame [m]."""
+        return self.end_position or (0.0, 0.0, -(self.length or 0.0))
+
+
+def leg_segments(
+    thigh_length: float,
+    shank_length: float,
+    hip_width: float,
+    hip_center: Vector,
+    position_scale: Mapping[str, float],
+    knee_center: Vector | None = None,
+    ankle_center: Vector | None = None,
+) -> tuple[Segment, ...]:
+    """The bones of a leg; origins: midpoint of the front iliac spines, hip center, knee center, ankle center.
+
+    Args:
+        thigh_length, shank_length, hip_width: between joint centers [m].
+        hip_center: the right hip in the pelvic frame [m].
+        position_scale: of each bone.
+        knee_center, ankle_center: in the frame of the femur and of the tibia [m]; None: straight below.
+    """
+    scale = position_scale
+    return (
+        Segment("pelvis", "pelvis", "hip", hip_center, width=hip_width, position_scale=scale["pelvis"]),
+        Segment(
+            "femur",
+            "thigh",
+            "hip",
+            end="knee",
+            length=thigh_length,
+            end_position=knee_center,
+            position_scale=scale["femur"],
+        ),
+        Segment(
+            "tibia",
+            "shank",
+            "knee",
+            end="ankle",
+            length=shank_length,
+            end_position=ankle_center,
+            position_scale=scale["tibia"],
+        ),
+        Segment("foot", "foot", "ankle", forward="shank_forward", position_scale=scale["foot"]),
+    )
+
+
+FRAMES = ("pelvis", "femur", "tibia", "foot")
+"""The frames of `leg_segments`."""
+
+
+@dataclass(frozen=True)
+class ReferenceSkeleton:
+    """The standing skeleton that the positions of a database belong to, its bones from the trunk outwards.
+
+    stature: None where it is not known; bones without end then grow with all others together. pelvis_depth: from
+    between the ASIS to between the PSIS, as markers on the skin show it [m]; None where it is not known.
+    """
+
+    segments: tuple[Segment, ...]
+    stature: float | None = None
     pelvis_depth: float | None = None
+
+    def __getitem__(self, name: str) -> Segment:
+        """The bone of this name."""
+        return next(each for each in self.segments if each.name == name)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names of the frames of the bones."""
+        return tuple(each.name for each in self.segments)
 
 
 @dataclass(frozen=True)
 class MuscleDatabase:
-    """The muscles of one source, for the right leg, in the order of the file.
+    """The muscles of one source, for the right side, in the order of the file.
 
+    dofs: degrees of freedom that the muscles move, without side, as results have them in order (see `scale_muscles`).
     groups: functional groups, each with a remark (may be empty). deviations: of the table as a whole. frames and
     wrap_objects: those that move with an angle, and the surfaces, by name. curves: the family of Hill curves.
     fiber_lengths: the rule by which fiber and tendon lengths are carried over to a subject, "operating_range" or
@@ -326,6 +401,7 @@ class MuscleDatabase:
     calibrated_passive: CalibratedPassive | None = None
     coordinates: Mapping[str, str] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
+    dofs: tuple[str, ...] = LEG_DOFS
 
     def __getitem__(self, name: str) -> Muscle:
         """The muscle of this name or short name."""
@@ -347,8 +423,8 @@ class MuscleDatabase:
         return hash((self.name, self.muscles))
 
     @cached_property
-    def legs(self) -> dict[str, tuple[Muscle, ...]]:
-        """The muscles of either leg, see `Muscle.on_side`."""
+    def sides(self) -> dict[str, tuple[Muscle, ...]]:
+        """The muscles of either side, see `Muscle.on_side`."""
         return {side: tuple(muscle.on_side(side) for muscle in self.muscles) for side in SIDES}
 
     def __contains__(self, name: object) -> bool:
@@ -381,16 +457,18 @@ def standing_length(
         unscaled: of the skeleton that the optimal fiber and tendon slack lengths belong to; both scale to a subject by
             L_MT(subject) / L_MT(unscaled).
     """
-    scale = reference.position_scale if unscaled else dict.fromkeys(reference.position_scale, 1.0)
-    knee = reference.knee_center or (0.0, 0.0, -reference.thigh_length)
-    ankle = reference.ankle_center or (0.0, 0.0, -reference.shank_length)
-    origins: dict[str, Vector] = {"pelvis": (0.0, 0.0, 0.0)}
-    for upper, lower, step in (
-        ("pelvis", "femur", reference.hip_center),
-        ("femur", "tibia", knee),
-        ("tibia", "foot", ankle),
-    ):
-        origins[lower] = _placed(step, origins[upper], scale[upper])
+    scale = {each.name: each.position_scale if unscaled else 1.0 for each in reference.segments}
+    centers: dict[str, Vector] = {}
+    origins: dict[str, Vector] = {}
+    for each in reference.segments:
+        x, y, z = each.position
+        base = centers.get(each.origin)
+        origins[each.name] = place = (
+            (0.0, 0.0, 0.0) if base is None else _placed((-x, -y, -z), base, scale[each.name])
+        )
+        centers.setdefault(each.origin, _placed(each.position, place, scale[each.name]))
+        if each.end is not None:
+            centers[each.end] = _placed(each.end_place, place, scale[each.name])
     bone = {name: frame.body for name, frame in (frames or {}).items()}
     points = []
     for point in muscle.path:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from typing import NamedTuple
 
 from muscle_db.errors import nearest
 from muscle_db.model import (
-    DEGREES_OF_FREEDOM,
     FRAMES,
+    LEG_DOFS,
     WRAP_KINDS,
     WRAP_METHODS,
     WRAP_SIDES,
@@ -25,25 +26,33 @@ from muscle_db.model import (
 )
 from muscle_db.table import TomlTable
 
-LIMIT = 2.0  # [m] no length in a leg comes near it: a larger one is in millimetres
+LIMIT = 2.0  # [m] no length of a limb comes near it: a larger one is in millimetres
 
 
-def read_point(table: TomlTable, moving_frames: Collection[str] = ()) -> PathPoint:
-    """A point from `{ frame, position | moving, active? }`; moving_frames: those there are besides `FRAMES`.
+class Names(NamedTuple):
+    """What the paths of a set may name: frames of bones, degrees of freedom, and frames that move on the bones."""
+
+    bones: tuple[str, ...] = FRAMES
+    dofs: tuple[str, ...] = LEG_DOFS
+    moving: tuple[str, ...] = ()
+
+
+def read_point(table: TomlTable, names: Names) -> PathPoint:
+    """A point from `{ frame, position | moving, active? }`.
 
     moving: `{ dof, places = [[angle, forward, left, up], ...] }`.
     """
     moves = "moving" in table.values
     table.require_keys(("frame", "moving" if moves else "position"), ("active",))
-    frame = table.choice("frame", (*FRAMES, *moving_frames))
-    active = read_range(table.table("active")) if "active" in table.values else None
+    frame = table.choice("frame", (*names.bones, *names.moving))
+    active = read_range(table.table("active"), names) if "active" in table.values else None
     if not moves:
         return PathPoint(frame, table.vector("position", LIMIT, "m"), active)
-    if frame in moving_frames:
+    if frame in names.moving:
         table.fail(
             "moving",
             f'the point moves on the frame "{frame}", which moves itself',
-            expected=f"a moving point on one of {', '.join(FRAMES)}",
+            expected=f"a moving point on one of {', '.join(names.bones)}",
             remedy="give its positions on the bone, both motions in one",
         )
     places = table.table("moving")
@@ -55,7 +64,7 @@ def read_point(table: TomlTable, moving_frames: Collection[str] = ()) -> PathPoi
             problem = f"row {k + 1} is out of range"
             places.fail("places", problem, expected=f"positions below {LIMIT:g} m", row=k)
     positions = tuple((x, y, z) for _, x, y, z in rows)
-    moving = MovingPosition(places.choice("dof", DEGREES_OF_FREEDOM), angles, positions)
+    moving = MovingPosition(places.choice("dof", names.dofs), angles, positions)
     return PathPoint(frame, positions[angles.index(0.0)], active, moving)
 
 
@@ -78,7 +87,7 @@ def _angles(table: TomlTable, key: str, rows: Sequence[Sequence[float]]) -> tupl
     return tuple(map(math.radians, degrees))
 
 
-def read_range(table: TomlTable) -> ActiveRange:
+def read_range(table: TomlTable, names: Names) -> ActiveRange:
     """A range from `{ dof, from_deg, to_deg }`."""
     table.require_keys(("dof", "from_deg", "to_deg"))
     lower, upper = (table.number(key, -360.0, 360.0, "deg") for key in ("from_deg", "to_deg"))
@@ -86,7 +95,7 @@ def read_range(table: TomlTable) -> ActiveRange:
         table.fail(
             "to_deg", f"the range runs from {lower:g} to {upper:g} deg", expected="from_deg below to_deg"
         )
-    return ActiveRange(table.choice("dof", DEGREES_OF_FREEDOM), math.radians(lower), math.radians(upper))
+    return ActiveRange(table.choice("dof", names.dofs), math.radians(lower), math.radians(upper))
 
 
 POSE = "angle in deg, forward, left, up in m, rotation vector in deg: x, y, z"
@@ -95,15 +104,15 @@ _RADII = {"cylinder": ("radius", "length"), "sphere": ("radius",), "ellipsoid": 
 _STRAINS = (-0.9, 2.0)
 
 
-def read_frames(root: TomlTable) -> dict[str, MovingFrame]:
+def read_frames(root: TomlTable, names: Names) -> dict[str, MovingFrame]:
     """The `[[frame]]` tables by name."""
     frames: dict[str, MovingFrame] = {}
     for table in root.tables("frame"):
         table.require_keys(("name", "body", "dof", "poses"))
         name = table.name("name")
-        if name in FRAMES or name in frames:
+        if name in names.bones or name in frames:
             table.fail("name", f'there is a frame "{name}" already', expected="every name once")
-        body, dof = table.choice("body", FRAMES), table.choice("dof", DEGREES_OF_FREEDOM)
+        body, dof = table.choice("body", names.bones), table.choice("dof", names.dofs)
         rows = table.rows("poses", POSE)
         angles = _angles(table, "poses", rows)
         places = tuple((x, y, z) for _, x, y, z, *_ in rows)

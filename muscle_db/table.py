@@ -6,7 +6,7 @@ import math
 import re
 import reprlib
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache, partial
 from typing import Any, NoReturn
 
@@ -114,8 +114,18 @@ class TomlTable:
             )
         return value
 
+    def names(self, key: str) -> tuple[str, ...]:
+        """A list of one or more names, each once; see `name`."""
+        value = self.values[key]
+        if not isinstance(value, list) or not value or not all(isinstance(name, str) for name in value):
+            self._wrong_kind(key, value, "a list of names in quotes")
+        for k, name in enumerate(value):
+            if name in value[:k]:
+                self.fail(key, f'"{name}" stands twice', expected="every name once")
+        return tuple(replace(self, values={key: name}).name(key) for name in value)
+
     def name(self, key: str) -> str:
-        """A name in lower snake case; names of what exists once on each leg have no side."""
+        """A name in lower snake case; names of what exists once on each side have no side."""
         name = self.text(key)
         if not _NAME.fullmatch(name):
             self.fail(
@@ -127,7 +137,7 @@ class TomlTable:
             self.fail(
                 key,
                 f'"{name}" ends in a side',
-                remedy="leave it out: the file holds one leg, sides are added later",
+                remedy="leave it out: the file holds one side, sides are added later",
             )
         return name
 
@@ -218,7 +228,7 @@ class Region:
     stop: int
 
     @classmethod
-    def of_text(cls, text: str) -> Region:
+    def from_text(cls, text: str) -> Region:
         """The region of the whole file."""
         lines = tuple(text.split("\n"))
         return cls(lines, 0, len(lines))

@@ -9,6 +9,8 @@ from decimal import Decimal
 
 from muscle_db.loader import ATTRIBUTES
 from muscle_db.model import (
+    FRAMES,
+    LEG_DOFS,
     TENDON_STRAIN,
     CalibratedPassive,
     MovingFrame,
@@ -17,6 +19,7 @@ from muscle_db.model import (
     PassiveStrain,
     PathPoint,
     ReferenceSkeleton,
+    Segment,
     WrapObject,
 )
 
@@ -36,6 +39,8 @@ def to_toml(database: MuscleDatabase, header: str = "") -> str:
     lines = [f"# {line}".rstrip() for line in header.splitlines()]
     lines += [f"{key} = {_text(value)}" for key in texts if (value := getattr(database, key))]
     lines += [f"{key} = {_number(value)}" for key, value in usual.items() if value != _NUMBERS_OF_SETS[key]]
+    if database.dofs != LEG_DOFS:
+        lines.append(f"dofs = [{', '.join(map(_text, database.dofs))}]")
     lines += ["", *_reference(database.reference), "", "[groups]"]
     lines += [f"{group} = {_text(remark)}" for group, remark in database.groups.items()]
     if database.coordinates:
@@ -67,14 +72,30 @@ def _strain(strain: PassiveStrain) -> str:
 
 def _reference(reference: ReferenceSkeleton) -> Iterator[str]:
     yield "[reference]"
-    for key in ("thigh_length", "shank_length", "hip_width", "stature", "pelvis_depth"):
-        if getattr(reference, key) is not None:
-            yield f"{key} = {_number(getattr(reference, key))}"
-    for key in ("hip_center", "knee_center", "ankle_center"):
-        if getattr(reference, key) is not None:
-            yield f"{key} = {_row(getattr(reference, key))}"
+    heights = ((key, getattr(reference, key)) for key in ("stature", "pelvis_depth"))
+    stated = [f"{key} = {_number(value)}" for key, value in heights if value is not None]
+    if reference.names != FRAMES:
+        yield from stated
+        for bone in reference.segments:
+            yield from ("", "[[reference.segment]]")
+            for key in ("name", "body", "origin", "position", "end", "end_position", "position_scale"):
+                value = getattr(bone, key)
+                if value not in (None, Segment.position, Segment.position_scale):
+                    text = _text(value) if isinstance(value, str) else None
+                    yield f"{key} = {text or (_row(value) if isinstance(value, tuple) else _number(value))}"
+        return
+    pelvis, femur, tibia, _ = reference.segments
+    lengths = {"thigh_length": femur.length, "shank_length": tibia.length, "hip_width": pelvis.width}
+    yield from (f"{key} = {_number(value)}" for key, value in lengths.items() if value is not None)
+    yield from stated
+    centers = {
+        "hip_center": pelvis.position,
+        "knee_center": femur.end_position,
+        "ankle_center": tibia.end_position,
+    }
+    yield from (f"{key} = {_row(value)}" for key, value in centers.items() if value is not None)
     yield from ("", "[reference.position_scale]")
-    yield from (f"{frame} = {_number(scale)}" for frame, scale in reference.position_scale.items())
+    yield from (f"{bone.name} = {_number(bone.position_scale)}" for bone in reference.segments)
 
 
 def _frame(frame: MovingFrame) -> Iterator[str]:

@@ -1,8 +1,13 @@
 """musclesolve: from recorded motion and ground forces to the force of every muscle of the legs.
 
-Names are imported when they are first used, so that `import musclesolve` and the command line start at once.
+Names are imported when they are first used, so that `import musclesolve` and the command line start at once. Beside the
+names of a whole analysis there are `signals`, `cameras`, `files`, `dynamics`, `muscles`, `sharing`, `trajectory`,
+`opensim`, `live`, `studies`, `synthetic`, `plotting` and `data`, listed in docs/api.md.
 """
 
 import lazy_loader
 
-__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
+from musclesolve._util.old_names import with_old_names
+
+_names, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
+__getattr__ = with_old_names(__name__, _names)

@@ -1,9 +1,29 @@
-"""Exceptions of the package: each names where the fault is, what was expected and how to fix it."""
+"""Exceptions of the package: each names where the fault is, what was expected and how to fix it.
+
+The sentences of an error stand in `errors.toml` beside the code that raises it; the code gives key, place and fields:
+
+    raise input_error("opensim.no_column", file=table.path, name=name, force=force)
+
+    [no_column]
+    code = "missing_column"
+    problem = "there is no column {name}"
+    expected = "force and point beside {force}"
+    remedy = "export all components of force and point"
+
+The key is the folder with its dots and the name of the template; errors of `_util` and of this module stand in
+`musclesolve/errors.toml`, and their keys have no folder. A field is written as in a format string, with two more
+formats: `{names:, }` joins several names by what follows the colon, and `frame{count:|s}` has the text before the bar
+for one and the text behind it for any other number. `[phrases]` are parts of several sentences, used like fields.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from functools import cache
+from numbers import Integral
 from pathlib import Path
-from typing import TypeVar
+from string import Formatter
+from typing import Any, Self, TypeVar
 
 LONGEST_PART = 1500
 """Most characters of a problem, of what was expected, and of a remedy: what is longer, nobody reads."""
@@ -23,6 +43,7 @@ class InputError(MuscleSolveError):
         where: the line, field, marker or time in that file.
         expected: what would have been right.
         remedy: how to fix it.
+        key: the template of the sentences, such as "opensim.no_column"; it stays the same as the code does.
     """
 
     def __init__(
@@ -34,9 +55,10 @@ class InputError(MuscleSolveError):
         where: str | None = None,
         expected: str | None = None,
         remedy: str | None = None,
+        key: str | None = None,
     ) -> None:
         self.problem, self.code, self.file, self.where = _bounded(problem), code, file, where
-        self.expected, self.remedy = _bounded(expected), _bounded(remedy)
+        self.expected, self.remedy, self.key = _bounded(expected), _bounded(remedy), key
         place = ", ".join(str(part) for part in (file, _bounded(where)) if part)
         lines = [f"{place}: {self.problem}" if place else self.problem]
         if self.expected:
@@ -44,6 +66,84 @@ class InputError(MuscleSolveError):
         if self.remedy:
             lines.append(f"  remedy: {self.remedy}")
         super().__init__("\n".join(lines))
+
+    @classmethod
+    def from_template(
+        cls,
+        key: str,
+        /,
+        *,
+        file: str | Path | None = None,
+        where: object = None,
+        code: str | None = None,
+        expected: str | None = None,
+        remedy: str | None = None,
+        **fields: object,
+    ) -> Self:
+        """Return the error of a template of `errors.toml`.
+
+        Args:
+            key: the folder and the name of the template, such as "opensim.no_column".
+            file: the file at fault.
+            where: the number of a line, or another place as text.
+            code: the kind of fault where the template states none.
+            expected: what would have been right where the template does not say it.
+            remedy: how to fix it where the template does not say it.
+            fields: what the sentences are filled with.
+        """
+        folder, _, name = key.rpartition(".")
+        texts = error_templates(folder)
+        filled = texts.get("phrases", {}) | fields
+        parts = {part: _SENTENCE.format(text, **filled) for part, text in texts[name].items()}
+        given = {"code": code, "where": _place(where), "expected": expected, "remedy": remedy}
+        parts |= {part: text for part, text in given.items() if text is not None}
+        return cls(parts.pop("problem"), file=file, key=key, **parts)
+
+    def moved(self, file: str | Path | None, where: object = None, before: str = "") -> InputError:
+        """Return the same error at another place, with a text before its problem."""
+        return InputError(
+            f"{before}{self.problem}",
+            code=self.code,
+            file=file,
+            where=_place(where),
+            expected=self.expected,
+            remedy=self.remedy,
+            key=self.key,
+        )
+
+
+input_error = InputError.from_template
+
+
+@cache
+def error_templates(folder: str) -> dict[str, dict[str, str]]:
+    """Return the sentences of every error of a folder of the package, such as "opensim", by the names of templates."""
+    import tomllib  # only where there is an error to tell
+
+    file = Path(__file__).parent.joinpath(*folder.split("."), "errors.toml")
+    return tomllib.loads(file.read_text(encoding="utf-8"))
+
+
+class _Sentence(Formatter):
+    """Texts with names joined, {names:, }, and with singular and plural, {count:is|are}."""
+
+    def format_field(self, value: Any, format_spec: str) -> str:
+        one, bar, many = format_spec.partition("|")
+        if bar:
+            return one if value == 1 else many
+        several = (
+            isinstance(value, Iterable) and not isinstance(value, str) and bool(getattr(value, "ndim", 1))
+        )
+        if format_spec and several:
+            return format_spec.join(map(str, value))
+        return format(value, format_spec)
+
+
+_SENTENCE = _Sentence()
+
+
+def _place(where: object) -> str | None:
+    return f"line {where}" if isinstance(where, Integral) else str(where) if where else None
 
 
 def not_installed(
@@ -58,9 +158,7 @@ def not_installed(
         where: the option that asked for it.
         instead: what may be done without it, behind the remedy: ", or --format csv".
     """
-    problem = f"{use} the package {package}, which is not installed"
-    remedy = f'pip install "musclesolve[{extra}]"{instead}'
-    return InputError(problem, code="missing_package", where=where, remedy=remedy)
+    return input_error("not_installed", where=where, use=use, package=package, extra=extra, instead=instead)
 
 
 Text = TypeVar("Text", str, str | None)

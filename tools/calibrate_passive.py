@@ -19,12 +19,12 @@ import numpy as np
 from scipy.optimize import least_squares
 
 import muscle_db
-from muscle_db.model import CalibratedPassive, MuscleDatabase, PassiveStrain
+from muscle_db.model import LEG_DOFS, CalibratedPassive, MuscleDatabase, PassiveStrain
 from muscle_db.toml_text import calibrated_lines
 from musclesolve.dynamics.model.human_model import human_model
 from musclesolve.muscles.muscle_state import MuscleState
 from musclesolve.muscles.passive.joint_moments import passive_moments, published_sweeps, states_along
-from musclesolve.muscles.placing.place_muscles import LEG_DOFS, place_muscles
+from musclesolve.muscles.scaling.scale_muscles import scale_muscles
 
 GROUPS = {
     "iliopsoas": ("iliacus", "psoas"),
@@ -78,7 +78,7 @@ class Fit:
     def __init__(self, database: MuscleDatabase) -> None:
         model = human_model()
         self.group = groups_of(database)
-        self.muscles = place_muscles(model, database, "r")
+        self.muscles = scale_muscles(model, database, "r")
         self.sweeps = published_sweeps()
         self.states = states_along(model, self.muscles, self.sweeps)
         self.start = np.repeat(self.muscles.parameters.families[0][0].passive_strain, len(GROUPS))

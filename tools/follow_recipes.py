@@ -44,6 +44,8 @@ def main(words: list[str]) -> int:
             (copy / name).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy2(ROOT / name, copy / name)
         follow_recipes(copy)
+        tables = [sys.executable, "tools/settings_tables.py"]
+        subprocess.run(tables, cwd=copy, env=os.environ | {"PYTHONPATH": str(copy)}, check=True)
         data = os.environ.get("MUSCLESOLVE_DATA", str(ROOT.parent / "shared" / "data"))
         environment = os.environ | {"PYTHONPATH": str(copy), "MUSCLESOLVE_DATA": data}
         command = [sys.executable, "-m", "pytest", "-n", "2", *(words or ["tests"])]

@@ -34,7 +34,7 @@ from benchmarks.timing import console
 from benchmarks.validation.page import Absent, data_folder, table
 from musclesolve._util.arrays import Array
 from musclesolve.muscles.person import COMPARED
-from musclesolve.pipeline.opensim.model_body import ModelOptions, model_body
+from musclesolve.pipeline.opensim.model_body import model_body, model_settings
 from musclesolve.studies.benchmark.measure import machine
 from musclesolve.studies.calibration.calibrate import calibrate_muscles
 
@@ -67,16 +67,16 @@ class Walk:
     measured: Array
 
     @classmethod
-    def of(cls, folder: Path, number: int) -> Walk:
+    def from_folder(cls, folder: Path, number: int) -> Walk:
         """A trial of the folder, by its number."""
         files = (folder / f"trial_{number}_{kind}.mot" for kind in ("IK", "ID"))
-        options = ModelOptions(tendon="elastic", side="l")
-        (part,) = model_body(folder / "model.osim", *files, options=options).parts
+        settings = model_settings(tendon="elastic")
+        (part,) = model_body(folder / "model.osim", *files, settings, side="l").parts
         time, length = np.loadtxt(
             folder / f"measured_fascicle_length_{number}.csv", delimiter=",", skiprows=1
         ).T
         measured = np.interp(part.time, time, length)
-        return cls(LeuvenTrial.of(part, DOFS, {MEASURED: measured}), measured)
+        return cls(LeuvenTrial.from_group(part, DOFS, {MEASURED: measured}), measured)
 
     def computed(self, course: LeuvenCourse) -> Array:
         """The computed length (T,) [m] of the fascicle that was measured."""
@@ -179,7 +179,7 @@ def calibrated(folder: Path, repeats: int, rival: dict[tuple[int, ...], float]) 
 
 def report(folder: Path, repeats: int) -> str:
     """All tables in Markdown."""
-    walks = {number: Walk.of(folder, number) for number in TRIALS}
+    walks = {number: Walk.from_folder(folder, number) for number in TRIALS}
     groups = [(number,) for number in TRIALS] + [TRIALS]
     rows, fits, times = [], {}, {}
     for group in groups:

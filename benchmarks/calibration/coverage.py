@@ -142,7 +142,7 @@ def shared(problem: CalibrationProblem, truth: Array) -> list[Optimum] | None:
 def main(count: int, generator: str = "ours", tendon: str = "elastic") -> None:
     """Print the table."""
     trial = recording_of(reference_stride(), "this comparison")
-    stride = prepare_recording(replace(trial, muscles=replace(trial.muscles, tendon=tendon)), side="r")
+    stride = prepare_recording(trial.with_settings(muscles={"tendon": tendon}), side="r")
     covered, narrower, off, named, seconds = [], [], [], Counter[str](), []
     failed = 0
     for number in range(count):

@@ -38,11 +38,11 @@ def table(folder: Path) -> Table:
     shown = Table("walk", "muscles", "weight", "knee rms", "push-off", "r followed", "r left out", "reserves")
     for walk, other in zip(WALKS, reversed(WALKS), strict=True):
         done = ms.calibrate_muscles([files[other]], side="l")
-        ms.write_person(done.person, folder / f"from_{walk}.toml")
+        ms.files.write_person(done.person, folder / f"from_{walk}.toml")
         for muscles, file in (("set", files[walk]), (f"from {other}", files[f"{walk}_person"])):
             for weight in WEIGHTS:
                 result = ms.run(file, side="l", emg_weight=weight)
-                found = Agreement.of(result, walk)
+                found = Agreement.from_result(result, walk)
                 left_out = result["emg_correlation"].values
                 followed = result.get("emg_correlation_followed", result["emg_correlation"]).values
                 r = [f"{np.nanmedian(each):.2f}" for each in (followed, left_out)]

@@ -33,7 +33,7 @@ from musclesolve._util.locks import CASADI
 from musclesolve.constants import USUAL_COST
 from musclesolve.muscles.elastic.elastic_muscles import ElasticMuscles
 from musclesolve.muscles.muscle_parameters import MuscleParameters
-from musclesolve.pipeline.body import Part
+from musclesolve.pipeline.body import SharingGroup
 from musclesolve.pipeline.share import motion_problem
 from musclesolve.trajectory.motion_problem import MotionCost
 from musclesolve.trajectory.solve_motion import static_start
@@ -81,12 +81,12 @@ class LeuvenTrial:
     start: tuple[Array, Array]
 
     @classmethod
-    def of(cls, part: Part, dofs: Sequence[str], fascicle: dict[str, Array]) -> LeuvenTrial:
+    def from_group(cls, part: SharingGroup, dofs: Sequence[str], fascicle: dict[str, Array]) -> LeuvenTrial:
         """The part of a body, whose named degrees of freedom the muscles serve."""
         rows = [part.dofs.index(name) for name in dofs]
-        muscles = ElasticMuscles.of(part.state.parameters)
+        muscles = ElasticMuscles.from_parameters(part.state.parameters)
         problem = motion_problem(part, slice(None), muscles, 0.01)
-        z, activation, *_ = static_start(problem, MotionCost.of(problem, USUAL_COST).cost)
+        z, activation, *_ = static_start(problem, MotionCost.from_cost(problem, USUAL_COST).cost)
         return cls(
             part.time,
             part.state.musculotendon_length,

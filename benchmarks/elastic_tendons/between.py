@@ -23,7 +23,7 @@ def between() -> str:
     rows = []
     for database in SETS:
         problem = motion(database, "r")
-        cost = MotionCost.of(problem, COST)
+        cost = MotionCost.from_cost(problem, COST)
         ours = solve_motion(problem, COST)
         begin = static_start(problem, cost.cost)
         seconds, report = timed(partial(HIGH_ORDER.report, problem, cost, begin))

@@ -16,11 +16,11 @@ from benchmarks.validation.page import table
 from musclesolve._util.arrays import Array
 from musclesolve.sharing.solving import solve
 from musclesolve.sharing.status import Status
+from musclesolve.trajectory.banded_interior_point import BandedInteriorPoint
 from musclesolve.trajectory.collocation.collocation import Collocation
 from musclesolve.trajectory.motion_problem import MotionCost, MotionProblem
 from musclesolve.trajectory.motion_solution import MotionSolution, label_solution
 from musclesolve.trajectory.solve_motion import solve_motion, static_problem, static_start
-from musclesolve.trajectory.structured import Structured
 
 STARTS = 20
 LOADS = (1.0, 1.5, 2.0)
@@ -104,10 +104,10 @@ def starts() -> str:
 
 def _from(problem: MotionProblem, rng: np.random.Generator) -> MotionSolution:
     """From random tendon forces of 0.05 to 1 F0 in every frame."""
-    cost = MotionCost.of(problem, COST)
+    cost = MotionCost.from_cost(problem, COST)
     force = rng.uniform(0.05, 1.0, problem.musculotendon_length.shape)
     begin = problem.muscles.curves.tendon.inverse(force), static_start(problem, cost.cost)[1]
-    return label_solution(problem, cost, Structured().solve(problem, cost, begin))
+    return label_solution(problem, cost, BandedInteriorPoint().solve(problem, cost, begin))
 
 
 def loads() -> str:

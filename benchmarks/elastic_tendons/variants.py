@@ -13,7 +13,7 @@ from benchmarks.validation.page import recorded_walk
 from musclesolve._util.arrays import Array
 from musclesolve.constants import USUAL_COST
 from musclesolve.muscles.elastic.elastic_muscles import ElasticMuscles
-from musclesolve.pipeline.body import Analysis, Part, SharedPart, Sharing
+from musclesolve.pipeline.body import Analysis, Sharing, SharingGroup, SolvedGroup
 from musclesolve.pipeline.recorded_body import RecordedBody
 from musclesolve.pipeline.run import prepare
 from musclesolve.pipeline.share import motion_problem, share, share_motion, sharing_problem
@@ -53,8 +53,8 @@ def prepared(database: str, tendons: Tendons, cost: str = COST) -> RecordedBody:
     trial = recorded_walk()
     stated = None if tendons.strain is None else {"achilles": tendons.strain}
     kind = "elastic" if tendons.elastic else "rigid"
-    muscles = replace(trial.muscles, database=database, tendon=kind, tendon_strain=stated)
-    return prepare(replace(trial, muscles=muscles), cost)
+    chosen = {"database": database, "tendon": kind, "tendon_strain": stated}
+    return prepare(trial.with_settings(muscles=chosen), cost)
 
 
 @cache
@@ -67,10 +67,12 @@ def result(database: str, tendons: Tendons, cost: str = COST) -> xr.Dataset:
     return assemble(Analysis(body, body.sharing, legs))
 
 
-def _rigid_with_dynamics(part: Part, sharing: Sharing) -> SharedPart:
+def _rigid_with_dynamics(part: SharingGroup, sharing: Sharing) -> SolvedGroup:
     """A leg behind rigid tendons, whose activations cannot jump."""
-    solution, _, _ = share_motion(part, sharing, ElasticMuscles.of(part.state.parameters).rigid())
-    return SharedPart(part, sharing_problem(part, sharing), solution)
+    solution, _, _ = share_motion(
+        part, sharing, ElasticMuscles.from_parameters(part.state.parameters).rigid()
+    )
+    return SolvedGroup(part, sharing_problem(part, sharing), solution)
 
 
 def motion(
@@ -78,7 +80,7 @@ def motion(
 ) -> MotionProblem:
     """The problem of one leg over all frames, its moments times a load."""
     part = prepared(database, tendons, cost).parts["rl".index(side)]
-    muscles = ElasticMuscles.of(part.state.parameters)
+    muscles = ElasticMuscles.from_parameters(part.state.parameters)
     whole = motion_problem(part, slice(None), muscles if tendons.elastic else muscles.rigid())
     return replace(whole, moment=load * whole.moment)
 

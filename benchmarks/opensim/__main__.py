@@ -23,7 +23,7 @@ from benchmarks.opensim.walk import COORDINATES, CUTOFF_HZ, MODEL, MOMENTS, pyth
 from benchmarks.timing import console, measure
 from musclesolve.opensim.read_model import read_osim
 from musclesolve.pipeline.body import Sharing
-from musclesolve.pipeline.opensim.model_body import ModelBody, ModelOptions, model_body
+from musclesolve.pipeline.opensim.model_body import ModelBody, model_body, model_settings
 from musclesolve.pipeline.share import share, sharing_problem
 from musclesolve.sharing.cost.named.muscle_sums import ActivationPower
 from musclesolve.sharing.problem import Problem
@@ -51,7 +51,7 @@ def main() -> None:
         with np.load(Path(folder) / "opensim.npz") as stored:
             there = {name: stored[name] for name in stored}
         whole = _command(files, Path(folder) / "share")
-    found = model_body(model, coordinates, moments, ModelOptions(passive="none", cutoff_hz=CUTOFF_HZ))
+    found = model_body(model, coordinates, moments, model_settings(passive="none", cutoff_hz=CUTOFF_HZ))
     console.print(", ".join(f"{name} {value}" for name, value in machine().items()))
     console.print(_times(there, whole, files, found))
     console.print(_agreement(there, found))
@@ -71,10 +71,10 @@ def _command(files: Files, folder: Path) -> dict[str, float]:
 
 
 def _times(there: dict[str, Any], whole: dict[str, float], files: Files, found: ModelBody) -> Table:
-    model, options = found.model, found.options
+    model, settings = found.model, found.settings
     steps = {
         "reading the model": lambda: read_osim(files[0]),
-        "problem (read, filter, arms, Hill)": lambda: model_body(model, files[1], files[2], options),
+        "problem (read, filter, arms, Hill)": lambda: model_body(model, files[1], files[2], settings),
         "sharing": lambda: share(found, SHARING),
     }
     seconds = {name: measure(step).best for name, step in steps.items()}

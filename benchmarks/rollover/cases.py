@@ -212,7 +212,7 @@ def height(data: dict[str, Any] = DATA) -> float:
         integration=STEPS,
     )
     alone = ContactPairs.build({"truck": base}, [FLOOR, *surfaces], laws)
-    return -float(alone.gaps(BodyStates.of([base], [(flight.q[-1], flight.qd[-1])])).min())
+    return -float(alone.gaps(BodyStates.from_models([base], [(flight.q[-1], flight.qd[-1])])).min())
 
 
 def roll(run: ContactSimulation) -> Array:
@@ -260,7 +260,7 @@ def occupant_figures(run: ContactSimulation, name: str, straps: Sequence[str]) -
     chest = np.linalg.norm(center_acceleration(motion, "thorax"), axis=1)
     whole = float(run.time[-1] - run.time[0])
     found = {
-        **vars(HeadInjury.of(run, name)),
+        **vars(HeadInjury.from_run(run, name)),
         "criterion": head_injury_criterion(run.time, head, whole).value,
         "chest": float(chest.max() / STANDARD_GRAVITY),
     }

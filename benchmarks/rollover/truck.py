@@ -131,7 +131,7 @@ def standing_truck() -> Standing:
     everywhere, at_rest = np.ones(len(pairs.laws), bool), np.full(len(pairs.laws), np.inf)
 
     def touching(q: Array) -> tuple[BodyStates, Touch]:
-        states = BodyStates.of([model], [(q, still)])
+        states = BodyStates.from_models([model], [(q, still)])
         return states, pairs.touch(states, at_rest, everywhere)
 
     def force(q: Array) -> Array:

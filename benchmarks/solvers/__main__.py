@@ -10,8 +10,7 @@ import argparse
 from benchmarks.solvers import growth, rivals
 from benchmarks.timing import console
 from musclesolve.studies.benchmark.benchmark import side_by_side
-from musclesolve.studies.benchmark.measure import contest, takes, with_ratios
-from musclesolve.studies.benchmark.problems import random_problem
+from musclesolve.studies.benchmark.measure import contest, random_problem, takes, with_ratios
 
 COSTS = ("force_squared", "stress_cubed", "soft_saturation")
 SOLVERS = ("batch", "daqp", "quadprog", "osqp", "ipopt", "slsqp")

@@ -18,9 +18,9 @@ from musclesolve.studies.benchmark.measure import (
     contest,
     in_fresh_process,
     measure,
+    random_problem,
     takes,
 )
-from musclesolve.studies.benchmark.problems import random_problem
 
 FRAMES = (1, 10, 100, 1_000, 10_000, 100_000, 1_000_000)
 MUSCLES = (20, 43, 100, 200)

@@ -28,7 +28,7 @@ from benchmarks.thesis_figures.study import SIDE, Study
 from musclesolve._util.arrays import Array
 from musclesolve.constants import STANDARD_GRAVITY
 from musclesolve.plotting.page.sheet import heading
-from musclesolve.recording.data import MuscleOptions, SharingOptions
+from musclesolve.settings.trial import MuscleSettings, SharingSettings
 
 JOINTS = ("hip", "knee", "ankle")
 STYLES = ("-", "--")
@@ -38,13 +38,12 @@ def results(study: Study) -> dict[str, xr.Dataset]:
     """Result of the right leg by configuration in words; EMG is compared where the trial has some, never followed."""
     trial = ms.read_trial(study.path)
     source = replace(study.trial, emg=trial.emg)
-    default = replace(trial, muscles=MuscleOptions(), sharing=SharingOptions())
-    return {
-        f"{name}: {each.muscles.database}, passive {each.muscles.passive}, {each.sharing.cost}": ms.run(
-            each, side=SIDE
-        )
-        for name, each in (("source", source), ("default", default))
-    }
+    default = trial.with_settings(muscles=MuscleSettings(), sharing=SharingSettings())
+    found = {}
+    for name, each in (("source", source), ("default", default)):
+        muscles, cost = each.settings.muscles, each.settings.sharing.cost
+        found[f"{name}: {muscles.database}, passive {muscles.passive}, {cost}"] = ms.run(each, side=SIDE)
+    return found
 
 
 def configurations(study: Study) -> Finding:

@@ -35,7 +35,7 @@ class Input:
 @cache
 def mechanics_by(study: Study, method: str) -> Mechanics:
     """Mechanics of the trial itself (no errors are added) under a method of consistency."""
-    return mechanics(replace(study.trial, consistency=METHODS[method]))
+    return mechanics(study.trial.with_settings(consistency=METHODS[method]))
 
 
 def moments(model: Model, motion: Motion, wrenches: list[Wrench]) -> Array:
@@ -91,7 +91,7 @@ def point_of(point: str, axis: int, branch: str) -> Input:
         recorded, trial = mechanics_by(study, method), study.trial
         seen, model = recorded.measured, recorded.model
         moved = seen.points | {point: seen.points[point] + by * np.eye(3)[axis]}
-        targets = Targets.build(model, moved, seen.directions, trial.consistency.weights)
+        targets = Targets.build(model, moved, seen.directions, trial.settings.consistency.weights)
         how = METHODS[method]
         start = recorded.fit.coordinates
         _, motion = consistent_motion(model, targets, seen.time, how.method, how.derivatives, start)

@@ -12,7 +12,7 @@ from benchmarks.thesis_figures.drawing import COLORS, panels
 from benchmarks.thesis_figures.muscle_names import groups_of_source
 from benchmarks.thesis_figures.study import SIDE, Study
 from musclesolve._util.arrays import Array
-from musclesolve.muscles.placing.place_muscles import place_muscles
+from musclesolve.muscles.scaling.scale_muscles import scale_muscles
 from musclesolve.plotting.page.curves import line
 from musclesolve.plotting.page.sheet import Sheet, heading
 
@@ -32,7 +32,7 @@ def paths_in_space(study: Study, frame: int) -> tuple[list[tuple[Array, Array]],
     """Bones as pairs of points, and the points (k, 3) [m] of each muscle path in order, in one frame."""
     recorded = study.recorded
     model, motion = recorded.model, recorded.motion.frames(slice(frame, frame + 1))
-    placed = place_muscles(model, muscle_db.load("silva_2003"), SIDE, study.trial.muscles.strength)
+    placed = scale_muscles(model, muscle_db.load("silva_2003"), SIDE, study.trial.settings.muscles.strength)
     paths = placed.paths
     on = paths.on_path(motion.coordinates)[0]
     points = paths.evaluate(motion.q, motion.coordinates).position[0][: paths.layout.points]

@@ -16,18 +16,19 @@ from musclesolve._util.arrays import Array
 from musclesolve.data.bundled import reference_stride
 from musclesolve.errors import InputError
 from musclesolve.pipeline.mechanics import Mechanics, measured_moments, mechanics
-from musclesolve.recording.data import ConsistencyOptions, Trial
+from musclesolve.recording.data import Trial
 from musclesolve.results.dataset import frame_validity as frames
+from musclesolve.settings.trial import ConsistencySettings
 from musclesolve.synthetic.reference_stride import reference_stride as true_stride
 
 DIGITIZING_MM = (7.0, 3.0, 3.3)
 """Error of the digitized points of the source, forward, sideways, upwards: root mean square [mm] (5.2.3)."""
 FORCE_CUTOFF_HZ = 20.0
 SEED = 2003
-METHODS: Mapping[str, ConsistencyOptions] = {
-    "nearest": ConsistencyOptions(),
-    "joint_angles": ConsistencyOptions("joint_angles"),
-    "none": ConsistencyOptions("none", "splines"),
+METHODS: Mapping[str, ConsistencySettings] = {
+    "nearest": ConsistencySettings(),
+    "joint_angles": ConsistencySettings(method="joint_angles"),
+    "none": ConsistencySettings(method="none", derivatives="splines"),
 }
 SIDE = "r"
 SAGITTAL = {
@@ -52,10 +53,9 @@ class Study:
     def trial(self) -> Trial:
         """The trial with the muscles, passive forces and cost of the source (6.12, 6.21, Table 6.1)."""
         trial = ms.read_trial(self.path)
-        muscles = replace(
-            trial.muscles, database="silva_2003", passive="table", strength="table", fiber_lengths=None
-        )
-        return replace(trial, muscles=muscles, sharing=replace(trial.sharing, cost="stress_cubed"), emg=None)
+        muscles = {"database": "silva_2003", "passive": "table", "strength": "table", "fiber_lengths": None}
+        chosen = trial.with_settings(muscles=muscles, sharing={"cost": "stress_cubed"})
+        return replace(chosen, emg=None)
 
     @property
     def identity(self) -> dict[str, str]:
@@ -110,13 +110,12 @@ class Study:
 
     def filtered(self, cutoff_hz: float | None, draw: int = 0) -> Trial:
         """The digitized trial with a cut-off for all markers; None: the source's residual analysis chooses."""
-        options = replace(
-            self.trial.filter,
-            cutoff_hz=cutoff_hz,
-            choice="residual_analysis_silva_2003",
-            force_cutoff_hz=FORCE_CUTOFF_HZ,
+        return self.digitized(draw).with_settings(
+            filter={
+                "cutoff_hz": "residual_analysis_silva_2003" if cutoff_hz is None else cutoff_hz,
+                "force_cutoff_hz": FORCE_CUTOFF_HZ,
+            }
         )
-        return replace(self.digitized(draw), filter=options)
 
     @cached_property
     def recorded(self) -> Mechanics:
@@ -131,7 +130,7 @@ class Study:
     def drawn_by_method(self, draw: int, *methods: str) -> dict[str, Mechanics]:
         """The same with other errors of the same size, by some methods."""
         trial = self.filtered(None, draw)
-        return {name: mechanics(replace(trial, consistency=METHODS[name])) for name in methods}
+        return {name: mechanics(trial.with_settings(consistency=METHODS[name])) for name in methods}
 
     def moments(self, recorded: Mechanics) -> dict[str, Array]:
         """Sagittal moments of the right leg over the cycle, (K,) [N m] by joint, positive in flexion."""

@@ -21,7 +21,7 @@ from musclesolve.dynamics import (
     projected_moments,
     simulate,
 )
-from musclesolve.muscles import muscle_state, place_muscles
+from musclesolve.muscles import muscle_state, scale_muscles
 from musclesolve.pipeline.full_formulation import full_problem
 from musclesolve.pipeline.mechanics import Mechanics, mechanics
 from musclesolve.sharing import solve_full
@@ -38,7 +38,7 @@ def laws() -> str:
     trial = ms.read_trial(reference_stride())
     body, result = mechanics(trial), ms.run(trial)
     routes = disagreement(joint_moments_by_route(body.model, body.motion, body.wrenches))
-    stride = ms.reference_stride()
+    stride = ms.synthetic.reference_stride()
     residual = np.abs(stride.pelvis_residual(np.linspace(0.0, stride.period, 200))).max()
     rows = [
         (
@@ -106,8 +106,8 @@ def formulations() -> float:
     """Largest difference of activations between the reduced and the full formulation."""
     trial = ms.read_trial(reference_stride())
     problem = ms.leg_problem(ms.run(trial), "r")
-    body, rules = mechanics(trial), (trial.muscles.strength, trial.muscles.passive)
-    muscles = place_muscles(body.model, muscle_db.load(trial.muscles.database), "r", *rules)
+    body, rules = mechanics(trial), (trial.settings.muscles.strength, trial.settings.muscles.passive)
+    muscles = scale_muscles(body.model, muscle_db.load(trial.settings.muscles.database), "r", *rules)
     state = muscle_state(body.model, muscles, body.motion)
     full = full_problem(body.model, body.motion, body.wrenches, [state], problem.dof)
     whole = solve_full(full, "stress_cubed").activation

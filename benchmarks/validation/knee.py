@@ -29,7 +29,7 @@ def knee() -> str:
     """Every combination on both walks, and the default over what was measured."""
     ours, theirs = list(recordings()), list(models())
     rows = [(*row.words[:3], f"`{row.words[3]}`", *cells(row)) for row in chain(ours, theirs)]
-    known = [Agreement.of_forces(*published(walk), walk).cells for walk in WALKS]
+    known = [Agreement.from_forces(*published(walk), walk).cells for walk in WALKS]
     rows.append(
         ("OpenSim, published, weakened", "none", "rigid", "squared activations", *side_by_side(known), "")
     )

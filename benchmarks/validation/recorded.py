@@ -15,7 +15,7 @@ from benchmarks.validation.page import picture, recorded_walk, reference, table
 from musclesolve.constants import STANDARD_GRAVITY, USUAL_COST
 from musclesolve.motion.signals.emg_envelope import best_delays
 from musclesolve.pipeline.run import prepare_recording
-from musclesolve.recording.text.mot_file import read_mot
+from musclesolve.recording.text.opensim_text import read_mot
 from musclesolve.sharing.status import Status
 
 JOINTS = ("hip", "knee", "ankle")

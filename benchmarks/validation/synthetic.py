@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -112,7 +111,7 @@ def criteria() -> str:
 
 def with_set(trial: Trial, database: str, passive: str) -> Trial:
     """The trial with another muscle set."""
-    return replace(trial, muscles=replace(trial.muscles, database=database, passive=passive))
+    return trial.with_settings(muscles={"database": database, "passive": passive})
 
 
 def agreement(trial: Trial) -> tuple[str, ...]:

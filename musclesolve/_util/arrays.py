@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Hashable, Mapping, Sequence
 from itertools import accumulate
 from math import prod
 from typing import Any
@@ -102,3 +102,22 @@ def split_named(vectors: Array, shapes: Mapping[str, tuple[int, ...]]) -> dict[s
     ends = list(accumulate(map(prod, shapes.values())))
     parts = zip(shapes.items(), np.split(vectors, ends[:-1], axis=-1), strict=True)
     return {name: part.reshape(*vectors.shape[:-1], *shape) for (name, shape), part in parts}
+
+
+def equal_groups(*columns: Sequence[object]) -> list[Indices]:
+    """Numbers of the rows that are equal in every column, in the order of the first of each group.
+
+    What has no hash, such as an object of one's own with arrays, is equal to itself alone.
+    """
+    groups: dict[tuple[Hashable, ...], list[int]] = {}
+    for number, row in enumerate(zip(*columns, strict=True)):
+        groups.setdefault(tuple(map(_key, row)), []).append(number)
+    return [np.array(group) for group in groups.values()]
+
+
+def _key(thing: object) -> Hashable:
+    try:
+        hash(thing)
+    except TypeError:
+        return id(thing)
+    return thing

@@ -11,7 +11,7 @@ import numpy as np
 from musclesolve._util.arrays import AnyArray, Array
 from musclesolve._util.message_text import as_text
 from musclesolve._util.names import suggestion
-from musclesolve.errors import InputError
+from musclesolve.errors import InputError, input_error
 
 Shape = tuple[int | str, ...]
 """A shape as messages print it: numbers are fixed, letters stand for any size."""
@@ -41,15 +41,14 @@ def check_number(
             value = np.inf
         if np.isfinite(value) and least <= value <= most and above < value < below:
             return value
-    raise InputError(f"{name} is {as_text(given)}", code="bad_number", where=where or name, expected=expected)
+    raise input_error("bad_number", where=where or name, expected=expected, name=name, given=as_text(given))
 
 
 def check_integer(given: object, name: str, least: int, *, where: str | None = None) -> int:
     """Return an integer that is at least `least`; true, false and 2.0 are none."""
     if isinstance(given, bool) or not isinstance(given, Integral) or given < least:
-        expected = f"a whole number, {least} or more"
-        raise InputError(
-            f"{name} is {as_text(given)}", code="bad_number", where=where or name, expected=expected
+        raise input_error(
+            "no_whole_number", where=where or name, name=name, given=as_text(given), least=least
         )
     return int(given)
 
@@ -57,12 +56,13 @@ def check_integer(given: object, name: str, least: int, *, where: str | None = N
 def check_choice(given: object, name: str, known: Collection[str], *, where: str | None = None) -> None:
     """See that a word is one of those that are known."""
     if not isinstance(given, str) or given not in known:
-        raise InputError(
-            f"{name} is {as_text(given)}",
-            code="unknown_name",
+        raise input_error(
+            "no_such_choice",
             where=where,
-            expected=" or ".join(map(repr, known)),
             remedy=suggestion(given, known) if isinstance(given, str) else None,
+            name=name,
+            given=as_text(given),
+            known=map(repr, known),
         )
 
 
@@ -84,25 +84,24 @@ def check_array(
     pass that are not finite.
     """
     size = ", ".join(map(str, shape)) + ("," if len(shape) == 1 else "")
-    wanted = {"where": where, "expected": f"numbers of the shape ({size})" if shape else "a number"}
+    expected = f"numbers of the shape ({size})" if shape else "a number"
     try:
         array = np.asarray(given)
     except ValueError:
-        raise InputError(f"{name} has rows of different lengths", code="bad_shape", **wanted) from None
+        raise input_error("uneven_rows", where=where, expected=expected, name=name) from None
     if real and array.ndim and array.dtype.kind in "fO":
         with contextlib.suppress(TypeError, ValueError):  # objects that are no numbers are refused below
             array = array.astype(np.float64, copy=False)
     if array.dtype.kind not in ("buif" if real else "buifc"):
-        raise InputError(
-            f"{name} is no array of numbers ({_first_entry(array)})", code="not_numbers", **wanted
-        )
+        entry = _first_entry(array)
+        raise input_error("no_numbers", where=where, expected=expected, name=name, reason=entry)
     if array.dtype.kind in "bui":
         array = array.astype(float)
     fits = len(array.shape) == len(shape) and all(
         isinstance(want, str) or have == want for have, want in zip(array.shape, shape, strict=True)
     )
     if not fits:
-        raise InputError(f"{name} has the shape {array.shape}", code="bad_shape", **wanted)
+        raise input_error("bad_shape", where=where, expected=expected, name=name, shape=array.shape)
     if finite and not np.isfinite(array).all():
         raise _not_finite(array, name, entries, axis, where)
     return array
@@ -123,11 +122,11 @@ def check_real_array(
             raise TypeError(_first_entry(raw))
         array: Array = np.asarray(np.ma.filled(raw.astype(np.float64, copy=False), np.nan))
     except (TypeError, ValueError) as error:
-        problem = f"{name} is no array of numbers ({error})"
-        raise InputError(problem, code="not_numbers", where=where or name, expected=expected) from error
+        raise input_error(
+            "no_numbers", where=where or name, expected=expected, name=name, reason=error
+        ) from error
     if shapes and array.shape not in shapes:
-        problem = f"{name} has the shape {array.shape}"
-        raise InputError(problem, code="bad_shape", where=where or name, expected=expected)
+        raise input_error("bad_shape", where=where or name, expected=expected, name=name, shape=array.shape)
     return array
 
 
@@ -136,17 +135,12 @@ def check_increasing(given: object, least: int = 1, *, where: str | None = None)
     plain = check_real_array(given, "time", "increasing times [s]", where=where)
     time = check_array(plain, "time", ("T",), real=True, where=where)
     if len(time) < least:
-        raise InputError(
-            f"{len(time)} frames", code="too_few_frames", where=where, expected=f"at least {least}"
-        )
+        raise input_error("too_few_frames", where=where, count=len(time), least=least)
     late = np.flatnonzero(~(np.diff(time) > 0.0))
     if len(late):
         k = int(late[0])
-        raise InputError(
-            f"time does not increase from frame {k} ({time[k]:g} s) to frame {k + 1} ({time[k + 1]:g} s)",
-            code="time_not_increasing",
-            where=where,
-            expected="increasing times [s]",
+        raise input_error(
+            "time_not_increasing", where=where, frame=k, time=time[k], next_frame=k + 1, next_time=time[k + 1]
         )
     return time
 
@@ -160,12 +154,13 @@ def _not_finite(
     array: AnyArray, name: str, entries: tuple[str, ...], axis: int, where: str | None
 ) -> InputError:
     if not array.ndim:
-        return InputError(f"{name} is {array}", code="not_finite", where=where, expected="a finite number")
+        return input_error("not_finite", where=where, name=name, value=array)
     bad = np.argwhere(~np.isfinite(array))
     first = tuple(int(part) for part in bad[0])
     of = f" of {entries[first[axis]]}" if entries and axis < array.ndim else ""
     at = f" in frame {first[0]}" if axis else ""
     count = f" ({len(bad)} such numbers in all)" if len(bad) > 1 else ""
     place = "" if of or array.ndim == 1 else f", at {list(first)}"
-    problem = f"{name}{of} is {array[first]}{at}{place}{count}"
-    return InputError(problem, code="not_finite", where=where, expected="finite numbers")
+    return input_error(
+        "entry_not_finite", where=where, name=name, of=of, value=array[first], at=at, place=place, count=count
+    )

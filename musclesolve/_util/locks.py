@@ -16,7 +16,7 @@ except ImportError:  # Windows
     fcntl = None  # type: ignore[assignment]
     import msvcrt
 
-FAR = 1 << 30
+LOCK_OFFSET = 1 << 30
 """Offset of the byte that is locked on Windows, beyond the content: a locked byte cannot be read or written."""
 TRIES = 10
 
@@ -103,7 +103,7 @@ def _lock(number: int) -> bool:
         if fcntl is not None:
             fcntl.flock(number, fcntl.LOCK_EX | fcntl.LOCK_NB)
         else:
-            os.lseek(number, FAR, os.SEEK_SET)
+            os.lseek(number, LOCK_OFFSET, os.SEEK_SET)
             _lock_byte(number)
             os.lseek(number, 0, os.SEEK_SET)
     except BlockingIOError:

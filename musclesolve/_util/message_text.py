@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterable
 
-import numpy as np
-
 _MOST_VALUES = 6
-_LONGEST = 160
+_MOST_CHARACTERS = 160
 """Most characters of any other value."""
 
 
@@ -19,16 +18,17 @@ def few(names: Iterable[object], most: int = 3) -> str:
 
 def as_text(value: object) -> str:
     """A value as Python writes it, of an array or another sequence the first few values and their number."""
+    np = sys.modules.get("numpy")  # an array is of a numpy that was imported; a message alone needs none
     try:
-        if isinstance(value, np.ndarray) and value.size > _MOST_VALUES:
+        if np is not None and isinstance(value, np.ndarray) and value.size > _MOST_VALUES:
             first = ", ".join(map(repr, value.ravel()[:_MOST_VALUES].tolist()))
             return f"[{_cut(first)}, ...] (shape {value.shape})"
         if isinstance(value, list | tuple) and len(value) > _MOST_VALUES:
             return f"[{_cut(', '.join(map(as_text, value[:_MOST_VALUES])))}, ...] ({len(value)} values)"
-        return _cut(repr(value.item() if isinstance(value, np.generic) else value))
+        return _cut(repr(value.item() if np is not None and isinstance(value, np.generic) else value))
     except Exception as fault:  # whatever an object of a user does
         return f"an object of {_cut(type(value).__name__)} ({type(fault).__name__})"
 
 
 def _cut(text: str) -> str:
-    return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 3]}..."
+    return text if len(text) <= _MOST_CHARACTERS else f"{text[: _MOST_CHARACTERS - 3]}..."

@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from difflib import get_close_matches
 
 from musclesolve._util.message_text import as_text
-from musclesolve.errors import InputError
+from musclesolve.errors import InputError, input_error
 
 _LISTED = 12
 """Most names listed in a message beside a suggestion."""
 
 _LISTED_ALONE = 60
 """Most names listed in a message without a suggestion."""
+
+
+def shortened(names: Sequence[str], most: int = 3) -> str:
+    """Names between commas, the last ones only counted: "a, b, c and 2 more"."""
+    rest = len(names) - most
+    return ", ".join(names[:most]) + (f" and {rest} more" if rest > 0 else "")
 
 
 def similar(name: str, known: Iterable[str], count: int = 3) -> list[str]:
@@ -43,13 +49,15 @@ def unknown_name(
     meant = suggestion(name, known)
     most = _LISTED if meant else _LISTED_ALONE
     listed = ", ".join(known[:most]) + (f" ... ({len(known)} names)" if len(known) > most else "")
-    return InputError(
-        f"there is no {what} {as_text(name)}{within}",
-        code="unknown_name",
+    return input_error(
+        "unknown_name",
         file=None if file is None else str(file),
         where=where,
-        expected=f"one of {listed or 'none'}",
         remedy=meant or "use one of these names",
+        what=what,
+        name=as_text(name),
+        within=within,
+        listed=listed or "none",
     )
 
 

@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
-SIDE_NAMES = {"r": "right", "l": "left"}
+from collections.abc import Iterable
+from typing import Any, Literal
+
+Side = Literal["r", "l"]
+SIDES: tuple[Side, Side] = ("r", "l")
+SIDE_NAMES: dict[Any, str] = {"r": "right", "l": "left"}
+"""Side -> its word; the key is one of SIDES, often as the end of a name."""
 OTHER = "other"
 ALL_SIDES = (*SIDE_NAMES, OTHER)
 """Sides of muscles; `other` is that of models whose names do not end in _r or _l."""
@@ -12,6 +18,17 @@ LEG_JOINTS = ("hip", "knee", "ankle")
 def side_of(name: str) -> str:
     """The side of a muscle or coordinate, by the end of its name."""
     return name[-1] if name[-2:] in ("_r", "_l") else OTHER
+
+
+def has_side(name: str) -> bool:
+    """Whether the name of a muscle, coordinate, landmark or joint ends in that of a side."""
+    return side_of(name) != OTHER
+
+
+def sides_of(names: Iterable[str]) -> tuple[str, ...]:
+    """The sides of some names, in the order of `ALL_SIDES`."""
+    present = {side_of(name) for name in names}
+    return tuple(side for side in ALL_SIDES if side in present)
 
 
 def split_side(name: str) -> tuple[str, str]:

@@ -35,7 +35,7 @@ class HoleLimits:
     longest: float
 
     @classmethod
-    def of(cls, time: Array, cutoff_hz: float) -> HoleLimits:
+    def from_times(cls, time: Array, cutoff_hz: float) -> HoleLimits:
         """Limits of a table with rows at times (S,) [s]; a usual step is no hole, however long it is."""
         usual = _USUAL * float(np.median(np.diff(time))) if len(time) > 1 else 0.0
         return cls(usual, max(usual, SHARE / cutoff_hz + SAME_TIME))

@@ -12,10 +12,10 @@ from functools import partial
 
 import numpy as np
 
-from musclesolve.checking.case import Case, contained, finding_of, on_plate, stretches
+from musclesolve.checking.case import Case, collect_errors, finding_of, on_plate, stretches
 from musclesolve.checking.forces.plate_balance import plates_out_of_balance
 from musclesolve.checking.repair import change_plate
-from musclesolve.checking.stages import Stage, asked_at
+from musclesolve.checking.stages import Stage, check_at
 from musclesolve.errors import InputError
 from musclesolve.motion.anatomy.anatomy import Anatomy, anatomy
 from musclesolve.motion.anatomy.proportions import OFF_STATURE, fitting_stature
@@ -47,20 +47,20 @@ PLATE_CODES = {
 }
 
 
-@asked_at(Stage.SUPPORT)
+@check_at(Stage.SUPPORT)
 def filter_cutoff(case: Case) -> Iterator[Finding]:
     """Look at the cut-off of the filter."""
     (low, high), place = USUAL_CUTOFF_HZ, case.key("filter", "cutoff_hz")
-    chosen = case.trial.filter.cutoff_hz
+    chosen = case.trial.settings.filter.fixed_cutoff
     if chosen is not None and not low <= chosen <= high:
         effect = "takes away part of the motion" if chosen < low else "leaves noise in the accelerations"
         values = {"chosen": chosen, "effect": effect, "low": low, "high": high}
         yield finding("cutoff", "warning", values, place)
-    elif (warning := cutoff_with_flight(case.trial, chosen, FootLoads.of(case.trial))) is not None:
+    elif (warning := cutoff_with_flight(case.trial, chosen, FootLoads.from_trial(case.trial))) is not None:
         yield Finding("cutoff", "warning", *warning, place)
 
 
-@asked_at(Stage.SUPPORT)
+@check_at(Stage.SUPPORT)
 def named_options(case: Case) -> Iterator[Finding]:
     """Look up what the trial file asks of the computation by name: muscles, cost, solver, degrees of freedom."""
     try:
@@ -69,7 +69,7 @@ def named_options(case: Case) -> Iterator[Finding]:
         yield finding_of("trial_file", error)
 
 
-@asked_at(Stage.ANALYSIS)
+@check_at(Stage.ANALYSIS)
 def refusals_of_reading(case: Case) -> Iterator[Finding]:
     """Run the checks of reading and of motion one by one, and report what they refuse and no finding covers yet."""
     trial, document = case.trial, case.document
@@ -84,12 +84,12 @@ def refusals_of_reading(case: Case) -> Iterator[Finding]:
         checks.append(("force_units", partial(check_any_load, trial, document)))
     for code, check in checks:
         refused: list[Finding] = []
-        with contained(refused, f"check of {code}", case, code):
+        with collect_errors(refused, f"check of {code}", case, code):
             check()
         yield from (f for f in refused if not case.found(f.code, severity="error"))
 
 
-@asked_at(Stage.ANALYSIS)
+@check_at(Stage.ANALYSIS)
 def refused_plates(case: Case) -> Iterator[Finding]:
     """Test every plate of which nothing is known to be wrong: an error that was found may be why.
 
@@ -113,16 +113,16 @@ def refused_plates(case: Case) -> Iterator[Finding]:
 
 def find_time_range(case: Case) -> Case:
     """Return the case with the range that the recording allows as far as it is repaired."""
-    if not finds_range(case.content) or not case.trial.forces:
+    if not finds_range(case.settings) or not case.trial.forces:
         return case
     start, end = recorded_range(case.trial.markers, case.trial.forces)
     if end <= start:
         return case
     whole = replace(case.trial, time_range=(start, end), legs={}, analysed=())
-    return case.with_trial(ranged(whole, case.content))
+    return case.with_trial(ranged(whole, case.settings))
 
 
-@asked_at(Stage.PLATE_POSITION, needs=["plates", "mapping"])
+@check_at(Stage.PLATE_POSITION, needs=["plates", "mapping"])
 def analysed_range(case: Case) -> Iterator[Finding]:
     """Report what is analysed, and why not more."""
     if case.trial.analysed:
@@ -131,7 +131,7 @@ def analysed_range(case: Case) -> Iterator[Finding]:
 
 
 # Too little to measure a subject on [s].
-SHORTEST = 0.2
+SHORTEST_MEASUREMENT = 0.2
 # What a refusal is about by its place in the trial file.
 PLACE_CODES = {"[filter]": "cutoff", "mass_kg": "mass", "stature_m": "stature"}
 # Faults of markers and of their filter that make points of one body move apart.
@@ -141,7 +141,7 @@ MARKER_CODES = (
 )  # fmt: skip
 
 
-@asked_at(Stage.ANATOMY)
+@check_at(Stage.ANATOMY)
 def measured_anatomy(case: Case) -> Iterator[Finding]:
     """Measure the body where every marker is seen, and the motion that fits it."""
     trial = case.trial
@@ -156,7 +156,7 @@ def measured_anatomy(case: Case) -> Iterator[Finding]:
         inside &= np.isfinite(trial.markers[name]).all(axis=1)
     spans = stretches(inside, trial.markers.time)
     longest = max(spans, key=lambda span: span[1] - span[0], default=(0.0, 0.0))
-    if longest[1] - longest[0] <= SHORTEST:
+    if longest[1] - longest[0] <= SHORTEST_MEASUREMENT:
         return
     case = replace(case, recorded=replace(case.recorded, trial=replace(trial, time_range=longest)))
     try:
@@ -177,7 +177,7 @@ def measured_anatomy(case: Case) -> Iterator[Finding]:
     }
     for about, question in questions.items():
         answers: list[Finding] = []
-        with contained(answers, f"check of {about}", case):
+        with collect_errors(answers, f"check of {about}", case):
             answers.extend(question(case, body))
         yield from answers
         # What was found may be the cause of what is found next.
@@ -220,7 +220,7 @@ def _consistent(case: Case, body: Anatomy) -> Iterator[Finding]:
     if case.found(*MARKER_CODES, severity="error"):
         return
     implausible = []
-    for warning in recorded.warnings(case.trial.mapping, case.trial.consistency.method):
+    for warning in recorded.warnings(case.trial.mapping, case.trial.settings.consistency.method):
         # A few frames without a pose are left out of the results, and the others are as good as they were.
         severity: Severity = "error" if warning.invalid and warning.code != "pose" else "warning"
         place = Where(markers=warning.markers, times=warning.times)

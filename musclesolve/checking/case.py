@@ -1,6 +1,7 @@
 """A recording under examination: the trial file, the recording as far as it is repaired, what was found in it.
 
-One failing check hides no other: whatever it raises becomes a finding, and the checks that follow go on (`contained`).
+One failing check hides no other: whatever it raises becomes a finding, and the checks that follow go on
+(`collect_errors`).
 """
 
 from __future__ import annotations
@@ -10,17 +11,19 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from musclesolve._util.arrays import Array, Mask, true_runs
+from musclesolve._util.sides import has_side
 from musclesolve.checking.repair import Recorded
 from musclesolve.errors import InputError, MuscleSolveError, PoseError
 from musclesolve.recording.data import SIDE_NAMES, Markers, PlateForce, Trial
 from musclesolve.recording.schema import Document
 from musclesolve.results.finding import Finding, Run, Severity, Where, finding
+from musclesolve.settings.trial import RecordedSettings
 
 # The filter carries what happens outside of the time range so far into it [s]: at 6 Hz a step that lies farther away
 # disturbs it by less than half a hundredth of its height.
@@ -37,13 +40,17 @@ class Case:
     """What a check looks at; a check changes nothing in it."""
 
     document: Document  # the trial file
-    content: dict[str, Any]  # its content, with defaults where it is at fault
     recorded: Recorded  # the recording, with the faults repaired that earlier stages have found
     findings: tuple[Finding, ...] = ()  # what earlier stages have found
     # What could not be read, which is a finding: no other finding may be due to it.
     unknown: frozenset[Fact] = frozenset()
     # Each repair of an error or a warning: its finding, the recording before it and after it.
     steps: tuple[tuple[Finding, Recorded, Recorded], ...] = ()
+
+    @property
+    def settings(self) -> RecordedSettings:
+        """Its settings, with defaults where they are at fault."""
+        return self.trial.settings
 
     @property
     def trial(self) -> Trial:
@@ -138,10 +145,10 @@ def pose_finding(error: PoseError, case: Case | None) -> Finding:
         # The markers that show the points or axes of the model, each once.
         markers: dict[str, None] = {}
         for point, _ in error.worst:
-            part, side = point.split("_")[0], point[-2:] if point[-2:] in ("_r", "_l") else ""
+            part, side = point.split("_")[0], point[-2:] if has_side(point) else ""
             for landmark, weights in case.trial.mapping.items():
                 stem = landmark.removesuffix("_r").removesuffix("_l")
-                of_side = not side or landmark.endswith(side) or not landmark.endswith(("_r", "_l"))
+                of_side = not side or landmark.endswith(side) or not has_side(landmark)
                 if of_side and (stem in SHOWN_BY.get(part, ()) or stem.split("_")[0] == part):
                     markers |= dict.fromkeys(weights)
         where = Where(recorded.path, markers=tuple(markers), times=times)
@@ -150,25 +157,31 @@ def pose_finding(error: PoseError, case: Case | None) -> Finding:
     return finding("pose", "error", values, where)
 
 
+def finding_of_failure(
+    error: Exception, what: str, case: Case | None, code: str, severity: Severity = "error"
+) -> Finding:
+    """Return the finding of whatever an action raised.
+
+    what: the action, as "reading of the files". case: None before it is read. code, severity: of an input that is
+    refused.
+    """
+    if isinstance(error, InputError):
+        return finding_of(code, error, severity)
+    if isinstance(error, PoseError):
+        return pose_finding(error, case)
+    if isinstance(error, MuscleSolveError):
+        return Finding("refused", "error", str(error), "look at the markers and forces it names")
+    # Without a case nothing can be examined.
+    values = {"action": what, "error": f"{type(error).__name__}: {error}"}
+    return finding("check_failed", "error" if case is None else "warning", values)
+
+
 @contextmanager
-def contained(
+def collect_errors(
     findings: list[Finding], what: str, case: Case | None = None, code: str = "refused"
 ) -> Iterator[None]:
-    """Turn whatever is raised into a finding, and go on.
-
-    what: the action, as "reading of the files". case: None before it is read. code: that of an input that is refused.
-    """
+    """Turn whatever is raised into a finding, and go on; arguments as of `finding_of_failure`."""
     try:
         yield
-    except InputError as error:
-        findings.append(finding_of(code, error))
-    except PoseError as error:
-        findings.append(pose_finding(error, case))
-    except MuscleSolveError as error:
-        findings.append(Finding("refused", "error", str(error), "look at the markers and forces it names"))
     except Exception as error:
-        # Without a case nothing can be examined.
-        severity: Severity = "error" if case is None else "warning"
-        findings.append(
-            finding("check_failed", severity, {"action": what, "error": f"{type(error).__name__}: {error}"})
-        )
+        findings.append(finding_of_failure(error, what, case, code))

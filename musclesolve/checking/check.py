@@ -2,21 +2,182 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
+from typing import Any
+
+import xarray as xr
 
 from musclesolve._util.message_text import as_text
 from musclesolve._util.progress import Progress, no_progress
-from musclesolve.checking.case import contained
-from musclesolve.checking.examination import all_checks, examined_file, findings_of_body
-from musclesolve.checking.judged_run import judged_result
-from musclesolve.errors import InputError
-from musclesolve.pipeline.opensim.model_body import ModelBody
+from musclesolve.checking import files, forces, markers
+from musclesolve.checking.analysis import find_time_range
+from musclesolve.checking.case import Case, collect_errors
+from musclesolve.checking.cost import with_costs
+from musclesolve.checking.loading import case_of, load
+from musclesolve.checking.markers.trajectories import fill_and_complete, remove_and_fill_jumps
+from musclesolve.checking.model.examine import findings_of_body as model_findings
+from musclesolve.checking.stages import Check, Stage, checks_of, examine
+from musclesolve.constants import USUAL_COST
+from musclesolve.errors import input_error
+from musclesolve.opensim.model import OpenSimModel
+from musclesolve.pipeline.body import Sharing
+from musclesolve.pipeline.opensim.coordinate_motion import Source
+from musclesolve.pipeline.opensim.model_body import ModelBody, model_body, model_settings
+from musclesolve.pipeline.recorded_body import RecordedBody
 from musclesolve.pipeline.run import prepare
-from musclesolve.recording.trial.model_trial import names_model
+from musclesolve.pipeline.share import share
+from musclesolve.recording.data import Trial
+from musclesolve.recording.trial.model_trial import ModelTrial, names_model
+from musclesolve.recording.trial.trial_file import read_trial
+from musclesolve.results.dataset.assemble import assemble
 from musclesolve.results.facts import Facts
 from musclesolve.results.finding import Finding, Where, finding
 from musclesolve.results.judgement import Report, judge, judge_findings, sorted_findings
+from musclesolve.results.plausibility import with_verdict
+from musclesolve.sharing.cost.cost_base import Cost
+from musclesolve.sharing.cost.cost_registry import find_cost
+from musclesolve.sharing.solver.solver_registry import Solver, find_solver
+
+# What is done with the recording before the checks of a stage look at it.
+PREPARE: Mapping[Stage, Callable[[Case], Case]] = {
+    # Gaps end the time range; axes and sides that are wrong would hide the contacts that do.
+    Stage.HELD_SAMPLES: find_time_range,
+    Stage.MERGED_MARKERS: fill_and_complete,
+    Stage.SLIPS: remove_and_fill_jumps,
+    # The forces are right by now.
+    Stage.PLATE_POSITION: find_time_range,
+}
+
+
+def findings_of(trial: Trial | ModelTrial, body: RecordedBody | ModelBody) -> tuple[Finding, ...]:
+    """What is wrong with a trial that could be read and prepared, as `check` says it.
+
+    A recording that is as its file holds it is examined from the file, since reading fills gaps; one that was changed
+    in memory is examined as it is.
+    """
+    if isinstance(body, ModelBody):
+        return findings_of_body(body)
+    assert isinstance(trial, Trial)
+    if trial.as_read:
+        return findings_of_file(trial.path)
+    return sorted_findings(with_costs(examine(case_of(trial), all_checks(), PREPARE)))
+
+
+def findings_of_body(body: ModelBody) -> tuple[Finding, ...]:
+    """What is wrong with an OpenSim model, its motion and its loads."""
+    findings: list[Finding] = []
+    with collect_errors(findings, "examination of the model"):
+        findings += model_findings(body)
+        place = Where(file=body.model.file)
+        findings += (finding("model", "warning", {"note": warning}, place) for warning in body.warnings)
+    return sorted_findings(findings)
+
+
+def findings_of_file(path: Path) -> tuple[Finding, ...]:
+    """What is wrong with the recording of a trial file."""
+    return sorted_findings(examined_file(path, all_checks(), costs=True))
+
+
+@cache
+def all_checks() -> tuple[Check, ...]:
+    """Return the checks of the analysis and of all modules in the folders of checks."""
+    return checks_of("musclesolve.checking.analysis", files, forces, markers)
+
+
+def examined_file(path: Path, checks: Iterable[Check], costs: bool = False) -> list[Finding]:
+    """Return what some checks find, in any order of them; one that fails is a finding too.
+
+    costs: whether findings that are repaired say what they cost.
+    """
+    failed: list[Finding] = []
+    with collect_errors(failed, "reading of the recording"):
+        case, findings = load(path)
+        if case is None:
+            return findings
+        examined = examine(case, checks, PREPARE)
+        return list(with_costs(examined) if costs else examined.findings)
+    return failed
+
+
+def run(
+    trial: Trial | ModelTrial | str | Path,
+    cost: str | Cost | None = None,
+    solver: str | Solver | None = None,
+    side: str = "both",
+    progress: Progress | None = None,
+    **settings: Any,
+) -> xr.Dataset:
+    """From recorded motion and ground forces to muscle forces.
+
+    Args:
+        trial: a checked trial, from `read_trial`, or the path of a trial file.
+        cost: name of a cost, or a Cost; that of the trial file unless given.
+        solver: name of a solver, or a Solver; that of the trial file unless given.
+        side: "r", "l" or "both".
+        progress: called with the name of each stage and the share of the work that is done.
+        settings: those of the trial file that are set here instead, by keyword. emg_weight: w of EMG-informed sharing,
+            cost + w sum (a - e)^2 over the muscles with EMG, in units of the cost; 0 compares EMG without following it.
+
+    Returns:
+        Dataset over time, dof, muscle, side, joint, axis and component; every variable has its unit in
+        attrs["units"]. `valid` (time, side) says which frames may be used: those whose `status` is SOLVED or
+        SOLVED_WITH_RESERVE. Frames without a valid solution hold NaN for whatever depends on it: activations, muscle
+        and contact forces, reserves, cost and certificate. Motion, joint moments, net reactions and the state of the
+        muscles stay, for they show what is wrong. `plausible` (side) says whether what the result says of a leg is near
+        what was ever measured; its attributes say why. attrs["findings"] holds what `check` finds in the recording or
+        model, as JSON.
+
+    Raises:
+        InputError: the trial asks for what cannot be done; says which field.
+    """
+    report = progress or no_progress
+    trial = trial if isinstance(trial, Trial | ModelTrial) else read_trial(trial)
+    body = prepare(trial, cost, solver, side, report, **settings)
+    return judged_result(body, findings_of(trial, body), report)
+
+
+def judged_result(
+    body: RecordedBody | ModelBody, findings: Sequence[Finding], progress: Progress | None = None
+) -> xr.Dataset:
+    """Share the moments of a body, and label the result with what was found wrong with the trial."""
+    report = progress or no_progress
+    analysis = share(body, progress=report)
+    report("result", 1.0)
+    return with_verdict(assemble(analysis, findings))
+
+
+def share_model(
+    model: OpenSimModel | str | Path,
+    coordinates: Source,
+    moments: Source | None = None,
+    cost: str | Cost = USUAL_COST,
+    solver: str | Solver = "batch",
+    side: str = "both",
+    **choices: Any,
+) -> xr.Dataset:
+    """Muscle forces of an OpenSim model.
+
+    Args:
+        model, coordinates, moments, side, choices: see `opensim_problem`.
+        cost: a name (`costs()` lists them) or a Cost.
+        solver: a name (`solvers()` lists them) or a Solver.
+
+    Returns:
+        Dataset over time, dof, muscle and side with the variables of `run`, under the names of the model. Groups of
+        coordinates that no muscle connects, such as the legs, are solved apart; the status of a side is the worst of
+        its groups.
+
+    Raises:
+        InputError: see `opensim_problem`; an unknown cost or solver.
+    """
+    settings = model_settings(**choices)
+    tendon, reserve_weight = settings.muscles.tendon, settings.sharing.reserve_weight
+    sharing = Sharing(find_cost(cost), find_solver(solver), tendon, reserve_weight)
+    body = model_body(model, coordinates, moments, settings, sharing, side)
+    return judged_result(body, findings_of_body(body))
 
 
 def check(path: str | Path, progress: Progress | None = None) -> Report:
@@ -37,17 +198,11 @@ def check(path: str | Path, progress: Progress | None = None) -> Report:
         InputError: the argument is no path.
     """
     if not isinstance(path, str | Path):
-        raise InputError(
-            f"{as_text(path)} is not a path",
-            code="bad_type",
-            where="check",
-            expected="the path of a trial file",
-            remedy='check("trial.toml")',
-        )
+        raise input_error("checking.not_path", where="check", path=as_text(path))
     path, report = Path(path), progress or no_progress
     findings = list[Finding]() if names_model(path) else examined_file(path, all_checks(), costs=True)
     refused, judgement, notes = list[Finding](), None, list[Finding]()
-    with contained(refused, "sharing of the forces"):
+    with collect_errors(refused, "sharing of the forces"):
         body = prepare(path, progress=report)
         if isinstance(body, ModelBody):
             findings += findings_of_body(body)

@@ -15,8 +15,7 @@ from musclesolve._util.arrays import Array
 from musclesolve.checking.case import Case
 from musclesolve.checking.repair import Recorded
 from musclesolve.dynamics.inverse.inverse_dynamics import projected_moments
-from musclesolve.muscles.placing.place_muscles import LEG_DOFS
-from musclesolve.pipeline.mechanics import leg_moments, mechanics
+from musclesolve.pipeline.mechanics import carries_foot, mechanics
 from musclesolve.recording.data import SIDES, Side, Trial
 from musclesolve.recording.trial.trial_file import completed_trial
 from musclesolve.results.finding import Cost, Finding
@@ -38,10 +37,10 @@ def with_costs(case: Case) -> tuple[Finding, ...]:
     """
     moments: dict[int, Any] = {}
 
-    def moments_of(recorded: Recorded) -> tuple[Array, dict[Side, Array]] | None:
+    def moments_of(recorded: Recorded) -> tuple[Array, dict[Side, dict[str, Array]]] | None:
         if id(recorded) not in moments:
             moments[id(recorded)] = _moments(case, recorded.trial)
-        found: tuple[Array, dict[Side, Array]] | None = moments[id(recorded)]
+        found: tuple[Array, dict[Side, dict[str, Array]]] | None = moments[id(recorded)]
         return found
 
     findings = list(case.findings)
@@ -63,23 +62,29 @@ def with_costs(case: Case) -> tuple[Finding, ...]:
     return tuple(findings)
 
 
-def _moments(case: Case, trial: Trial) -> tuple[Array, dict[Side, Array]] | None:
-    """Return time (T,) [s] and moments of each leg (T, 7) [N m], of contacts too that are not measured whole."""
+def _moments(case: Case, trial: Trial) -> tuple[Array, dict[Side, dict[str, Array]]] | None:
+    """Return time (T,) [s] and moments (T,) [N m] about the joints between pelvis and each foot, by side and name.
+
+    Of contacts too that are not measured whole.
+    """
     last = case.trial
     trial = replace(trial, time_range=last.time_range, legs=last.legs)
     try:
-        recorded = mechanics(completed_trial(trial, case.content)[0])
+        recorded = mechanics(completed_trial(trial, case.settings)[0])
         moments = projected_moments(recorded.model, recorded.motion, recorded.wrenches)
     except Exception:
         # With a fault, or what was not found because of it, a recording may lack anything: there is no cost then.
         return None
-    return recorded.motion.time, {side: leg_moments(recorded.model, moments, side) for side in SIDES}
+    names = recorded.model.topology.dof_names[: recorded.model.tree.joint_count]
+    rows = {side: np.flatnonzero(carries_foot(recorded.model, side)[: len(names)]) for side in SIDES}
+    of_sides = {side: {names[k]: moments[:, k] for k in own} for side, own in rows.items()}
+    return recorded.motion.time, of_sides
 
 
 def _cost(
     trial: Trial,
-    faulty: tuple[Array, dict[Side, Array]] | None,
-    sound: tuple[Array, dict[Side, Array]] | None,
+    faulty: tuple[Array, dict[Side, dict[str, Array]]] | None,
+    sound: tuple[Array, dict[Side, dict[str, Array]]] | None,
 ) -> Cost | None:
     """Return the largest change in the frames of a leg in which its foot counted as measured with the fault.
 
@@ -92,8 +97,9 @@ def _cost(
         return None
     most, of = 0.0, ""
     for side in SIDES:
-        change: Array = np.abs(with_fault[side] - without[side])[trial.measured(side, time)]
-        if change.size and np.isfinite(change).all() and change.max() > most:
-            most = float(change.max())
-            of = f"{LEG_DOFS[int(np.argmax(change.max(axis=0)))]}_{side}"
+        measured = trial.measured(side, time)
+        for dof, moment in with_fault[side].items():
+            change: Array = np.abs(moment - without[side][dof])[measured]
+            if change.size and np.isfinite(change).all() and change.max() > most:
+                most, of = float(change.max()), dof
     return Cost(most, "N m", of)

@@ -10,6 +10,7 @@ import numpy as np
 
 from musclesolve._util.arrays import Array, Mask
 from musclesolve.recording.data import Markers, Trial
+from musclesolve.settings.trial import LaboratorySettings
 
 Role = Literal["markers", "static"]
 ROLES: tuple[Role, ...] = ("markers", "static")
@@ -20,7 +21,7 @@ class Recorded:
     """What a repair may change."""
 
     trial: Trial  # the recording
-    laboratory: Mapping[str, str]  # which axes of the files point forward and up; those that are stated
+    laboratory: LaboratorySettings  # which axes of the files point forward and up
 
 
 Repair = Callable[[Recorded], Recorded]
@@ -138,7 +139,7 @@ def rotate_recordings(rotation: Array, laboratory: Mapping[str, str] | None) -> 
 
     def repair(recorded: Recorded) -> Recorded:
         trial = recorded.trial
-        apart = {"static_up", "static_forward"} & set(recorded.laboratory)
+        apart = {"static_up", "static_forward"} & recorded.laboratory.stated.keys()
         changes: dict[str, Any] = {
             role: markers.rotated(rotation)
             for role in ROLES
@@ -155,6 +156,6 @@ def rotate_recordings(rotation: Array, laboratory: Mapping[str, str] | None) -> 
         if laboratory is None:
             return recorded
         plates = in_order(*(rotate_plate(index, rotation) for index in range(len(trial.forces))))
-        return replace(plates(recorded), laboratory={**recorded.laboratory, **laboratory})
+        return replace(plates(recorded), laboratory=recorded.laboratory.changed(**laboratory))
 
     return repair

@@ -9,7 +9,7 @@ from importlib import import_module
 from pkgutil import iter_modules
 from types import ModuleType
 
-from musclesolve.checking.case import Case, Fact, contained
+from musclesolve.checking.case import Case, Fact, collect_errors
 from musclesolve.results.finding import Finding
 
 
@@ -78,7 +78,7 @@ class Check:
 _CHECKS: dict[str, list[Check]] = {}
 
 
-def asked_at(*stages: Stage, needs: Iterable[Fact] = ()) -> Callable[[Detect], Detect]:
+def check_at(*stages: Stage, needs: Iterable[Fact] = ()) -> Callable[[Detect], Detect]:
     """Make a function a check that is asked at one stage or at several.
 
     needs: what its findings would be due to where the trial file leaves it open; that is a finding already.
@@ -113,18 +113,18 @@ def examine(case: Case, checks: Iterable[Check], prepare: Mapping[Stage, Callabl
     for stage in Stage:
         findings: list[Finding] = []
         if stage in prepare:
-            with contained(findings, f"preparation of {stage.name.lower()}", case):
+            with collect_errors(findings, f"preparation of {stage.name.lower()}", case):
                 case = prepare[stage](case)
         for check in ordered:
             if check.stage == stage and not check.needs & case.unknown:
-                with contained(findings, f"check '{check.name}'", case):
+                with collect_errors(findings, f"check '{check.name}'", case):
                     # One by one: what was found before a failure is kept.
                     for finding in check.detect(case):
                         findings.append(finding)
         case = case.with_findings(findings)
         for finding in findings:
             failed: list[Finding] = []
-            with contained(failed, f"repair of '{finding.code}'", case):
+            with collect_errors(failed, f"repair of '{finding.code}'", case):
                 case = case.repaired(finding)
             case = case.with_findings(failed)
     return case

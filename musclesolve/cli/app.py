@@ -131,13 +131,13 @@ def _usage_errors(words: list[str]) -> Iterator[None]:
     except UsageError as error:
         if "--json" not in words:
             raise
-        from musclesolve.errors import InputError
+        from musclesolve.errors import input_error
 
         mode.choose(json=True, quiet=mode.quiet)
         path = getattr(getattr(error, "ctx", None), "command_path", "musclesolve")
         place = path.partition(" ")[2] or None
         message = error.format_message()  # type: ignore[attr-defined]
-        raise InputError(message, code="bad_usage", where=place, remedy=f"see {path} --help") from None
+        raise input_error("cli.bad_usage", where=place, message=message, path=path) from None
 
 
 app = typer.Typer(

@@ -15,7 +15,7 @@ from typing import Any
 
 from musclesolve._util.processes import collect_rarely
 
-LONGEST = 11
+MOST_DIGITS = 11
 """Digits of a number that a library can take for an integer of the machine."""
 
 LOG = logging.getLogger("musclesolve")
@@ -48,7 +48,7 @@ def correct_variables() -> None:
         _ignore("NUMBA_DISABLE_JIT", "without its compiled kernel force sharing takes many times as long")
     for name, least in (("NUMBA_NUM_THREADS", 1), ("SOURCE_DATE_EPOCH", 0)):  # the other is read by numpy
         given = os.environ.get(name, str(least))
-        if not (given.isdecimal() and given.isascii() and len(given) < LONGEST and int(given) >= least):
+        if not (given.isdecimal() and given.isascii() and len(given) < MOST_DIGITS and int(given) >= least):
             _ignore(name, f"{given!r} is not an integer of at least {least}")
 
 

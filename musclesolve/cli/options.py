@@ -5,7 +5,9 @@ In a help text "[mm]" is read as markup and vanishes: write "\[mm]".
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+import functools
+import inspect
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from enum import StrEnum
 from importlib import import_module
 from pathlib import Path
@@ -13,7 +15,10 @@ from typing import Annotated, Any
 
 import typer
 
+from musclesolve.errors import input_error
 from musclesolve.plotting.page.page_style import PageStyle
+from musclesolve.settings.schema import Setting, Settings, tables_of
+from musclesolve.settings.trial import ModelSettings, RecordedSettings
 
 
 def _completing(module: str, names: Callable[[Any], Iterable[str]]) -> Callable[[str], list[str]]:
@@ -25,10 +30,10 @@ def _completing(module: str, names: Callable[[Any], Iterable[str]]) -> Callable[
     return complete
 
 
-cost_names = _completing("musclesolve.sharing.cost.cost_registry", lambda costs: costs.REGISTRY)
+cost_names = _completing("musclesolve.sharing.cost.cost_registry", lambda costs: costs.costs())
 solver_names = _completing(
     "musclesolve.sharing.solver.solver_registry",
-    lambda solvers: [name for name, record in solvers.REGISTRY.items() if record.installed],
+    lambda solvers: [name for name, record in solvers.solvers().items() if record.installed],
 )
 marker_set_names = _completing("musclesolve.recording.markers.marker_set", lambda sets: sets.marker_sets())
 muscle_set_names = _completing("muscle_db", lambda sets: sets.available())
@@ -52,90 +57,109 @@ Json = Annotated[
 
 TrialFile = Annotated[Path, typer.Argument(metavar="TRIAL.toml", help="The trial file.")]
 Output = Annotated[Path, typer.Option("-o", "--output", help="Folder for result.nc and the figures.")]
-Cost = Annotated[
-    str | None,
-    typer.Option(help="Cost function; default: the one of the trial file.", autocompletion=cost_names),
-]
-Solver = Annotated[
-    str | None, typer.Option(help="Solver; default: the one of the trial file.", autocompletion=solver_names)
-]
-EmgWeight = Annotated[
-    float | None,
-    typer.Option(
-        min=0.0,
-        help="EMG-informed sharing: weight of the misfit to EMG beside the cost; 0: none; "
-        "default: that of the trial file.",
-    ),
-]
+NAMES = {"cost": cost_names, "solver": solver_names}
+"""What the shell completes behind the option of a setting."""
+
+
+REPEATABLE = ("name_list", "number_or_weights")
+"""Kinds of settings whose option may be given again and again."""
+TYPES: dict[str, Any] = {
+    "text": str | None,
+    "number": float | None,
+    "whole": int | None,
+    "truth": bool | None,
+    "name_list": list[str] | None,
+    "number_or_weights": list[str] | None,
+}
+"""Kinds of settings that words of the command line can state, and what typer makes of them."""
+
+
+def setting_option(file: type[Settings], table: str, key: str, replaces: bool = False) -> Any:
+    """The option of a setting, with its sentence, choices and range.
+
+    replaces: whether it takes the place of what a trial file states.
+    """
+    setting = tables_of(file)[table].settings[key]
+    text = f"{setting.about[0].upper()}{setting.about[1:]}"
+    text += f", {setting.limits}" if setting.limits else ""
+    text += f": {', '.join(setting.choices)}" if setting.choices else ""
+    text += "; repeatable" if setting.kind in REPEATABLE else ""
+    text += "; default: that of the trial file." if replaces else "."
+    metavar = "[WORD=]NUMBER" if setting.kind == "number_or_weights" else None
+    return typer.Option(
+        setting.option or f"--{key.replace('_', '-')}",
+        help=text.replace("[", "\\["),
+        metavar="|".join(("NUMBER", *setting.words)) if setting.words else metavar,
+        autocompletion=NAMES.get(key),
+    )
+
+
+def with_settings(
+    file: type[Settings], arguments: Mapping[str, tuple[str, str]]
+) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Decorate a command with an option for each setting that it does not name itself; it gets what is stated by name.
+
+    file: of whose settings. arguments: keyword -> table and key. The options of a command with a trial file replace
+    what this file states.
+    """
+
+    def decorate(command: Callable[..., None]) -> Callable[..., None]:
+        own = inspect.signature(command, eval_str=True)
+        named = {name: each for name, each in own.parameters.items() if each.kind != each.VAR_KEYWORD}
+        places = {name: place for name, place in arguments.items() if name not in named}
+        settings = {name: tables_of(file)[table].settings[key] for name, (table, key) in places.items()}
+        settings = {name: each for name, each in settings.items() if each.kind in TYPES}
+        replaces = "trial" in named
+        more = [
+            inspect.Parameter(
+                name,
+                inspect.Parameter.KEYWORD_ONLY,
+                default=None if replaces or each.kind in REPEATABLE else each.default,
+                annotation=Annotated[
+                    str | None if each.words else TYPES[each.kind],
+                    setting_option(file, *places[name], replaces),
+                ],
+            )
+            for name, each in settings.items()
+        ]
+
+        @functools.wraps(command)
+        def run(**given: Any) -> None:
+            stated = {name: _stated(each, given.pop(name)) for name, each in settings.items()}
+            command(**given, **{name: value for name, value in stated.items() if value is not None})
+
+        parameters = [*named.values(), *more]
+        run.__signature__ = own.replace(parameters=parameters)  # type: ignore[attr-defined]
+        run.__annotations__ = {each.name: each.annotation for each in parameters}
+        return run
+
+    return decorate
+
+
+def _stated(setting: Setting, given: Any) -> Any:
+    """What an option states of a setting, as a file would; None where it is not given."""
+    if setting.kind == "number_or_weights":
+        return stated_strains(given or ())
+    if setting.kind == "name_list":
+        return given or None
+    if not setting.words or given is None or given in setting.words:
+        return given
+    try:
+        number = float(given)
+    except ValueError:
+        known = ", ".join(setting.words)
+        raise typer.BadParameter(f"{given!r} is neither a number nor one of: {known}") from None
+    return "none" if number == 0.0 and "none" in setting.words else number
+
+
+Cost = Annotated[str | None, setting_option(RecordedSettings, "sharing", "cost", replaces=True)]
+Solver = Annotated[str | None, setting_option(RecordedSettings, "sharing", "solver", replaces=True)]
+Model = Annotated[Path, setting_option(ModelSettings, "files", "model")]
+Coordinates = Annotated[Path, setting_option(ModelSettings, "files", "coordinates")]
+Moments = Annotated[Path | None, setting_option(ModelSettings, "files", "moments")]
+Loads = Annotated[Path | None, setting_option(ModelSettings, "files", "loads")]
 Sides = Annotated[Side, typer.Option(help="Legs to analyse.")]
 
-Model = Annotated[Path, typer.Option(help="The model, .osim.")]
-Coordinates = Annotated[Path, typer.Option(help="Its coordinates, .mot or .sto, as of inverse kinematics.")]
-Moments = Annotated[
-    Path | None, typer.Option(help="Its joint moments, .sto, as of inverse dynamics: columns NAME_moment.")
-]
-Loads = Annotated[
-    Path | None,
-    typer.Option(help="Instead of moments: ground reactions, .mot, or an ExternalLoads file, .xml."),
-]
-Feet = Annotated[
-    str,
-    typer.Option(
-        help="Feet that the loads act on: stated (as an ExternalLoads file names them) or nearest (by their contacts)."
-    ),
-]
-Without = Annotated[
-    list[str] | None,
-    typer.Option(help="A coordinate whose moment is not shared; repeatable; toes never are by default."),
-]
-ModelCost = Annotated[str, typer.Option(help="Cost function.", autocompletion=cost_names)]
-ModelSolver = Annotated[str, typer.Option(help="Solver.", autocompletion=solver_names)]
-Passive = Annotated[str, typer.Option(help="Passive forces: table (those of the model) or none.")]
-Tendon = Annotated[str, typer.Option(help="Tendons: rigid or elastic.")]
-TendonStrain = Annotated[
-    list[str] | None,
-    typer.Option(
-        metavar="[WORD=]NUMBER",
-        help="Strain of elastic tendons at one maximum isometric force: of all muscles, or soleus=0.06, or "
-        "achilles=0.08; repeatable; default: those of the model.",
-    ),
-]
-ContactSpacing = Annotated[
-    float | None,
-    typer.Option(
-        help="With loads: distance of medial and lateral contact of a knee \\[m]; default: by the shank."
-    ),
-]
-Coordinate = Annotated[
-    list[str] | None,
-    typer.Option(
-        help="A coordinate whose moment is shared; repeatable; default: all free angles with muscles."
-    ),
-]
-Muscle = Annotated[
-    list[str] | None,
-    typer.Option(help="A muscle; repeatable; default: all that act on these coordinates."),
-]
-Muscles = Annotated[
-    Path | None,
-    typer.Option(help="The muscles of one person, .toml, as of calibrate-muscles; default: as in the model."),
-]
-ReserveWeight = Annotated[
-    float | None,
-    typer.Option(help="Cost of reserves \\[per (N m)^2]; default: only where muscles fall short."),
-]
-CutoffHz = Annotated[
-    float, typer.Option(help="Low-pass filter of the coordinates [Hz]; 0: they are not filtered.")
-]
-StartS = Annotated[float | None, typer.Option(help="Start of the time range \\[s].")]
-EndS = Annotated[float | None, typer.Option(help="End of the time range \\[s].")]
-Movement = Annotated[
-    str | None,
-    typer.Option(
-        help="What the subject does, such as walking or squat: contact forces are compared with those measured in it; "
-        "default: recognised by the motion."
-    ),
-]
 Jobs = Annotated[int | None, typer.Option(help="Number of trials computed at a time; default: one per core.")]
 Scheduler = Annotated[
     str | None, typer.Option(help="Compute on a cluster: address of a dask.distributed scheduler.")
@@ -267,7 +291,6 @@ def stated_strains(given: Sequence[str], option: str = "--tendon-strain") -> dic
     Raises:
         InputError: what is no number, or a word that stands twice.
     """
-    from musclesolve.errors import InputError
     from musclesolve.muscles.tendon_strain import ALL  # loads numpy: only where the command runs
 
     found: dict[str, float] = {}
@@ -275,21 +298,9 @@ def stated_strains(given: Sequence[str], option: str = "--tendon-strain") -> dic
         word, equals, value = text.rpartition("=")
         word = word.strip() if equals else ALL
         if word in found:
-            raise InputError(
-                f"{word!r} stands twice",
-                code="duplicate_name",
-                where=option,
-                expected="every word once",
-                remedy="remove one of them",
-            )
+            raise input_error("cli.stands_twice", where=option, word=word)
         try:
             found[word] = float(value)
         except ValueError:
-            raise InputError(
-                f"{text!r} does not end in a number",
-                code="bad_number",
-                where=option,
-                expected="a strain such as 0.06, or WORD=0.06",
-                remedy=f"{option} achilles=0.08",
-            ) from None
+            raise input_error("cli.not_end_in_number", where=option, text=text, option=option) from None
     return found or None

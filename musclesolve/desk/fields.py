@@ -3,40 +3,41 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from math import inf, isfinite
+from math import isfinite
 from typing import Any
 
 from nicegui import ui
 
 from musclesolve.desk.trial_document import Open
 from musclesolve.desk.view import View
-from musclesolve.recording.schema import described_keys, in_another_unit, trial_keys, within
 from musclesolve.recording.text.toml_text import value_text
+from musclesolve.settings.schema import Setting, Settings, tables_of
+from musclesolve.settings.trial import ModelSettings, RecordedSettings
 
-UNITS = {
-    "_kg": "kg",
-    "_m": "m",
-    "_mm": "mm",
-    "_hz": "Hz",
-    "_n": "N",
-    "_s": "s",
-    "_years": "years",
-    "_deg": "degrees",
-}
 NAMES = {"emg": "EMG"}
 
 
-def title_of(key: str) -> str:
-    """A key in words, with its unit: "stature_m" is "Stature [m]"."""
-    for ending, unit in UNITS.items():
-        if key.endswith(ending):
-            return f"{key.removesuffix(ending).replace('_', ' ').capitalize()} [{unit}]"
-    return NAMES.get(key, key.replace("_", " ").capitalize())
+def title_of(key: str, setting: Setting | None = None) -> str:
+    """A key in words, with the unit of its setting: "stature_m" is "Stature [m]"."""
+    if setting is None or not setting.unit:
+        return NAMES.get(key, key.replace("_", " ").capitalize())
+    words = key.split("_")
+    return f"{' '.join(words[:-1] if len(words) > 1 else words).capitalize()} [{setting.unit}]"
 
 
-def keys_of(view: View) -> dict[str, Any]:
-    """Tables and keys that the trial file may have."""
-    return described_keys("model_keys.toml") if view.desk.is_model else trial_keys()
+def setting_at(view: View, table: str, key: str) -> Setting:
+    """The setting at a key of the trial file."""
+    return tables_of(ModelSettings if view.desk.is_model else RecordedSettings)[table].settings[key]
+
+
+DRAWN = ("text", "number", "whole", "truth")
+"""Kinds of settings that have a field."""
+
+
+def drawn_keys(file: type[Settings], table: str, *others: str) -> list[str]:
+    """Keys of a table of a trial file whose settings have a field, in their order, without some others."""
+    known = tables_of(file)[table].settings.items() if table in tables_of(file) else ()
+    return [key for key, setting in known if setting.kind in DRAWN and key not in others]
 
 
 def choice(
@@ -49,7 +50,7 @@ def choice(
     trial = view.desk.trial
     assert trial is not None
     value = trial.value(table, key)
-    default = keys_of(view)[table]["keys"][key].get("default", "")
+    default = setting_at(view, table, key).default or ""
     shown = value if value is not None else default
 
     def taken(stated: str) -> None:
@@ -72,16 +73,16 @@ def field(
     """
     trial = view.desk.trial
     assert trial is not None
-    spec = keys_of(view)[table]["keys"][key]
-    value, default = trial.value(table, key), spec.get("default")
-    title = title or title_of(key)
+    setting = setting_at(view, table, key)
+    value, default = trial.value(table, key), setting.default
+    title = title or title_of(key, setting)
 
     def taken(stated: Any) -> None:
         if stated == "" or stated is None:
             stated = None
-        elif spec["type"] == "whole":
+        elif setting.kind == "whole":
             stated = round(stated)
-        elif spec["type"] == "number" and isinstance(stated, int):
+        elif setting.kind == "number" and isinstance(stated, int):
             stated = float(stated)
         if view.state((table, key), stated):
             suggested.set_visibility(stated is None)
@@ -96,12 +97,12 @@ def field(
         taken(guess)
 
     with ui.row().classes("ms-field"):
-        if spec["type"] == "truth":
+        if setting.kind == "truth":
             shown = value if value is not None else default
             ui.checkbox(title, value=bool(shown), on_change=lambda event: taken(event.value))
-        elif "choices" in spec:
-            choices = {choice: choice.replace("_", " ") for choice in spec["choices"]}
-            if not spec.get("required"):
+        elif setting.choices:
+            choices = {choice: choice.replace("_", " ") for choice in setting.choices}
+            if not setting.required:
                 choices = {"": f"not stated{f': {default}' if default else ''}".replace("_", " ")} | choices
             ui.select(
                 choices,
@@ -109,10 +110,10 @@ def field(
                 label=title,
                 on_change=lambda event: taken(event.value),
             ).props("outlined dense options-dense").classes("ms-input")
-        elif spec["type"] == "number" and "words" in spec:
-            _number_or_word(title, spec, value, taken)
-        elif spec["type"] in ("number", "whole") and not isinstance(value, str):
-            entry = _number(title, spec, value, taken)
+        elif setting.kind == "number" and setting.words:
+            _number_or_word(title, setting, value, taken)
+        elif setting.kind in ("number", "whole") and not isinstance(value, str):
+            entry = _number(title, setting, value, taken)
             entry.props["placeholder"] = "" if default is None else str(default)
             entry.classes("ms-input")
         else:
@@ -121,7 +122,7 @@ def field(
             )
             text.classes("ms-input").on("change", lambda: taken(text.value))
         with ui.column().classes("ms-beside"):
-            ui.label(f"{spec['about'][0].upper()}{spec['about'][1:]}.").classes("ms-why")
+            ui.label(f"{setting.about[0].upper()}{setting.about[1:]}.").classes("ms-why")
             with ui.column().classes("ms-beside") as suggested:
                 for each in trial.opens if value is None else ():
                     if (each.table, each.key) == (table, key):
@@ -147,28 +148,28 @@ def read_number(text: str | None) -> float | None:
     return number if isfinite(number) else None
 
 
-def fault_of(text: str | None, spec: Mapping[str, Any]) -> str | None:
+def fault_of(text: str | None, setting: Setting) -> str | None:
     """Why a number is not taken, with what may be meant; None where it is, or where nothing is stated."""
     if not (text or "").strip():
         return None
     number = read_number(text)
     if number is None:
         return "A number, such as 1.75"
-    if within(number, spec):
+    if setting.contains(number):
         return None
-    low, high = spec.get("minimum", spec.get("above", -inf)), spec.get("maximum", inf)
+    low, high = max(setting.minimum, setting.above), setting.maximum
     ends = f"{low:g} to {high:g}" if isfinite(high) else f"above {low:g}"
-    meant = in_another_unit(number, spec)
+    meant = setting.in_another_unit(number)
     return f"Not taken: {ends}" + (f"; {meant}" if meant else "")
 
 
-def _number(title: str, spec: Mapping[str, Any], value: Any, taken: Callable[[Any], None]) -> ui.input:
+def _number(title: str, setting: Setting, value: Any, taken: Callable[[Any], None]) -> ui.input:
     """A field for a number; what cannot be is said at the field and not written."""
     shown = "" if value is None else f"{value:g}" if float(f"{value:g}") == value else str(value)
-    entry = ui.input(title, value=shown, validation=lambda text: fault_of(text, spec))
+    entry = ui.input(title, value=shown, validation=lambda text: fault_of(text, setting))
 
     def stated() -> None:
-        if fault_of(entry.value, spec) is None:
+        if fault_of(entry.value, setting) is None:
             taken(read_number(entry.value))
 
     entry.props('outlined dense inputmode="decimal"').on("change", stated)
@@ -178,11 +179,11 @@ def _number(title: str, spec: Mapping[str, Any], value: Any, taken: Callable[[An
 NUMBER = "number"
 
 
-def _number_or_word(title: str, spec: Mapping[str, Any], value: Any, taken: Callable[[Any], None]) -> None:
+def _number_or_word(title: str, setting: Setting, value: Any, taken: Callable[[Any], None]) -> None:
     """A list with the words that may stand in the place of a number, and the number where it is chosen."""
-    default = spec.get("default")
+    default = setting.default
     choices = {"": f"not stated: {default}", NUMBER: "a number:"}
-    choices |= {word: word.replace("_", " ") for word in spec["words"] if word != default}
+    choices |= {word: word.replace("_", " ") for word in setting.words if word != default}
     is_number = isinstance(value, int | float)
 
     def chosen(word: str) -> None:
@@ -199,7 +200,7 @@ def _number_or_word(title: str, spec: Mapping[str, Any], value: Any, taken: Call
             on_change=lambda event: chosen(event.value),
         ).props("outlined dense options-dense")
         usual = default if isinstance(default, int | float) else None
-        number = _number(title, spec, value if is_number else usual, taken)
+        number = _number(title, setting, value if is_number else usual, taken)
         number.bind_visibility_from(select, "value", value=NUMBER)
         for each in (select, number):
             each.classes("w-full")

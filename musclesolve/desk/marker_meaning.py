@@ -29,8 +29,14 @@ from musclesolve.recording.file_axes import global_from_laboratory, standing_axe
 from musclesolve.recording.markers.landmark_names import landmarks
 from musclesolve.recording.markers.mapping_tables import functional_joints
 from musclesolve.recording.markers.marker_mapping import requested_mapping
-from musclesolve.recording.markers.marker_names import MarkerNames, split_label
-from musclesolve.recording.markers.marker_set import MarkerSet, marker_names_of, marker_sets, markers_of
+from musclesolve.recording.markers.marker_set import (
+    MarkerNames,
+    MarkerSet,
+    marker_names_of,
+    marker_sets,
+    markers_of,
+    split_label,
+)
 from musclesolve.results.finding import Finding
 
 Source = Literal["file", "set", "left out", ""]
@@ -39,7 +45,7 @@ Recording = Literal["standing", "motion"]
 
 
 @dataclass(frozen=True)
-class Part:
+class LandmarkGroup:
     """A part of the body: its landmarks, without side where they have both, and pairs between which a line is drawn."""
 
     title: str
@@ -48,7 +54,7 @@ class Part:
 
 
 @cache
-def parts() -> tuple[Part, ...]:
+def parts() -> tuple[LandmarkGroup, ...]:
     """The parts of the body, as `marker_parts.toml` has them; lines by the names of landmarks, side included."""
     described = []
     for entry in bundled_toml(__package__, "marker_parts.toml")["part"]:
@@ -58,7 +64,9 @@ def parts() -> tuple[Part, ...]:
             for suffix in ("", "_r", "_l")
             if set(pair := (_of_side(one, suffix), _of_side(other, suffix))) <= set(landmarks())
         ]
-        described.append(Part(entry["title"], tuple(entry["landmarks"]), tuple(dict.fromkeys(lines))))
+        described.append(
+            LandmarkGroup(entry["title"], tuple(entry["landmarks"]), tuple(dict.fromkeys(lines)))
+        )
     return tuple(described)
 
 
@@ -250,14 +258,14 @@ class Meanings:
                 for name in landmarks()
             }
             return Meaning(None, tuple(findings), mapped, files=tuple(read))
-        content, document = case.content, case.document
+        settings, document = case.settings, case.document
         raw = _raw(case, read, self._recordings)
         tables: Mapping[str, Mapping[str, Any]] = {
-            name: content[name] for name in ("mapping", "clusters", "carried")
+            name: settings[name] for name in ("mapping", "clusters", "carried")
         }
         names = MarkerNames()
         with suppress(InputError):
-            asked = requested_mapping(document, content, *raw)
+            asked = requested_mapping(document, settings, *raw)
             tables, names = asked.tables, asked.names
         labels = _written_names(raw, names)
         proposal = self._proposal(raw, names, labels)
@@ -271,10 +279,10 @@ class Meanings:
         if case.unknown:
             case = upright
         wrong = {finding.where.field: finding.what for finding in examined.findings}
-        functional = functional_joints(content)
+        functional = functional_joints(settings)
         mapped = {}
         for name, known in landmarks().items():
-            own, way = content["mapping"].get(name), tables["mapping"].get(name)
+            own, way = settings.mapping.get(name), tables["mapping"].get(name)
             source: Source = (
                 "left out" if own is False else "file" if own is not None else "set" if way else ""
             )
@@ -305,7 +313,7 @@ class Meanings:
             {marker: cluster for marker, cluster in tables["carried"].items() if isinstance(cluster, str)},
             tuple(read),
             labels,
-            content["markers"]["set"],
+            settings.markers.set,
             proposal,
         )
 
@@ -417,8 +425,8 @@ def laboratory_rotation(meaning: Meaning, which: Recording) -> Array | None:
     """The rotation (3, 3) from the axes of a file to those of the picture; None where there is no motion."""
     if meaning.case is None:
         return None
-    laboratory = meaning.case.content["laboratory"]
-    axes = standing_axes(laboratory) if which == "standing" else (laboratory["forward"], laboratory["up"])
+    laboratory = meaning.case.settings.laboratory
+    axes = standing_axes(laboratory) if which == "standing" else (laboratory.forward, laboratory.up)
     return global_from_laboratory(*axes)
 
 

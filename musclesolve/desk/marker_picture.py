@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from musclesolve._util.arrays import Array
+from musclesolve._util.sides import has_side
 from musclesolve.checking.observed_body import ahead, seen_mean
 from musclesolve.desk.marker_meaning import Meaning, Recording, landmark_paths, parts
 from musclesolve.plotting.page.page_style import SIDE_COLOR
@@ -39,8 +40,7 @@ class Picture:
     def kinds(self) -> list[str]:
         """The side of each marker: "r", "l", "m" of the middle, "" where it shows no landmark."""
         sides = {
-            marker: name[-1] if name[-2:] in ("_r", "_l") else "m"
-            for marker, name in self.meaning.landmark_of.items()
+            marker: name[-1] if has_side(name) else "m" for marker, name in self.meaning.landmark_of.items()
         }
         return [sides.get(name, "") for name in self.markers.names]
 

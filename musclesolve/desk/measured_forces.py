@@ -13,7 +13,7 @@ import numpy as np
 from musclesolve._util.arrays import Array
 from musclesolve.checking.loading import load
 from musclesolve.desk.trial_document import Place
-from musclesolve.errors import InputError, MuscleSolveError
+from musclesolve.errors import MuscleSolveError, input_error
 from musclesolve.motion.events.force_events import FIRM_WEIGHTS, FootLoads, contacts
 from musclesolve.motion.events.gait_events import GaitEvents, gait_events
 from musclesolve.recording.c3d.c3d_file import is_c3d, read_c3d
@@ -23,6 +23,7 @@ from musclesolve.recording.formats import read_forces_table
 from musclesolve.recording.plates.foot_forces import AUTO, is_stated, plate_of
 from musclesolve.recording.schema import Document
 from musclesolve.recording.trial.trial_file import ranged, rotation_of
+from musclesolve.settings.trial import RecordedSettings
 
 Steps = tuple[tuple[float, float, Side | None], ...]
 SAME = 1.0
@@ -70,7 +71,7 @@ class MeasuredForces:
 
     def vertical(self, side: Side) -> tuple[Array, Array]:
         """Times (S,) [s] and vertical force (S,) [N] on one foot."""
-        return FootLoads.of(self.trial).vertical(side)
+        return FootLoads.from_trial(self.trial).vertical(side)
 
 
 def measured_forces(path: Path) -> MeasuredForces:
@@ -83,33 +84,33 @@ def measured_forces(path: Path) -> MeasuredForces:
     if case is None:
         errors = [finding for finding in findings if finding.severity == "error"]
         first = next((each for each in errors if each.code == "unreadable"), errors[0] if errors else None)
-        raise InputError(
-            first.what if first else "the recording cannot be read",
-            code="unreadable_file",
+        raise input_error(
+            "desk.unreadable_file_what",
             file=path,
             remedy=first.remedy if first else None,
+            what=first.what if first else "the recording cannot be read",
         )
-    trial, document, content = case.trial, case.document, case.content
-    plates = _plates(document, content, trial)
+    trial, document, settings = case.trial, case.document, case.settings
+    plates = _plates(document, settings, trial)
     events, trouble = None, ""
     try:
-        trial = ranged(trial, content)
+        trial = ranged(trial, settings)
         events = gait_events(trial)
     except (MuscleSolveError, ArithmeticError, ValueError, LookupError) as error:
         trouble = f"Heel strikes and toe-offs cannot be found: {error}"
     return MeasuredForces(trial, plates, events, tuple(_paths(trial)), trouble)
 
 
-def _plates(document: Document, content: dict, trial: Trial) -> tuple[SeenPlate, ...]:  # type: ignore[type-arg]
+def _plates(document: Document, settings: RecordedSettings, trial: Trial) -> tuple[SeenPlate, ...]:
     """The plates of the file, whether they are used or not."""
     files = trial.files
     path = files.get("forces", files.get("markers"))
     if path is None:
         return ()
-    rotation, seen = rotation_of(document, content["laboratory"]), list[SeenPlate]()
-    entries = content["force"]
+    rotation, seen = rotation_of(document, settings.laboratory), list[SeenPlate]()
+    entries = settings.force
     if is_c3d(path):
-        stated = {int(entry["plate"]): k for k, entry in enumerate(entries) if entry["plate"] is not None}
+        stated = {int(entry.plate): k for k, entry in enumerate(entries) if entry.plate is not None}
         for recording in read_plates(read_c3d(path), rotation)[0]:
             number = recording.plate.number
             index, vertical = stated.get(number), recording.force[:, 2]
@@ -122,13 +123,13 @@ def _plates(document: Document, content: dict, trial: Trial) -> tuple[SeenPlate,
     elif "forces" in files:
         table = read_forces_table(path)
         for index, entry in enumerate(entries):
-            if not is_stated({**entry, "side": entry["side"] or AUTO}):
+            if not is_stated(entry.changed(side=entry.side or AUTO)):
                 continue
-            plate = plate_of(document, content, index, table, rotation)
-            names = entry["force"] if isinstance(entry["force"], str) else ", ".join(entry["force"])
+            plate = plate_of(document, settings, index, table, rotation)
+            names = entry.force if isinstance(entry.force, str) else ", ".join(entry.force or ())
             vertical = plate.force[:, 2]
             steps = _steps(plate.time, vertical, trial)
-            side = entry["side"] or ""
+            side = entry.side or ""
             seen.append(SeenPlate(names, index, None, side, plate.time, vertical, None, steps))
     return tuple(seen)
 
@@ -136,7 +137,7 @@ def _plates(document: Document, content: dict, trial: Trial) -> tuple[SeenPlate,
 def _steps(time: Array, vertical: Array, trial: Trial) -> Steps:
     """The contacts with a plate, and the foot whose force each is in the trial."""
     mass = trial.subject.mass if np.isfinite(trial.subject.mass) else USUAL_MASS
-    loads = FootLoads(trial.forces, trial.filter.unloaded_below, mass)
+    loads = FootLoads(trial.forces, trial.settings.filter.unloaded_below_n, mass)
     found = contacts(time, vertical, loads.unloaded_below, loads.level(FIRM_WEIGHTS))
     steps = list[tuple[float, float, Side | None]]()
     for first, last in np.clip(found, time[0], time[-1]):

@@ -12,15 +12,13 @@ import xarray as xr
 
 from musclesolve._util.sides import SIDE_NAMES, side_of, split_side
 from musclesolve.plotting.figure_names import UNCERTAINTY
-from musclesolve.report.content.headline import Headline, headline
 from musclesolve.results.comparison_facts import ComparisonFacts
 from musclesolve.results.dataset import frame_validity as frames
 from musclesolve.results.dataset.result_quantities import listed
 from musclesolve.results.facts import ContactPeak, Facts
 from musclesolve.results.files.result_netcdf import read_result
-from musclesolve.results.judgement import NOT_USABLE, USABLE
-from musclesolve.results.tables.lines import INDENT
-from musclesolve.results.tables.run_summary import summary, uncertainty_summary
+from musclesolve.results.judgement import NOT_USABLE, USABLE, judge
+from musclesolve.results.statements import chosen, rows, statements
 from musclesolve.studies.compare_results import peak_rows
 
 Rows = list[dict[str, Any]]
@@ -55,19 +53,16 @@ def result_facts(path: Path) -> ResultFacts:
     Raises:
         InputError: the file cannot be read, or is no result.
     """
-    result = read_result(path)
-    facts = Facts(result)
-    top: Headline = headline(facts)
-    lines = [summary(result)]
-    if (beside := path.parent / UNCERTAINTY).is_file():
-        lines.append(uncertainty_summary(read_result(beside)))
+    facts, beside = Facts(read_result(path)), path.parent / UNCERTAINTY
+    said = statements(facts, read_result(beside) if beside.is_file() else None)
+    top = judge(facts)
     return ResultFacts(
         top.verdict,
         top.label,
         top.mark,
-        top.why.striptags(),
-        [*top.findings, *(each.striptags() for each in top.careful)],
-        [(each[:INDENT].strip(), each[INDENT:]) for text in lines for each in text.splitlines()],
+        " ".join(top.why),
+        [each.sentence for each in chosen(said, "error", "warning", "careful")],
+        rows(said),
         _contact(facts),
         _muscles(facts),
     )

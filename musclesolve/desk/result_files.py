@@ -8,23 +8,10 @@ from collections.abc import Iterable
 from pathlib import Path
 from urllib.parse import quote
 
+from musclesolve.plotting.figure_names import OF_LEG, figures_by
 from musclesolve.results.files.result_netcdf import result_attributes
 
 REPORT, PICTURE = "report.html", "picture.html"
-KINDS = {
-    "Joint angles and moments": (*("joint_angles_and_moments", "coordinates_and_moments", "joint_powers"),),
-    "Muscle forces": ("muscle_forces", "function_groups"),
-    "Activations and EMG": ("activations", "fibers_and_tendons", "measured_fascicles"),
-    "Contact forces": ("contact_forces", "knee_contact_forces", "contact_force_components"),
-    "Ground and residuals": (
-        *("ground_reaction", "reserves_and_residual", "reserves", "consistency_shift", "cutoff_and_noise"),
-    ),
-    "Uncertainty": (
-        *("uncertainty_muscle_forces", "uncertainty_contact_forces"),
-        *("error_sources_muscle_forces", "error_sources_contact_forces"),
-    ),
-}
-"""What a tab shows, and the figures in it."""
 SHOWN_FORMATS = ("png", "svg")
 """Formats of figures that a page can show."""
 
@@ -32,7 +19,8 @@ SHOWN_FORMATS = ("png", "svg")
 def figures_by_kind(folder: Path) -> dict[str, list[Path]]:
     """The figures in the folder of a result that a page can show, by what they are of."""
     found = {}
-    for kind, names in KINDS.items():
+    for kind, figures in figures_by("tab").items():
+        names = [each.name for each in figures if set(each.of).isdisjoint(OF_LEG)]
         paths = [folder / f"{name}.{ending}" for name in names for ending in SHOWN_FORMATS]
         if there := [path for path in paths if path.is_file()]:
             found[kind] = there

@@ -89,8 +89,7 @@ class Runner:
         elif self._waiting is None:
             self._waiting = task
         else:
-            problem = f"{self._waiting.title} waits already"
-            raise BusyError(problem, code="busy", remedy="wait for it, or cancel it")
+            raise BusyError.from_template("desk.waits_already", title=self._waiting.title)
         return task
 
     def _begin(self, task: Task) -> None:

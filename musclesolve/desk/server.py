@@ -31,7 +31,8 @@ from musclesolve.desk.guard import HOST, Guard
 from musclesolve.desk.result_files import zipped
 from musclesolve.desk.view import View
 from musclesolve.desk.work_folder import LARGEST
-from musclesolve.errors import InputError
+from musclesolve.errors import InputError, input_error
+from musclesolve.recording.text.text_file import STORAGE
 
 LOOK = 1.0
 """So often is the trial file looked at, which another program may have changed [s]."""
@@ -46,8 +47,7 @@ SHOWN = (
     ".mp4",
     ".csv",
     ".nc",
-    ".sto",
-    ".mot",
+    *STORAGE,
     ".mat",
     ".parquet",
     ".toml",
@@ -112,11 +112,11 @@ def _listening(port: int) -> socket.socket:
         listening.listen(64)
     except (OSError, OverflowError) as error:
         listening.close()
-        raise InputError(
-            f"port {port} cannot be used: {getattr(error, 'strerror', None) or error}",
-            code="no_stream",
+        raise input_error(
+            "desk.port_cannot_used",
             where="--port",
-            remedy="leave --port out: then one that is free is taken",
+            port=port,
+            getattr=getattr(error, "strerror", None) or error,
         ) from error
     return listening
 

@@ -18,7 +18,7 @@ import tomlkit
 from tomlkit.exceptions import TOMLKitError
 
 from musclesolve.drafting.draft_text import TODO
-from musclesolve.errors import InputError
+from musclesolve.errors import InputError, input_error
 from musclesolve.recording.text.toml_text import key_text, value_text
 from musclesolve.results.files.atomic_writing import write_files
 
@@ -170,12 +170,7 @@ class TrialDocument:
             raise self._no_toml(error) from error
         if self.path.exists() and _read(self.path) != self.text:
             self.reload()
-            raise InputError(
-                "the file has been changed by another program meanwhile; it was read again",
-                code="conflict",
-                file=self.path,
-                remedy="look at it, and make the change once more",
-            )
+            raise input_error("desk.file_been_changed_another", file=self.path)
         write_files(self.path.parent, {self.path.name: text.encode()})
         self._before = [*self._before, self.text][-MOST_STEPS:]
         self.text = text
@@ -245,13 +240,7 @@ class TrialDocument:
         return None
 
     def _no_toml(self, error: Exception) -> InputError:
-        return InputError(
-            f"no TOML: {error}",
-            code="bad_format",
-            file=self.path,
-            expected="tables, and lines of the form key = value",
-            remedy="correct the line, or take the change back",
-        )
+        return input_error("desk.no_toml", file=self.path, error=error)
 
 
 def _before_comments(before: str, after: str) -> str:
@@ -300,7 +289,6 @@ def _read(path: Path) -> str:
     try:
         return path.read_text(encoding="utf-8-sig").replace("\r\n", "\n")
     except (OSError, UnicodeDecodeError) as error:
-        problem = f"the trial file cannot be read: {getattr(error, 'strerror', None) or error}"
-        raise InputError(
-            problem, code="unreadable_file", file=path, expected="a text file in UTF-8"
+        raise input_error(
+            "desk.trial_file_cannot_read", file=path, getattr=getattr(error, "strerror", None) or error
         ) from error

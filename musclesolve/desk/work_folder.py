@@ -17,10 +17,11 @@ from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
 from typing import IO
 
-from musclesolve.errors import InputError
+from musclesolve.errors import InputError, input_error
+from musclesolve.recording.text.text_file import OPENSIM, RECORDED
 from musclesolve.results.files.atomic_writing import written_whole
 
-RECORDINGS = (".c3d", ".trc", ".csv", ".mot", ".sto", ".osim", ".xml", ".toml")
+RECORDINGS = (*RECORDED, *OPENSIM)
 """Endings of files that belong to a trial."""
 ARCHIVE = ".zip"
 LARGEST = 1 << 30
@@ -58,12 +59,8 @@ class WorkFolder:
             folder.mkdir(parents=True, exist_ok=True)
             self.path = folder.resolve(strict=True)
         except OSError as error:
-            raise InputError(
-                f"the folder cannot be used: {error.strerror or error}",
-                code="not_writable",
-                file=folder,
-                expected="a folder with recordings, or a new one",
-                remedy="name another folder: musclesolve desk FOLDER",
+            raise input_error(
+                "desk.folder_cannot_used", file=folder, reason=error.strerror or error
             ) from error
 
     def inside(self, name: str) -> Path:
@@ -78,12 +75,7 @@ class WorkFolder:
                 return path
         except (OSError, ValueError, RuntimeError):  # such as a null sign, or links in a circle
             pass
-        raise InputError(
-            f"{name!r:.200} is not in the folder of the desk",
-            code="bad_path",
-            file=self.path,
-            expected="a file in this folder",
-        )
+        raise input_error("desk.not_in_folder_desk", file=self.path, name=name)
 
     def bring(self, name: str, source: Path) -> list[str]:
         """Copy a file into the folder, or the files of an archive; all of them, or none. Returns their names.
@@ -108,13 +100,7 @@ class WorkFolder:
             for each, path in zip(names, brought, strict=True):
                 there = self.path / each
                 if there.is_dir() or (there.is_file() and not filecmp.cmp(there, path, shallow=False)):
-                    raise InputError(
-                        "there is a file of this name with other content",
-                        code="occupied_folder",
-                        file=there,
-                        expected="a new name, or the same file",
-                        remedy="rename the file before you bring it, or remove the one that is there",
-                    )
+                    raise input_error("desk.file_name_with_other", file=there)
             for each, path in zip(names, brought, strict=True):
                 if not (self.path / each).exists():
                     with written_whole(self.path / each) as part:
@@ -128,60 +114,48 @@ def checked_name(name: str, endings: tuple[str, ...] = RECORDINGS) -> str:
     Raises:
         InputError: it is none.
     """
-
-    def refuse(problem: str, expected: str) -> InputError:
-        return InputError(f"{name!r:.120}: {problem}", code="bad_name", where="upload", expected=expected)
-
     if not name or name != name.strip(" .") or len(name.encode(errors="replace")) > LONGEST_NAME:
-        raise refuse(
-            "not a name for a file", f"1 to {LONGEST_NAME} characters, no blank or period at either end"
-        )
+        raise input_error("desk.not_name_for_file", where="upload", name=name, longest_name=LONGEST_NAME)
     if odd := sorted({sign for sign in name if sign in RESERVED or not sign.isprintable()}):
-        raise refuse(f"a name with {' '.join(map(repr, odd))[:60]}", "a name without folders and such signs")
+        raise input_error(
+            "desk.odd_signs_in_name", where="upload", name=name, odd=" ".join(map(repr, odd))[:60]
+        )
     if not name.lower().endswith(endings):
-        raise refuse("not a kind of file that belongs to a trial", ", ".join(endings))
+        raise input_error("desk.not_kind_file_belongs", where="upload", name=name, endings=endings)
     return name
 
 
 def too_large(name: str) -> InputError:
     """The error of an upload that is larger than any recording."""
-    return InputError(
-        f"{name!r:.120}: larger than {LARGEST >> 20} MB",
-        code="too_large",
-        where="upload",
-        expected="recordings of one subject",
-        remedy="copy it into the folder yourself, if it is one",
-    )
+    return input_error("desk.larger_mb", where="upload", name=name, largest=LARGEST >> 20)
 
 
 def _unpacked(name: str, source: Path, folder: Path) -> Iterator[Path]:
     """Unpack the recordings of an archive, without its folders, counting the bytes that come out of it."""
-
-    def refuse(problem: str, expected: str) -> InputError:
-        return InputError(f"{name!r:.120}: {problem}", code="bad_archive", where="upload", expected=expected)
-
     left = LARGEST
     try:
         with zipfile.ZipFile(source) as archive:
             entries = [entry for entry in archive.infolist() if not entry.is_dir()]
             if len(entries) > MOST_FILES:
-                raise refuse(f"it holds {len(entries)} files", f"{MOST_FILES} at most")
+                raise input_error(
+                    "desk.holds_files", where="upload", name=name, count=len(entries), most_files=MOST_FILES
+                )
             for entry in entries:
                 path = PurePosixPath(entry.filename.replace("\\", "/"))
                 if path.is_absolute() or ".." in path.parts or stat.S_ISLNK(entry.external_attr >> 16):
-                    raise refuse(
-                        f"it holds {entry.filename!r:.80}, which leads out of it", "files and folders"
+                    raise input_error(
+                        "desk.holds_leads_out", where="upload", name=name, filename=entry.filename
                     )
                 if not path.name.lower().endswith(RECORDINGS) or path.name.startswith((".", "__")):
                     continue
                 target = folder / checked_name(path.name)
                 if target.exists():
-                    raise refuse(f"two files are called {path.name!r:.80}", "each name once")
+                    raise input_error("desk.two_files_called", where="upload", name=name, path=path.name)
                 with archive.open(entry) as packed, target.open("wb") as out:
                     left = _copied(packed, out, left, name)
                 yield target
     except UNREADABLE as error:
-        raise refuse(f"it cannot be unpacked: {error}", "a zip archive without a password") from error
+        raise input_error("desk.cannot_unpacked", where="upload", name=name, error=error) from error
 
 
 def _copied(packed: IO[bytes], out: IO[bytes], left: int, name: str) -> int:

@@ -15,12 +15,25 @@ from musclesolve.constants import USUAL_COST
 from musclesolve.drafting.choose_mapping import MarkerChoice, choose_mapping, marker_tables
 from musclesolve.drafting.draft_text import NAME, DraftTable, Line, draft_text, read_back
 from musclesolve.drafting.emg_channels import emg_tables
-from musclesolve.drafting.file_roles import FileRoles, MotionFiles, bent_joints, file_roles
-from musclesolve.drafting.folder_contents import FolderContents, folder_contents
-from musclesolve.drafting.laboratory_axes import LaboratoryAxes, both, laboratory_axes, middle_path
-from musclesolve.drafting.plate_feet import PlateFoot, found_feet, stated_feet
+from musclesolve.drafting.folder_contents import (
+    FileRoles,
+    FolderContents,
+    MotionFiles,
+    bent_joints,
+    file_roles,
+    folder_contents,
+)
+from musclesolve.drafting.laboratory_axes import (
+    LaboratoryAxes,
+    PlateFoot,
+    both,
+    found_feet,
+    laboratory_axes,
+    middle_path,
+    stated_feet,
+)
 from musclesolve.drafting.subject_size import GivenSubject, check_given, subject_table
-from musclesolve.errors import InputError, MuscleSolveError
+from musclesolve.errors import InputError, MuscleSolveError, input_error
 from musclesolve.motion.events.force_events import FootLoads, flights
 from musclesolve.recording.c3d.c3d_file import stated_events
 from musclesolve.recording.data import SIDE_NAMES, SIDES, Markers, Table
@@ -28,6 +41,8 @@ from musclesolve.recording.file_axes import global_from_laboratory
 from musclesolve.recording.text.text_file import file_path, name_from
 from musclesolve.recording.trial.functional_trials import file_key
 from musclesolve.results.files.atomic_writing import write_files
+from musclesolve.settings.json_schema import FOLDER, schema_name, schema_text
+from musclesolve.settings.trial import RecordedSettings
 
 TITLE = (
     "Drafted by `musclesolve init` from the recordings. Comments state where a value comes from.",
@@ -111,12 +126,10 @@ def write_drafts(draft: FolderDraft, force: bool = False) -> list[Path]:
     """
     there = [trial.path for trial in draft.trials if trial.path.exists()]
     if there and not force:
-        problem = f"there is a trial file already: {', '.join(path.name for path in there)}"
-        expected = "a folder without a trial file"
-        remedy = "write to another file with -o, or replace it with --force"
         folder = there[0].parent
-        raise InputError(problem, code="occupied_folder", file=folder, expected=expected, remedy=remedy)
+        raise input_error("drafting.trial_file_already", file=folder, there=(path.name for path in there))
     folder = draft.trials[0].path.parent
+    write_files(folder / FOLDER, {schema_name("trial"): schema_text(RecordedSettings).encode("utf-8")})
     return write_files(folder, {trial.path.name: trial.text.encode("utf-8") for trial in draft.trials})
 
 
@@ -138,8 +151,7 @@ def _no_motion(contents: FolderContents, roles: FileRoles) -> InputError:
         problem, remedy = "the folder has no files", "name the folder with the recordings, not one above it"
     if roles.left_out:
         problem += f" ({'; '.join(roles.left_out)})"
-    expected = "markers of a motion: TRC, C3D, CSV, or a camera file (.toml)"
-    return InputError(problem, code="missing_file", file=contents.folder, expected=expected, remedy=remedy)
+    return input_error("drafting.no_motion", file=contents.folder, remedy=remedy, fault=problem)
 
 
 def draft_trial(
@@ -162,7 +174,7 @@ def draft_trial(
     in_use = tuple(foot.table for foot in feet if not foot.idle)
     paths = _paths(files) | used
     case = working_case((axes.table, *choice.tables, *in_use), paths) if axes.known else None
-    runs = case is not None and len(flights(case.trial, FootLoads.of(case.trial))) > 0
+    runs = case is not None and len(flights(case.trial, FootLoads.from_trial(case.trial))) > 0
     muscles = [
         f'The muscles of {model.name} may serve instead: database = "{name_from(model, path)}".'
         for model in contents.models

@@ -15,6 +15,8 @@ from typing import Any
 from musclesolve.errors import InputError
 from musclesolve.recording.schema import Document, examined
 from musclesolve.recording.text.toml_text import key_text, value_text
+from musclesolve.settings.json_schema import schema_line
+from musclesolve.settings.trial import RecordedSettings
 
 TODO = "# TODO: "
 """What every line begins with that says what is left to decide."""
@@ -94,9 +96,9 @@ class DraftTable:
             yield from (f"# {text.removeprefix('# ')}" if self.open else text for text in line.texts())
 
 
-def draft_text(title: tuple[str, ...], tables: tuple[DraftTable, ...]) -> str:
-    """The text of a trial file."""
-    blocks = ["\n".join(text for sentence in title for text in _wrapped(sentence, "# "))]
+def draft_text(title: tuple[str, ...], tables: tuple[DraftTable, ...], kind: str = "trial") -> str:
+    """The text of a trial file, or of another kind of file; its first line names its JSON Schema."""
+    blocks = ["\n".join([schema_line(kind), *(text for each in title for text in _wrapped(each, "# "))])]
     blocks += ["\n".join(table.texts()) for table in tables]
     return "\n\n".join(block for block in blocks if block) + "\n"
 
@@ -149,10 +151,10 @@ def _opened(table: DraftTable, error: InputError) -> DraftTable:
     return replace(table, lines=lines)
 
 
-def scratch(text: str) -> tuple[Document, dict[str, Any], list[InputError]]:
-    """The document of a text, its content with defaults, as far as it is right, and all that is wrong with it."""
+def scratch(text: str) -> tuple[Document, RecordedSettings, list[InputError]]:
+    """The document of a text, its settings with defaults, as far as it is right, and all that is wrong with it."""
     with tempfile.TemporaryDirectory(prefix="musclesolve-") as folder:
         path = Path(folder) / NAME
         path.write_text(text, encoding="utf-8")
         document = Document(path)
-    return document, *examined(document)
+    return document, *examined(document, RecordedSettings)

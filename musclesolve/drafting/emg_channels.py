@@ -18,10 +18,11 @@ from musclesolve.checking.case import Case
 from musclesolve.drafting.column_triples import SIDE_WORDS
 from musclesolve.drafting.draft_text import DraftTable, Line
 from musclesolve.motion.signals.emg_envelope import linear_envelope
-from musclesolve.recording.data import SIDE_NAMES, SIDES, EmgOptions, Side, Table
+from musclesolve.recording.data import SIDE_NAMES, SIDES, Side, Table
 from musclesolve.recording.emg_state import is_flat
 from musclesolve.recording.plates.foot_contacts import vertical_force
 from musclesolve.recording.trial.emg_channels import are_envelopes
+from musclesolve.settings.trial import EmgSettings
 
 _MOST_CHANNELS = 32
 """Nobody records more muscles than this at once: a file with more was computed by a model."""
@@ -190,7 +191,7 @@ def _side_by_signals(
     alone = {"r": right & ~left & inside, "l": left & ~right & inside}
     if not all(mask.any() for mask in alone.values()):
         return None, "the plates do not show both feet"
-    options = EmgOptions(processed=processed, lowpass_hz=min(400.0, 0.45 * rate))
+    options = EmgSettings(processed=processed, lowpass_hz=min(400.0, 0.45 * rate))
     ratios = []
     for channel in bearing:
         signal = np.nan_to_num(file.table[channel])[:, None]

@@ -1,21 +1,123 @@
-"""What a folder holds, file by file: markers, plates, EMG, files of OpenSim; what cannot be read is noted."""
+"""What a folder holds, file by file: markers, plates, EMG, files of OpenSim; what cannot be read is noted.
+
+Which recording is the standing trial, which are motions, and which forces and EMG belong to each motion.
+
+By what the files hold, and by what their names say.
+"""
 
 from __future__ import annotations
 
+import re
 import tomllib
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import TypeVar
+
+import numpy as np
 
 from musclesolve.drafting.column_triples import PlateNames, plates_of
 from musclesolve.drafting.emg_channels import EmgFile, emg_channels
-from musclesolve.drafting.opensim_files import LoadsFile, ScaleSetup, read_opensim
-from musclesolve.errors import InputError
+from musclesolve.errors import InputError, input_error
+from musclesolve.opensim.external_loads import identified_columns, side_in
+from musclesolve.opensim.read_context import last_part
+from musclesolve.opensim.xml_tree import Element, read_xml
 from musclesolve.recording.c3d.c3d_file import C3D, read_c3d
-from musclesolve.recording.data import Markers, Table
+from musclesolve.recording.data import SIDE_NAMES, SIDES, Markers, Side, Table
 from musclesolve.recording.formats import MARKERS, read_markers
+from musclesolve.recording.markers.mapping_tables import HINGES
 from musclesolve.recording.text.csv_file import read_csv_columns, read_csv_forces, read_csv_markers
-from musclesolve.recording.text.mot_file import read_mot
-from musclesolve.recording.text.text_file import read_lines
+from musclesolve.recording.text.opensim_text import read_mot
+from musclesolve.recording.text.text_file import STORAGE, read_lines
+
+_ROLES = {"force": "force", "point": "point", "torque": "moment"}
+_GROUND = "ground"
+
+
+@dataclass(frozen=True)
+class StatedLoad:
+    """One force of an ExternalLoads file: the foot, and what its columns begin with, by role."""
+
+    body: str
+    side: Side | None
+    identifiers: dict[str, str]
+    in_ground: bool
+
+
+@dataclass(frozen=True)
+class LoadsFile:
+    """An ExternalLoads file: its data file by name, and its forces."""
+
+    path: Path
+    data_file: str
+    loads: tuple[StatedLoad, ...]
+
+
+@dataclass(frozen=True)
+class ScaleSetup:
+    """A setup file of OpenSim's scale tool: what it states of the subject, None where it states nothing."""
+
+    path: Path
+    name: str | None
+    mass: float | None
+    stature: float | None
+
+
+def read_opensim(path: Path) -> LoadsFile | ScaleSetup | str:
+    """Read an XML file: external loads, a scale setup, or the name of what else it describes.
+
+    Raises:
+        InputError: a file that cannot be read.
+    """
+    root = read_xml(path, "an ExternalLoads or scale setup file of OpenSim (.xml)")
+    for element in root.descendants():
+        if element.tag == "ExternalLoads":
+            return _loads(path, element)
+        if element.tag == "ScaleTool":
+            mass, height = _number(element, "mass"), _number(element, "height")
+            # In millimetres, unless it is no more than three.
+            stature = None if height is None else height * (0.001 if height > 3.0 else 1.0)
+            return ScaleSetup(path, element.name or None, mass, stature)
+    return root.children[0].tag if root.children else root.tag
+
+
+def _loads(path: Path, element: Element) -> LoadsFile:
+    """The forces of an ExternalLoads file that are applied."""
+    loads = []
+    for force in [child for child in element.descendants() if child.tag == "ExternalForce"]:
+        if _text(force, "appliesForce") == "false" or _text(force, "isDisabled") == "true":
+            continue
+        body = last_part(_text(force, "applied_to_body"))
+        named = {role: _text(force, f"{kind}_identifier") for kind, role in _ROLES.items()}
+        frames = {last_part(_text(force, f"{kind}_expressed_in_body")) for kind in ("force", "point")}
+        identifiers = {role: name for role, name in named.items() if name}
+        loads.append(StatedLoad(body, side_in(body), identifiers, frames <= {"", _GROUND}))
+    file_name = _text(element, "datafile").replace("\\", "/").rpartition("/")[2]
+    return LoadsFile(path, file_name, tuple(loads))
+
+
+def columns_of(load: StatedLoad, table: Table) -> dict[str, tuple[str, str, str]]:
+    """The columns that a load names, by role; without those that the table does not have."""
+    columns = {}
+    for role, stem in load.identifiers.items():
+        names = identified_columns(table, stem)
+        if len(names) == 3:
+            columns[role] = (names[0], names[1], names[2])
+    return columns
+
+
+def _number(element: Element, tag: str) -> float | None:
+    """A positive number; -1 or 0 stand for what is not known."""
+    try:
+        value = float(_text(element, tag))
+    except ValueError:
+        return None
+    return value if 0.0 < value < 1e4 else None
+
+
+def _text(element: Element, tag: str) -> str:
+    child = element.find(tag)
+    return "" if child is None else child.text.strip()
 
 
 @dataclass(frozen=True)
@@ -70,14 +172,20 @@ def folder_contents(folder: Path) -> FolderContents:
     expected, remedy = "a folder with the recordings of one subject", "name that folder"
     try:
         if not folder.is_dir():
-            problem = "this is a file, not a folder" if folder.exists() else "there is no such folder"
-            remedy = f"name the folder it is in: {folder.parent}" if folder.exists() else remedy
-            raise InputError(problem, code="missing_file", file=folder, expected=expected, remedy=remedy)
+            raise input_error(
+                "drafting.file_not_folder" if folder.exists() else "drafting.no_such_folder",
+                file=folder,
+                expected=expected,
+                remedy=f"name the folder it is in: {folder.parent}" if folder.exists() else remedy,
+            )
         files = sorted(path for path in folder.iterdir() if path.is_file() and path.name[0] != ".")
     except (OSError, ValueError) as reason:
-        problem = f"the folder cannot be read ({getattr(reason, 'strerror', None) or reason})"
-        raise InputError(
-            problem, code="unreadable_file", file=folder, expected=expected, remedy=remedy
+        raise input_error(
+            "drafting.folder_not_read",
+            file=folder,
+            expected=expected,
+            remedy=remedy,
+            getattr=getattr(reason, "strerror", None) or reason,
         ) from reason
     # The files that a camera file names are no recordings of their own.
     cameras: set[str] = set()
@@ -131,7 +239,7 @@ def _sort_in(path: Path, contents: FolderContents) -> None:
         _csv(path, contents)
     elif suffix in MARKERS:
         contents.markers.append(MarkerFile(path, read_markers(path)))
-    elif suffix in (".mot", ".sto"):
+    elif suffix in STORAGE:
         _columns(path, read_mot(path), contents)
     elif suffix == ".xml":
         stated = read_opensim(path)
@@ -177,3 +285,241 @@ def _columns(path: Path, table: Table, contents: FolderContents) -> None:
         contents.emg.append(EmgFile(path, table, channels))
     else:
         contents.others.append(f"{path.name} (neither forces of plates nor EMG)")
+
+
+STILL, STILL_BY_NAME = 0.05, 0.2
+"""A subject who stands moves the middle one of the markers by less than this share of the height of all markers, and
+by less than the second where the name of the file says that the subject stands. In no unit: headers may be wrong."""
+FEWEST_FRAMES = 10
+"""A motion has at least so many frames."""
+TableFile = TypeVar("TableFile", ForceFile, EmgFile)
+_STATIC = re.compile(
+    r"static|stand|statisch|neutral|t-?_?pose|n-?_?pose|(?:^|[^a-z])(?:cal|calib\w*|stat|ref)(?:[^a-z]|$)"
+)
+_FUNCTIONAL = re.compile(
+    r"func|star_?arc|circl|score(?:[^a-z]|$)|hjc|hip_?(?:rom|joint|cent)|(?:^|[^a-z])(?:rom|star)(?:[^a-z]|$)"
+)
+_BENDING = re.compile(
+    r"func|flex|bend|axis|sara|dors|plantar|(?:^|[^a-z])(?:rom|cal|calib\w*|move\w*)(?:[^a-z]|$)"
+)
+_BOTH_BEND = re.compile(r"(?:^|[^a-z])(?:bend|bending|sara)(?:[^a-z]|$)")
+_MAXIMUM = re.compile(r"mvc|mvic|maxim|(?:^|[^a-z])max(?:[^a-z]|$)")
+_IDLE = {
+    "grf", "grfs", "force", "forces", "emg", "markers", "marker", "trc", "mot", "sto", "kinetics", "analog", "loads",
+    "external", "ground", "reaction", "reactions", "raw", "filtered", "data", "exp", "trajectories", "plates",
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class MotionFiles:
+    """One motion: its markers, the standing trial, and what was recorded with it; sentences on what was not clear."""
+
+    motion: MarkerFile
+    static: MarkerFile | None
+    forces: ForceFile | None = None
+    plates: PlateFile | None = None  # the C3D file whose plates are used
+    loads: LoadsFile | None = None
+    emg: EmgFile | None = None
+    static_forces: ForceFile | None = None
+    unclear: dict[str, str] = field(default_factory=dict)  # role -> what is left to decide
+
+
+@dataclass(frozen=True)
+class FileRoles:
+    """All motions of a folder, and sentences on the recordings that are neither motion nor standing trial."""
+
+    motions: tuple[MotionFiles, ...]
+    static: MarkerFile | None
+    functional: tuple[MarkerFile, ...]
+    left_out: tuple[str, ...]
+
+    @property
+    def bending(self) -> dict[str, MarkerFile]:
+        """Joint with side, such as "knee_r" -> the first recording that by its name bends it."""
+        shown: dict[str, MarkerFile] = {}
+        for file in self.functional:
+            words = set(_words(file.path.stem))
+            sides = [side for side in SIDES if words & {side, SIDE_NAMES[side]}] or SIDES
+            for joint in bent_joints(file.path.stem):
+                for side in sides:
+                    shown.setdefault(f"{joint}_{side}", file)
+        return shown
+
+
+def travel(file: MarkerFile) -> float:
+    """How far the middle one of all markers moves, over the extent of the body; 0 where there are none."""
+    position = file.markers.position
+    with np.errstate(invalid="ignore"):
+        seen = np.isfinite(position).all(axis=2).sum(axis=0) > 1
+        if not seen.any():
+            return 0.0
+        low, middle, high = np.nanquantile(position[:, seen], [0.05, 0.5, 0.95], axis=0)
+    extent = float(np.linalg.norm(np.ptp(middle, axis=0)))
+    return float(np.median(np.linalg.norm(high - low, axis=1))) / max(extent, 1e-9)
+
+
+def file_roles(contents: FolderContents) -> FileRoles:
+    """Decide which file is what."""
+    files, left_out = _once(contents.markers)
+    moves = {file.path: travel(file) for file in files}
+    # Some who stand raise the arms, or come and go.
+    standing = [
+        file for file in files if moves[file.path] < (STILL_BY_NAME if says_static(file.path.stem) else STILL)
+    ]
+    functional = [file for file in files if file not in standing and says_functional(file.path.stem)]
+    motions = [file for file in files if file not in standing and file not in functional]
+    if not motions:  # an exercise of the knee, which is what was to be analysed
+        motions = [file for file in functional if bent_joints(file.path.stem)]
+        functional = [file for file in functional if file not in motions]
+    for short in [file for file in motions if file.markers.time.size < FEWEST_FRAMES]:
+        motions.remove(short)
+        left_out.append(f"{short.path.name} has {short.markers.time.size} frames, too few for a motion")
+    # Of several standing trials the one that says so, with most markers.
+    named = sorted(
+        [file for file in standing if says_static(file.path.stem)] or standing,
+        key=lambda file: (-len(file.markers.names), moves[file.path], file.path.name),
+    )
+    static, unclear = next(iter(named), None), ""
+    if static is not None and len(named) > 1:
+        others = ", ".join(file.path.name for file in named[1:])
+        more = len(static.markers.names) > len(named[1].markers.names)
+        unclear = (
+            f"the subject also stands in {others}; {static.path.name} has "
+            f"{'most markers' if more else 'the least motion'}: name the one of this recording"
+        )
+    left_out += [f"{file.path.name}: another standing trial" for file in standing if file is not static]
+    trials = [_with_tables(contents, motion, static, motions) for motion in motions]
+    used = [file for trial in trials for file in (trial.forces, trial.static_forces)]
+    said = " ".join(text for trial in trials for text in trial.unclear.values())
+    left_out += [
+        f"{file.path.name}: forces that were not taken for those of a motion here"
+        for file in contents.forces
+        if file not in used and file.path.name not in said
+    ]
+    if unclear:
+        trials = [replace(trial, unclear={"static": unclear, **trial.unclear}) for trial in trials]
+    return FileRoles(tuple(trials), static, tuple(functional), tuple(left_out))
+
+
+def _once(files: Sequence[MarkerFile]) -> tuple[list[MarkerFile], list[str]]:
+    """The recordings without those that hold the frames of another one of the same name: plates are worth most."""
+    kept: dict[str, list[MarkerFile]] = {}
+    left_out = []
+    for file in sorted(files, key=lambda file: (file.plates == 0, file.path.name)):
+        namesakes, frames = kept.setdefault(file.path.stem.casefold(), []), file.markers.time.size
+        same = next((other for other in namesakes if abs(frames - other.markers.time.size) <= 1), None)
+        if same is None:
+            namesakes.append(file)
+        else:
+            left_out.append(f"{file.path.name} holds the same recording as {same.path.name}")
+    return sorted(
+        (file for alike in kept.values() for file in alike), key=lambda file: file.path.name
+    ), left_out
+
+
+def _with_tables(
+    contents: FolderContents, motion: MarkerFile, static: MarkerFile | None, motions: list[MarkerFile]
+) -> MotionFiles:
+    """What was recorded together with a motion."""
+    unclear: dict[str, str] = {}
+    forces = loads = None
+    plates = PlateFile(motion.path, motion.plates) if motion.plates else None
+    if plates is None:
+        stem = motion.path.stem
+        stated = [
+            file
+            for file in contents.loads
+            if len(motions) == 1
+            or max(kinship(name, stem) for name in (file.data_file.rpartition(".")[0], file.path.stem)) > 1
+        ]
+        loads = max(stated, key=lambda file: kinship(file.path.stem, stem), default=None)
+        data = None if loads is None else loads.data_file.casefold()
+        forces = next((file for file in contents.forces if file.path.name.casefold() == data), None)
+        loads = loads if forces is not None else None
+        forces = forces or _belonging(contents.forces, motion, static, motions, unclear, "forces")
+    if forces is None and plates is None:
+        named = [file for file in contents.plates if kinship(file.path.stem, motion.path.stem) > 1]
+        plates = next(iter(named or (contents.plates if len(motions) == 1 else [])), None)
+    signals = [file for file in contents.emg if not says_maximum(file.path.stem)]
+    inside = next((file for file in signals if file.path == motion.path), None)
+    apart = [file for file in signals if file.path.suffix.casefold() != ".c3d"]
+    emg = inside or _belonging(apart, motion, static, motions, unclear, "emg")
+    standing = None
+    if static is not None:
+        others = [file for file in contents.forces if file is not forces]
+        standing = next((file for file in others if kinship(file.path.stem, static.path.stem) > 1), None)
+    return MotionFiles(motion, static, forces, plates, loads, emg, standing, unclear)
+
+
+def _belonging(
+    files: Sequence[TableFile],
+    motion: MarkerFile,
+    static: MarkerFile | None,
+    motions: list[MarkerFile],
+    unclear: dict[str, str],
+    role: str,
+) -> TableFile | None:
+    """The file of a kind that belongs to a motion: by its name, else by how long it is; None where none does."""
+    rivals = [file for file in (*motions, static) if file is not None and file is not motion]
+    kin = []
+    for file in files:
+        near = kinship(file.path.stem, motion.path.stem)
+        best = max((kinship(file.path.stem, rival.path.stem) for rival in rivals), default=0)
+        if near > best or (near == best < 2 and (len(motions) == 1 or _lasts_as_long(file, motion))):
+            kin.append((near, file))
+    if not kin:
+        return None
+    nearest = [file for near, file in kin if near == max(near for near, _ in kin)]
+    if len(nearest) > 1:
+        nearest = [file for file in nearest if _lasts_as_long(file, motion)] or nearest
+    if len(nearest) > 1:
+        names = " or ".join(file.path.name for file in nearest)
+        unclear[role] = f"{names} may belong to {motion.path.name}: name the one that was recorded with it"
+    return nearest[0]
+
+
+def _lasts_as_long(file: ForceFile | EmgFile, motion: MarkerFile) -> bool:
+    """Whether two recordings cover the same time, to a tenth of a second or a twentieth of it."""
+    one, other = file.table.time, motion.markers.time
+    near = max(0.1, 0.05 * float(other[-1] - other[0]))
+    return abs(float(one[0] - other[0])) < near and abs(float(one[-1] - other[-1])) < near
+
+
+def says_static(stem: str) -> bool:
+    """Whether a name says that the subject stands."""
+    return _STATIC.search(stem.casefold()) is not None
+
+
+def says_functional(stem: str) -> bool:
+    """Whether a name says that a hip moves in all directions, or that a knee or an ankle bends."""
+    return _FUNCTIONAL.search(stem.casefold()) is not None or bool(bent_joints(stem))
+
+
+def bent_joints(stem: str) -> tuple[str, ...]:
+    """Which of knee and ankle bend, by a name: "knee_flexion_r", "ankle_rom", "bending" for both."""
+    folded = stem.casefold()
+    named = tuple(joint for joint in HINGES if joint in folded)
+    if named:
+        return named if _BENDING.search(folded) else ()
+    return HINGES if _BOTH_BEND.search(folded) else ()
+
+
+def says_maximum(stem: str) -> bool:
+    """Whether a name says that muscles contract as strongly as they can."""
+    return _MAXIMUM.search(stem.casefold()) is not None
+
+
+def kinship(one: str, other: str) -> int:
+    """How clearly two names belong to one trial: 3 the same, 2 one begins with the other, 1 words in common, 0 none."""
+    first, second = _words(one), _words(other)
+    if first == second and first:
+        return 3
+    shorter, longer = sorted((first, second), key=len)
+    if shorter and longer[: len(shorter)] == shorter:
+        return 2
+    return int(bool(set(first) & set(second)))
+
+
+def _words(stem: str) -> list[str]:
+    words = re.findall(r"[a-z]+|\d+", stem.casefold())
+    return [str(int(word)) if word.isdigit() else word for word in words if word not in _IDLE]

@@ -14,18 +14,16 @@ from musclesolve.checking.case import Case
 from musclesolve.checking.forces.newtons_law import carried_mass, law, measured, total_force
 from musclesolve.checking.forces.plate_balance import SCALE
 from musclesolve.constants import STANDARD_GRAVITY
-from musclesolve.drafting.choose_mapping import MarkerChoice
+from musclesolve.drafting.choose_mapping import MarkerChoice, folded
 from musclesolve.drafting.draft_text import DraftTable, Line, draft_text, scratch
-from musclesolve.drafting.file_roles import MotionFiles
+from musclesolve.drafting.folder_contents import MotionFiles, ScaleSetup
 from musclesolve.drafting.laboratory_axes import both, middle_path, path_of, seen
-from musclesolve.drafting.name_landmarks import folded
-from musclesolve.drafting.opensim_files import ScaleSetup
-from musclesolve.errors import InputError
+from musclesolve.errors import InputError, input_error
 from musclesolve.motion.events.force_events import FootLoads, force_events
 from musclesolve.recording.c3d.c3d_file import C3D
 from musclesolve.recording.c3d.force_platforms import read_plates
 from musclesolve.recording.data import SIDES, Markers
-from musclesolve.recording.markers.marker_names import split_label
+from musclesolve.recording.markers.marker_set import split_label
 from musclesolve.results.facts import SHORTEST_CARRIED
 
 MASSES, STATURES = (20.0, 250.0), (0.9, 2.3)
@@ -88,10 +86,14 @@ def check_given(subject: GivenSubject) -> None:
     for error in scratch(text)[2]:
         key = next((line.key for line in stated if (error.where or "").endswith(f" {line.key}")), None)
         if key is not None:
-            option = f"--{key.replace('_', '-')}"
-            remedy = "correct the option" if key == "sex" else error.remedy
-            problem, expected = error.problem, error.expected
-            raise InputError(problem, code=error.code, where=option, expected=expected, remedy=remedy)
+            raise input_error(
+                "drafting.bad_size_option",
+                where=f"--{key.replace('_', '-')}",
+                code=error.code,
+                expected=error.expected,
+                remedy="correct the option" if key == "sex" else error.remedy,
+                reason=error.problem,
+            )
 
 
 def subject_table(
@@ -276,7 +278,9 @@ def _over_strides(case: Case) -> Iterator[Mass]:
     if not case.trial.forces:
         return
     time, rate = case.trial.markers.time, case.trial.markers.rate
-    strikes = [event for event in force_events(FootLoads.of(case.trial)) if event.kind == "heel_strike"]
+    strikes = [
+        event for event in force_events(FootLoads.from_trial(case.trial)) if event.kind == "heel_strike"
+    ]
     periods = [
         float(period)
         for side in SIDES

@@ -17,12 +17,14 @@ import numpy as np
 
 from musclesolve._util.arrays import Array, Indices
 from musclesolve._util.message_text import few
-from musclesolve.errors import InputError
+from musclesolve.errors import input_error
 from musclesolve.live.joining import Reading, Wanted
 from musclesolve.live.live import Frame, Live
 from musclesolve.live.stream import Expected
 from musclesolve.recording.schema import validated
 from musclesolve.recording.units import metres_in, newton_metres_in, newtons_in
+from musclesolve.results.dataset.quantities import QUANTITIES
+from musclesolve.settings.trial import RecordedSettings
 
 _MARKER = re.compile(r"(.+?)[ _.:\-]?([xyz])", re.IGNORECASE)
 _PLATE = re.compile(
@@ -71,7 +73,7 @@ class Layout:
     scale: Array
 
     @classmethod
-    def of(cls, channels: Sequence[Channel], wanted: Wanted, stream: str) -> Layout:
+    def from_channels(cls, channels: Sequence[Channel], wanted: Wanted, stream: str) -> Layout:
         """The layout of a stream, by the descriptions of its channels.
 
         Raises:
@@ -88,13 +90,17 @@ class Layout:
             if key is None:
                 continue
             if key in found:
-                raise _fault(stream, f"two channels are {' '.join(key)}", "each of them once")
+                raise input_error("live.two_channels", where=stream, key=key)
             found[key] = column
             if channel.unit and kind in _UNITS:
                 size = _UNITS[kind](channel.unit)
                 if size is None:
-                    raise _fault(
-                        stream, f"the unit '{channel.unit}' of {channel.label}", f"a unit of a {kind}"
+                    raise input_error(
+                        "live.unit_of_channel",
+                        where=stream,
+                        unit=channel.unit,
+                        label=channel.label,
+                        kind=kind,
                     )
                 scale[column] = size
         labels = few([channel.label for channel in channels], 12)
@@ -103,9 +109,7 @@ class Layout:
         carried = len(lacking) < len(wanted_markers)
         if needed := [key for key in lacking if carried and key[0] not in live.optional]:
             missing = " ".join(needed[0])
-            raise _fault(
-                stream, f"there is no channel {missing} among {labels}", "three of every marker of the trial"
-            )
+            raise input_error("live.no_channel", where=stream, missing=missing, labels=labels)
         markers = np.array([found.get(key, -1) for key in wanted_markers]).reshape(-1, 3) if carried else None
         plates = np.full((len(live.plates), 9), -1)
         for number in range(1, len(live.plates) + 1):
@@ -113,10 +117,8 @@ class Layout:
             without_moment = row[:6] if row[6:] == [-1] * 3 else row
             if max(row) >= 0 and min(without_moment) < 0:
                 role, axis = _COMPONENTS[row.index(-1)]
-                raise _fault(
-                    stream,
-                    f"plate {number} has no {role} {axis} among {labels}",
-                    "force and point, three of each",
+                raise input_error(
+                    "live.half_a_plate", where=stream, number=number, role=role, axis=axis, labels=labels
                 )
             plates[number - 1] = row
         if beyond := [
@@ -124,19 +126,11 @@ class Layout:
             for key in found
             if re.fullmatch(r"force \d+", key[0]) and int(key[0][6:]) > len(live.plates)
         ]:
-            raise _fault(
-                stream,
-                f"{beyond[0]} of {len(live.plates)} plates",
-                "no more plates than --plate or the trial file has",
-            )
+            raise input_error("live.too_many_plates", where=stream, beyond=beyond[0], count=len(live.plates))
         emg = np.array([found.get(("emg", name), -1) for name in live.channels], np.intp)
         carries = markers is not None, bool((plates >= 0).any()), bool((emg >= 0).any())
         if not any(carries):
-            raise _fault(
-                stream,
-                f"its channels are {labels}",
-                f"markers such as {live.markers[0]}_x, plates such as plate1_force_x, or channels of EMG",
-            )
+            raise input_error("live.no_known_channel", where=stream, labels=labels, markers=live.markers[0])
         return cls(wanted, markers, plates if carries[1] else None, emg if carries[2] else None, scale)
 
     def readings(self, sample: Array, time: float, received: float) -> list[Reading]:
@@ -158,7 +152,7 @@ class Layout:
 def _stated_plates(wanted: Wanted) -> dict[str, tuple[str, str]]:
     """Columns that [[force]] of the trial file names -> (role and number of the plate, axis)."""
     found = dict[str, tuple[str, str]]()
-    for number, entry in enumerate(validated(wanted.live.document)["force"], start=1):
+    for number, entry in enumerate(validated(wanted.live.document, RecordedSettings).force, start=1):
         for role in ("force", "point", "moment"):
             names = entry[role]
             columns = [names + axis for axis in "xyz"] if isinstance(names, str) else names or []
@@ -185,19 +179,14 @@ def _meaning(
     return None, ""
 
 
-def _fault(stream: str, problem: str, expected: str) -> InputError:
-    remedy = "correct the description of the stream where it is sent, see docs/live.md"
-    return InputError(problem, code="bad_stream", where=stream, expected=expected, remedy=remedy)
-
-
-FRAME_NUMBERS = (
-    ("force", "muscles", "N"),
-    ("activation", "muscles", ""),
-    ("moment", "dofs", "N m"),
-    ("angle", "dofs", "rad"),
-    ("status", "sides", ""),
-    ("valid", "sides", ""),
-    ("kkt_residual", "sides", ""),
+FRAME_NUMBERS = tuple(
+    (QUANTITIES[name].frame or name, names, QUANTITIES[name].units.replace("1", ""))
+    for names, of in {
+        "muscles": ("muscle_force", "activation"),
+        "dofs": ("joint_moment", "joint_angle"),
+        "sides": ("status", "valid", "kkt_residual"),
+    }.items()
+    for name in of
 )
 """Numbers of a frame, over which names of the `Live`, and their unit."""
 

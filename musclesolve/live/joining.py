@@ -31,11 +31,12 @@ from numpy.typing import ArrayLike
 
 from musclesolve._util.arrays import Array
 from musclesolve._util.checks import check_number
-from musclesolve.errors import InputError
+from musclesolve.errors import input_error
 from musclesolve.live.stream import WAIT, Arrival, Expected, Sample, StreamEnded
 from musclesolve.recording.file_axes import axis_vector
 from musclesolve.recording.schema import validated
 from musclesolve.recording.trial.trial_file import rotation_of
+from musclesolve.settings.trial import RecordedSettings
 
 WAIT_MS = 10.0
 """Longest time that a sample is held for what is missing unless stated [ms]."""
@@ -119,7 +120,7 @@ class Wanted:
     repeats: bool = False
 
     @classmethod
-    def of(
+    def from_live(
         cls, live: Expected, forward: str | None = None, up: str | None = None, *, repeats: bool = False
     ) -> Wanted:
         """With the axes of the files of the trial ([laboratory]), or others such as "+x".
@@ -128,17 +129,11 @@ class Wanted:
             InputError: axes that are not square to each other.
         """
         document = live.document
-        laboratory = validated(document)["laboratory"]
-        axes = forward or laboratory["forward"], up or laboratory["up"]
+        laboratory = validated(document, RecordedSettings).laboratory
+        axes = forward or laboratory.forward, up or laboratory.up
         if abs(axis_vector(axes[0]) @ axis_vector(axes[1])) > 0.5 and (forward or up):
-            raise InputError(
-                f"forward is {axes[0]} and up is {axes[1]}",
-                code="bad_axes",
-                where="--forward, --up",
-                expected="two axes of the streams, square to each other",
-                remedy="look up in the capture software which axis points up, and state both",
-            )
-        rotation = rotation_of(document, laboratory | {"forward": axes[0], "up": axes[1]})
+            raise input_error("live.forward_up", where="--forward, --up", axes=axes[0], second=axes[1])
+        rotation = rotation_of(document, laboratory.changed(forward=axes[0], up=axes[1]))
         return cls(live, rotation, repeats)
 
     def markers(self, position: ArrayLike, metres: float = 1.0) -> Array:
@@ -309,7 +304,7 @@ class Joined:
             except Empty:
                 continue
 
-    def let_pass(self) -> None:
+    def skip_waiting_samples(self) -> None:
         """Leave out samples that arrived until now; recordings begin afterwards.
 
         Raises:
@@ -360,12 +355,11 @@ class Joined:
     def _take_markers(self, number: int, reading: Reading) -> None:
         """Hold a reading of markers in the order of times; leave out what came twice or after its successors."""
         if self._carrier not in (None, number):
-            raise InputError(
-                f"both {self._names[self._carrier or 0]} and {self._names[number]} carry markers",
-                code="conflict",
+            raise input_error(
+                "live.both_carry_markers",
                 where="--from",
-                expected="the markers of one stream",
-                remedy="leave out one of the two",
+                names=self._names[self._carrier or 0],
+                other=self._names[number],
             )
         self._carrier = number
         self._check_rate(reading.time)
@@ -411,11 +405,11 @@ class Joined:
             periods = np.cumsum(np.round(steps * self._live.rate))
             rate = float(np.polyfit(times[1:] - times[0], periods, 1)[0])
         if abs(rate / self._live.rate - 1.0) > OTHER_RATE:
-            raise InputError(
-                f"{self._names[self._carrier or 0]} has markers {rate:.4g} times a second",
-                code="bad_stream",
-                expected=f"{self._live.rate:g} times a second",
-                remedy=f"--rate {rate:.4g}, or in Python Live(..., rate_hz={rate:.4g})",
+            raise input_error(
+                "live.markers_times_second",
+                names=self._names[self._carrier or 0],
+                rate=rate,
+                live_rate=self._live.rate,
             )
 
     def _due(self, head: Reading, now: float) -> bool:

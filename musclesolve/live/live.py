@@ -41,9 +41,9 @@ from musclesolve.dynamics.kinematics.measured_targets import Targets
 from musclesolve.dynamics.kinematics.motion_derivatives import moving_bodies
 from musclesolve.dynamics.kinematics.pose_fit import NearestPose, Pose, fit_pose
 from musclesolve.dynamics.rotations import angle_between, to_cardan
-from musclesolve.errors import InputError, MuscleSolveError
+from musclesolve.errors import MuscleSolveError, input_error
 from musclesolve.live.causal_filter import CausalFilter
-from musclesolve.live.leg_frames import leg_frames
+from musclesolve.live.group_frames import group_frames
 from musclesolve.live.marker_bridging import MarkerBodies
 from musclesolve.live.marker_labels import MarkerLabels
 from musclesolve.live.plate_sides import PlateSides
@@ -60,11 +60,11 @@ from musclesolve.motion.motion_plausibility import (
     REACH,
     jumps,
 )
-from musclesolve.muscles.muscle_state import joined_state
-from musclesolve.muscles.placing.place_muscles import LEG_DOFS, JoinedLegs
+from musclesolve.muscles.muscle_state import muscle_state
+from musclesolve.muscles.scaling.scale_muscles import joined
 from musclesolve.pipeline.emg_informed import follows_emg
-from musclesolve.pipeline.mechanics import MARGIN
-from musclesolve.pipeline.recorded_body import LegJoints, RecordedBody, leg_loads
+from musclesolve.pipeline.mechanics import MARGIN, carries_foot
+from musclesolve.pipeline.recorded_body import MuscleJoints, RecordedBody, group_loads
 from musclesolve.pipeline.run import prepare_recording, recording_of
 from musclesolve.pipeline.run_options import check_consistent, check_rigid
 from musclesolve.recording.data import SIDES, Side, Trial
@@ -174,8 +174,8 @@ class Live:
         dofs, muscles, joints, sides, shared: names in the order of a Frame.
         markers: names of the n markers of a sample. plates: feet of the P plates of a sample. channels: names of the k
             channels of EMG of a sample, where the cost follows EMG.
-        body: the trial as `run` prepares it, with the labels right. carriers: the body of the model that carries each
-            marker. labels: whether the markers of the samples are where their labels say.
+        body: the trial as `run` prepares it, with the labels right. marker_bodies: the body of the model on which each
+            marker is. labels: whether the markers of the samples are where their labels say.
 
     Raises:
         InputError: a trial that cannot be analysed or has elastic tendons, a motion that is not made consistent by the
@@ -220,27 +220,29 @@ class Live:
         walk = filtered_markers(recording, measured.filter, MARGIN)
         shown = (recording, recording.subject, recording.hip_regression, walk, standing)
         stance = measured_body(*shown, checked=False).stance
-        self._map = MarkerMap.of(recording, self.markers, standing)
-        seen = Seen.of(self._map, walk.position[:1])
-        self._following = Following.of(recording, recording.subject, stance, seen)
+        self._map = MarkerMap.from_recording(recording, self.markers, standing)
+        seen = Seen.from_markers(self._map, walk.position[:1])
+        self._following = Following.from_posture(recording, recording.subject, stance, seen)
         hips = between(measured.points["hip_r"], measured.points["hip_l"])
         self._trunk = mean_length(measured.points["neck_base"] - hips)
-        weights = recording.consistency.weights
+        weights = recording.settings.consistency.weights
         self._targets = Targets.build(self.model, measured.points, measured.directions, weights).frames(
             slice(0, 1)
         )
-        self._nearest = NearestPose.of(self.model, self._targets)
+        self._nearest = NearestPose.from_targets(self.model, self._targets)
         self._are_points = self._targets.slots < self.model.topology.point_count
         self._point_slots = self._targets.slots[self._are_points]
         pose = self._bodies(fit.q)
-        legs = [self.model.dof(f"{dof}_{side}") for side in SIDES for dof in LEG_DOFS]
-        moves = bool(np.ptp(fit.coordinates[:, legs], axis=0).max() > MOVES)
-        self.carriers = (
-            MarkerBodies.of(walk.position, *pose)
+        of_legs = np.any([carries_foot(self.model, side) for side in SIDES], axis=0)[
+            : self.model.tree.joint_count
+        ]
+        moves = bool(np.ptp(fit.coordinates[:, np.flatnonzero(of_legs)], axis=0).max() > MOVES)
+        self.marker_bodies = (
+            MarkerBodies.from_poses(walk.position, *pose)
             if moves
-            else MarkerBodies.of_standing(recording, self.model, walk.position, pose)
+            else MarkerBodies.from_standing(recording, self.model, walk.position, pose)
         )
-        self.labels = MarkerLabels.of(recording, self.markers, walk.position, self.rate, moves)
+        self.labels = MarkerLabels.from_trial(recording, self.markers, walk.position, self.rate, moves)
         self._feet_slots = np.array(
             [[self.model.slot(f"{end}_{side}") for end in ("heel", "toe")] for side in SIDES]
         )
@@ -250,15 +252,16 @@ class Live:
         )
         chain = [f"{name}_{side}" for side in SIDES for name in ("thigh", "shank", "foot")]
         self._links = np.array([self.model.body(name) for name in ("pelvis", *chain)])
-        rows = [[self.model.dof(f"{dof}_{side}") for dof in LEG_DOFS] for side in SIDES]
-        self._leg_rows, self._dof_rows = np.array(rows), np.array([self.model.dof(dof) for dof in self.dofs])
+        self._beyond = np.array([carries_foot(self.model, side) for side in SIDES])
+        self._dof_rows = np.array([self.model.dof(dof) for dof in self.dofs])
         self._weight, self._touch = self.model.mass.total * STANDARD_GRAVITY, touch(recording)
 
         count = len(self.model.topology.dof_names)
-        self._legs = JoinedLegs(tuple(leg.muscles for leg in self.body.legs))
-        self._leg_joints = LegJoints.of(self.model, self._legs)
-        shared = [part.shared for part in self.body.parts]
-        self._together = leg_frames(self._legs.legs, shared, self.body.sharing)
+        self._muscles = joined([group.muscles for group in self.body.groups])
+        self._muscle_joints = MuscleJoints.from_model(self.model, self._muscles)
+        self._muscle_rows = np.array([self.model.dof(dof) for dof in self._muscles.dof_names])
+        self._feet_of_parts = np.array([self._beyond[:, rows].any(axis=1) for rows in self._rows_of_parts()])
+        self._together = group_frames(self.body.parts, self.body.sharing)
         self._floor = _floor_heights(fit.q, measured.time, self._feet_slots)
         self._coordinates = CausalFilter(count, self.rate, self.cutoff, self.lag)
         self._wrenches = tuple(CausalFilter(6, self.rate, self.cutoff, self.lag) for _ in SIDES)
@@ -295,6 +298,9 @@ class Live:
         under = {ground.side: ground.center_of_pressure[:, 2] for ground in self.body.mechanics.reactions}
         shown = [under.get(side, np.full(1, np.nan)) for side in SIDES]
         return np.array([np.nanmedian(each) if np.isfinite(each).any() else 0.0 for each in shown])
+
+    def _rows_of_parts(self) -> list[list[int]]:
+        return [[self.model.dof(dof) for dof in part.dofs] for part in self.body.parts]
 
     @property
     def _follows_emg(self) -> bool:
@@ -429,7 +435,7 @@ class Live:
         Raises:
             MuscleSolveError: no pose fits.
         """
-        base = None if near is None else Pose.of(near[None]).rotation[0]
+        base = None if near is None else Pose.from_coordinates(near[None]).rotation[0]
         coordinates, residual, _ = self._fitted(np.asarray(markers, float), near, base)
         return coordinates, residual
 
@@ -440,14 +446,14 @@ class Live:
 
         base (3, 3): rotation of the pelvis in the pose `near`.
         """
-        followed = self._following.follow(Seen.of(self._map, markers[None]), trunk=self._trunk)
+        followed = self._following.follow(Seen.from_markers(self._map, markers[None]), trunk=self._trunk)
         values = np.concatenate([followed.place, followed.direction], axis=1)
         nearest = self._nearest.at(values)
         if near is None or base is None:
-            check_sides(self.trial, Seen.of(self._map, markers[None]).moving)
+            check_sides(self.trial, Seen.from_markers(self._map, markers[None]).moving)
             check_axes(self.trial, followed.directions)
             coordinates = fit_pose(self.model, nearest.targets).coordinates[0]
-            pose = Pose.of(coordinates[None])
+            pose = Pose.from_coordinates(coordinates[None])
         else:
             start = Pose(near[None, :-6], near[None, -6:-3], base[None])
             # What the markers do not show stays as it was.
@@ -469,9 +475,9 @@ class Live:
             if past.coordinates is None:
                 return None, None, f"hidden: {self._named(hidden)}"
             step = np.zeros_like(past.coordinates) if past.step is None else past.step
-            q, _ = Pose.of((past.coordinates + step)[None]).placed(self.model)
+            q, _ = Pose.from_coordinates((past.coordinates + step)[None]).placed(self.model)
             rotation, translation = self._bodies(q)
-            markers, guessed = self.carriers.filled(markers, rotation[0], translation[0])
+            markers, guessed = self.marker_bodies.filled(markers, rotation[0], translation[0])
             if not guessed.any():
                 past.guessed_since = None
             else:
@@ -539,16 +545,16 @@ class Live:
     def _frame(
         self,
         time: float,
-        state: tuple[Array, Array, Array, Array],
+        kinematics: tuple[Array, Array, Array, Array],
         expected: Array | None,
         plausible: Mask | None,
         begun: float,
         notes: tuple[str, ...],
         taken: Taken,
     ) -> Frame:
-        """Everything of one frame; plausible (2,): legs whose samples were, None where nothing is known of samples."""
+        """Everything of one frame; plausible (2,): feet whose samples were, None where nothing is known of samples."""
         model, joints = self.model, self.model.tree.joint_count
-        coordinates, rates, accelerations, wrench = state
+        coordinates, rates, accelerations, wrench = kinematics
         motion, bodies = moving_bodies(
             model, np.array([time]), coordinates[None], rates[None], accelerations[None]
         )
@@ -568,19 +574,18 @@ class Live:
             limit = BALANCE_LIMIT * max(self._weight, self._past.peak_force)
             balanced = math.hypot(*moments[0, joints : joints + 3]) <= limit
         else:
-            moments[:, self._leg_rows[~known]] = np.nan
-            moments[:, joints:] = np.nan
-        both = joined_state(model, self._legs, motion)
-        loads = leg_loads(model, motion, forces, both, self._leg_joints, bodies.rotation)
-        usable = np.full(2, balanced) if plausible is None else plausible & balanced
-        of_legs = moments[0, self._leg_rows]
-        parts, reactions = zip(
-            *(
-                legs.share(both, loads, of_legs, usable, expected, self.body.sharing)
-                for legs in self._together
-            ),
-            strict=True,
-        )
+            moments[:, self._beyond[~known].any(axis=0)] = np.nan
+        state = muscle_state(model, self._muscles, motion)
+        loads = group_loads(model, motion, forces, state, self._muscle_joints, bodies.rotation)
+        sound = np.ones(2, bool) if plausible is None else plausible
+        usable = (sound | ~self._feet_of_parts).all(axis=1) & balanced
+        of_muscles = moments[0, self._muscle_rows]
+        shared, first = [], 0
+        for groups in self._together:
+            own = usable[first : first + groups.count]
+            shared.append(groups.share(state, loads, of_muscles, own, expected, self.body.sharing))
+            first += groups.count
+        parts, reactions = zip(*shared, strict=True)
         solutions = [part.solution for part in parts]
         return Frame(
             time=time,
@@ -591,7 +596,7 @@ class Live:
             angle=coordinates[self._dof_rows],
             moment=moments[0, self._dof_rows],
             pelvis_residual=moments[0, joints:],
-            musculotendon_length=both.musculotendon_length[0],
+            musculotendon_length=state.musculotendon_length[0],
             activation=np.concatenate([solution.activation.ravel() for solution in solutions]),
             force=np.concatenate([part.tension.ravel() for part in parts]),
             joint_reaction=np.concatenate(reactions),
@@ -664,18 +669,13 @@ def _shaped(values: ArrayLike, name: str, shape: tuple[int, ...]) -> Array:
     array = np.asarray(values, float)
     if array.shape == shape:
         return array
-    raise InputError(
-        f"{name} of the shape {array.shape}",
-        code="bad_shape",
-        where=name,
-        expected=f"the shape {shape}: see the attribute of `Live` of that name",
-    )
+    raise input_error("live.sample_of_other_shape", where=name, name=name, shape=array.shape, needed=shape)
 
 
 def _with_right_labels(trial: Trial) -> tuple[Trial, tuple[Finding, ...]]:
     """Return the trial with exchanged labels of its recordings exchanged back, as `musclesolve check` finds them."""
     document = trial.document
-    case = Case(document, document.content, Recorded(trial, document.content.get("laboratory", {})))
+    case = Case(document, Recorded(trial, trial.settings.laboratory))
     for check in (
         labels_exchanged_throughout,
         labels_exchanged_at_crossings,
@@ -690,14 +690,9 @@ def _check_live(trial: Trial) -> None:
     """Refuse what is not known frame by frame."""
     check_rigid(trial, "live muscle forces")
     check_consistent(trial, "live analysis")
-    method, derivatives = trial.consistency.method, trial.consistency.derivatives
+    method, derivatives = trial.settings.consistency.method, trial.settings.consistency.derivatives
     for key, stated, usual in (("method", method, "nearest"), ("derivatives", derivatives, "constraints")):
         if stated != usual:
             raise trial.document.error(
-                f'live muscle forces with {key} = "{stated}"',
-                "consistency",
-                key,
-                expected=f'"{usual}", which a frame has by itself',
-                remedy=f'write {key} = "{usual}", or leave it out',
-                code="conflict",
+                "live.live_muscle_forces", "consistency", key, key=key, stated=stated, usual=usual
             )

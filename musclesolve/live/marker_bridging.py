@@ -48,7 +48,7 @@ class MarkerBodies:
     place: Array
 
     @classmethod
-    def of(cls, position: Array, rotation: Array, translation: Array) -> MarkerBodies:
+    def from_poses(cls, position: Array, rotation: Array, translation: Array) -> MarkerBodies:
         """The bodies against which markers move least.
 
         Args:
@@ -61,7 +61,7 @@ class MarkerBodies:
         return cls(body, local.mean(axis=0)[np.arange(len(body)), body])
 
     @classmethod
-    def of_standing(
+    def from_standing(
         cls, trial: Recording, model: Model, position: Array, pose: tuple[Array, Array]
     ) -> MarkerBodies:
         """The bodies of the needed markers on a subject who stands.

@@ -232,7 +232,9 @@ class MarkerLabels:
     faults: list[MarkerFault] = field(default_factory=list)
 
     @classmethod
-    def of(cls, trial: Trial, names: Sequence[str], walk: Array, rate: float, moves: bool) -> MarkerLabels:
+    def from_trial(
+        cls, trial: Trial, names: Sequence[str], walk: Array, rate: float, moves: bool
+    ) -> MarkerLabels:
         """Of a trial with its needed markers, which go along walk (T, n, 3) [m], without gaps.
 
         moves: whether the motion of the trial shows how far skin moves.
@@ -345,7 +347,7 @@ class MarkerLabels:
                 if len(seen) > 2 and breadth(group.shape[seen]) > SMALLEST_BREADTH:
                     shapes[str(g)] = group.shape[seen], [group.members[k] for k in seen]
                     at.append(g)
-            self._shapes[key] = Shapes.of(shapes), np.array(at, int)
+            self._shapes[key] = Shapes.from_bodies(shapes), np.array(at, int)
         of_groups, rows = self._shapes[key]
         frames = position if position.ndim == 3 else position[None]
         residual = np.zeros((len(self.groups), len(frames)))

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from musclesolve._util.arrays import Array
 from musclesolve._util.compiled_code import OPTIONS, CompiledFunction, source_version
 
-LONGEST = 40
+MOST_BYTES = 40
 """No number takes more bytes."""
 
 
@@ -103,6 +103,6 @@ class NumberRows:
     def text(self, values: Array) -> bytes:
         """Rows (T, k) as text, rounded to their decimals, each with the end of its line."""
         values = np.ascontiguousarray(values, float)
-        buffer = np.empty((LONGEST * values.shape[1] + 1 + self._more) * len(values), np.uint8)
+        buffer = np.empty((MOST_BYTES * values.shape[1] + 1 + self._more) * len(values), np.uint8)
         used = self._write(values, self._decimals, self._separator, self._missing, self._more, buffer)
         return buffer[:used].tobytes()

@@ -17,7 +17,7 @@ import numpy as np
 from musclesolve._util.arrays import Array
 from musclesolve.motion.ground_reaction import origin_wrench
 from musclesolve.recording.data import SIDE_NAMES, SIDES, Side
-from musclesolve.recording.plates.plate_assignment import CLEAR, FAR, distance_to_foot
+from musclesolve.recording.plates.plate_assignment import CLEAR, FARTHEST_PRESSURE, distance_to_foot
 from musclesolve.recording.plates.plate_checks import sample_fault
 
 
@@ -66,7 +66,7 @@ class PlateSides:
             if not loaded[k]:
                 self._weight[k] = 0.0
                 continue
-            near = away[k].min() <= FAR
+            near = away[k].min() <= FARTHEST_PRESSURE
             if near:
                 self._weight[k, np.argmin(away[k])] += abs(force[k, 2])
             share = self._weight[k] / max(self._weight[k].sum(), 1e-300)

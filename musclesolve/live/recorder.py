@@ -26,9 +26,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import xarray as xr
 
-from musclesolve._util.bundled_toml import bundled_toml
 from musclesolve._util.message_text import few
-from musclesolve.errors import InputError
+from musclesolve.errors import InputError, input_error
 from musclesolve.live.live import Frame, Live
 from musclesolve.live.number_text import NumberRows
 from musclesolve.live.stream import STATUS_NAMES, Arrival
@@ -37,6 +36,7 @@ from musclesolve.recording.plates.foot_forces import AUTO
 from musclesolve.recording.text.text_file import opening, write_text, writing
 from musclesolve.recording.text.toml_text import tables_text
 from musclesolve.recording.trial.trial_paths import with_paths
+from musclesolve.results.dataset.quantities import QUANTITIES, by_formula, in_set
 from musclesolve.results.dataset.recording_labels import COMPONENTS
 from musclesolve.sharing.cost.cost_registry import costs
 from musclesolve.version import __version__
@@ -133,13 +133,7 @@ class Recorder:
         self.folder, self.trials = Path(folder), list[Path]()
         _make(self.folder)
         if found := _recording_in(self.folder):
-            raise InputError(
-                f"the folder holds a recording already: {', '.join(found[:4])}",
-                code="occupied_folder",
-                file=self.folder,
-                expected="a folder for this session alone",
-                remedy="name another folder",
-            )
+            raise input_error("live.folder_holds_recording_already", file=self.folder, found=found[:4])
         self._say, self._trouble, self._over = say, "", False
         self._logs, self._waiting, self._ending = list[_Log](), list[_Item](), Event()
         self._part, self._slot = 1, 0  # of the newest sample
@@ -265,9 +259,13 @@ class Recorder:
         frames = [item.frame for item in items]
         stamps = [(item.part, item.arrival.sample.time, 1e3 * item.latency) for item in items]
         part, stamp, latency = np.array(stamps).T
-        values = [
-            np.reshape([of(frame) for frame in frames], (count, -1)) for of, _, _ in _VARIABLES.values()
-        ]
+        known: dict[str, Any] = {
+            name: np.array([getattr(frame, each.frame) for frame in frames])
+            for name, each in QUANTITIES.items()
+            if each.frame
+        }
+        known |= by_formula(known, "live")
+        values = [np.reshape(known[name], (count, -1)) for name in _recorded()]
         rows = self._frame_rows.text(np.column_stack([part, times - live.lag, stamp, latency, *values]))
         for frame, row in zip(frames, rows.split(b"\n"), strict=False):
             words = ",".join(STATUS_NAMES[int(each)].lower() for each in frame.status)
@@ -330,15 +328,10 @@ def _make(folder: Path) -> None:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as reason:
         in_the_way = next((path for path in (folder, *folder.parents) if path.exists()), folder)
-        is_folder = in_the_way.is_dir()
-        why = reason.strerror or str(reason)
-        raise InputError(
-            f"the folder cannot be made ({why})" if is_folder else f"{in_the_way} is a file",
-            code="not_writable",
-            file=folder,
-            expected="a folder for the recording",
-            remedy="name a folder where you may write" if is_folder else "name another folder",
-        ) from None
+        if in_the_way.is_dir():
+            why = reason.strerror or reason
+            raise input_error("live.folder_not_made", file=folder, reason=why) from None
+        raise input_error("live.file_in_the_way", file=folder, path=in_the_way) from None
 
 
 def _recording_in(folder: Path) -> list[str]:
@@ -354,19 +347,15 @@ def _recording_in(folder: Path) -> list[str]:
     return [] if own else stood
 
 
-_Shape = tuple[str, ...]
-_VARIABLES: Mapping[str, tuple[Callable[[Frame], Any], str, _Shape]] = {
-    "kkt_residual": (lambda frame: frame.kkt_residual, "1", ("side",)),
-    "cost": (lambda frame: frame.cost, "1", ("side",)),
-    "joint_angle": (lambda frame: frame.angle, "rad", ("dof",)),
-    "joint_moment": (lambda frame: frame.moment, "N m", ("dof",)),
-    "reserve_moment": (lambda frame: frame.reserve, "N m", ("side", "shared_dof")),
-    "pelvis_residual": (lambda frame: frame.pelvis_residual, "", ("component",)),
-    "activation": (lambda frame: frame.activation, "1", ("muscle",)),
-    "muscle_force": (lambda frame: frame.force, "N", ("muscle",)),
-    "joint_reaction": (lambda frame: frame.joint_reaction, "N", ("joint", "axis")),
-}
-"""What of a frame is recorded: how it is read, its unit, its dimensions, with the names that a result has."""
+def _recorded() -> dict[str, tuple[str, ...]]:
+    """The quantities of a frame that are recorded, and their dimensions: what a frame has, and what follows from it."""
+    of_frame = {name: each.dims[1:] for name, each in QUANTITIES.items() if each.frame}
+    formulas = {
+        name: QUANTITIES[name].dims[1:]
+        for name in in_set("live")
+        if of_frame.keys() >= set(QUANTITIES[name].arguments)
+    }
+    return of_frame | formulas | {"reserve_moment": ("side", "shared_dof")}
 
 
 def _labels(live: Live) -> dict[str, tuple[str, ...]]:
@@ -386,7 +375,8 @@ def frame_columns(live: Live) -> list[tuple[str, str]]:
     """Name and unit of the columns of numbers of the table of frames, "muscle_force.soleus_r" and "N"."""
     labels = _labels(live)
     columns = [("part", "1"), ("time", "s"), ("sample_time", "s"), ("latency", "ms")]
-    for variable, (_, unit, dims) in _VARIABLES.items():
+    for variable, dims in _recorded().items():
+        unit = "1" if variable == "cost" else QUANTITIES[variable].units
         for each in product(*(labels[dim] for dim in dims)):
             own = unit if variable != "pelvis_residual" else "N" if each[0].startswith("force") else "N m"
             columns.append((".".join([variable, *each]), own))
@@ -419,20 +409,13 @@ def read_frames(folder: str | Path, part: int = 1) -> xr.Dataset:
     names = [title.rpartition(" [")[0] for title in heading]
     units = {name: title.rpartition(" [")[2].rstrip("]") for name, title in zip(names, heading, strict=True)}
     if "part" not in names or "sample_time" not in names:
-        raise InputError(
-            f"the columns are {few(names)}",
-            code="bad_format",
-            file=path,
-            expected="the table of frames that a live session records",
-            remedy="name the folder of a recording",
-        )
-    known = bundled_toml("musclesolve.results.dataset", "variables.toml")
+        raise input_error("live.not_a_recording", file=path, names=few(names))
     which, when = names.index("part"), names.index("time")
     kept = [row for row in rows if row[which] == str(part) and row[when]]
     columns = dict(zip(names, zip(*kept, strict=True) if kept else [()] * len(names), strict=True))
     data: dict[str, Any] = {}
     labels: dict[str, list[str]] = {}
-    shapes = {name: dims for name, (_, _, dims) in _VARIABLES.items()} | {"status": ("side",)}
+    shapes = _recorded() | {"status": ("side",)}
     for variable in dict.fromkeys(name.partition(".")[0] for name in names if name != "part"):
         own, dims = [name for name in names if name.partition(".")[0] == variable], shapes.get(variable, ())
         cells = np.array([columns[name] for name in own]).reshape(len(own), len(kept)).T
@@ -441,8 +424,8 @@ def read_frames(folder: str | Path, part: int = 1) -> xr.Dataset:
         for dim, each in zip(dims, zip(*(name.split(".")[1:] for name in own), strict=True), strict=True):
             labels[dim] = list(dict.fromkeys(each))
         attributes = {"units": ", ".join(dict.fromkeys(units[name] for name in own))}
-        if variable in known:
-            attributes["long_name"] = known[variable]["long_name"]
+        if variable in QUANTITIES:
+            attributes["long_name"] = QUANTITIES[variable].long_name
         shape = (len(kept), *(len(labels[dim]) for dim in dims))
         data[variable] = (("time", *dims), cells.reshape(shape), attributes)
     return xr.Dataset(data | {dim: (dim, each) for dim, each in labels.items()}).set_coords("time")

@@ -14,10 +14,10 @@ from scipy.interpolate import CubicSpline
 
 from musclesolve._util.arrays import Array
 from musclesolve._util.progress import Progress, no_progress
-from musclesolve.checking.examination import findings_of
+from musclesolve.checking.check import findings_of
 from musclesolve.dynamics.kinematics.motion_derivatives import motion_from
 from musclesolve.dynamics.kinematics.pose_fit import Fit, Rest
-from musclesolve.errors import InputError
+from musclesolve.errors import input_error
 from musclesolve.live.live import Frame, Live
 from musclesolve.live.stream import Sample
 from musclesolve.motion.ground_reaction import GroundReaction, center_of_pressure
@@ -50,18 +50,10 @@ def samples(live: Live, trial: Trial, rate: float | None = None) -> Iterator[Sam
         InputError: a recording without the markers, or with other plates than the stream of `live` has.
     """
     if missing := [name for name in live.markers if name not in trial.markers]:
-        raise InputError(
-            f"{trial.markers.path} has no marker '{missing[0]}'",
-            code="missing_column",
-            expected=f"the markers {', '.join(live.markers)}",
-            remedy="replay a recording with the marker set of the trial file",
-        )
+        raise input_error("live.no_marker", path=trial.markers.path, missing=missing[0], markers=live.markers)
     if len(trial.forces) != len(live.plates):
-        raise InputError(
-            f"{len(trial.forces)} plates in {trial.path}, {len(live.plates)} of the stream",
-            code="conflict",
-            expected="as many plates",
-            remedy="make `Live` from this trial, or state its plates",
+        raise input_error(
+            "live.plates_in_stream", count=len(trial.forces), path=trial.path, plates_count=len(live.plates)
         )
     time = trial.markers.time
     markers = np.stack([trial.markers[name] for name in live.markers], axis=1)
@@ -185,11 +177,8 @@ def result_of(replayed: Replay) -> xr.Dataset:
     frames = [frame for frame in replayed.frames if np.isfinite(frame.coordinates).all()]
     frames = [frame for frame in frames if trial.inside(np.array([frame.time]), *trial.time_range)[0]]
     if not frames:
-        raise InputError(
-            f"no live frame of {trial.path} from {trial.time_range[0]:g} to {trial.time_range[1]:g} s has a motion",
-            code="too_few_frames",
-            expected="samples from before the time range on, with all needed markers",
-            remedy="begin the recording earlier, or lower the lag",
+        raise input_error(
+            "live.no_live_frame", path=trial.path, time_range=trial.time_range[0], second=trial.time_range[1]
         )
     time, coordinates, rates, second, wrench = (
         replayed.stacked(name, frames) for name in ("time", "coordinates", "rates", "accelerations", "wrench")

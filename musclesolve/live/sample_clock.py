@@ -16,7 +16,7 @@ import numpy as np
 OFF_GRID = 0.25
 """A sample may come so much of a period before or after its time; one farther off is refused."""
 
-FAR = 1.0
+LONGEST_JUMP = 1.0
 """A step ahead by more needs a second sample that confirms it [s]."""
 
 
@@ -68,7 +68,7 @@ class SampleClock:
                     refusal=f"the sample of {time:.4f} s came after that of {self._newest:.4f} s and was refused"
                 )
             follows = self._ahead < time and round((time - self._ahead) * self._rate) - 1 <= self._most + 1e-9
-            if anew and slots > FAR * self._rate and not follows:
+            if anew and slots > LONGEST_JUMP * self._rate and not follows:
                 self._ahead, self._refused = time, self._refused + 1
                 return Taken(
                     refusal=f"the sample of {time:.4f} s came {time - self._newest:.4g} s after the last one and was "

@@ -81,11 +81,4 @@ def _check_corrected(document: Document) -> None:
     """Refuse streams of measured forces where the trial file corrects those of its recording."""
     for key, correction in document.content.get("plates", {}).items():
         if correction:
-            raise document.error(
-                "forces of a stream are taken as they come: [plates] corrects those of a recording alone",
-                "plates",
-                key,
-                expected="no corrections, or --from replay",
-                remedy="let the sender correct them (a clock: --plate-offset), and take [plates] out of the trial file",
-                code="conflict",
-            )
+            raise document.error("live.forces_stream_taken_come", "plates", key)

@@ -22,7 +22,7 @@ from musclesolve.live.stream import Arrival
 LOG = logging.getLogger("musclesolve")
 HIDDEN = 1.0
 """A marker that is hidden for so long is reported [s]."""
-FAR = 3.0
+FARTHEST_MARKER = 3.0
 """No marker of a subject is farther from the middle of all of them [m]."""
 WINDOW = 10.0
 """Residuals and the zero of plates are looked at over so long [s]: several steps."""
@@ -95,14 +95,15 @@ class SessionWatch:
         away = np.zeros(len(markers))
         if seen.any():
             away[seen] = np.linalg.norm(markers[seen] - np.median(markers[seen], axis=0), axis=1)
-        before, self._far = self._far, away > FAR
+        before, self._far = self._far, away > FARTHEST_MARKER
         if (still := before & self._far).any():
             names = few([self._live.markers[k] for k in np.flatnonzero(still)], 3)
             self._report(
                 "far",
                 time,
-                f"{names}: up to {away[still].max():.3g} m from the middle of the markers, expected at most {FAR:g} m: "
-                "see whether they are labelled right, and in the unit and the axes of the others",
+                f"{names}: up to {away[still].max():.3g} m from the middle of the markers, expected at most "
+                f"{FARTHEST_MARKER:g} m: see whether they are labelled right, and in the unit and the axes "
+                "of the others",
             )
         whole = self._vertical[-1][0] - self._vertical[0][0] >= 0.5 * WINDOW
         if len(self._residual) > 0.25 * WINDOW * self._live.rate:

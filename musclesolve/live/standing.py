@@ -23,11 +23,11 @@ import numpy as np
 from musclesolve._util.arrays import Array
 from musclesolve._util.message_text import few
 from musclesolve.checking.case import finding_of
-from musclesolve.checking.examination import all_checks, examined_file
+from musclesolve.checking.check import all_checks, examined_file
 from musclesolve.checking.files.body_mass_and_subject import FAR_MASS, MASS
 from musclesolve.checking.forces.plate_zero_and_saturation import ZERO
 from musclesolve.constants import STANDARD_GRAVITY
-from musclesolve.errors import InputError
+from musclesolve.errors import InputError, input_error
 from musclesolve.live.live import Live
 from musclesolve.live.recorder import STANDING_HEAD, plate_columns
 from musclesolve.live.sample_clock import SampleClock
@@ -37,14 +37,14 @@ from musclesolve.recording.file_axes import global_from_laboratory
 from musclesolve.recording.formats import read_markers
 from musclesolve.recording.markers.marker_set import find_marker_set, markers_of
 from musclesolve.recording.schema import trial_document, validated
-from musclesolve.recording.text.mot_file import write_mot
+from musclesolve.recording.text.opensim_text import write_mot, write_trc
 from musclesolve.recording.text.text_file import write_text, writing
 from musclesolve.recording.text.toml_text import tables_text
-from musclesolve.recording.text.trc_file import write_trc
 from musclesolve.recording.trial.model_trial import is_model_trial
 from musclesolve.recording.trial.trial_file import read_standing
 from musclesolve.recording.trial.trial_paths import with_paths
 from musclesolve.results.finding import SEVERITIES, Finding, Severity, Where
+from musclesolve.settings.trial import RecordedSettings
 
 NAMES = {
     "trial": "standing.toml",
@@ -132,19 +132,12 @@ class Standing:
         self.document, self.folder = trial_document(Path(template)), Path(folder)
         stated = self.document.content
         if is_model_trial(self.document.content):
-            problem, expected = "this is the trial of an OpenSim model", "the trial file of recorded markers"
-            raise self.document.error(problem, "files", "model", 0, expected, code="unsupported")
+            raise self.document.error("live.trial_opensim_model", "files", "model")
         self.rate = self._rate() if rate_hz is None else rate_hz
         if plates is None:
             plates = [entry.get("side") for entry in stated.get("force", []) if isinstance(entry, dict)]
             if not plates or not set(plates) <= set(SIDES):
-                raise self.document.error(
-                    "it is not known which plates the stream has, and which foot stands on each",
-                    "force",
-                    expected='a [[force]] with side = "r" or "l" for every plate',
-                    remedy="state them, or --plate r --plate l",
-                    code="missing_key",
-                )
+                raise self.document.error("live.not_known_plates_stream", "force")
         self.plates = tuple(plates)
         weighs = isinstance(stated.get("subject"), dict) and "mass_kg" not in stated["subject"]
         self.weighed = weigh or weighs
@@ -161,26 +154,24 @@ class Standing:
         if "plates" in stated:  # corrections of a recording, which a source asks for
             self.document.content["plates"] = stated["plates"]
         self._stood: Stood | None = None
-        tables = validated(self.document)
-        if not isinstance(tables["filter"]["cutoff_hz"], float):
-            problem = f'cutoff_hz = "{tables["filter"]["cutoff_hz"]}" with a standing, which shows no motion'
-            remedy = "write cutoff_hz = 6 for walking, 10 to 20 for running"
-            raise self.document.error(problem, "filter", "cutoff_hz", 0, "a number", remedy, code="conflict")
-        if tables["emg"]["weight"] or tables["sharing"]["cost"] == "emg_tracking":
-            problem = "a cost that follows EMG, after a standing that shows none"
-            remedy = "make a trial file with a recording of this subject, or leave out [emg] weight"
-            raise self.document.error(problem, "emg", "weight", 0, "another cost", remedy, code="unsupported")
+        settings = validated(self.document, RecordedSettings)
+        if not isinstance(settings.filter.cutoff_hz, float):
+            raise self.document.error(
+                "live.cutoff_hz_with_standing", "filter", "cutoff_hz", cutoff_hz=settings.filter.cutoff_hz
+            )
+        if settings.emg.weight or settings.sharing.cost == "emg_tracking":
+            raise self.document.error("live.cost_follows_emg_after", "emg", "weight")
         chosen = stated.get("markers", {}).get("set")
         self._set = None if chosen is None else find_marker_set(self.document, chosen)
-        mapped = (marker for way in tables["mapping"].values() for marker in markers_of(way))
-        clustered = (marker for names in tables["clusters"].values() for marker in names)
+        mapped = (marker for way in settings.mapping.values() for marker in markers_of(way))
+        clustered = (marker for names in settings.clusters.values() for marker in names)
         of_set = () if self._set is None else self._set.markers
-        written = [*mapped, *clustered, *tables["carried"]]
+        written = [*mapped, *clustered, *settings.carried]
         self.markers = tuple(dict.fromkeys([*written, *of_set]))
         self.optional = frozenset(of_set) - set(written)
-        self.unloaded_below: float = tables["filter"]["unloaded_below_n"]
-        laboratory = tables["laboratory"]
-        self._axes = global_from_laboratory(laboratory["forward"], laboratory["up"])
+        self.unloaded_below = settings.filter.unloaded_below_n
+        laboratory = settings.laboratory
+        self._axes = global_from_laboratory(laboratory.forward, laboratory.up)
 
     def _rate(self) -> float:
         """The rate of the recording that the template names [Hz]."""
@@ -188,13 +179,7 @@ class Standing:
         try:
             return read_markers(self.document.path.parent / str(named)).rate
         except InputError:
-            raise InputError(
-                "the template names no recording that would show how many samples come a second",
-                code="missing_argument",
-                file=self.document.path,
-                expected="the rate of the markers [Hz]",
-                remedy="--rate 100",
-            ) from None
+            raise input_error("live.template_names_no_recording", file=self.document.path) from None
 
     def _content(self, mass: float, carried: Mapping[str, str] | None = None) -> dict[str, Any]:
         """The tables of the trial file of the standing, with a mass that was weighed [kg]."""
@@ -307,11 +292,13 @@ class Standing:
             silent = now - heard > PATIENCE or now - begun > 2.0 * seconds + PATIENCE
         if silent or len(samples) < max(0.5 * seconds * self.rate, 2.0):
             since = f", the last one {perf_counter() - heard:.0f} s ago" if samples else ""
-            raise InputError(
-                f"{len(samples)} samples came in {perf_counter() - begun:.1f} s{since}",
-                code="no_stream",
-                expected=f"{self.rate:g} a second for {seconds:g} s, by one clock",
-                remedy="see whether the sender runs all the time, and whether --rate is its rate",
+            raise input_error(
+                "live.samples_came",
+                count=len(samples),
+                perf_counter=perf_counter() - begun,
+                since=since,
+                rate=self.rate,
+                seconds=seconds,
             )
         time = np.arange(slots[-1] + 1) / self.rate
         markers = np.full((len(time), len(self.markers), 3), np.nan)
@@ -451,9 +438,9 @@ class Chosen:
         sample = arrival.sample
         return arrival._replace(sample=sample._replace(markers=sample.markers[self._places]))
 
-    def let_pass(self) -> None:
+    def skip_waiting_samples(self) -> None:
         """See Source."""
-        self._source.let_pass()
+        self._source.skip_waiting_samples()
 
     @property
     def remarks(self) -> Sequence[str]:
@@ -500,12 +487,11 @@ def stand_first(
                 break
             say("Once more.")
         if not stood.ok:
-            raise InputError(
-                f"the standing cannot be used: {next(found.what for found in stood.findings)}",
-                code="bad_standing",
+            raise input_error(
+                "live.standing_cannot_used",
                 file=standing.folder / NAMES["trial"],
-                expected="a standing without errors",
                 remedy=next(found.remedy for found in stood.findings),
+                next=next(found.what for found in stood.findings),
             )
         assert stood.trial is not None
         weight = f"{stood.mass:.1f} kg by the plates; " if np.isfinite(stood.mass) else ""
@@ -518,7 +504,7 @@ def stand_first(
         if stop():
             raise KeyboardInterrupt
         chosen = Chosen(source, standing, live.markers)
-        chosen.let_pass()
+        chosen.skip_waiting_samples()
     except BaseException:
         source.close()
         raise

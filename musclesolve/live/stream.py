@@ -2,6 +2,11 @@
 
 A source joins whatever measures (markers, plates, EMG, each with its own rate and way of arriving) into samples in the
 order of the names of a `Live`. A sink takes each frame on: to a stream, a page, a disk. Neither knows of the other.
+
+Whether the first markers of a session are in the unit that their stream states.
+
+Markers spread as those of the standing subject do, whatever the pose and the axes: compared is the median of their
+distances from their middle, by the limits of the check of recordings (`marker_units`).
 """
 
 from __future__ import annotations
@@ -19,7 +24,8 @@ from typing import NamedTuple, Protocol
 import numpy as np
 
 from musclesolve._util.arrays import Array
-from musclesolve.live.first_markers import FirstMarkers
+from musclesolve.checking.files.unit_scale import LENGTH_BAND, LENGTHS, unit_factor
+from musclesolve.errors import input_error
 from musclesolve.live.live import FILLING, Frame, Live
 from musclesolve.recording.data import Side
 from musclesolve.recording.schema import Document
@@ -97,7 +103,7 @@ class Source(Protocol):
         """
         ...
 
-    def let_pass(self) -> None:
+    def skip_waiting_samples(self) -> None:
         """Leave out what arrived until now; asked of sources whose session is `fresh`."""
         ...
 
@@ -203,13 +209,13 @@ def run_session(
     """
     passed, begun, last = Passed(), perf_counter(), math.inf
     heard = math.inf  # when the last sample arrived
-    first = FirstMarkers(live.carriers.place)
+    first = FirstMarkers(live.marker_bodies.place)
     idle = [sink.idle for sink in sinks if hasattr(sink, "idle")]
     try:
         for sink in sinks:
             sink.begin(live)
         if fresh:
-            source.let_pass()
+            source.skip_waiting_samples()
         while not stop() and (seconds is None or perf_counter() - begun < seconds):
             try:
                 arrival = source.wait(WAIT)
@@ -242,3 +248,44 @@ def run_session(
         own = (remark for sink in sinks for remark in getattr(sink, "remarks", ()))
         passed.remarks, passed.findings = (*source.remarks, *own), live.findings
     return passed
+
+
+SAMPLES = 10
+"""So many samples are looked at: a single one may be anything."""
+
+
+class FirstMarkers:
+    """The sizes of the first samples of a session.
+
+    Args:
+        standing: places (n, 3) [m] of the markers on the standing subject.
+    """
+
+    def __init__(self, standing: Array) -> None:
+        self._standing, self._sizes = standing, list[tuple[float, float]]()
+
+    def check(self, markers: Array) -> None:
+        """Look at a sample, markers (n, 3) [m], of which half or more have to be seen.
+
+        Raises:
+            InputError: the samples so far are in another unit.
+        """
+        if len(self._sizes) == SAMPLES:
+            return
+        seen = np.isfinite(markers).all(axis=1)
+        if seen.mean() < 0.5 or not (size := _size(markers[seen])) > 0.0:
+            return
+        self._sizes.append((size, _size(self._standing[seen])))
+        if len(self._sizes) < SAMPLES:
+            return
+        size, usual = np.median(self._sizes, axis=0)
+        factor = unit_factor(size / usual, LENGTHS, LENGTH_BAND)
+        if factor is not None:
+            raise input_error(
+                "live.markers_m_from_middle", where="--from", size=size, lengths=LENGTHS[factor], usual=usual
+            )
+
+
+def _size(points: Array) -> float:
+    """Median distance [m] of points (n, 3) from their middle."""
+    return float(np.median(np.linalg.norm(points - np.median(points, axis=0), axis=1)))

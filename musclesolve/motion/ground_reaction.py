@@ -34,7 +34,7 @@ def ground_reactions(forces: Sequence[PlateForce], time: Array, chosen: FilterCh
 
     Plates of one side are added; times (T,) [s] lie within the recording.
     """
-    reactions, unloaded_below = [], chosen.options.unloaded_below
+    reactions, unloaded_below = [], chosen.options.unloaded_below_n
     for side in SIDES:
         plates = [plate for plate in forces if plate.side == side]
         if plates:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -75,7 +75,7 @@ class MotionValidity:
     consistent: Mask  # a pose that satisfies the constraints of the model fits what was measured
 
     @classmethod
-    def of(
+    def from_motion(
         cls,
         rotations: Mapping[str, Array],
         time: Array,
@@ -89,11 +89,19 @@ class MotionValidity:
         feet: dict[str, Mask] = {
             side: foot_residual(points, marker_residual, side) <= FOOT_LIMIT for side in SIDES
         }
-        return cls(steady(rotations, time), feet, balanced(force_residual, limit), violation <= INCONSISTENT)
+        return cls(
+            without_joint_jump(rotations, time),
+            feet,
+            balanced(force_residual, limit),
+            violation <= INCONSISTENT,
+        )
 
-    def of_leg(self, side: str) -> Mask:
-        """Frames (T,) that can be shared among the muscles of a leg."""
-        return self.steady & self.foot_in_place[side] & self.balanced & self.consistent
+    def with_feet(self, sides: Iterable[str]) -> Mask:
+        """Frames (T,) that can be shared among muscles, of joints beyond which these feet lie."""
+        valid = self.steady & self.balanced & self.consistent
+        for side in sides:
+            valid = valid & self.foot_in_place[side]
+        return valid
 
 
 def balanced(residual: Array, limit: float) -> Mask:
@@ -124,7 +132,7 @@ def jumps(rotation: Array, period: Array | float) -> Mask:
     return np.asarray(rotation > np.maximum(FASTEST * period, LEAST_JUMP))
 
 
-def steady(rotations: Mapping[str, Array], time: Array) -> Mask:
+def without_joint_jump(rotations: Mapping[str, Array], time: Array) -> Mask:
     """Return the frames (T,) that no jump of a joint reaches; rotations by joint, as in `jumps`."""
     kept = np.ones(time.size, bool)
     for rotation in rotations.values():
@@ -217,7 +225,7 @@ def ambiguous_warnings(
             continue
         landmarks = [name for part in ARM_SHOWN_BY if (name := f"{part}_{side}") in mapping]
         markers = tuple(dict.fromkeys(marker for name in landmarks for marker in mapping[name]))
-        spoiled, residual = ~steady({side: hidden[side]}, time), lacking()
+        spoiled, residual = ~without_joint_jump({side: hidden[side]}, time), lacking()
         usual = float(np.nanmedian(residual[~spoiled])) if np.isfinite(residual[~spoiled]).any() else 0.0
         seen = residual[spoiled & np.isfinite(residual)]
         stretches = tuple((float(time[first]), float(time[stop])) for first, stop in true_runs(jumping))

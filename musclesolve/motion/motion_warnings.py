@@ -34,7 +34,7 @@ FEWEST_PERIODS = 2.0
 # Share of what is due: above the first no recording is right; outside the second a reader should know.
 TOO_MUCH, USUAL = 1.5, (0.85, 1.15)
 # Over less than this the forces of both feet say too little [s].
-SHORTEST = 0.1
+SHORTEST_SUPPORT = 0.1
 
 
 def check_rigid(recording: Recording, poses: Mapping[str, Poses]) -> None:
@@ -42,10 +42,14 @@ def check_rigid(recording: Recording, poses: Mapping[str, Poses]) -> None:
     for name, pose in poses.items():
         if (rms := _rms(pose)) > BROKEN:
             table, key = body_place(recording, name)
-            problem = f"the points of {name} fit their standing shape only to {1000 * rms:.0f} mm"
-            expected = f"points of one body, which fit it to {1000 * BROKEN:.0f} mm or better"
-            remedy = "check that the markers have the same names in the standing trial and in the motion"
-            raise recording.document.error(problem, table, key, 0, expected, remedy, code="not_rigid")
+            raise recording.document.error(
+                "motion.points_fit_standing_shape",
+                table,
+                key,
+                name=name,
+                rms=1000 * rms,
+                broken=1000 * BROKEN,
+            )
 
 
 def filter_notes(recording: Recording, chosen: FilterChoice) -> list[str]:
@@ -166,17 +170,12 @@ def carried_share(
 def weight_notes(recording: Recording, loads: FootLoads, time: Array, moving: Points) -> list[str]:
     """Return a sentence where force and mass fit badly; forces far greater than the mass requires are refused."""
     span = recording.balanced_range
-    if span is None or span[1] - span[0] < SHORTEST:
+    if span is None or span[1] - span[0] < SHORTEST_SUPPORT:
         return []
     share, mass = carried_share(recording, loads, time, moving, span), loads.mass
     if share > TOO_MUCH:
         raise recording.document.error(
-            f"the mean ground force over the range is {share:.3g} times the weight of a subject of {mass:g} kg",
-            "subject",
-            "mass_kg",
-            code="bad_forces",
-            expected="about once: forces and mass of one subject",
-            remedy=f"check mass_kg (the forces fit {share * mass:.3g} kg), and that forces are in newtons",
+            "motion.mean_ground_force", "subject", "mass_kg", share=share, mass=mass, of_mass=share * mass
         )
     if share > USUAL[1]:
         return [

@@ -13,7 +13,6 @@ from .path_point_derivatives import PointDerivatives as PointDerivatives
 from .path_point_derivatives import point_derivatives as point_derivatives
 from .person import FittedParameter as FittedParameter
 from .person import PersonMuscles as PersonMuscles
-from .placing.place_muscles import LEG_DOFS as LEG_DOFS
-from .placing.place_muscles import LegMuscles as LegMuscles
-from .placing.place_muscles import place_muscles as place_muscles
 from .pose_geometry import muscle_geometry as muscle_geometry
+from .scaling.scale_muscles import ScaledMuscles as ScaledMuscles
+from .scaling.scale_muscles import scale_muscles as scale_muscles

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from musclesolve._util.arrays import Array, Mask
-from musclesolve.errors import InputError
+from musclesolve.errors import input_error
 from musclesolve.muscles.curves.curve_family import CurveFamily
 from musclesolve.muscles.curves.silva_2003 import SILVA_2003
 from musclesolve.muscles.passive.passive_element import PassiveElement
@@ -61,13 +61,9 @@ def check_rigid(
     """Return the parameters of `fiber_state` as arrays; refuse what no muscle has."""
     tendon, angle = np.asarray(tendon_slack_length, dtype=float), np.asarray(pennation_angle, dtype=float)
     if not np.all((tendon >= 0.0) & np.isfinite(tendon)):
-        raise InputError(
-            f"tendon slack length {tendon}", code="bad_number", expected="finite numbers from 0 [m]"
-        )
+        raise input_error("muscles.tendon_slack_length", tendon=tendon)
     if not np.all((angle >= 0.0) & (angle < np.pi / 2)):
-        raise InputError(
-            f"pennation angle {angle}", code="bad_number", expected="radians from 0, below pi / 2"
-        )
+        raise input_error("muscles.pennation_angle", angle=angle)
     return check_positive(optimal_fiber_length, "optimal fiber length", "m"), tendon, angle
 
 
@@ -83,7 +79,7 @@ def check_positive(value: ArrayLike, what: str, unit: str) -> Array:
     """Return a parameter of muscles as an array; refuse what is not positive and finite."""
     value = np.asarray(value, dtype=float)
     if not np.all((value > 0.0) & np.isfinite(value)):
-        raise InputError(f"{what} {value}", code="bad_number", expected=f"positive finite numbers [{unit}]")
+        raise input_error("muscles.number_out_of_range", what=what, value=value, unit=unit)
     return value
 
 

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from musclesolve._util.arrays import Array, Indices
+from musclesolve._util.old_names import old_of
 from musclesolve.muscles.curves.curve_family import CurveFamily, curve_family
 from musclesolve.muscles.hill_model import (
     MAX_SHORTENING_VELOCITY,
@@ -53,8 +54,10 @@ class MuscleParameters:
     families: Families
     passive: PassiveElement
 
+    of = old_of("from_values")
+
     @classmethod
-    def of(
+    def from_values(
         cls,
         names: Sequence[str],
         curves: CurveFamily | str,

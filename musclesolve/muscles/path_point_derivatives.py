@@ -28,7 +28,7 @@ import numpy as np
 from musclesolve._util.arrays import Array, Indices, Mask
 from musclesolve.dynamics.kinematics.motion_derivatives import Motion
 from musclesolve.dynamics.model.model import Model
-from musclesolve.muscles.muscle_state import LegState
+from musclesolve.muscles.muscle_state import ScaledState
 from musclesolve.muscles.paths.engine import solve_paths
 from musclesolve.muscles.paths.paths import Paths
 
@@ -62,8 +62,8 @@ class PointDerivatives:
         return pulls
 
 
-def point_derivatives(model: Model, motion: Motion, state: LegState) -> PointDerivatives:
-    """Differentiate the paths of the muscles of one leg along a motion, given their `muscle_state`.
+def point_derivatives(model: Model, motion: Motion, state: ScaledState) -> PointDerivatives:
+    """Differentiate the paths of placed muscles along a motion, given their `muscle_state`.
 
     Conditional points stay on the path, or off it, as they are; the angles at which they switch count as given.
     """
@@ -71,7 +71,7 @@ def point_derivatives(model: Model, motion: Motion, state: LegState) -> PointDer
     points = len(paths.standing)
     on = paths.on_path(motion.coordinates)
     position = places.position[:, :points]
-    segments = _Segments.of(paths.layout.point_muscle, position, on)
+    segments = _Segments.from_points(paths.layout.point_muscle, position, on)
     rotation = paths.point_rotation(motion.q, motion.coordinates)
     length = on_standing(places.gradient[:, :points], rotation)
     pull = segments.pull()
@@ -124,7 +124,7 @@ class _Segments:
     per_length: Array
 
     @classmethod
-    def of(cls, muscle: Indices, position: Array, on: Mask) -> _Segments:
+    def from_points(cls, muscle: Indices, position: Array, on: Mask) -> _Segments:
         first = np.flatnonzero(muscle[:-1] == muscle[1:])
         number = np.where(on, np.arange(on.shape[1]), 0)
         before = np.maximum.accumulate(number, axis=1)
@@ -156,7 +156,7 @@ class _Segments:
         return total
 
 
-STEP = 5e-6
+COORDINATE_STEP = 5e-6
 """Largest movement of a natural coordinate [m]."""
 
 
@@ -172,7 +172,7 @@ class GradientDifferences:
     def along(self, qd: Array, rates: Array) -> Array:
         """Derivative of dL_MT/ds (T, P, 3), s the standing places, along a motion: qd (T, N, 3), rates (T, K+6)."""
         largest = np.abs(qd).max(axis=(1, 2))
-        step = STEP / np.where(largest > 0.0, largest, 1.0)
+        step = COORDINATE_STEP / np.where(largest > 0.0, largest, 1.0)
         ahead, behind = (
             self._by_place(self.q + h[:, None, None] * qd, self.coordinates + h[:, None] * rates)
             for h in (step, -step)
@@ -193,12 +193,15 @@ class GradientDifferences:
         )
         pulls = []
         for axis in np.eye(3):
-            shifted = [(position + h * points * axis, center + h * objects * axis) for h in (STEP, -STEP)]
+            shifted = [
+                (position + h * points * axis, center + h * objects * axis)
+                for h in (COORDINATE_STEP, -COORDINATE_STEP)
+            ]
             ahead, behind = (
                 solve_paths(self.paths.layout, place, self.on, middle, axes).gradient
                 for place, middle in shifted
             )
-            change = (ahead - behind)[:, : position.shape[1]] / (2.0 * STEP)
+            change = (ahead - behind)[:, : position.shape[1]] / (2.0 * COORDINATE_STEP)
             pulls.append(on_standing(change, rotation))
         return np.stack(pulls, axis=1)
 

@@ -13,13 +13,14 @@ import muscle_db
 from musclesolve._util.arrays import Array
 from musclesolve._util.message_text import as_text
 from musclesolve._util.names import unknown_name
+from musclesolve._util.sides import SIDES
 from musclesolve.dynamics.kinematics.motion_derivatives import motion_from
 from musclesolve.dynamics.model.human_model import human_model
 from musclesolve.dynamics.model.model import Model
-from musclesolve.errors import InputError
+from musclesolve.errors import input_error
 from musclesolve.muscles.muscle_set import load_muscle_set
 from musclesolve.muscles.muscle_state import muscle_state
-from musclesolve.muscles.placing.place_muscles import place_muscles
+from musclesolve.muscles.scaling.scale_muscles import joined, scale_muscles
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -41,7 +42,7 @@ def muscle_geometry(
         database: a muscle set, its name ("rajagopal_2023"), or the path of its file; gait2392 unless given.
 
     Returns:
-        Dataset over pose, dof, muscle (both legs): musculotendon_length, fiber_length, normalized_fiber_length,
+        Dataset over pose, dof, muscle (both sides): musculotendon_length, fiber_length, normalized_fiber_length,
         moment_arm, force_capacity, passive_force, and the angles as coordinates of pose.
 
     Raises:
@@ -57,40 +58,28 @@ def muscle_geometry(
     values = {name: _radians(name, value, known) for name, value in angles.items()}
     sizes = {value.size for value in values.values()} - {1} or {1}
     if len(sizes) > 1:
-        raise InputError(
-            f"angles of different lengths: {sorted(sizes)}",
-            code="bad_shape",
-            expected="scalars or arrays of one length",
-        )
+        raise input_error("muscles.angles_different_lengths", sizes=sorted(sizes))
     coordinates = np.zeros((sizes.pop(), len(model.topology.dof_names)))
     for name, value in values.items():
         coordinates[:, model.dof(name)] = value
     still = np.zeros_like(coordinates)
     motion = motion_from(model, np.arange(len(coordinates), dtype=float), coordinates, still, still)
-    states = [muscle_state(model, place_muscles(model, database, side), motion) for side in "rl"]
-
-    def join(name: str) -> Array:
-        return np.concatenate([getattr(state, name) for state in states], axis=1)
-
-    right, left = (state.moment_arm for state in states)
-    arm = np.zeros((len(right), right.shape[1] + left.shape[1], right.shape[2] + left.shape[2]))
-    arm[:, : right.shape[1], : right.shape[2]] = right  # muscles of one leg do not act on the other
-    arm[:, right.shape[1] :, right.shape[2] :] = left
-    optimal = np.concatenate([state.muscles.parameters.optimal_fiber_length for state in states])
+    state = muscle_state(model, joined([scale_muscles(model, database, side) for side in SIDES]), motion)
+    optimal = state.parameters.optimal_fiber_length
     quantities = {
-        "musculotendon_length": (join("musculotendon_length"), "m"),
-        "fiber_length": (join("fiber_length"), "m"),
-        "normalized_fiber_length": (join("fiber_length") / optimal, "1"),
-        "moment_arm": (arm, "m"),
-        "force_capacity": (join("force_capacity"), "N"),
-        "passive_force": (join("passive_force"), "N"),
+        "musculotendon_length": (state.musculotendon_length, "m"),
+        "fiber_length": (state.fiber_length, "m"),
+        "normalized_fiber_length": (state.fiber_length / optimal, "1"),
+        "moment_arm": (state.moment_arm, "m"),
+        "force_capacity": (state.force_capacity, "N"),
+        "passive_force": (state.passive_force, "N"),
     }
     dims = {3: ("pose", "dof", "muscle"), 2: ("pose", "muscle")}
     return xr.Dataset(
         {name: (dims[array.ndim], array, {"units": unit}) for name, (array, unit) in quantities.items()},
         coords={
-            "dof": [name for state in states for name in state.muscles.dof_names],
-            "muscle": [name for state in states for name in state.muscles.names],
+            "dof": list(state.muscles.dof_names),
+            "muscle": list(state.muscles.names),
         }
         | {name: ("pose", coordinates[:, model.dof(name)], {"units": "rad"}) for name in angles},
     )
@@ -105,18 +94,7 @@ def _radians(name: str, value: ArrayLike, known: Sequence[str]) -> Array:
     except (TypeError, ValueError):
         array = np.full(1, np.nan)
     if array.ndim > 1 or not array.size or not np.isfinite(array).all():
-        raise InputError(
-            f"{as_text(value)} is no angle",
-            code="bad_number",
-            where=name,
-            expected="a finite number or a list of them, in radians",
-        )
+        raise input_error("muscles.no_angle", where=name, value=as_text(value))
     if np.abs(array).max() > LARGEST_ANGLE:
-        raise InputError(
-            f"an angle of {array[np.abs(array).argmax()]:g} rad is more than a full rotation",
-            code="bad_number",
-            where=name,
-            expected="radians",
-            remedy="if these are degrees, give numpy.radians(angle)",
-        )
+        raise input_error("muscles.angle_rad_more_full", where=name, array=array[np.abs(array).argmax()])
     return array

@@ -1,6 +1,11 @@
-"""Maximum isometric forces: of the table, of the table times a factor, or from body mass and stature."""
+"""Maximum isometric forces: of the table, of the table times a factor, or from body mass and stature.
+
+Whether maximum isometric forces can be those of human muscles.
+"""
 
 from __future__ import annotations
+
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -8,7 +13,8 @@ from muscle_db import MuscleDatabase
 from musclesolve._util.arrays import Array
 from musclesolve._util.bundled_toml import bundled_toml
 from musclesolve._util.checks import check_choice, check_number
-from musclesolve.errors import InputError
+from musclesolve._util.message_text import few
+from musclesolve.errors import input_error
 
 RULES = ("table", "handsfield_2014")
 LARGEST_FACTOR = 100.0
@@ -64,12 +70,7 @@ def from_volumes(
     """
     data = bundled_toml(__package__, "handsfield_2014.toml")
     if stature is None:
-        raise InputError(
-            "muscle volumes need the stature of the subject",
-            code="missing_argument",
-            expected="a subject of a known stature",
-            remedy='choose strength = "table"',
-        )
+        raise input_error("muscles.muscle_volumes_need_stature")
     total = data["per_mass_and_stature"] * mass * stature + data["least"]
     tabulated = np.array([muscle.max_isometric_force for muscle in database])
     owner = [_volume_of(muscle.name, database.name) for muscle in database]
@@ -79,12 +80,7 @@ def from_volumes(
         entry = data["muscle"][name]
         volume = entry["share"] * total + entry["offset"]
         if volume <= 0.0:
-            raise InputError(
-                f"the volume of {name} would be {volume:.1f} cm^3 for a body of {mass:g} kg and {stature:g} m",
-                code="bad_value",
-                expected="a body near those of the study, young adults",
-                remedy='choose strength = "table"',
-            )
+            raise input_error("muscles.volume_would_cm", name=name, volume=volume, mass=mass, stature=stature)
         size = tabulated[parts] @ (100.0 * optimal_fiber_length[parts])  # N cm
         force[parts] = data["specific_tension"] * volume * tabulated[parts] / size
     return force
@@ -96,9 +92,30 @@ def _volume_of(muscle: str, database: str) -> str:
         members = entry.get("members", [name])
         if any(muscle == member or muscle.startswith(f"{member}_") for member in members):
             return str(name)
-    raise InputError(
-        f"there is no volume of the muscle {muscle} of {database}",
-        code="bad_muscle_set",
-        expected="muscles of the lower limb under the names of silva_2003",
-        remedy='write strength = "table", or a factor, in [muscles]',
-    )
+    raise input_error("muscles.no_volume_muscle", muscle=muscle, database=database)
+
+
+STRONGEST_N = 20000.0
+"""Maximum isometric force beyond which a muscle is none [N]: 330 cm2 at 60 N/cm2. The largest cross-section measured in
+legs is that of the soleus, 52 cm2 on average (Ward et al. 2009, Clin Orthop Relat Res 467:1074-82), and up to twice as
+much in strong young men; the soleus of the public models has 6.2 kN."""
+_TENSION = 60.0
+"""Specific tension [N/cm2], the highest that models of legs are made with."""
+
+
+def strength_warnings(names: Sequence[str], max_isometric_force: Array) -> list[str]:
+    """A sentence on the muscles whose maximum isometric forces (n,) [N] no human muscle has; none of the others."""
+    beyond = {
+        name: float(force)
+        for name, force in zip(names, max_isometric_force, strict=True)
+        if force > STRONGEST_N
+    }
+    if not beyond:
+        return []
+    largest = max(beyond, key=lambda name: beyond[name])
+    return [
+        f"The maximum isometric force of {few(list(beyond), 6)} is beyond that of any human muscle: up to "
+        f"{beyond[largest]:.3g} N ({largest}), a cross-section of {beyond[largest] / _TENSION:.3g} cm2 at {_TENSION:g} "
+        f"N/cm2; at most {STRONGEST_N:g} N is expected. Correct its unit (N) or factor: muscle forces are shared by "
+        "strength."
+    ]

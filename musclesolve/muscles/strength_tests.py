@@ -30,6 +30,7 @@ from musclesolve.muscles.muscle_state import MuscleState
 from musclesolve.muscles.parameter_derivatives import muscle_change
 from musclesolve.muscles.person import QUANTITIES
 from musclesolve.recording.schema import Document, validated
+from musclesolve.settings.other_files import StrengthSettings
 
 _BISECTIONS = 60
 
@@ -69,22 +70,17 @@ def read_strength_tests(path: str | Path) -> StrengthTests:
         InputError: a key that is missing, unknown or out of its range, a moment of zero; with
             the line.
     """
-    document = Document(Path(path), "strength_keys.toml")
+    document = Document(Path(path), StrengthSettings)
     tests: list[StrengthTest] = []
-    for number, stated in enumerate(validated(document)["test"]):
-        if stated["moment_N_m"] == 0.0:
-            problem, expected = (
-                "a moment of zero has no direction",
-                "the moment that was measured, with its sign",
-            )
-            remedy = "state the moment, negative against the direction of the degree of freedom"
-            raise document.error(problem, "test", "moment_N_m", number, expected, remedy)
-        angles = {name: float(np.radians(angle)) for name, angle in stated["angles_deg"].items()}
+    for number, stated in enumerate(validated(document, StrengthSettings).test):
+        if stated.moment_N_m == 0.0:
+            raise document.error("muscles.moment_zero_no_direction", "test", "moment_N_m", number)
+        angles = {name: float(np.radians(angle)) for name, angle in stated.angles_deg.items()}
         test = StrengthTest(
-            stated["dof"],
-            stated["moment_N_m"],
-            stated["error_N_m"],
-            float(np.radians(stated["velocity_deg_s"])),
+            stated.dof,
+            stated.moment_N_m,
+            stated.error_N_m,
+            float(np.radians(stated.velocity_deg_s)),
             angles,
         )
         tests.append(test)
@@ -138,7 +134,9 @@ def _rigid_forces(
     parameters: MuscleParameters, length: Array, velocity: Array, activation: Array
 ) -> tuple[Array, Array]:
     """Tendon forces (P, n) [N] behind rigid tendons, and their derivatives (4, P, n) by the logarithms."""
-    state = MuscleState.of(parameters, length, velocity, np.zeros((len(length), 0, length.shape[1])))
+    state = MuscleState.from_lengths(
+        parameters, length, velocity, np.zeros((len(length), 0, length.shape[1]))
+    )
     by_log = np.zeros((len(QUANTITIES), *length.shape))
     for number, name in enumerate(QUANTITIES):
         if name != "tendon_strain":
@@ -151,7 +149,7 @@ def _elastic_forces(
     parameters: MuscleParameters, length: Array, velocity: Array, activation: Array
 ) -> tuple[Array, Array]:
     """Tendon forces (P, n) [N] in balance with fibers at constant tendon length, and their derivatives (4, P, n)."""
-    muscles = ElasticMuscles.of(parameters)
+    muscles = ElasticMuscles.from_parameters(parameters)
     curves, optimal, element = muscles.curves, parameters.optimal_fiber_length, parameters.passive
     strength = element.force / parameters.max_isometric_force
     span = element.at_one - element.at_zero

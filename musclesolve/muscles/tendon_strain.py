@@ -19,7 +19,7 @@ from musclesolve._util.arrays import Array
 from musclesolve._util.bundled_toml import bundled_toml
 from musclesolve._util.checks import check_choice, check_number
 from musclesolve._util.names import unknown_name
-from musclesolve.errors import InputError
+from musclesolve.errors import input_error
 
 TENDONS = ("rigid", "elastic")
 ALL, ACHILLES = "all", "achilles"
@@ -42,13 +42,7 @@ def check_tendon(tendon: str, stated: TendonStrain | None) -> None:
         named = "the strain" if word == ALL else f"the strain of {word!r}"
         check_number(value, named, _EXPECTED, above=0.0, most=LARGEST_TENDON_STRAIN, where="tendon_strain")
     if stated is not None and tendon != "elastic":
-        raise InputError(
-            f"a tendon strain is stated, and tendons are {tendon}",
-            code="conflict",
-            where="tendon_strain",
-            expected="a tendon strain only where tendons are elastic",
-            remedy='choose tendon = "elastic" (on the command line --tendon elastic), or leave out tendon_strain',
-        )
+        raise input_error("muscles.tendon_strain_stated_tendons", where="tendon_strain", tendon=tendon)
 
 
 def by_word(stated: TendonStrain | None) -> dict[str, float]:
@@ -103,25 +97,19 @@ def stated_strains(own: Array, stated: TendonStrain | None, levels: Sequence[Lev
             raise unknown_name(word, "muscle or group", known, f" in {whose}", where="tendon_strain")
         if word == ACHILLES and not known[word]:
             muscles = [name for name in levels[-1] if name not in (ALL, ACHILLES)]
-            raise InputError(
-                f"{whose} has neither a soleus nor a gastrocnemius, which {ACHILLES!r} means",
-                code="unknown_name",
+            raise input_error(
+                "muscles.neither_soleus_nor_gastrocnemius",
                 where="tendon_strain",
-                expected=f"words for its muscles: {', '.join(muscles)}",
-                remedy="name muscles instead",
+                whose=whose,
+                achilles=ACHILLES,
+                muscles=muscles,
             )
     strain = own.copy()
     for level in levels:
         of_level = [word for word in words if word in level]
         for one, other in combinations(of_level, 2):  # as the name and the short name of a muscle
             if set(level[one]) & set(level[other]):
-                raise InputError(
-                    f"{one!r} and {other!r} mean the same muscle",
-                    code="duplicate_name",
-                    where="tendon_strain",
-                    expected="every muscle once",
-                    remedy="remove one of them",
-                )
+                raise input_error("muscles.mean_same_muscle", where="tendon_strain", one=one, other=other)
         for word in of_level:
             strain[list(level[word])] = words[word]
     return strain
@@ -150,9 +138,6 @@ def check_tendon_strains(strain: Array, names: Sequence[str], whose: str) -> Non
     """
     for name, value in zip(names, strain.tolist(), strict=True):
         if not 0.0 < value <= LARGEST_TENDON_STRAIN:
-            raise InputError(
-                f"the tendon strain of {name} in {whose} is {value:g}",
-                code="bad_number",
-                expected=_EXPECTED,
-                remedy='correct it there, state tendon_strain, or choose tendon = "rigid"',
+            raise input_error(
+                "muscles.tendon_strain", expected=_EXPECTED, name=name, whose=whose, value=value
             )

@@ -25,8 +25,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from musclesolve._util.arrays import Array, Mask
-from musclesolve.errors import InputError
-from musclesolve.recording.place_errors import error_at
+from musclesolve.errors import input_error
 from musclesolve.recording.text.text_file import file_path, open_input, opening
 
 SUFFIX = ".b3d"
@@ -49,8 +48,6 @@ MISSING_FORCES = (
 PASSES = ("kinematics", "dynamics", "low-pass filter", "acceleration minimizing filter")
 _LENGTH = 8
 _LONGEST_HEADER = 1 << 30
-_FILE = "a B3D file of AddBiomechanics"
-_AGAIN = "download the file again"
 _PASS = {
     "position": 1,
     "velocity": 2,
@@ -146,15 +143,13 @@ def read_b3d(path: str | Path) -> B3DSubject:
     stated = int.from_bytes(raw[:_LENGTH], "little", signed=True)
     start = _LENGTH + stated
     if len(raw) < _LENGTH or not 0 < stated < _LONGEST_HEADER:
-        raise error_at(file, None, "the file does not begin with the length of its header", _FILE, _AGAIN)
+        raise input_error("opensim.b3d_without_header", file=file)
     if start > len(raw):
-        raise _cut(file, f"the header has {stated} bytes, the file {len(raw)}")
+        raise input_error("opensim.header_cut_off", file=file, stated=stated, count=len(raw))
     header = _Message(raw[_LENGTH:start], file)
     version = header.whole(10)
     if not 1 <= version <= NEWEST:
-        remedy = "process the subject again with the service of today, or read the file with nimblephysics"
-        problem, expected = f"the file is of version {version}", f"a version from 1 to {NEWEST}"
-        raise error_at(file, "header", problem, expected, remedy, code="unsupported")
+        raise input_error("opensim.b3d_version", file=file, where="header", version=version, newest=NEWEST)
     sensors, block, count = header.whole(3), header.whole(4), header.whole(1)
     bodies = header.texts(6)
     trials, position = [], start
@@ -162,8 +157,9 @@ def read_b3d(path: str | Path) -> B3DSubject:
         found, position = _trial(trial, raw, position, (sensors, block), (count, len(bodies)), file)
         trials.append(found)
     if position != len(raw):
-        problem = f"{len(raw) - position} bytes follow the last frame"
-        raise error_at(file, f"byte {position}", problem, "the frames that the header states", _AGAIN)
+        raise input_error(
+            "opensim.bytes_after_last_frame", file=file, count=len(raw) - position, position=position
+        )
     sex, age = header.text(13).casefold(), header.whole(16)
     return B3DSubject(
         path=file,
@@ -189,15 +185,21 @@ def _trial(
     name, frames, step = header.text(1), header.whole(3), header.real(4)
     passes = header.messages(5)
     if not name or frames < 0 or not (step > 0.0 and np.isfinite(step)) or min(sizes) < 0:
-        problem = (
-            f"trial {name!r} has {frames} frames of {step:g} s in blocks of {sizes[0]} and {sizes[1]} bytes"
+        raise input_error(
+            "opensim.impossible_trial_size",
+            file=file,
+            where="header",
+            name=name,
+            frames=frames,
+            step=step,
+            pose_bytes=sizes[0],
+            frame_bytes=sizes[1],
         )
-        raise error_at(file, "header", problem, "a name, frames and a time step", _AGAIN)
     length = sizes[0] + len(passes) * sizes[1]
     end = start + frames * length
     if end > len(raw):
         whole = max(len(raw) - start, 0) // max(length, 1)
-        raise _cut(file, f"trial {name} has {frames} frames, {whole} of which are there")
+        raise input_error("opensim.trial_cut_off", file=file, name=name, frames=frames, whole=whole)
     table = np.frombuffer(raw, np.uint8, frames * length, start).reshape(frames, length)
     plates = _columns(table[:, : sizes[0]], _PLATES, file, name)
     found = []
@@ -208,8 +210,14 @@ def _trial(
         widths |= {"wrench": 6 * counts[1]} | {field: 3 * counts[1] for field in ("point", "torque", "force")}
         for field, width in widths.items():
             if frames and columns[field].shape[1] != width:
-                problem = f"{field} has {columns[field].shape[1]} numbers a frame"
-                raise error_at(file, f"trial {name}", problem, f"{width}", _AGAIN)
+                raise input_error(
+                    "opensim.column_of_other_width",
+                    file=file,
+                    field=field,
+                    numbers=columns[field].shape[1],
+                    width=width,
+                    name=name,
+                )
         of_body = {"wrench": 6, "point": 3, "torque": 3, "force": 3}
         by_body = {field: columns[field].reshape(frames, counts[1], size) for field, size in of_body.items()}
         kind = each.whole(1)
@@ -217,8 +225,9 @@ def _trial(
         found.append(B3DPass(called, number, **columns | by_body))
     missing = np.array(header.wholes(2), np.int64)
     if len(missing) != frames:
-        problem = f"it is stated of {len(missing)} of {frames} frames whether their forces are missing"
-        raise error_at(file, f"trial {name}", problem, "every frame", _AGAIN)
+        raise input_error(
+            "opensim.missing_forces_not_stated", file=file, count=len(missing), frames=frames, name=name
+        )
     by_plate = {field: column.reshape(frames, -1, 3) for field, column in plates.items()} if frames else {}
     by_plate = by_plate or {field: np.zeros((0, 0, 3)) for field in _PLATES}
     time = np.arange(frames, dtype=float) * step
@@ -238,8 +247,7 @@ def _columns(blocks: NDArray[np.uint8], fields: dict[str, int], file: Path, tria
                 part = np.ascontiguousarray(blocks[:, first:last])
                 columns[numbers[number]] = part.view("<f8").astype(float)
     if (blocks[:, keys] != blocks[0, keys]).any():
-        problem, expected = "frames are laid out differently", "every frame like the first"
-        raise error_at(file, f"trial {trial}", problem, expected, _AGAIN)
+        raise input_error("opensim.frames_of_unequal_layout", file=file, trial=trial)
     return columns
 
 
@@ -259,7 +267,7 @@ class _Message:
     def _last(self, number: int, kind: type, default: Any) -> Any:
         value = self.values.get(number, [default])[-1]
         if not isinstance(value, kind):
-            raise error_at(self.file, "header", f"field {number} is of another kind", _FILE, _AGAIN)
+            raise input_error("opensim.field_of_another_kind", file=self.file, where="header", number=number)
         return value
 
     def whole(self, number: int) -> int:
@@ -314,9 +322,7 @@ def _fields(raw: bytes, file: Path) -> Iterator[tuple[int, int, int, int]]:
         else:
             end = len(raw) + 1
         if not number or end > len(raw):
-            raise error_at(
-                file, None, "a field of a message is not as protocol buffers write it", _FILE, _AGAIN
-            )
+            raise input_error("opensim.bad_message_field", file=file)
         yield number, wire, place, end
         place = end
 
@@ -332,8 +338,4 @@ def _varint(raw: bytes, place: int, file: Path) -> tuple[int, int]:
         value |= (byte & 0x7F) << shift
         if byte < 0x80:
             return value, place
-    raise error_at(file, None, "a number of a message does not end", _FILE, _AGAIN)
-
-
-def _cut(file: Path, problem: str) -> InputError:
-    return error_at(file, None, problem, "a file that is whole", _AGAIN, code="truncated_file")
+    raise input_error("opensim.endless_number", file=file)

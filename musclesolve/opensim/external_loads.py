@@ -16,16 +16,17 @@ import numpy as np
 from musclesolve._util.arrays import Array, at_times
 from musclesolve._util.checks import check_choice
 from musclesolve._util.names import unknown_name
+from musclesolve._util.sides import SIDES
 from musclesolve._util.time_holes import HoleLimits
-from musclesolve.errors import InputError
+from musclesolve.errors import InputError, input_error
 from musclesolve.opensim.kinematics import BodyMotion
 from musclesolve.opensim.model import GROUND, OpenSimModel
 from musclesolve.opensim.plate_contacts import Sole, feet_on_plate, stretches
 from musclesolve.opensim.read_context import last_part
 from musclesolve.opensim.xml_tree import Element, read_xml
-from musclesolve.recording.data import SIDES, Side, Table
-from musclesolve.recording.text.mot_file import read_mot
-from musclesolve.recording.text.repeated_names import check_used
+from musclesolve.recording.data import Side, Table
+from musclesolve.recording.text.number_rows import check_used
+from musclesolve.recording.text.opensim_text import read_mot
 
 _BEYOND = 1e-6
 """Most that times of a motion may lie beyond those of a load [s]: rounding of the files."""
@@ -85,13 +86,14 @@ def load_wrench(model: OpenSimModel, loads: Sequence[ExternalLoad], time: Array,
             if body not in number:
                 raise unknown_name(body, "body", model.bodies, f" in {model.name!r}", load.file, load.name)
         if time[0] < load.time[0] - _BEYOND or time[-1] > load.time[-1] + _BEYOND:
-            raise InputError(
-                f"{load.name} is known from {load.time[0]:g} to {load.time[-1]:g} s, "
-                f"the motion lasts from {time[0]:g} to {time[-1]:g} s",
-                code="no_overlap",
+            raise input_error(
+                "opensim.load_shorter_than_motion",
                 file=load.file,
-                expected="loads at all times of the motion",
-                remedy="choose a time range that both cover",
+                load=load.name,
+                load_first=load.time[0],
+                load_last=load.time[-1],
+                first=time[0],
+                last=time[-1],
             )
         axes, at = number[load.force_frame], number[load.point_frame]
         force, free = (_turned(pose, axes, load, time, values) for values in (load.force, load.moment))
@@ -174,30 +176,18 @@ def _described_loads(root: Element) -> list[ExternalLoad]:
     """The forces that an <ExternalLoads> describes, with the columns of its data file beside it."""
     holder = root if root.tag == "ExternalLoads" else root.find("ExternalLoads")
     if holder is None:
-        root.fail(
-            "there is no <ExternalLoads>", expected="external loads of OpenSim", remedy="name another file"
-        )
+        root.fail("opensim.no_external_loads")
     name = holder.require("datafile")
     text = name.text.strip().replace("\\", "/")
     if not text:
-        name.fail("no data file is named", expected="a MOT or STO file", remedy="write its name here")
+        name.fail("opensim.no_data_file_named")
     file = name.file.parent / text
     if not file.is_file():
-        name.fail(
-            f"there is no file {file}",
-            expected="the file of the ground reactions, relative to the folder of this file",
-            remedy="correct the name, or copy the file there",
-            code="missing_file",
-        )
+        name.fail("opensim.no_data_file", file_name=file)
     table, loads, objects = read_mot(file), [], holder.find("objects")
     for element in objects.children if objects is not None else []:
         if element.tag != "ExternalForce":
-            element.fail(
-                f"a load of the kind {element.tag}",
-                expected="<ExternalForce>",
-                remedy="open the file in OpenSim and save it again",
-                code="unsupported",
-            )
+            element.fail("opensim.unsupported_load", tag=element.tag)
         switch, disabled = element.find("appliesForce"), element.find("isDisabled")
         if switch is not None and switch.words():
             applies = switch.flag()
@@ -209,12 +199,7 @@ def _described_loads(root: Element) -> list[ExternalLoad]:
             _columns(element, f"{kind}_identifier", table) for kind in ("force", "point", "torque")
         )
         if not force and not moment:
-            element.fail(
-                "neither force nor torque is named",
-                expected="<force_identifier> or <torque_identifier>",
-                remedy="name the columns of the data file",
-                code="missing_key",
-            )
+            element.fail("opensim.no_force_identifier")
         body = element.require("applied_to_body").text
         axes, origin = (
             last_part(frame.text) if frame is not None and frame.words() else GROUND
@@ -236,10 +221,11 @@ def _columns(element: Element, tag: str, table: Table) -> tuple[str, ...]:
     columns = identified_columns(table, stem)
     if len(columns) != 3:
         element.fail(
-            f"{tag} '{stem}' fits {len(columns)} columns of {table.path.name}",
-            expected="three columns that begin like this, for x, y and z",
-            remedy="correct the identifier, or the names in the data file",
-            code="missing_column",
+            "opensim.identifier_fits_other_columns",
+            tag=tag,
+            stem=stem,
+            count=len(columns),
+            name=table.path.name,
         )
     return columns
 
@@ -264,16 +250,13 @@ def _load(
         bad = np.argwhere(~np.isfinite(vector))
         if bad.size:
             row, column = bad[0]
-            place = (
-                f"line {table.lines[row]}, column '{names[column]}'" if table.lines.size else names[column]
-            )
-            raise InputError(
-                f"a number is missing at {table.time[row]:g} s",
-                code="missing_samples",
+            raise input_error(
+                "opensim.number_missing",
                 file=table.path,
-                where=place,
-                expected="a number in every row, except the point of a force that is zero",
-                remedy="fill the gap in the software that exported the file",
+                where=f"line {table.lines[row]}, column '{names[column]}'"
+                if table.lines.size
+                else names[column],
+                time=table.time[row],
             )
     forces, points, moments = vectors
     notes = tuple(table.sentences)
@@ -296,24 +279,12 @@ def _plates(table: Table) -> Iterator[tuple[str, tuple[str, ...], tuple[str, ...
     """
     stems = [match["stem"] for name in table.names if (match := _FIRST.match(name)) is not None]
     if not stems:
-        raise InputError(
-            f"no column of a force among {', '.join(table.names[:8])}",
-            code="missing_column",
-            file=table.path,
-            expected="names such as ground_force_vx, ground_force_px and ground_torque_x",
-            remedy="rename the columns, or describe them in an ExternalLoads file (.xml)",
-        )
+        raise input_error("opensim.no_force_column", file=table.path, names=table.names[:8])
     for stem in stems:
         force, point = (tuple(f"{stem}{kind}{axis}" for axis in _AXES) for kind in "vp")
         for name in (*force, *point):
             if name not in table.names:
-                raise InputError(
-                    f"there is no column {name}",
-                    code="missing_column",
-                    file=table.path,
-                    expected=f"force and point beside {force[0]}",
-                    remedy="export all components of force and point",
-                )
+                raise input_error("opensim.no_force_component", file=table.path, name=name, force=force[0])
         torque = re.sub("force", "torque", stem, flags=re.IGNORECASE)
         stems_of_moment = [torque] * (torque != stem) + [f"{stem}m", f"{stem}t"]
         moments = (tuple(f"{each}{axis}" for axis in _AXES) for each in stems_of_moment)
@@ -363,7 +334,7 @@ def _plate_loads(
     if side is not None and (foot := foot_of_side(model, side)):
         return [replace(load, body=foot)]
     known = [foot for side in SIDES if (foot := foot_of_side(model, side))]
-    raise _unassigned(load, f"its name has no side, and the feet of the model are {known or 'unknown'}")
+    raise input_error("opensim.plate_without_side", file=load.file, load=load.name, known=known or "unknown")
 
 
 def _on_feet(
@@ -376,7 +347,7 @@ def _on_feet(
     """
     feet = {side: foot for side in SIDES if (foot := foot_of_side(model, side))}
     if not feet:
-        raise _unassigned(load, "the feet of the model are unknown")
+        raise input_error("opensim.feet_unknown", file=load.file, load=load.name)
     up = -model.gravity / max(float(np.linalg.norm(model.gravity)), 1e-9)
     soles = {side: _sole(model, side, foot, time, pose) for side, foot in feet.items()}
     on = feet_on_plate(load.time, load.force, load.point, soles, up, LOADED_N, named)
@@ -391,10 +362,15 @@ def _on_feet(
         said = ", ".join(
             f"{np.median(np.linalg.norm(each, axis=1)):.2g} m from {foot}" for foot, each in away.items()
         )
-        raise _unassigned(load, f"its center of pressure is {said}")
+        raise input_error("opensim.plate_far_from_feet", file=load.file, load=load.name, said=said)
     carried = {side: under for side, under in on.under.items() if (under & on.loaded).any()}
     if not carried:
-        raise _unassigned(load, f"both feet stand on it from {stretches(load.time, on.shared)}")
+        raise input_error(
+            "opensim.plate_under_both_feet",
+            file=load.file,
+            load=load.name,
+            time=stretches(load.time, on.shared),
+        )
     notes = list(load.notes)
     for what, mask in (("both feet stand on it", on.shared), ("it acts beside both feet", on.far)):
         if mask.any():
@@ -417,7 +393,7 @@ def _on_feet(
                 vector[on.unknown] = np.nan
             part = replace(part, force=parts[0], point=parts[1], moment=parts[2])
         if fault := foot_load_fault(model, part, time, pose):
-            raise _unassigned(load, fault)
+            raise input_error("opensim.plate_in_doubt", file=load.file, load=load.name, fault=fault)
         loads.append(part)
     return loads
 
@@ -473,7 +449,7 @@ def toes_of_side(model: OpenSimModel, side: str) -> str:
 
 def foot_load_fault(model: OpenSimModel, load: ExternalLoad, time: Array, pose: BodyMotion) -> str:
     """What no plate can measure under a foot: a mean force that does not carry it, a point far from it; "" if sound."""
-    feet = [foot for side in "rl" if (foot := foot_of_side(model, side))]
+    feet = [foot for side in SIDES if (foot := foot_of_side(model, side))]
     if load.body not in feet or (load.force_frame, load.point_frame) != (GROUND, GROUND):
         return ""
     force, point = (at_times(load.time, values, time) for values in (load.force, load.point))
@@ -493,13 +469,3 @@ def foot_load_fault(model: OpenSimModel, load: ExternalLoad, time: Array, pose: 
     if far[load.body] <= _FARTHEST_M:
         return ""
     return "its center of pressure is " + ", ".join(f"{away:.2g} m from {foot}" for foot, away in far.items())
-
-
-def _unassigned(load: ExternalLoad, problem: str) -> InputError:
-    return InputError(
-        f"force plate {load.name} belongs to no foot: {problem}",
-        code="unassigned_plate",
-        file=load.file,
-        expected="one foot on each plate, forces in N that carry it and points in m, in the axes of the model (y up)",
-        remedy="correct the columns or their sides, or name the bodies in an ExternalLoads file (.xml)",
-    )

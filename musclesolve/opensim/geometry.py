@@ -21,7 +21,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from musclesolve._util.arrays import Array, Indices, Mask
-from musclesolve.errors import InputError
+from musclesolve.errors import input_error
 from musclesolve.muscles.paths.engine import (
     PathLayout,
     PathLines,
@@ -234,12 +234,11 @@ class PathSystem:
         first = np.searchsorted(self.layout.point_muscle, np.arange(self.layout.muscles))
         short = np.argwhere(np.add.reduceat(on, first, axis=1, dtype=np.intp) < 2)
         if short.size:
-            raise InputError(
-                f"muscle {self.muscles[short[0, 1]]} has fewer than two points in pose {short[0, 0]}",
-                code="bad_model",
+            raise input_error(
+                "opensim.muscle_of_one_point",
                 file=self.model.file,
-                expected="origin and insertion at every angle",
-                remedy="correct the ranges of its conditional points",
+                muscle=self.muscles[short[0, 1]],
+                pose=short[0, 0],
             )
         return on
 
@@ -273,7 +272,7 @@ def path_system(model: OpenSimModel, muscles: Sequence[OpenSimMuscle]) -> PathSy
     surfaces = [model.surfaces[name] for name in names]
     body = np.array([model.body_number[point.frame.body] for point in points])
     object_body = np.array([model.body_number[each.frame.body] for each in surfaces], dtype=np.intp)
-    layout = PathLayout.of(
+    layout = PathLayout.from_points(
         np.repeat(np.arange(len(muscles)), [len(muscle.points) for muscle in muscles]),
         [(each.kind, each.radii, each.length, each.side) for each in surfaces],
         [(m, names.index(wrap.surface), wrap.first, wrap.last, wrap.method) for m, wrap in wraps],

@@ -13,7 +13,7 @@ import numpy as np
 
 from musclesolve._util.arrays import Array
 from musclesolve._util.checks import check_real_array
-from musclesolve.errors import InputError
+from musclesolve.errors import input_error
 from musclesolve.opensim.external_loads import ExternalLoad, load_wrench
 from musclesolve.opensim.geometry import path_wrenches
 from musclesolve.opensim.kinematics import (
@@ -166,13 +166,7 @@ def inertial_wrench(model: OpenSimModel, bodies: BodyDynamics) -> Array:
     """
     for body in model.bodies:
         if body not in model.reachable:
-            raise InputError(
-                f"no supported joint leads to body {body}",
-                code="unsupported",
-                file=model.file,
-                expected="joints of supported kinds",
-                remedy="complete the model in OpenSim, or give joint moments instead of loads",
-            )
+            raise input_error("opensim.no_joint_to_body", file=model.file, body=body)
     none = BodyMass(0.0, np.zeros(3), np.zeros((3, 3)))
     unknown = BodyMass(np.nan, np.zeros(3), np.zeros((3, 3)))
     known = [unknown if body in model.mass_faults else model.masses.get(body, none) for body in model.bodies]
@@ -195,13 +189,11 @@ def require_masses(model: OpenSimModel, names: Sequence[str], force: Array) -> N
     """Refuse generalized forces (T, m) of some coordinates where mass properties beyond their joints are unknown."""
     lost = [name for name, column in zip(names, force.T, strict=True) if np.isnan(column).all()]
     if lost and model.mass_faults:
-        raise InputError(
-            "; ".join(model.mass_faults.values()),
-            code="bad_model",
+        raise input_error(
+            "opensim.impossible_mass",
             file=model.file,
             where=", ".join(lost[:8]),
-            expected="mass properties that a body can have, of every body that these coordinates move",
-            remedy="correct the body in OpenSim, or give joint moments instead of loads",
+            faults=model.mass_faults.values(),
         )
 
 
@@ -287,20 +279,17 @@ def model_motion(
     free = [name for name, each in model.coordinates.items() if not each.locked and name not in coupled]
     parts = (value, speed, acceleration)
     if missing := [name for name in free if any(name not in part for part in parts)]:
-        raise InputError(
-            f"the motion of {', '.join(missing[:8])} is not given ({len(missing)} coordinate(s))",
-            code="missing_column",
-            file=model.file,
-            expected="every coordinate that the model neither locks nor couples",
-            remedy="give all coordinates of inverse kinematics, or lock these in the model",
+        raise input_error(
+            "opensim.coordinates_not_given", file=model.file, missing=missing[:8], count=len(missing)
         )
     for name, column in ((name, column) for part in parts for name, column in part.items()):
         if np.shape(column) != np.shape(time) or not np.isfinite(column).all():
-            raise InputError(
-                f"coordinate {name}: shape {np.shape(column)} or gaps, for {len(time)} times",
+            raise input_error(
+                "opensim.bad_coordinate_column",
                 code="bad_shape" if np.shape(column) != np.shape(time) else "not_finite",
-                expected="one finite number for each time",
-                remedy="fill the gaps of this coordinate",
+                name=name,
+                shape=np.shape(column),
+                count=len(time),
             )
     known, number = coordinate_values(model, value), model.coordinate_number
     whole = np.broadcast_to(known, (len(time), known.shape[1])).copy()

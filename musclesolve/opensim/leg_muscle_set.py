@@ -13,7 +13,7 @@ import numpy as np
 
 from muscle_db import Muscle, MuscleDatabase
 from musclesolve._util.bundled_toml import bundled_toml
-from musclesolve.errors import InputError
+from musclesolve.errors import input_error
 from musclesolve.opensim.geometry import shift_note
 from musclesolve.opensim.model import OpenSimModel, OpenSimMuscle
 from musclesolve.opensim.muscle_set import SetDescription, leg_muscles, muscle_set
@@ -50,12 +50,12 @@ def _made(path: str, sha: str) -> MuscleDatabase:
     known: dict[str, str] = {}
     for muscle, source in zip(made, right, strict=True):
         if known.setdefault(muscle.name, source.name) != source.name:
-            raise InputError(
-                f"{known[muscle.name]} and {source.name} are both the {muscle.name.replace('_', ' ')}",
-                code="duplicate_name",
+            raise input_error(
+                "opensim.same_muscle_twice",
                 file=model.file,
-                expected="every muscle once",
-                remedy="rename one of them in OpenSim",
+                first=known[muscle.name],
+                source=source.name,
+                muscle=muscle.name.replace("_", " "),
             )
     names = [muscle.name for muscle in right]
     others = [name for name in model.muscles if name not in names and not is_left(name)]
@@ -88,24 +88,26 @@ def leg_bodies(model: OpenSimModel) -> LegBodies:
         name = next((name for name in usual if name in known), None)
         if name is None:
             shown = words[0] if segment == "pelvis" else f"{words[0]}_r"
-            raise InputError(
-                f"no body is named like the {meant}",
-                code="bad_muscle_set",
+            raise input_error(
+                "opensim.no_leg_body",
                 file=model.file,
-                expected=f"a body {shown}; the bodies are {', '.join(model.bodies[1:]) or 'none'}",
-                remedy=f"rename the body in OpenSim ({', '.join(words)}), or name a model with legs",
+                meant=meant,
+                shown=shown,
+                bodies=", ".join(model.bodies[1:]) or "none",
+                words=words,
             )
         bodies[segment] = known[name]
     parents = {joint.outboard.body: joint.inboard.body for joint in model.joints}
     chain = list(bodies.values())
     for upper, lower in pairwise(chain):
         if parents.get(lower) != upper:
-            raise InputError(
-                f"{lower} is jointed to {parents.get(lower, 'nothing')}, not to {upper}",
-                code="unsupported",
+            raise input_error(
+                "opensim.leg_not_in_chain",
                 file=model.file,
-                expected=f"a leg of {', '.join(chain)}, each jointed to the one before",
-                remedy="take a model without bodies between them, or name a bundled muscle set",
+                lower=lower,
+                parent=parents.get(lower, "nothing"),
+                upper=upper,
+                chain=chain,
             )
     return LegBodies(**bodies)
 

@@ -13,7 +13,7 @@ from muscle_db.model import TENDON_STRAIN
 from musclesolve._util.arrays import Array
 from musclesolve._util.names import Names
 from musclesolve.constants import STANDARD_GRAVITY
-from musclesolve.errors import InputError
+from musclesolve.errors import InputError, input_error
 from musclesolve.opensim.functions import Function
 
 GROUND = "ground"
@@ -350,13 +350,7 @@ class OpenSimModel:
 
     def _lacking(self, muscle: str, lacking: list[str]) -> InputError:
         kinds = ", ".join(f"{name} ({self.unsupported.get(name, 'not in the file')})" for name in lacking)
-        return InputError(
-            f"muscle {muscle} needs {kinds}",
-            code="unsupported",
-            file=self.file,
-            expected="joints, constraints, points and wrap objects of the kinds that are supported",
-            remedy="leave this muscle out, or replace these elements in OpenSim",
-        )
+        return input_error("opensim.muscle_needs_unsupported", file=self.file, muscle=muscle, kinds=kinds)
 
 
 def rotation_xyz(angles: Array) -> Array:

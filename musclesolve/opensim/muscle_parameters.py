@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from musclesolve._util.bundled_toml import bundled_toml
-from musclesolve.errors import InputError
+from musclesolve.errors import input_error
 from musclesolve.muscles.curves.curve_family import CurveFamily, curve_fault
 from musclesolve.muscles.curves.de_groote_2016 import DeGrooteFregly2016
 from musclesolve.muscles.curves.millard_2013 import Millard2013
@@ -105,11 +105,9 @@ def curve_parameters(context: Context, muscle: Element) -> dict[str, float]:
         part, sentence = fault
         of_part = {tag: value for tag, value in stated.items() if tag.startswith(_PARTS[part])} or stated
         muscle.fail(
-            f"{sentence} with {', '.join(f'{tag} {value:g}' for tag, value in of_part.items())}",
-            expected="active force that rises to 1 at the optimal fiber length and falls beyond it, a force-velocity "
-            "curve that rises from 0 at the maximum shortening velocity through 1 at rest, a passive force that rises",
-            remedy="correct these parameters of the muscle",
-            code="bad_model",
+            "opensim.muscles_left_out",
+            sentence=sentence,
+            items=(f"{tag} {value:g}" for tag, value in of_part.items()),
         )
     return stated
 
@@ -192,11 +190,15 @@ def _number(context: Context, muscle: Element, path: str, limits: Range) -> floa
         remedy = f"if these are degrees, write {math.radians(value):.6g}"
     elif path.endswith("_length") and value > 0.0:
         remedy = f"if these are millimetres, write {0.001 * value:.6g}"
-    raise InputError(
-        f"{path} is {element.text.strip()[:40] or 'empty'}",
-        code="not_numbers" if values is None else "bad_model" if single else "bad_format",
+    raise input_error(
+        "opensim.bad_muscle_number",
         file=element.file,
-        where=f"line {element.line}, {muscle.label}",
-        expected=f"a number {' and '.join(bounds)}: {limits['about']}",
+        code="not_numbers" if values is None else "bad_model" if single else "bad_format",
         remedy=remedy,
+        path=path,
+        text=element.text.strip()[:40] or "empty",
+        bounds=bounds,
+        meaning=limits["about"],
+        line=element.line,
+        label=muscle.label,
     )

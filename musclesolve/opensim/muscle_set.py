@@ -10,7 +10,7 @@ import numpy as np
 
 from muscle_db import load
 from muscle_db.model import (
-    DEGREES_OF_FREEDOM,
+    LEG_DOFS,
     ActiveRange,
     Deviation,
     MovingFrame,
@@ -23,10 +23,11 @@ from muscle_db.model import (
     ReferenceSkeleton,
     Vector,
     WrapObject,
+    leg_segments,
 )
 from musclesolve._util.arrays import Array
 from musclesolve._util.bundled_toml import bundled_toml
-from musclesolve.errors import InputError
+from musclesolve.errors import input_error
 from musclesolve.opensim.geometry import tendon_shifts
 from musclesolve.opensim.model import OpenSimModel, OpenSimMuscle, OpenSimPoint, Wrap
 from musclesolve.opensim.muscle_parameters import passive_strains
@@ -36,7 +37,7 @@ DIGITS = 6
 """Decimals of the positions that are written [m]."""
 _END = math.radians(0.5)
 _BEYOND_DEG = (-90.0, 180.0)
-_SHORTEST = "ActiveForceLengthCurve.min_norm_active_fiber_length"
+_SHORTEST_FIBER_KEY = "ActiveForceLengthCurve.min_norm_active_fiber_length"
 _STRAIN = "passive_fiber_strain_at_one_norm_force"
 """A curve parameter of the muscles of De Groote et al. (2016) only."""
 _ZERO_STRAIN = "FiberForceLengthCurve.strain_at_zero_force"
@@ -101,12 +102,8 @@ class _Writer:
     def database(self) -> MuscleDatabase:
         of_leg = leg_muscles(self.leg)
         if not of_leg:
-            raise InputError(
-                "the model has no muscle of the right leg",
-                code="bad_muscle_set",
-                file=self.model.file,
-                expected=f"muscles between {', '.join(self.leg.frame_of_body)}",
-                remedy="name the bodies of the leg, or another model",
+            raise input_error(
+                "opensim.no_muscle_of_right_leg", file=self.model.file, bodies=self.leg.frame_of_body
             )
         names = [muscle.name for muscle in of_leg]
         chosen, shifts = self.model.chosen(names), tendon_shifts(self.model, names)
@@ -120,15 +117,17 @@ class _Writer:
             name=self.about.name,
             source=self.about.source,
             reference=ReferenceSkeleton(
-                thigh_length=round(float(np.linalg.norm(knee - hip)), DIGITS),
-                shank_length=round(float(np.linalg.norm(ankle - knee)), DIGITS),
-                hip_width=round(2.0 * abs(float((hip - pelvis)[1])), DIGITS),
+                leg_segments(
+                    thigh_length=round(float(np.linalg.norm(knee - hip)), DIGITS),
+                    shank_length=round(float(np.linalg.norm(ankle - knee)), DIGITS),
+                    hip_width=round(2.0 * abs(float((hip - pelvis)[1])), DIGITS),
+                    hip_center=_vector(hip - pelvis),
+                    position_scale=dict.fromkeys(self.origin, 1.0),
+                    knee_center=_vector(knee - hip),
+                    ankle_center=_vector(ankle - knee),
+                ),
                 stature=self.about.stature,
                 pelvis_depth=self.about.pelvis_depth,
-                hip_center=_vector(hip - pelvis),
-                position_scale=dict.fromkeys(self.origin, 1.0),
-                knee_center=_vector(knee - hip),
-                ankle_center=_vector(ankle - knee),
             ),
             muscles=muscles,
             groups={group: "" for group in dict.fromkeys(muscle.group for muscle in muscles)},
@@ -140,7 +139,7 @@ class _Writer:
             # not of ankle inversion and adduction: the axes of models within the foot are oblique
             coordinates={
                 dof: ("-" if named[dof][1] < 0.0 else "") + named[dof][0].removesuffix("_r")
-                for dof in DEGREES_OF_FREEDOM
+                for dof in LEG_DOFS
                 if dof in named and dof not in ("ankle_inversion", "ankle_adduction")
             },
         )
@@ -252,12 +251,8 @@ class _Writer:
         dofs = {self.leg.degree_of_freedom(name)[0] for name in point.moving.coordinates}
         moved = self.frames.get(frame)
         if len(dofs) != 1 or (moved and {moved.dof} != dofs):
-            raise InputError(
-                f"point {point.name} moves with several angles",
-                code="unsupported",
-                file=self.model.file,
-                expected="a point that moves with one angle",
-                remedy="leave out its muscle",
+            raise input_error(
+                "opensim.point_moves_with_several_angles", file=self.model.file, point=point.name
             )
         (dof,) = dofs
 
@@ -309,7 +304,7 @@ def _family(muscle: OpenSimMuscle) -> str:
     """The family of curves nearest to those of a muscle; the passive one of De Groote et al. (2016) is Thelen's."""
     if muscle.kind == "Thelen2003Muscle" or _STRAIN in muscle.curve:
         return "de_groote_2016"
-    shortest = muscle.curve.get(_SHORTEST, next(iter(_MILLARD)))
+    shortest = muscle.curve.get(_SHORTEST_FIBER_KEY, next(iter(_MILLARD)))
     return _MILLARD[min(_MILLARD, key=lambda length: abs(length - shortest))]
 
 

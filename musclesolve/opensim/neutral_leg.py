@@ -23,7 +23,7 @@ from scipy.spatial.transform import Rotation
 
 from musclesolve._util.arrays import Array
 from musclesolve._util.names import unknown_name
-from musclesolve.errors import InputError
+from musclesolve.errors import input_error
 from musclesolve.opensim.kinematics import BodyMotion, body_motion, coordinate_values
 from musclesolve.opensim.model import TO_GLOBAL, Joint, OpenSimModel
 
@@ -125,13 +125,7 @@ class NeutralLeg:
         """The degree of freedom that a coordinate is, and +1 or -1: whether both have the same sense."""
         if coordinate in self.degrees_of_freedom:
             return self.degrees_of_freedom[coordinate]
-        raise InputError(
-            f"coordinate '{coordinate}' is no rotation of hip, knee or ankle about an anatomical axis",
-            code="unsupported",
-            file=self.model.file,
-            expected="points that depend on hip, knee or ankle flexion, hip adduction or hip rotation",
-            remedy="leave out the muscles whose points depend on it",
-        )
+        raise input_error("opensim.not_a_leg_coordinate", file=self.model.file, coordinate=coordinate)
 
     @cached_property
     def degrees_of_freedom(self) -> dict[str, tuple[str, float]]:
@@ -162,13 +156,7 @@ class NeutralLeg:
         A point that is at x in the neutral pose goes to rotation x + shift, seen from the femur.
         """
         if all(dof != "knee_flexion" for dof, _ in self.degrees_of_freedom.values()):
-            raise InputError(
-                "the knee has no coordinate of flexion",
-                code="unsupported",
-                file=self.model.file,
-                expected="a joint between femur and tibia with a flexion angle",
-                remedy="name the bodies of the leg",
-            )
+            raise input_error("opensim.knee_without_flexion", file=self.model.file)
         motion = body_motion(self.model, self.values_at("knee_flexion", flexion))
         b = self.model.body_number[body]
         start = self._neutral

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, replace
 from functools import lru_cache
@@ -13,16 +13,14 @@ import numpy as np
 
 import muscle_db
 from musclesolve._util.arrays import Array
-from musclesolve._util.bundled_toml import bundled_toml
 from musclesolve._util.message_text import as_text, few
 from musclesolve._util.names import unknown_name
-from musclesolve.errors import InputError
+from musclesolve.errors import InputError, input_error
 from musclesolve.muscles.muscle_parameters import MuscleParameters
 from musclesolve.muscles.person import FittedParameter, PersonMuscles
 from musclesolve.opensim.find_muscle_set import MODEL, find_muscle_set
 from musclesolve.opensim.model import OpenSimModel
-from musclesolve.recording.place_errors import error_at
-from musclesolve.recording.schema import Document, is_number, validated
+from musclesolve.recording.schema import Document, validated
 from musclesolve.recording.text.text_file import (
     file_path,
     is_file,
@@ -33,8 +31,9 @@ from musclesolve.recording.text.text_file import (
 )
 from musclesolve.recording.text.toml_text import key_text, value_text
 from musclesolve.recording.trial.settings import is_own_set, parent_of_person
+from musclesolve.settings.other_files import ParameterSettings, PersonFileSettings
+from musclesolve.settings.schema import is_number
 
-KEYS = "person_keys.toml"
 HEAD = "# The muscles of one person. A trial file uses them by [muscles] database, the command share by --muscles."
 _ROUNDED = 1e-3
 """Numbers that stand twice may differ by this, relative: they may have been rounded by hand."""
@@ -53,26 +52,20 @@ def read_person(path: str | Path) -> PersonMuscles:
     Raises:
         InputError: a key or value is wrong, the parent is missing or lacks a muscle, a covariance is none; with line.
     """
-    document = Document(file_path(path), bundled_toml(__package__, KEYS))
-    content = validated(document)
-    person, listed = content["person"], content["parameter"]
+    document = Document(file_path(path), PersonFileSettings)
+    settings = validated(document, PersonFileSettings)
+    person, listed = settings.person, settings.parameter
     covariance = _covariance(document, listed)
     parameters = tuple(
-        FittedParameter(
-            **{key: row[key] for key in row if key not in ("covariance", "muscles")}, muscles=muscles
-        )
-        for row in listed
-        for muscles in [tuple(row["muscles"])]
+        FittedParameter(**{key: value for key, value in row.items() if key != "covariance"}) for row in listed
     )
-    parent = person["parent"]
+    parent = person.parent
     warnings: tuple[str, ...] = ()
     if is_own_set(parent):
         file = document.input_file("person", "parent", parent)
         if parent_of_person(file) is not None:
-            problem, expected = f"{parent} is itself the muscles of one person", "a muscle set or a model"
-            remedy = "name the parent of that file, and multiply the factors of both"
-            raise document.error(problem, "person", "parent", 0, expected, remedy, code="conflict")
-        stated = person["parent_sha256"]
+            raise document.error("opensim.parent_is_a_person", "person", "parent", parent=parent)
+        stated = person.parent_sha256
         if stated is not None and stated.casefold() != sha256(file):
             warnings = (
                 f"{file.name} is not as it was when these muscles were calibrated (its SHA-256 differs): the factors "
@@ -80,31 +73,31 @@ def read_person(path: str | Path) -> PersonMuscles:
             )
         parent = str(file)
     elif parent not in muscle_db.available():
-        problem, known = f"there is no muscle set {parent!r}", muscle_db.available()
-        raise document.unknown(problem, parent, known, "person", "parent")
-    _check_emg(document, content["emg"])
+        known = muscle_db.available()
+        raise document.unknown("opensim.no_muscle_set", parent, known, "person", "parent", parent=parent)
+    _check_emg(document, settings.emg)
     _check_names(document, parameters, parent)
-    _check_numbers(document, content["muscles"], parameters)
+    _check_numbers(document, settings.muscles, parameters)
     folder = document.path.parent
     return PersonMuscles(
-        name=person["name"],
+        name=person.name,
         parent=parent,
-        parent_sha256=person["parent_sha256"],
-        trials=tuple(str(without_detours(folder / trial)) for trial in person["trials"] or ()),
-        tendon=person["tendon"],
+        parent_sha256=person.parent_sha256,
+        trials=tuple(str(without_detours(folder / trial)) for trial in person.trials or ()),
+        tendon=person.tendon,
         parameters=parameters,
         covariance=covariance,
-        created=person["created"],
-        numbers=content["muscles"],
-        emg=content["emg"],
-        prediction=tuple(content["prediction"]),
+        created=person.created,
+        numbers=settings.muscles,
+        emg=settings.emg,
+        prediction=settings.prediction,
         path=document.path,
         warnings=warnings,
     )
 
 
 def _check_emg(document: Document, emg: Mapping[str, Any]) -> None:
-    """Refuse gains of EMG that are none: see `MeasuredActivation.of`."""
+    """Refuse gains of EMG that are none: see `MeasuredActivation.from_emg`."""
     bounds = {"largest": (0.0, np.inf, "above zero"), "gain": (0.0, 1.0, "above 0, at most 1")}
     numbers = [("shape", emg.get("shape", 0.0), -10.0, 10.0, "from -3 to 0")]
     numbers.append(("delay_s", emg.get("delay_s", 0.0), -1.0, 1.0, "seconds, from -0.1 to 0.2"))
@@ -115,61 +108,58 @@ def _check_emg(document: Document, emg: Mapping[str, Any]) -> None:
             numbers.append((f"{key} of {name}", value, low, high, f"a number {expected}"))
     for what, value, low, high, expected in numbers:
         if not is_number(value) or not low < value <= high:
-            problem = f"the {what} is {as_text(value)}"
-            remedy = "calibrate again, or take [emg] out"
-            raise document.error(problem, "emg", None, 0, expected, remedy, code="bad_value")
+            raise document.error(
+                "opensim.bad_emg_gain", "emg", expected=expected, what=what, value=as_text(value)
+            )
 
 
-def _covariance(document: Document, listed: list[dict[str, Any]]) -> Array:
+def _covariance(document: Document, listed: Sequence[ParameterSettings]) -> Array:
     """The covariance (p, p) of the fitted parameters from its rows."""
-
-    def refuse(problem: str, row: int, expected: str, remedy: str) -> InputError:
-        return document.error(problem, "parameter", "covariance", row, expected, remedy)
-
     count = len(listed)
     for k, each in enumerate(listed):
-        if len(each["covariance"]) != count:
-            raise refuse(
-                f"{len(each['covariance'])} covariances of one of {count} parameters",
+        if len(each.covariance) != count:
+            raise document.error(
+                "opensim.too_few_covariances",
+                "parameter",
+                "covariance",
                 k,
-                f"{count} numbers, one for every [[parameter]] in the order of the file",
-                "write the covariance with every parameter, 0 where there is none",
+                covariances=len(each.covariance),
+                count=count,
             )
-    matrix = np.array([each["covariance"] for each in listed], dtype=float)
-    names, scale = [each["name"] for each in listed], np.abs(matrix).max()
+    matrix = np.array([each.covariance for each in listed], dtype=float)
+    names, scale = [each.name for each in listed], np.abs(matrix).max()
     if not np.isfinite(matrix).all():
         row = int(np.flatnonzero(~np.isfinite(matrix).all(axis=1))[0])
-        raise refuse("a covariance is not finite", row, "finite numbers", "correct the row")
+        raise document.error("opensim.covariance_not_finite", "parameter", "covariance", row)
     uneven = np.argwhere(np.abs(matrix - matrix.T) > _ROUND_OFF * scale)
     if uneven.size:
         j, k = uneven[0]
-        raise refuse(
-            f"the covariance of {names[j]} with {names[k]} is {matrix[j, k]:g}, and the other way round "
-            f"{matrix[k, j]:g}",
+        raise document.error(
+            "opensim.covariance_not_symmetric",
+            "parameter",
+            "covariance",
             int(j),
-            "a symmetric matrix",
-            "make both equal",
+            first=names[j],
+            second=names[k],
+            covariance=matrix[j, k],
+            transposed=matrix[k, j],
         )
     least = float(np.linalg.eigvalsh(matrix)[0])
     if least < -_ROUND_OFF * scale:
         k = int(np.argmin(np.diag(matrix)))
-        raise refuse(
-            f"the matrix of the covariances has the eigenvalue {least:g}",
-            k,
-            "no negative variance of any combination of parameters: |covariance of two| at most the product of their "
-            "standard deviations",
-            "write the covariances as the calibration gave them",
+        raise document.error(
+            "opensim.covariance_with_negative_variance", "parameter", "covariance", k, least=least
         )
     for k, each in enumerate(listed):
-        if abs(each["sd"] - np.sqrt(matrix[k, k])) > _ROUNDED * max(each["sd"], np.sqrt(scale) * 1e-3):
+        if abs(each.sd - np.sqrt(matrix[k, k])) > _ROUNDED * max(each.sd, np.sqrt(scale) * 1e-3):
             raise document.error(
-                f"the standard deviation is {each['sd']:g}, by its covariance {np.sqrt(matrix[k, k]):g}",
+                "opensim.sd_contradicts_covariance",
                 "parameter",
                 "sd",
                 k,
-                f"sd = the square root of number {k + 1} of covariance",
-                "correct one of them",
-                code="conflict",
+                sd=each.sd,
+                from_covariance=np.sqrt(matrix[k, k]),
+                number=k + 1,
             )
     return matrix
 
@@ -181,21 +171,21 @@ def _check_names(document: Document, parameters: tuple[FittedParameter, ...], pa
         twice = [muscle for muscle in each.muscles if each.muscles.count(muscle) > 1]
         if twice or each.name in seen:
             key, name = ("muscles", twice[0]) if twice else ("name", each.name)
-            problem, expected = f"{name!r} stands twice", "every parameter and every muscle of it once"
-            raise document.error(
-                problem, "parameter", key, k, expected, "remove or rename one", code="duplicate_name"
-            )
+            raise document.error("opensim.parameter_twice", "parameter", key, k, name=name)
         seen.add(each.name)
     named: dict[tuple[str, str], str] = {}
     for k, each in enumerate(parameters):
         for muscle in each.muscles:
             first = named.setdefault((muscle, each.quantity), each.name)
             if first != each.name:
-                problem = f"{each.quantity} of {muscle} has a factor in {first!r} already"
-                expected = "one factor on every number of a muscle"
-                remedy = f"take {muscle} out of one of the two, or multiply their factors"
                 raise document.error(
-                    problem, "parameter", "muscles", k, expected, remedy, code="duplicate_name"
+                    "opensim.muscle_has_factor_already",
+                    "parameter",
+                    "muscles",
+                    k,
+                    quantity=each.quantity,
+                    muscle=muscle,
+                    first=first,
                 )
     known = parent_muscles(parent, frozenset(muscle for each in parameters for muscle in each.muscles))
     for k, each in enumerate(parameters):
@@ -213,9 +203,9 @@ def parent_muscles(parent: str, wanted: frozenset[str] = frozenset()) -> tuple[s
         if wanted <= set(own):
             return own
         with suppress(InputError):  # a model without legs has no other names
-            return (*own, *(muscle.name for leg in find_muscle_set(parent).legs.values() for muscle in leg))
+            return (*own, *(muscle.name for leg in find_muscle_set(parent).sides.values() for muscle in leg))
         return own
-    return tuple(muscle.name for leg in find_muscle_set(parent).legs.values() for muscle in leg)
+    return tuple(muscle.name for leg in find_muscle_set(parent).sides.values() for muscle in leg)
 
 
 @lru_cache(maxsize=8)
@@ -235,33 +225,37 @@ def _check_numbers(
         for muscle in each.muscles:
             by_name[muscle, each.quantity] = each.factor
 
-    def refuse(
-        problem: str, muscle: str, quantity: str | None, expected: str, remedy: str, code: str
-    ) -> InputError:
-        table = f"muscles.{key_text(muscle)}"
-        return document.error(problem, table, quantity, 0, expected, remedy, code=code)
+    def refuse(key: str, muscle: str, quantity: str | None, /, **fields: object) -> InputError:
+        return document.error(key, f"muscles.{key_text(muscle)}", quantity, **fields)
 
     for muscle, quantities in stated.items():
         if not isinstance(quantities, dict):
-            problem, expected = f"{muscle} is {as_text(quantities)}", f"a table [muscles.{muscle}]"
-            raise refuse(problem, muscle, None, expected, "remove it", "bad_value")
+            raise refuse(
+                "opensim.muscle_is_no_table", muscle, None, muscle=muscle, quantities=as_text(quantities)
+            )
         for quantity, number in quantities.items():
             parts = number if isinstance(number, dict) else {}
             if set(parts) != {"value", "parent", "sd"} or not all(map(is_number, parts.values())):
-                expected = "{ value = ..., parent = ..., sd = ... } in SI"
-                remedy = "correct it, or remove the table"
                 raise refuse(
-                    f"{quantity} is {as_text(number)}", muscle, quantity, expected, remedy, "bad_value"
+                    "opensim.muscle_number_is_no_table",
+                    muscle,
+                    quantity,
+                    quantity=quantity,
+                    number=as_text(number),
                 )
             factor = by_name.get((muscle, quantity), 1.0)
             due = parts["parent"] * factor
             if abs(parts["value"] - due) > _ROUNDED * abs(due):
-                problem = (
-                    f"{quantity} of {muscle} is {parts['value']:g}, and {due:g} by its factor {factor:g}"
+                raise refuse(
+                    "opensim.number_contradicts_factor",
+                    muscle,
+                    quantity,
+                    quantity=quantity,
+                    muscle=muscle,
+                    value=parts["value"],
+                    due=due,
+                    factor=factor,
                 )
-                expected = "parent times factor: muscles are computed with the factors"
-                remedy = "change the factor of the parameter, and write the product here or remove the table"
-                raise refuse(problem, muscle, quantity, expected, remedy, "conflict")
 
 
 def person_of_set(name: str | Path) -> PersonMuscles | None:
@@ -290,23 +284,16 @@ def person_of_model(person: PersonMuscles | str | Path, model: OpenSimModel) -> 
     """
     if not isinstance(person, PersonMuscles):
         if parent_of_person(person) is None and is_file(file_path(person)):
-            raise error_at(
-                Path(person),
-                None,
-                "this is not a file of one person's muscles",
-                "a file with [person] and [[parameter]], as musclesolve calibrate-muscles writes it",
-                "name such a file; a model has its own muscles where none is named",
-            )
+            raise input_error("opensim.not_a_person_file", file=Path(person))
         person = read_person(person)
     file = person.parent_file
     if file is None or file.suffix.casefold() != MODEL:
-        raise error_at(
-            person.path,
-            "[person] parent",
-            f"the factors are on the muscle set {Path(person.parent).name}, not on a model",
-            f"factors on {model.file.name}",
-            f"use them in a trial file of a recording, or calibrate with trial files of {model.file.name}",
-            code="conflict",
+        raise input_error(
+            "opensim.parent_is_a_muscle_set",
+            file=person.path,
+            where="[person] parent",
+            parent=Path(person.parent).name,
+            model=model.file.name,
         )
     names = {name: name for name in model.muscles}
     if not set(person.muscles) <= set(names):
@@ -329,7 +316,7 @@ def set_names(file: Path) -> dict[str, str]:
         right_name,
     )  # loads scipy: only where a model is read
 
-    own, legs = _model_muscles(str(file), sha256(file)), find_muscle_set(file).legs
+    own, legs = _model_muscles(str(file), sha256(file)), find_muscle_set(file).sides
     names = {right_name(muscle, own): muscle.name for muscle in legs["r"]}
     left = zip(names, legs["l"], strict=True)
     return names | {left_name(right): muscle.name for right, muscle in left if left_name(right)}

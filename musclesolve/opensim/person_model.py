@@ -16,12 +16,11 @@ import numpy as np
 
 from muscle_db.regular_file import RECORDING, read_regular
 from musclesolve._util.message_text import few
-from musclesolve.errors import InputError
+from musclesolve.errors import input_error
 from musclesolve.muscles.person import QUANTITIES, PersonMuscles
 from musclesolve.opensim.model import OpenSimModel
 from musclesolve.opensim.person_file import model_parameters
 from musclesolve.opensim.read_model import read_osim
-from musclesolve.recording.place_errors import error_at
 from musclesolve.recording.text.text_file import file_path, opening, write_text
 from musclesolve.version import __version__
 
@@ -56,18 +55,14 @@ def write_person_model(person: PersonMuscles, path: str | Path) -> tuple[str, ..
     path = file_path(path)
     file = person.parent_file
     if file is not None and path.exists() and path.samefile(file):
-        raise error_at(
-            path, None, "this is the parent itself", "another file", "name another file", code="conflict"
-        )
+        raise input_error("opensim.parent_as_output", file=path)
     model = read_osim(file) if file is not None and file.suffix.casefold() == ".osim" else None
     if model is None:
-        raise error_at(
-            person.path,
-            "[person] parent",
-            f"the factors are on the muscle set {Path(person.parent).name}, and no OpenSim model has its muscles",
-            "a person whose parent is a model (.osim)",
-            "use the file in trial files of recordings, or calibrate with [muscles] database = a model",
-            code="conflict",
+        raise input_error(
+            "opensim.parent_set_has_no_model",
+            file=person.path,
+            where="[person] parent",
+            parent=Path(person.parent).name,
         )
     with opening(model.file):
         document = _Elements(_as_utf_8(read_regular(model.file, RECORDING)))
@@ -131,13 +126,13 @@ def _edits(document: _Elements, model: OpenSimModel, name: str, values: dict[str
         elif muscle.kind.startswith("Millard2012"):
             yield from document.tendon_curve(element, value, value / muscle.tendon_strain)
         else:
-            raise InputError(
-                f"a {muscle.kind} has no number for the tendon strain, which a factor of {name} is on",
-                code="unsupported",
+            raise input_error(
+                "opensim.no_tendon_strain",
                 file=model.file,
                 where=f"{muscle.kind} '{name}'",
-                expected=f"one of {', '.join(STRAIN_TAGS)}, Millard2012EquilibriumMuscle",
-                remedy="take the factor on its tendon_strain out of the file of the person",
+                kind=muscle.kind,
+                name=name,
+                strain_tags=STRAIN_TAGS,
             )
 
 

@@ -16,10 +16,8 @@ import numpy as np
 from musclesolve._util.arrays import Array, Mask, at_times, long_enough, true_runs
 from musclesolve._util.message_text import few
 from musclesolve.recording.data import Side
+from musclesolve.recording.plates.plate_assignment import FARTHEST_PRESSURE
 
-FAR = 0.25
-"""Farthest that the center of pressure of a foot is from the line of its heel and toes, seen from above [m]; 0.02 to
-0.06 in walks. As `recording.plates.plate_assignment` has it."""
 _LIGHT, _BRIEF = 50.0, 0.05
 """A contact that is lighter [N] or shorter [s] is noise or a passing touch; a break as short is none."""
 _CLEAR = 0.9
@@ -119,16 +117,16 @@ def feet_on_plate(
         share = np.array([size[here & (nearest == k)].sum() for k in range(len(sides))]) / size[here].sum()
         away, main = np.median(above[:, here], axis=1), int(share.argmax())
         between = _between(away) and both[here].mean() > 0.5
-        if away.min() > FAR:
+        if away.min() > FARTHEST_PRESSURE:
             far |= here & (not light)
         elif light or (share[main] >= _CLEAR and not between):
             foot[here] = main
-        elif named in sides and away[sides.index(named)] <= FAR:
+        elif named in sides and away[sides.index(named)] <= FARTHEST_PRESSURE:
             foot[here] = sides.index(named)
         else:  # feet in turn: one of them stands under the force, the other one does not stand
             alone = here & ~both & ~_between(above)
             alone = long_enough(alone, 1 + int(_BRIEF / np.diff(time).mean()))
-            lost = alone & (above.min(axis=0) > FAR)
+            lost = alone & (above.min(axis=0) > FARTHEST_PRESSURE)
             foot[alone & ~lost] = nearest[alone & ~lost]
             shared |= here & ~alone
             far |= lost & (size > _LIGHT)

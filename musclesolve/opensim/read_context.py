@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import NoReturn
 
 import numpy as np
 
@@ -111,14 +110,10 @@ class Context:
             called = [each for each in called if each.tag in ("Body", "Ground")] or called
         if len(called) == 1:
             return called[0]
-        socket.fail(
-            f"{len(called)} frames are called '{text}': {', '.join(each.path for each in called)}"
-            if called
-            else f"there is no body or frame '{text}'",
-            expected="the path of a body or of an offset frame",
-            remedy="write the whole path, /bodyset/NAME or /jointset/JOINT/NAME",
-            code="unknown_name",
-        )
+        if called:
+            paths = [each.path for each in called]
+            socket.fail("opensim.several_frames_of_this_name", count=len(called), name=text, paths=paths)
+        socket.fail("opensim.no_frame_of_this_name", name=text)
 
     def pose(self, frame: Element, inside: int = 0) -> Frame | None:
         """The frame that an element describes, on its body; None for one of a kind that is not supported."""
@@ -129,12 +124,7 @@ class Context:
             return None
         socket = frame.require("socket_parent")
         if inside > _NESTED:
-            socket.fail(
-                "offset frames are attached to one another in a circle",
-                expected="frames that lead to a body",
-                remedy="correct <socket_parent>",
-                code="bad_model",
-            )
+            socket.fail("opensim.offset_frames_in_circle")
         parent = self.pose(self.connectee(frame, socket), inside + 1)
         if parent is None:
             return None
@@ -148,9 +138,6 @@ class Context:
 def read_function(element: Element, count: int = 1) -> Function | None:
     """The function of `count` coordinates that an element is; None for one of another kind."""
 
-    def wrong(where: Element, problem: str, expected: str, remedy: str) -> NoReturn:
-        where.fail(problem, expected=expected, remedy=remedy, code="bad_model")
-
     def number(tag: str, otherwise: float | None = None) -> float:
         holder = element.require(tag) if otherwise is None else element.find(tag)
         return float(otherwise or 0.0) if holder is None else holder.number()
@@ -158,13 +145,12 @@ def read_function(element: Element, count: int = 1) -> Function | None:
     def knots(fewest: int = 2) -> tuple[Array, Array]:
         x, y = element.require("x").numbers(), element.require("y").numbers()
         if x.size < fewest or x.size != y.size or (np.diff(x) <= 0.0).any():
-            expected = f"{fewest} or more, as many y as x, with increasing x"
-            wrong(element, f"{x.size} x and {y.size} y", expected, "correct the knots of the function")
+            element.fail("opensim.spline_of_unequal_columns", size=x.size, y_size=y.size, fewest=fewest)
         return x, y
 
     if count != 1 and element.tag in _OF_ONE:
         expected = "one coordinate, which the function depends on"
-        wrong(element, f"{count} coordinates", expected, "correct <coordinates>")
+        element.fail("opensim.function_of_several_coordinates", expected=expected, count=count)
     match element.tag:
         case "Constant":
             return Constant(number("value"))
@@ -174,7 +160,7 @@ def read_function(element: Element, count: int = 1) -> Function | None:
             if values.size != count + 1:
                 problem = f"{values.size} coefficients for {count} coordinate(s)"
                 expected = f"{count + 1}: one for each coordinate and the constant"
-                wrong(holder, problem, expected, "correct the coefficients")
+                holder.fail("opensim.bad_spline", expected=expected, fault=problem)
             return LinearFunction(values[:-1], float(values[-1]))
         case "MultiplierFunction":
             inner = function_in(element.require("function"), count)
@@ -186,13 +172,13 @@ def read_function(element: Element, count: int = 1) -> Function | None:
             if dimension != count or len(values) != len(powers):
                 problem = f"{len(values)} coefficients, dimension {dimension:g}, for {count} coordinate(s)"
                 expected = f"{len(powers)} coefficients, as the order demands, and dimension {count}"
-                wrong(holder, problem, expected, "correct the function")
+                holder.fail("opensim.bad_piecewise_linear", expected=expected, fault=problem)
             return Polynomial(values, powers)
         case "PolynomialFunction":
             holder = element.require("coefficients")
             values = holder.numbers()
             if not values.size:
-                wrong(holder, "no coefficients", "one or more", "state them")
+                holder.fail("opensim.polynomial_without_coefficients")
             return polynomial(values)
         case "SimmSpline" | "NaturalCubicSpline" | "natCubicSpline":  # its names in older files too
             return simm_spline(*knots())
@@ -203,7 +189,7 @@ def read_function(element: Element, count: int = 1) -> Function | None:
         case "GCVSpline":
             half_order = number("half_order")
             if half_order not in (1, 2, 3, 4):
-                wrong(element, f"half_order {half_order:g}", "1, 2, 3 or 4", "correct <half_order>")
+                element.fail("opensim.bad_gcv_order", half_order=half_order)
             if number("error_variance", 0.0) != 0.0:  # one that smooths its knots
                 return None
             return natural_spline(*knots(2 * int(half_order)), int(half_order))
@@ -212,7 +198,7 @@ def read_function(element: Element, count: int = 1) -> Function | None:
             start, end, before, after = map(number, names)
             if not end > start:
                 problem = f"a transition from {start:g} to {end:g}"
-                wrong(element, problem, "an end after the start", "correct the function")
+                element.fail("opensim.bad_gcv_spline", fault=problem)
             return smooth_step(start, end, before, after)
         case "Sine":
             usual = {"amplitude": 1.0, "omega": 1.0, "phase": 0.0, "offset": 0.0}

@@ -72,21 +72,17 @@ def _joint(context: Context, element: Element) -> Joint | None:
         transform = element.require("SpatialTransform")
         axes = {each.name: each for each in transform.children if each.tag == "TransformAxis"}
         if set(axes) != set(_NAMED_AXES):  # in whatever order
-            transform.fail(
-                f"its axes are {', '.join(axes) or 'none'}",
-                expected=", ".join(_NAMED_AXES),
-                remedy="correct the joint",
-            )
+            transform.fail("opensim.dependent_axes", axes=", ".join(axes) or "none", named_axes=_NAMED_AXES)
         read = [_axis(axes[name], names) for name in _NAMED_AXES]
         rotations, translations = read[:3], read[3:]
     elif element.tag in _AXES:
         letters = _AXES[element.tag]
         if len(letters) != len(names):
             element.fail(
-                f"{len(names)} coordinates",
-                expected=f"{len(letters)}, as a {element.tag} has",
-                remedy="open the model in OpenSim and save it again",
-                code="bad_model",
+                "opensim.other_number_of_coordinates",
+                count=len(names),
+                letters_count=len(letters),
+                tag=element.tag,
             )
         for letter, name in zip(letters, names, strict=True):
             along = np.eye(3)["xyz".index(letter.lower())]
@@ -109,12 +105,7 @@ def _axis(element: Element, names: tuple[str, ...]) -> TransformAxis | None:
     used = tuple(holder.words()) if holder else ()
     for name in used:
         if name not in names:
-            element.fail(
-                f"the joint has no coordinate '{name}'",
-                expected=f"one of {', '.join(names)}",
-                remedy="correct <coordinates>",
-                code="unknown_name",
-            )
+            element.fail("opensim.joint_without_coordinate", name=name, names=names)
     inner = element.find("function")
     if inner is not None and inner.children:  # layout of older files, <function><LinearFunction...>
         function = function_in(inner, len(used))
@@ -124,7 +115,7 @@ def _axis(element: Element, names: tuple[str, ...]) -> TransformAxis | None:
     axis = element.require("axis").vector()
     length = float(np.linalg.norm(axis))
     if not length > 0.0:
-        element.fail("the axis has no direction", expected="an axis", remedy="correct it", code="bad_model")
+        element.fail("opensim.axis_no_direction")
     return None if function is None else TransformAxis(axis / length, function, used)
 
 
@@ -176,12 +167,7 @@ def read_couplers(
         dependent = element.require("dependent_coordinate_name").text.strip()
         for name in (*independent, dependent):
             if name not in known:
-                element.fail(
-                    f"there is no coordinate '{name}'",
-                    expected="coordinates of the model",
-                    remedy="correct the constraint",
-                    code="unknown_name",
-                )
+                element.fail("opensim.no_coupled_coordinate", name=name)
         holder = element.require("coupled_coordinates_function")
         function = function_in(holder, len(independent))
         every = frozenset((dependent, *independent))
@@ -200,12 +186,7 @@ def read_couplers(
         driven = {coupler.dependent for coupler in left}
         ready = [coupler for coupler in left if not driven & set(coupler.independent)]
         if not ready or len(driven) < len(left):
-            context.root.fail(
-                f"couplers contradict each other: {', '.join(sorted(driven))}",
-                expected="each coordinate driven by one coupler at most, and no circle",
-                remedy="remove one of them",
-                code="bad_model",
-            )
+            context.root.fail("opensim.couplers_in_circle", driven=sorted(driven))
         ordered += ready
         left = [coupler for coupler in left if coupler not in ready]
     return tuple(ordered), others

@@ -77,12 +77,7 @@ def read_osim(path: str | Path) -> OpenSimModel:
         moving, switching = point.moving.coordinates if point.moving else (), (point.condition or ())[:1]
         for name in (*moving, *switching):
             if name not in coordinates:
-                model.fail(
-                    f"point {point.name} depends on '{name}'",
-                    expected="a coordinate of the model",
-                    remedy="correct the point",
-                    code="unknown_name",
-                )
+                model.fail("opensim.point_depends_on_foreign_coordinate", point=point.name, name=name)
     others += read_links(context, read, closing)
     context.unsupported |= {f"constraint {each.name}": each.kind for each in others}
     return replace(read, other_constraints=tuple(others))
@@ -93,14 +88,14 @@ def _model(root: Element) -> Element:
     expected, remedy = "an OpenSim model of version 2 or later", "open it in OpenSim 4 and save it again"
     model = root.find("Model")
     if root.tag != "OpenSimDocument" or model is None:
-        root.fail(
-            f"the document is <{root.tag}>, without a <Model>", expected=expected, remedy="name a model file"
-        )
+        root.fail("opensim.document_without_model", expected=expected, tag=root.tag)
     if not root.version.isdigit() or int(root.version) < _OLDEST:
-        root.fail(f"the file has version {root.version or 'none'}", expected=expected, remedy=remedy)
+        root.fail(
+            "opensim.unsupported_version", expected=expected, remedy=remedy, version=root.version or "none"
+        )
     units = _text(model, "length_units").lower()
     if units not in ("", "meters", "m", "meter"):
-        model.fail(f"lengths are in {units}", expected="meters", remedy="scale the model", code="bad_units")
+        model.fail("opensim.lengths_not_in_meters", units=units)
     if int(root.version) < CURRENT:
         upgrade(model)
     return model
@@ -116,9 +111,7 @@ def _masses(context: Context) -> tuple[dict[str, BodyMass], dict[str, str]]:
         mass, center, tensor = body.require("mass"), body.find("mass_center"), body.find("inertia")
         inertia = np.zeros(6) if tensor is None else tensor.numbers()
         if inertia.shape != (6,):
-            body.fail(
-                f"{inertia.size} numbers of inertia", expected="xx yy zz xy xz yz", remedy="correct <inertia>"
-            )
+            body.fail("opensim.bad_inertia", size=inertia.size)
         at = np.zeros(3) if center is None else center.vector()
         masses[body.name] = read = BodyMass(mass.number(), at, inertia[_TENSOR])
         principal = np.linalg.eigvalsh(read.inertia)

@@ -67,15 +67,13 @@ def _surface(context: Context, element: Element, base: Frame) -> WrapSurface:
         radii = np.array([radius, radius, radius if kind == "sphere" else 0.0])
     length = element.require("length").number() if kind == "cylinder" else 0.0
     if min(radii[:2]) <= 0.0 or (kind != "cylinder" and radii[2] <= 0.0):
-        element.fail("a radius is not positive", expected="radii [m]", remedy="correct it", code="bad_model")
+        element.fail("opensim.radius_not_positive")
     side = context.property(element, "quadrant")
     word = side.text.strip().lower() if side is not None and side.words() else "all"
     word = {"unassigned": "all"}.get(word, word)
     word = word if word in _SIDES else f"+{word}"
     if word not in _SIDES:
-        element.fail(
-            f"quadrant '{word[1:]}'", expected=", ".join(_SIDES), remedy="correct it", code="bad_model"
-        )
+        element.fail("opensim.bad_quadrant", word=word[1:], sides=_SIDES)
     return WrapSurface(element.name, kind, frame, radii, length, word, context.flag(element, "active", True))
 
 
@@ -107,12 +105,7 @@ def read_muscles(context: Context, model: Element) -> dict[str, OpenSimMuscle]:
 def _muscle(context: Context, element: Element, path: Element) -> OpenSimMuscle:
     points = [_point(context, each, element) for each in path.listed("PathPointSet")]
     if len(points) < 2:
-        element.fail(
-            f"its path has {len(points)} point(s)",
-            expected="two or more",
-            remedy="correct the path",
-            code="bad_model",
-        )
+        element.fail("opensim.path_too_short", count=len(points))
     for each, point in zip(path.listed("PathPointSet"), points, strict=True):
         if point is None:
             context.unsupported[f"path of {element.name}"] = each.tag
@@ -155,10 +148,11 @@ def _point(context: Context, element: Element, muscle: Element) -> OpenSimPoint 
     place = stated.finite_numbers()
     if place is None or place.shape != (3,) or np.abs(place).max() > _FARTHEST:
         stated.fail(
-            f"a point of the path of {muscle.name} lies at {stated.text.strip()[:60]!r}",
-            expected=f"three numbers [m], within {_FARTHEST:g} m of the origin of its frame",
-            remedy="correct them",
+            "opensim.path_point_far_away",
             code="not_numbers" if place is None else "bad_model" if place.shape == (3,) else "bad_format",
+            muscle=muscle.name,
+            text=stated.text.strip()[:60],
+            farthest=_FARTHEST,
         )
     if element.tag == "PathPoint":
         return OpenSimPoint(element.name, frame, place)
@@ -174,13 +168,8 @@ def _wrap(element: Element, points: int) -> Wrap:
     word = method.text.strip().lower() if method is not None and method.words() else "hybrid"
     word = "hybrid" if word == "unassigned" else word
     if method is not None and word not in METHODS:
-        method.fail(f"method '{word}'", expected=", ".join(METHODS), remedy="correct it", code="bad_model")
+        method.fail("opensim.unknown_wrap_method", word=word, methods=METHODS)
     surface = element.require("wrap_object").text.strip()
     if not max(first, 1) < (last if last > 0 else points) <= points:
-        element.fail(
-            f"the wrap acts from point {first} to point {last} of {points}",
-            expected="two points of the path in their order; -1 for its ends",
-            remedy="correct <range>",
-            code="bad_model",
-        )
+        element.fail("opensim.bad_wrap_range", first=first, last=last, points=points)
     return Wrap(surface, first if first > 0 else None, last if last > 0 else None, word)

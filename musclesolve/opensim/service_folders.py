@@ -21,7 +21,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from musclesolve.recording.text.text_file import read_lines
+from musclesolve.recording.text.text_file import STORAGE, read_lines
 
 NO_FORCES = "no ground forces: muscle forces need them, or joint moments"
 NO_MODEL = "no model (.osim) belongs to it"
@@ -110,8 +110,8 @@ def _addbiomechanics(folder: Path) -> list[ServiceTrial]:
 def _opencap(folder: Path) -> list[ServiceTrial]:
     subject = _metadata(folder / METADATA) if (folder / METADATA).is_file() else {}
     measured = [
-        *_files(folder / "ForceData", (".mot", ".sto")),
-        *_below(folder / "MeasuredForces", (".mot", ".sto")),
+        *_files(folder / "ForceData", STORAGE),
+        *_below(folder / "MeasuredForces", STORAGE),
     ]
     # of several, the one that was brought to the clock of the cameras
     measured.sort(key=lambda path: _SYNCHRONISED not in path.stem.casefold())
@@ -121,7 +121,7 @@ def _opencap(folder: Path) -> list[ServiceTrial]:
         home = place.parent
         models = _below(home / "Model", (".osim",))
         model = next((path for path in models if path.stem.endswith("_scaled")), next(iter(models), None))
-        computed = [path for name in _DYNAMICS for path in _below(home / name, (".sto", ".mot"))]
+        computed = [path for name in _DYNAMICS for path in _below(home / name, STORAGE)]
         external = [*described, *(path for name in _DYNAMICS for path in _below(home / name, (".xml",)))]
         for coordinates in _below(place, (".mot",)):
             name = coordinates.stem

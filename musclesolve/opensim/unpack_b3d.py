@@ -28,7 +28,7 @@ import numpy as np
 from musclesolve._util.arrays import Array
 from musclesolve._util.names import unknown_name
 from musclesolve.constants import STANDARD_GRAVITY
-from musclesolve.errors import InputError
+from musclesolve.errors import input_error
 from musclesolve.opensim.b3d import MISSING_FORCES, B3DPass, B3DSubject, B3DTrial, read_b3d
 from musclesolve.opensim.external_loads import LOADED_N
 from musclesolve.opensim.kinematics import body_motion, coordinate_values
@@ -36,7 +36,7 @@ from musclesolve.opensim.model import GROUND, OpenSimModel
 from musclesolve.opensim.read_model import read_osim
 from musclesolve.opensim.service_folders import NO_FORCES, NO_MODEL, SUBJECT, ServiceTrial
 from musclesolve.recording.data import Table
-from musclesolve.recording.text.mot_file import mot_text
+from musclesolve.recording.text.opensim_text import mot_text
 from musclesolve.recording.text.text_file import write_text
 
 MOST_RESIDUAL = 0.25
@@ -110,22 +110,12 @@ def unpack_b3d(
         try:
             (root / part).mkdir(parents=True, exist_ok=True)
         except OSError as fault:
-            raise InputError(
-                f"the folder cannot be made ({fault.strerror or fault})",
-                code="not_writable",
-                file=root / part,
-                expected="a place where you may write",
-                remedy="name another folder",
+            raise input_error(
+                "opensim.folder_not_made", file=root / part, reason=fault.strerror or fault
             ) from None
     model_path, text, stated = root / "Models" / "final.osim", _model_text(subject), subject_data(subject)
     if not text:
-        raise InputError(
-            "no processing pass has a model",
-            code="bad_model",
-            file=subject.path,
-            expected="the .osim text of the last processing pass",
-            remedy="process the subject again",
-        )
+        raise input_error("opensim.no_model_in_b3d", file=subject.path)
     write_text(model_path, text)
     services = {"mass_kg": "massKg", "stature_m": "heightM", "sex": "sex", "age_years": "ageYears"}
     content = {services[key]: value for key, value in stated.items()}
@@ -181,12 +171,8 @@ def coordinate_order(model: OpenSimModel, subject: B3DSubject) -> tuple[str, ...
             numbers the service gives as a rotation vector and not as the angles of the model.
     """
     for joint in (each for each in model.joints if each.speeds_are_angular):
-        raise InputError(
-            f"joint {joint.name} is a {joint.kind}",
-            code="unsupported",
-            file=subject.path,
-            expected="joints whose coordinates are angles and lengths, such as a CustomJoint",
-            remedy="use the folder that the service gives instead of the file",
+        raise input_error(
+            "opensim.unsupported_b3d_joint", file=subject.path, joint=joint.name, kind=joint.kind
         )
     coupled, order = {coupler.dependent for coupler in model.couplers}, list[str]()
 
@@ -198,12 +184,11 @@ def coordinate_order(model: OpenSimModel, subject: B3DSubject) -> tuple[str, ...
 
     follow(GROUND)
     if len(order) != subject.coordinate_count:
-        raise InputError(
-            f"the model has {len(order)} coordinates that are not coupled, the frames have {subject.coordinate_count}",
-            code="bad_model",
+        raise input_error(
+            "opensim.coordinates_differ_from_frames",
             file=subject.path,
-            expected="a number in every frame for each of them",
-            remedy="process the subject again, or read the file with nimblephysics",
+            count=len(order),
+            coordinate_count=subject.coordinate_count,
         )
     return tuple(order)
 

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import NoReturn
+from typing import Any, NoReturn
 from xml.parsers import expat
 
 import numpy as np
 
 from muscle_db.regular_file import RECORDING, UnsuitableFileError, read_regular
 from musclesolve._util.arrays import Array
-from musclesolve.errors import InputError
+from musclesolve.errors import input_error
 
 _DEEPEST = 200
 _TRUE = {"true": True, "1": True, "false": False, "0": False}
@@ -39,19 +39,13 @@ class Element:
         """The element in a message: tag and name."""
         return f"{self.tag} '{self.name}'" if self.name else self.tag
 
-    def fail(self, problem: str, *, expected: str, remedy: str, code: str = "bad_format") -> NoReturn:
-        """Refuse the file because of this element."""
-        where = f"line {self.line}, {self.label}"
-        raise InputError(problem, code=code, file=self.file, where=where, expected=expected, remedy=remedy)
+    def fail(self, key: str, /, **fields: Any) -> NoReturn:
+        """Refuse the file because of this element, with a template of `errors.toml`."""
+        raise input_error(key, file=self.file, where=f"line {self.line}, {self.label}", **fields)
 
     def fail_repeated(self, what: str) -> NoReturn:
         """Refuse the file because another element of this kind, in the plural, has the same name."""
-        self.fail(
-            f"there are two {what} '{self.name}'",
-            expected="every name once",
-            remedy="rename one of them",
-            code="duplicate_name",
-        )
+        self.fail("opensim.element_twice", what=what, name=self.name)
 
     def find(self, tag: str) -> Element | None:
         """The first child of this tag."""
@@ -61,9 +55,7 @@ class Element:
         """The first child of this tag; the file is refused when there is none."""
         child = self.find(tag)
         if child is None:
-            self.fail(
-                f"<{tag}> is missing", expected=f"<{tag}> in it", remedy="save the model again in OpenSim"
-            )
+            self.fail("opensim.element_missing", tag=tag)
         return child
 
     def listed(self, tag: str) -> list[Element]:
@@ -96,15 +88,13 @@ class Element:
         """The text as finite numbers, as many as `count` says."""
         values = self.finite_numbers()
         if values is None:
-            self.fail(
-                f"{self.text.strip()[:40]!r} is not numbers",
-                expected="finite numbers, separated by spaces",
-                remedy="correct the text of the element",
-                code="not_numbers",
-            )
+            self.fail("opensim.not_numbers", text=self.text.strip()[:40])
         if count is not None and values.size != count:
-            expected = {1: "one number", 2: "two numbers", 3: "three numbers", 6: "six numbers"}[count]
-            self.fail(f"{values.size} numbers", expected=expected, remedy="correct the element")
+            self.fail(
+                "opensim.other_number_of_numbers",
+                expected={1: "one number", 2: "two numbers", 3: "three numbers", 6: "six numbers"}[count],
+                size=values.size,
+            )
         return values
 
     def vector(self) -> Array:
@@ -124,9 +114,7 @@ class Element:
         """The text as true or false."""
         value = _TRUE.get((self.words() or [""])[0].lower())
         if value is None:
-            self.fail(
-                f"{self.text.strip()[:40]!r} is not a flag", expected="true or false", remedy="correct it"
-            )
+            self.fail("opensim.not_a_flag", text=self.text.strip()[:40])
         return value
 
 
@@ -149,7 +137,7 @@ class _Builder:
         name, version = attributes.get("name", ""), attributes.get("Version", "")
         made = Element(tag, name, self.file, self.parser.CurrentLineNumber, version=version)
         if len(self.open) > _DEEPEST:
-            made.fail("elements are nested too deep", expected="an OpenSim model", remedy="check the file")
+            made.fail("opensim.elements_nested_too_deep")
         if self.open:
             self.open[-1].children.append(made)
         else:
@@ -163,14 +151,7 @@ class _Builder:
         self.open[-1].text += text
 
     def entity(self, *given: object) -> None:
-        raise InputError(
-            "the file declares or uses entities",
-            code="bad_format",
-            file=self.file,
-            where=f"line {self.parser.CurrentLineNumber}",
-            expected="plain XML, as OpenSim writes it",
-            remedy="replace them by what they stand for",
-        )
+        raise input_error("opensim.entities_in_xml", file=self.file, where=self.parser.CurrentLineNumber)
 
 
 def read_xml(path: str | Path, expected: str = "an OpenSim model (.osim)") -> Element:
@@ -184,38 +165,31 @@ def read_xml(path: str | Path, expected: str = "an OpenSim model (.osim)") -> El
     try:
         raw = read_regular(file, RECORDING)
     except FileNotFoundError as fault:
-        raise InputError(
-            "there is no such file", code="missing_file", file=file, expected=expected, remedy=remedy
-        ) from fault
+        raise input_error("opensim.missing_file", file=file, expected=expected, remedy=remedy) from fault
     except UnsuitableFileError as fault:
-        raise InputError(
-            fault.problem, code="unreadable_file", file=file, expected=fault.expected, remedy=fault.remedy
+        raise input_error(
+            "opensim.unsuitable_file",
+            file=file,
+            expected=fault.expected,
+            remedy=fault.remedy,
+            reason=fault.problem,
         ) from fault
     except (OSError, ValueError) as fault:
-        problem = f"the file cannot be read ({fault})"
-        raise InputError(
-            problem, code="unreadable_file", file=file, expected=expected, remedy=remedy
+        raise input_error(
+            "opensim.unreadable_file", file=file, expected=expected, remedy=remedy, fault=fault
         ) from fault
     builder = _Builder(file)
     try:
         builder.parser.Parse(raw, True)
     except expat.ExpatError as fault:
-        raise InputError(
-            f"not well-formed XML: {expat.ErrorString(fault.code)}",
-            code="bad_format",
+        raise input_error(
+            "opensim.not_well_formed",
             file=file,
-            where=f"line {fault.lineno}",
+            where=fault.lineno,
             expected=expected,
-            remedy="save it again in OpenSim, or name another file",
+            reason=expat.ErrorString(fault.code),
         ) from fault
     except (LookupError, ValueError) as fault:  # of the encoding that the file declares
-        raise InputError(
-            f"the file cannot be decoded: {fault}",
-            code="bad_encoding",
-            file=file,
-            where="line 1",
-            expected="the encoding that its first line names, UTF-8 for example",
-            remedy="save it again in OpenSim",
-        ) from fault
+        raise input_error("opensim.bad_encoding", file=file, where="line 1", fault=fault) from fault
     assert builder.root is not None  # expat refuses a file without an element
     return builder.root

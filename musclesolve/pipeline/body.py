@@ -16,7 +16,7 @@ import numpy as np
 
 from musclesolve._util.arrays import Array, Indices, Mask
 from musclesolve._util.sides import ALL_SIDES, OTHER, side_of
-from musclesolve.muscles.muscle_state import MuscleState, leg_blocks
+from musclesolve.muscles.muscle_state import MuscleState, group_blocks
 from musclesolve.pipeline.knee_contact import ContactSpacing
 from musclesolve.pipeline.measured_activation import MeasuredActivation
 from musclesolve.pipeline.measured_fascicles import MeasuredFascicles
@@ -94,15 +94,15 @@ class JointLoads:
             self.patella[:, of_knees][:, :, muscles] if knees else self.patella,
         )
 
-    def legs(self, count: int, joints: slice, muscles: slice) -> JointLoads:
-        """Some of `count` legs with equally many joints and muscles, in one frame, as frames: by its own muscles each.
+    def alike(self, count: int, joints: slice, muscles: slice) -> JointLoads:
+        """Some `count` groups with equally many joints and muscles, in one frame, as frames: by its own muscles each.
 
-        joints, muscles: of these legs, one leg after the other. Without knees.
+        joints, muscles: of these groups, one after the other. Without knees.
         """
         names = self.joints[joints]
         net, net_moment = (each[0, joints].reshape(count, -1, 3) for each in (self.net, self.net_moment))
         across, moment_across = (
-            leg_blocks(each[:, joints, muscles], count) for each in (self.across, self.moment_across)
+            group_blocks(each[:, joints, muscles], count) for each in (self.across, self.moment_across)
         )
         return JointLoads(names[: len(names) // count], net, across, net_moment, moment_across)
 
@@ -136,7 +136,7 @@ def by_name(names: Sequence[str], values: Array) -> dict[str, Array]:
 
 
 @dataclass(frozen=True, eq=False)
-class Part:
+class SharingGroup:
     """Degrees of freedom and muscles whose moments are shared apart from all others, along a motion of T frames.
 
     sides: those whose verdict is that of the part, of "r", "l" and "other"; a leg has one. dofs: the m degrees of
@@ -208,14 +208,14 @@ class TendonStates:
 
 
 @dataclass(frozen=True, eq=False)
-class SharedPart:
+class SolvedGroup:
     """A part, the problem of its muscles and the solution.
 
     part: where tendons are elastic with the solved state of its muscles; tendons: fibers and tendons as they were
     solved, None where tendons are rigid; notes: what a user should know of how they were.
     """
 
-    part: Part
+    part: SharingGroup
     problem: Problem
     solution: Solution
     tendons: TendonStates | None = None
@@ -287,7 +287,7 @@ class Body(Protocol):
     @property
     def contact_spacing(self) -> dict[str, ContactSpacing]: ...  # noqa: D102
     @property
-    def parts(self) -> Sequence[Part]: ...  # noqa: D102
+    def parts(self) -> Sequence[SharingGroup]: ...  # noqa: D102
     @property
     def sharing(self) -> Sharing: ...  # noqa: D102
     @property
@@ -305,7 +305,7 @@ class Analysis:
 
     body: Body
     sharing: Sharing
-    parts: tuple[SharedPart, ...]
+    parts: tuple[SolvedGroup, ...]
 
     @cached_property
     def columns(self) -> list[Indices]:
@@ -327,7 +327,7 @@ class Analysis:
         """The sides of the parts: right, left, other."""
         return tuple(side for side in ALL_SIDES if any(side in part.part.sides for part in self.parts))
 
-    def of_side(self, side: str) -> list[SharedPart]:
+    def of_side(self, side: str) -> list[SolvedGroup]:
         """The parts whose verdict is that of a side: what the trunk lacks is not said of the legs."""
         return [part for part in self.parts if side in part.part.sides]
 

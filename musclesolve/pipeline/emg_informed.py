@@ -14,18 +14,20 @@ What is followed is no test of the result. What is one is each channel predicted
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 
 from musclesolve._util.arrays import Array
-from musclesolve._util.checks import check_number
 from musclesolve._util.sides import SIDE_NAMES, side_of, split_side
-from musclesolve.pipeline.body import Analysis, Part
+from musclesolve.pipeline.body import Analysis, SharingGroup
 from musclesolve.pipeline.measured_activation import MeasuredActivation
 from musclesolve.pipeline.share import share_part
 from musclesolve.recording.data import Trial
+from musclesolve.recording.schema import check_value
 from musclesolve.recording.trial.model_trial import ModelTrial
+from musclesolve.settings.schema import tables_of
+from musclesolve.settings.trial import RecordedSettings, run_arguments
 from musclesolve.sharing.cost.cost_base import Cost
 from musclesolve.sharing.cost.named.muscle_sums import EmgTracking
 
@@ -34,42 +36,40 @@ MISFIT = EmgTracking(unmeasured_weight=0.0)
 """The sum over followed muscles of (a_i - e_i)^2, without unit."""
 
 
-def with_emg_weight(trial: AnyTrial, weight: float | None) -> AnyTrial:
-    """The trial with another weight of its EMG beside the cost; None leaves that of the trial file, 0 follows none.
+def with_arguments(trial: AnyTrial, **settings: Any) -> AnyTrial:
+    """The trial with settings by their keyword in `run` instead of those of its file; None leaves that of the file.
 
     Raises:
-        InputError: a weight that is not a number of zero or more, or a weight above zero without EMG.
+        TypeError: there is no such keyword.
+        InputError: a value that the trial file would refuse.
     """
-    if weight is None:
-        return trial
-    check_number(weight, "the weight of EMG", "a number of zero or more", least=0.0, where="emg_weight")
-    if trial.emg is not None:
-        options = replace(trial.emg.options, weight=float(weight))
-        return replace(trial, emg=replace(trial.emg, options=options))
-    if weight == 0.0:
-        return trial
-    problem = f"EMG shall be followed with a weight of {weight:g}, but this trial file names none"
-    expected = "[emg] with a file, and [emg.channels] with the muscles of its channels"
-    remedy = "add [emg] to the trial file, or leave the weight out"
-    raise trial.document.error(problem, "emg", None, 0, expected, remedy, code="missing_key")
+    places, tables = run_arguments(), dict[str, dict[str, Any]]()
+    for name, value in settings.items():
+        if name not in places:
+            raise TypeError(f"there is no setting {name!r} of a run; known: {', '.join(places)}")
+        if value is not None:
+            table, key = places[name]
+            setting = tables_of(RecordedSettings)[table].settings[key]
+            check_value(value, setting, name)
+            tables.setdefault(table, {})[key] = setting.taken(value)
+    return trial if not tables else trial.with_settings(**tables)
 
 
 def informed_cost(trial: Trial | ModelTrial, cost: Cost) -> Cost:
     """The cost with the misfit to the EMG of a trial, times its weight; the cost itself where that is zero.
 
     Raises:
-        InputError: a cost that follows EMG already, or to which nothing can be added (min/max).
+        InputError: a weight without EMG; a cost that follows EMG already, or to which nothing can be added (min/max).
     """
-    weight = 0.0 if trial.emg is None else trial.emg.options.weight
+    weight = trial.settings.emg.weight
     if weight == 0.0:
         return cost
+    if trial.emg is None:
+        raise trial.document.error("pipeline.emg_shall_followed", "emg", weight=weight)
     if "emg" in cost.data:
-        problem = f"the cost {cost.label} follows EMG by itself, and a weight of {weight:g} asks for it again"
-        expected, remedy = (
-            "a cost of effort with a weight, or emg_tracking without one",
-            "write weight = 0, or choose another cost",
+        raise trial.document.error(
+            "pipeline.cost_follows_emg_itself", "emg", "weight", label=cost.label, weight=weight
         )
-        raise trial.document.error(problem, "emg", "weight", 0, expected, remedy, code="conflict")
     return cost + weight * MISFIT
 
 
@@ -99,11 +99,11 @@ def predicted_channels(analysis: Analysis) -> Array:
     return np.stack(columns, axis=-1) if columns else np.empty((len(analysis.body.time), 0))
 
 
-def _following(part: Part, measured: MeasuredActivation) -> Part:
+def _following(part: SharingGroup, measured: MeasuredActivation) -> SharingGroup:
     return replace(part, emg=measured.expected(part.time, part.state.parameters.names))
 
 
-def followed_muscles(part: Part) -> list[str]:
+def followed_muscles(part: SharingGroup) -> list[str]:
     """Names of the muscles of a part that have a measured activation in some frame."""
     if part.emg is None:
         return []

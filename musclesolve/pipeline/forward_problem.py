@@ -24,10 +24,10 @@ from musclesolve.dynamics.kinematics.motion_derivatives import Motion, joint_ang
 from musclesolve.dynamics.model.mass_matrix import mass_matrix
 from musclesolve.dynamics.model.model import Model
 from musclesolve.dynamics.rotations import angle_between
-from musclesolve.errors import InputError
+from musclesolve.errors import input_error
 from musclesolve.muscles.driving.muscle_forces import MuscleForces, muscle_forces
-from musclesolve.muscles.muscle_state import LegState, muscle_state
-from musclesolve.muscles.placing.place_muscles import LegMuscles
+from musclesolve.muscles.muscle_state import muscle_state
+from musclesolve.muscles.scaling.scale_muscles import ScaledMuscles, joined
 from musclesolve.pipeline.body import Analysis
 from musclesolve.pipeline.recorded_body import RecordedBody
 from musclesolve.pipeline.run import prepare_recording, recording_of
@@ -149,42 +149,26 @@ def forward_problem(
     """
     check_choice(replay, "replay", REPLAYS)
     if not isinstance(trial, Analysis | Trial | str | Path):
-        raise InputError(
-            f"a {type(trial).__name__} instead of a trial",
-            code="bad_type",
-            expected="a trial, the path of its file, or its analysis",
-            remedy="a result knows no subject and no recording: pass its trial, and the result as result=",
-        )
+        raise input_error("pipeline.instead_trial", name=type(trial).__name__)
     if not isinstance(trial, Analysis):
         trial = share(prepare_recording(recording_of(trial, "a forward problem")))
     analysis = trial
     assert isinstance(analysis.body, RecordedBody)
     check_rigid(analysis.body.trial, "a forward problem")
     if str(getattr(result, "attrs", {}).get("tendon", "rigid")) != "rigid":
-        raise InputError(
-            "the activations of the result are those of muscles with elastic tendons",
-            code="conflict",
-            where="result",
-            expected="a result with rigid tendons, as those of the simulation are",
-            remedy='run the trial with tendon = "rigid"',
-        )
-    legs = [leg.muscles for leg in analysis.body.legs]
+        raise input_error("pipeline.activations_result_muscles", where="result")
+    muscles = joined([group.muscles for group in analysis.body.groups])
     recorded, names = analysis.body.mechanics, analysis.body.muscles
     activation = analysis.activation if result is None else _of_result(result, names, recorded.motion.time)
     # The longest run of frames in which all activations are known.
     runs = true_runs(np.asarray(np.isfinite(activation).all(axis=1)))
     first, last = max(runs, key=lambda run: run[1] - run[0], default=(0, 0))
     if last - first < 6:
-        raise InputError(
-            f"at most {last - first} frames in a row have a valid solution of all analysed legs",
-            code="too_few_frames",
-            expected="at least 6",
-            remedy="analyse the leg that was measured alone (side), or choose another time range",
-        )
+        raise input_error("pipeline.at_most_frames", last=last - first)
     keep = slice(first, last)
     motion, wrenches = recorded.motion.frames(keep), [wrench.frames(keep) for wrench in recorded.wrenches]
     finer = refined(recorded.model, motion, wrenches, activation[keep], check_integer(refine, "refine", 1))
-    problem = problem_of(recorded.model, *finer[:2], legs, finer[2], replay, between)
+    problem = problem_of(recorded.model, *finer[:2], muscles, finer[2], replay, between)
     return replace(problem, every=refine)
 
 
@@ -215,39 +199,31 @@ def problem_of(
     model: Model,
     motion: Motion,
     wrenches: list[Wrench],
-    legs: Sequence[LegMuscles],
+    muscles: ScaledMuscles | Sequence[ScaledMuscles],
     activation: Array,
     replay: str = "activation",
     between: str = "linear",
 ) -> ForwardProblem:
-    """The forward problem of a motion under wrenches with activations (T, n) of the muscles of some legs.
+    """The forward problem of a motion under wrenches with activations (T, n) of some muscles.
 
     What the muscles do not produce of the net joint moments acts as moments: those of joints without muscles, reserves,
     and what the analysis leaves unassigned. The residual of inverse dynamics acts on the base.
     """
-    states = [muscle_state(model, leg, motion) for leg in legs]
-    names = [name for leg in legs for name in leg.names]
-    activation = check_array(activation, "the activation", (len(motion.time), len(names)), tuple(names))
-    tension = activation * _side_by_side(states, "force_capacity") + _side_by_side(states, "passive_force")
+    placed = joined(muscles)
+    state = muscle_state(model, placed, motion)
+    activation = check_array(activation, "the activation", state.force_capacity.shape, placed.names)
+    tension = activation * state.force_capacity + state.passive_force
     replayed = {"activation": (activation, None), "force": (None, tension)}[replay]
-    muscles = muscle_forces(model, legs, replayed[0], motion.time, force=replayed[1], between=between)
+    replays = muscle_forces(model, placed, replayed[0], motion.time, force=replayed[1], between=between)
     net, joints = projected_moments(model, motion, wrenches), model.tree.joint_count
-    moments, first = net[:, :joints].copy(), 0
-    for state in states:
-        arm = state.moment_arm
-        pulled = tension[:, first : first + arm.shape[2]]
-        chosen = [model.dof(dof) for dof in state.muscles.dof_names]
-        moments[:, chosen] -= np.einsum("tkn,tn->tk", arm, pulled)
-        first += arm.shape[2]
+    moments = net[:, :joints].copy()
+    chosen = [model.dof(dof) for dof in placed.dof_names]
+    moments[:, chosen] -= np.einsum("tkn,tn->tk", state.moment_arm, tension)
     force, about = net[:, joints : joints + 3], net[:, joints + 3 :]
     base = model.topology.bodies[model.tree.root].name
     residual = Wrench(base, force, about + np.cross(motion.origin, force))
     loads = RecordedLoads.build(model, motion.time, moments, [*wrenches, residual], between)
-    return ForwardProblem(model, motion, muscles, loads, net)
-
-
-def _side_by_side(states: Sequence[LegState], name: str) -> Array:
-    return np.concatenate([getattr(state, name) for state in states], axis=1)
+    return ForwardProblem(model, motion, replays, loads, net)
 
 
 def _of_result(result: xr.Dataset, names: Sequence[str], time: Array) -> Array:
@@ -255,23 +231,13 @@ def _of_result(result: xr.Dataset, names: Sequence[str], time: Array) -> Array:
     if missing := [
         name for name in ("activation", "time", "muscle") if name not in getattr(result, "variables", ())
     ]:
-        raise InputError(
-            f"the result has no {' and no '.join(missing)}",
-            code="bad_result",
-            expected="a result of musclesolve run",
-        )
+        raise input_error("pipeline.bad_result", missing=missing)
     if absent := set(names) - set(result.muscle.values.tolist()):
-        raise InputError(
-            f"the result has no {min(absent)} ({len(absent)} of {len(names)} muscles are missing)",
-            code="bad_result",
-            expected="the muscles of this trial",
+        raise input_error(
+            "pipeline.result_lacks_muscles", absent=min(absent), count=len(absent), names_count=len(names)
         )
     if result.time.size != len(time) or np.abs(result.time.values - time).max() > 1e-6:
-        raise InputError(
-            f"the result has {result.time.size} frames, the trial {len(time)}, or at other times",
-            code="not_comparable",
-            expected="a result of this trial",
-        )
+        raise input_error("pipeline.result_frames_trial", size=result.time.size, count=len(time))
     return np.asarray(
         result.activation.sel(muscle=list(names)).transpose("time", "muscle").values, dtype=float
     )
@@ -311,11 +277,7 @@ class RecordedLoads:
         """Generalized force (T, N, 3)."""
         first, last = float(self.time[0]), float(self.time[-1])
         if time.min() < first - 1e-12 or time.max() > last + 1e-12:
-            raise InputError(
-                f"loads are known from {first:g} to {last:g} s, but wanted at {float(time.max()):g} s",
-                code="bad_range",
-                remedy="simulate within the recording",
-            )
+            raise input_error("pipeline.loads_known", first=first, last=last, time=float(time.max()))
         values = self.course(np.clip(time, first, last))
         joints, rigid_bodies = len(self.couples.distal), self.couples.model.rigid_bodies
         couple = self.couples.spread @ (self.couples.axes(q) * values[:, :joints, None])
@@ -352,11 +314,7 @@ class Tracking:
         frequency = check_number(frequency, "frequency", "a positive number [rad/s]", above=0.0)
         ratio = check_number(damping_ratio, "damping_ratio", "a number from 0", least=0.0)
         if len(model.tree.spherical):
-            raise InputError(
-                f"the model {model.topology.name!r} has spherical joints",
-                code="unsupported",
-                expected="revolute and universal joints",
-            )
+            raise input_error("pipeline.model_spherical_joints", topology=model.topology.name)
         joints = model.tree.joint_count
         spline = make_interp_spline(motion.time, motion.coordinates[:, :joints], k=5)
         inertia = joint_inertia(model, motion)
@@ -427,7 +385,7 @@ def drift_of(simulation: Simulation, motion: Motion) -> Drift:
     )
 
 
-_STEP = 1e-6
+_DIFFERENCE_STEP = 1e-6
 """Half width of the central differences [rad, m, rad/s, m/s]."""
 
 
@@ -467,8 +425,8 @@ def growth(model: Model, forces: tuple[Force, ...], motion: Motion, frame: int) 
         return motion_with(model, time, coordinates, at.q, at.qd, qdd).second[0]
 
     here = np.concatenate([motion.coordinates[frame], motion.rates[frame]])
-    steps = _STEP * np.eye(2 * count)
-    slopes = [(second(here + step) - second(here - step)) / (2.0 * _STEP) for step in steps]
+    steps = _DIFFERENCE_STEP * np.eye(2 * count)
+    slopes = [(second(here + step) - second(here - step)) / (2.0 * _DIFFERENCE_STEP) for step in steps]
     matrix = np.vstack([np.eye(count, 2 * count, count), np.stack(slopes, axis=1)])
     values, vectors = np.linalg.eig(matrix)
     order = np.argsort(-values.real)

@@ -24,8 +24,8 @@ from musclesolve.dynamics.inverse.lagrange_multipliers import couple_rows
 from musclesolve.dynamics.kinematics.joint_drivers import driver_rows
 from musclesolve.dynamics.kinematics.motion_derivatives import Motion
 from musclesolve.dynamics.model.model import Model
-from musclesolve.errors import InputError
-from musclesolve.muscles.muscle_state import LegState
+from musclesolve.errors import input_error
+from musclesolve.muscles.muscle_state import ScaledState
 from musclesolve.muscles.paths.paths import muscle_rows
 from musclesolve.sharing.arguments import members
 from musclesolve.sharing.full_formulation import FullProblem
@@ -35,7 +35,7 @@ def full_problem(
     model: Model,
     motion: Motion,
     wrenches: list[Wrench],
-    states: Sequence[LegState],
+    states: Sequence[ScaledState],
     dofs: Sequence[str],
     reserve_weight: AnyArray | float | None = None,
     data: Mapping[str, AnyArray] | None = None,
@@ -46,7 +46,7 @@ def full_problem(
         model: of the subject, expanded or not; motion and muscles are those of the unexpanded model in either case.
         motion: T frames.
         wrenches: of the ground on the subject.
-        states: muscles of one leg or of both along the motion; n muscles in all.
+        states: muscles of one group or of several along the motion; n muscles in all.
         dofs: names of the m degrees of freedom that the muscles serve; all others have drivers.
         reserve_weight: see FullProblem.
         data: further fields of Problem that some costs need, beside what muscles have of themselves.
@@ -82,8 +82,8 @@ def full_problem(
     )
 
 
-def _joined(of_legs: Sequence[object], name: str) -> AnyArray:
-    return np.concatenate([getattr(leg, name) for leg in of_legs], axis=-1)
+def _joined(parts: Sequence[object], name: str) -> AnyArray:
+    return np.concatenate([getattr(part, name) for part in parts], axis=-1)
 
 
 def contact_forces(
@@ -106,16 +106,11 @@ def contact_forces(
 def _some(given: object, name: str) -> list[Any]:
     listed = members(given)
     if not listed:
-        raise InputError(
-            f"{name} is {as_text(given)}",
-            code="missing_argument",
-            where=f"full_problem, {name}",
-            expected="a list of one or more",
-        )
+        raise input_error("pipeline.missing_argument_name", name=name, given=as_text(given))
     return listed
 
 
-def _rows(model: Model, moved: Motion, state: LegState) -> AnyArray:
+def _rows(model: Model, moved: Motion, state: ScaledState) -> AnyArray:
     """dL_MT/dq (T, n, N, 3) in the coordinates of a model, which may be expanded."""
     if not isinstance(model, ExpandedModel):
         return muscle_rows(model, moved, state.path)

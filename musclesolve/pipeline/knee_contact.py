@@ -42,7 +42,7 @@ class ContactSpacing:
     origin: str
 
     @classmethod
-    def of(
+    def from_size(
         cls,
         stated: float | None = None,
         *,

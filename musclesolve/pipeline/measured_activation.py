@@ -11,7 +11,7 @@ import numpy as np
 import muscle_db
 from muscle_db.model import Muscle
 from musclesolve._util.arrays import Array
-from musclesolve.errors import InputError
+from musclesolve.errors import input_error
 from musclesolve.motion.signals.emg_envelope import at_times_inside, best_delays, linear_envelopes, shaped
 from musclesolve.recording.data import Emg, Trial
 from musclesolve.recording.trial.emg_channels import CHANNELS
@@ -41,7 +41,7 @@ class MeasuredActivation:
     calibrated: tuple[str, ...] = ()  # channels with the gain that a calibration of the person found
 
     @classmethod
-    def of(
+    def from_emg(
         cls, emg: Emg, muscles: Channels, sides: Sequence[str], fitted: Mapping[str, Any] | None = None
     ) -> MeasuredActivation:
         """Make the envelopes of the sound channels that belong to some legs; others are left out (`Emg.unusable`).
@@ -66,13 +66,12 @@ class MeasuredActivation:
         envelope = linear_envelopes(replace(emg, maximum=tuple(largest)))
         for name, size in zip(emg.names, np.nanmax(envelope, axis=0, initial=0.0), strict=True):
             if name in gains and name not in emg.unusable and not 1.0 / OTHER_UNIT <= size <= OTHER_UNIT:
-                raise InputError(
-                    f"the envelope of EMG channel {name} reaches {size:.3g} times the largest of the calibration",
-                    code="bad_units",
-                    where="[emg]",
+                raise input_error(
+                    "pipeline.envelope_emg_channel_reaches",
                     file=emg.path,
-                    expected="EMG in the unit, and by the amplifier, of the trials of the calibration",
-                    remedy="export it in that unit, or state [emg] maximum of the channel",
+                    where="[emg]",
+                    name=name,
+                    size=size,
                 )
         gain = np.array([gains[name]["gain"] if name in gains else 1.0 for name in emg.names])
         return cls(
@@ -80,8 +79,8 @@ class MeasuredActivation:
             tuple(muscles[k] for k in own),
             emg.time,
             (gain * shaped(envelope, found.get("shape", 0.0)))[:, own],
-            emg.options.max_delay,
-            found.get("delay_s", emg.options.delay),
+            emg.options.max_delay_s,
+            found.get("delay_s", emg.options.delay_s),
             tuple(emg.names[k] for k in own if largest[k] is None),
             tuple(emg.names[k] for k in own if emg.names[k] in gains),
         )
@@ -179,17 +178,21 @@ def channel_muscles(trial: Trial, database: muscle_db.MuscleDatabase) -> Channel
     for channel, given in zip(trial.emg.names, trial.emg.muscles, strict=True):
         for name in given:
             if name not in known:
-                problem = f"there is no muscle or group '{name}' in {database.name}"
-                expected = (
-                    "a muscle, its parts or a group with side: soleus_r, gluteus_maximus_r, hamstrings_r"
-                )
                 likely = [each for each in known if each[-2:] == name[-2:]] or list(known)
-                raise trial.document.unknown(problem, name, likely, CHANNELS, channel, expected=expected)
+                raise trial.document.unknown(
+                    "pipeline.no_muscle_group",
+                    name,
+                    likely,
+                    CHANNELS,
+                    channel,
+                    name=name,
+                    database=database.name,
+                )
         muscles = tuple(dict.fromkeys(muscle for name in given for muscle in known[name]))
         if len({muscle[-1] for muscle in muscles}) > 1:
-            problem = f"the channel '{channel}' has muscles of both legs"
-            expected, remedy = "the muscles under one electrode", "name those of one leg"
-            raise trial.document.error(problem, CHANNELS, channel, 0, expected, remedy, code="conflict")
+            raise trial.document.error(
+                "pipeline.channel_muscles_both_legs", CHANNELS, channel, channel=channel
+            )
         channels.append(muscles)
     return tuple(channels)
 
@@ -201,7 +204,7 @@ def channel_names(database: muscle_db.MuscleDatabase) -> dict[str, tuple[str, ..
     parts, but not tibialis_r for a dorsiflexor and a plantarflexor.
     """
     known: dict[str, tuple[str, ...]] = {}
-    for side, leg in database.legs.items():
+    for side, leg in database.sides.items():
         parts: dict[str, list[Muscle]] = {}
         for muscle in leg:
             words = muscle.name.split("_")[:-1]

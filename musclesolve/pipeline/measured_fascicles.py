@@ -32,7 +32,9 @@ class MeasuredFascicles:
     error: float  # standard deviation of a length [m]
 
     @classmethod
-    def of(cls, fascicles: Fascicles, muscles: Sequence[str], sides: Sequence[str]) -> MeasuredFascicles:
+    def from_fascicles(
+        cls, fascicles: Fascicles, muscles: Sequence[str], sides: Sequence[str]
+    ) -> MeasuredFascicles:
         """Those of some sides; muscles: of every channel, as `fascicle_muscles` finds them."""
         own = [k for k, name in enumerate(muscles) if side_of(name) in sides]
         return cls(
@@ -46,7 +48,7 @@ class MeasuredFascicles:
     def at(self, time: Array) -> Array:
         """The lengths (T, k) [m] at times (T,) [s] by linear interpolation; NaN in gaps and where none was measured."""
         length = at_times_inside(self.time, self.length, time)
-        for first, last in HoleLimits.of(self.time, USUAL_HZ).long_holes(self.time):
+        for first, last in HoleLimits.from_times(self.time, USUAL_HZ).long_holes(self.time):
             length[(time > first) & (time < last)] = np.nan
         return length
 
@@ -81,10 +83,15 @@ class MeasuredFascicles:
             optimal = float(parameters.optimal_fiber_length[muscle])
             if not optimal / UNLIKE < median < optimal * UNLIKE:
                 name = parameters.names[muscle]
-                problem = f"the fascicles of {name} would have a median length of {1000.0 * median:.4g} mm"
-                expected = f"about its optimal fiber length, {1000.0 * optimal:.4g} mm"
-                remedy = f"check the unit, and whether '{self.channels[channel]}' shows {name}"
-                raise document.error(problem, "fascicle", "unit", 0, expected, remedy, code="bad_units")
+                raise document.error(
+                    "pipeline.fascicles_would_median_length",
+                    "fascicle",
+                    "unit",
+                    name=name,
+                    median=1000.0 * median,
+                    optimal=1000.0 * optimal,
+                    channels=self.channels[channel],
+                )
 
     def notes(self, time: Array) -> list[str]:
         """A sentence on the frames at `time` (T,) [s] in which no fascicle was measured; none where all have one."""
@@ -110,32 +117,35 @@ def fascicle_muscles(
     measured: dict[str, str] = {}  # muscle -> its column
     for channel, name in zip(fascicles.names, fascicles.muscles, strict=True):
         if name not in known:
-            problem = f"there is no muscle '{name}' in {whose}"
             likely = [each for each in known if side_of(each) == side_of(name) and len(known[each]) == 1]
             raise document.unknown(
-                problem,
+                "pipeline.no_muscle",
                 name,
                 likely or list(known),
                 FASCICLE_CHANNELS,
                 channel,
-                expected="a muscle, with side",
+                name=name,
+                whose=whose,
             )
         if len(known[name]) > 1:
-            problem = f"'{name}' of the column '{channel}' stands for {len(known[name])} muscles"
-            expected, remedy = (
-                "the one muscle whose fascicle was seen",
-                f"name one of {', '.join(known[name])}",
+            raise document.error(
+                "pipeline.column_stands_for_muscles",
+                FASCICLE_CHANNELS,
+                channel,
+                name=name,
+                channel=channel,
+                count=len(known[name]),
+                known=known[name],
             )
-            raise document.error(problem, FASCICLE_CHANNELS, channel, 0, expected, remedy, code="conflict")
         (muscle,) = known[name]
         if muscle in measured:
-            problem = f"the columns '{measured[muscle]}' and '{channel}' both measure {muscle}"
-            expected, remedy = (
-                "one column for a muscle",
-                "keep one of them, or write their mean into the file",
-            )
             raise document.error(
-                problem, FASCICLE_CHANNELS, channel, 0, expected, remedy, code="duplicate_name"
+                "pipeline.columns_both_measure",
+                FASCICLE_CHANNELS,
+                channel,
+                measured=measured[muscle],
+                channel=channel,
+                muscle=muscle,
             )
         measured[muscle] = channel
     return tuple(measured)

@@ -12,6 +12,7 @@ import numpy as np
 from musclesolve._util.arrays import Array, Mask
 from musclesolve._util.names import unknown_name
 from musclesolve._util.progress import Progress, no_progress
+from musclesolve._util.sides import LEG_JOINTS
 from musclesolve.constants import STANDARD_GRAVITY
 from musclesolve.dynamics.inverse.external_wrenches import Wrench
 from musclesolve.dynamics.inverse.inverse_dynamics import projected_moments
@@ -22,6 +23,8 @@ from musclesolve.dynamics.kinematics.pose_fit import Fit
 from musclesolve.dynamics.model.human_model import human_model
 from musclesolve.dynamics.model.model import Model
 from musclesolve.dynamics.model.segment_inertia import PLACE, StatedSegment
+from musclesolve.dynamics.model.topology import Topology
+from musclesolve.dynamics.model.topology_file import load_topology
 from musclesolve.dynamics.rotations import angle_between
 from musclesolve.errors import InputError
 from musclesolve.motion.anatomy.anatomy import Anatomy, Measured, anatomy
@@ -37,16 +40,10 @@ from musclesolve.motion.motion_plausibility import (
     jump_warnings,
     pose_warnings,
 )
-from musclesolve.muscles.placing.place_muscles import LEG_DOFS
-from musclesolve.recording.data import SIDES, Recording, Trial
+from musclesolve.recording.data import SIDES, Recording, Subject, Trial
 
 MARGIN = 0.1
 """Motion kept before and after the time range, so that derivatives are good to its ends [s]."""
-JOINTS = {"hip": "hip_flexion", "knee": "knee_flexion", "ankle": "ankle_dorsiflexion"}
-"""Joints of a leg, each with the degree of freedom whose distal bodies are all that lies beyond the joint.
-
-The rotation of the foot about the shank, ankle_adduction, would not do: half of the shank rotates with it.
-"""
 
 
 @dataclass(frozen=True)
@@ -72,7 +69,7 @@ class Mechanics:
             names = "pelvis", f"thigh_{side}", f"shank_{side}", f"foot_{side}"
             bodies = np.array([self.model.body(name) for name in names])
             chain = np.moveaxis(self.model.rigid_bodies.subset(bodies).rotation(self.motion.q), 1, 0)
-            for joint, (proximal, distal) in zip(JOINTS, pairwise(chain), strict=True):
+            for joint, (proximal, distal) in zip(LEG_JOINTS, pairwise(chain), strict=True):
                 relative = np.swapaxes(proximal, 1, 2) @ distal
                 rotations[f"{joint}_{side}"] = angle_between(relative[:-1], relative[1:])
         return rotations
@@ -125,7 +122,7 @@ class Mechanics:
         residual = np.linalg.norm(moments[:, joints : joints + 3], axis=1) / weight
         motion = (self.joint_rotations, self.motion.time, self.fit.points, self.marker_residual)
         violation = np.where(self.fitted, self.constraint_violation, np.inf)
-        return MotionValidity.of(*motion, residual, self.balance_limit, violation)
+        return MotionValidity.from_motion(*motion, residual, self.balance_limit, violation)
 
     def _lacking(self) -> Array:
         """Residual force at the pelvis (T,) [body weights]; it counts a foot that was not measured as unloaded."""
@@ -163,7 +160,7 @@ def mechanics_of(trial: Trial, measured: Anatomy, start: Array | None = None) ->
     The fit starts from coordinates (T, K+6), such as `fit.coordinates` of the same frames with other markers or another
     subject: they save iterations and do not change the result.
     """
-    consistency, model = trial.consistency, subject_model(trial, measured)
+    consistency, model = trial.settings.consistency, subject_model(trial, measured)
     names = [*measured.points, *measured.directions]
     if unknown := [name for name in consistency.weights if name not in names]:
         error = unknown_name(unknown[0], "point or axis", names, " of the model that this recording shows")
@@ -201,29 +198,35 @@ def subject_model(
             for name, mass in subject.body.mass.items()
         }
     size = subject.mass, subject.stature, subject.sex, measured.offsets, subject.shoe_mass
-    depth = measured.pelvis_depth
     try:
-        return human_model(*size, mass_factors=mass_factors, segments=segments, pelvis_depth=depth)
+        model = human_model(
+            *size, mass_factors=mass_factors, segments=segments, topology=topology_of(subject)
+        )
     except InputError as error:
         if error.where != PLACE:
             raise
         raise trial.document.placed(error, "subject", PLACE) from None
+    return model if measured.pelvis_depth is None else replace(model, pelvis_depth=measured.pelvis_depth)
+
+
+def topology_of(subject: Subject) -> Topology:
+    """The points, bodies and joints of the model of a subject."""
+    return load_topology() if subject.skeleton is None else load_topology(subject.skeleton)
 
 
 def measured_moments(recording: Recording, model: Model, motion: Motion, wrenches: list[Wrench]) -> Array:
     """The generalized forces (T, K+6) of inverse dynamics in the frames that were measured, NaN elsewhere.
 
-    Those of a leg depend on its own foot alone, those of the pelvis on both.
+    Those of a joint depend on the feet beyond it, those of the pelvis on both.
     """
     moments = projected_moments(model, motion, wrenches)
-    legs = {side: recording.measured(side, motion.time) for side in SIDES}
     known = np.ones(moments.shape, bool)
-    for side, measured in legs.items():
-        known[:, [model.dof(f"{dof}_{side}") for dof in LEG_DOFS]] = measured[:, None]
-    known[:, model.tree.joint_count :] = np.all(list(legs.values()), axis=0)[:, None]
+    for side in SIDES:
+        known[np.ix_(~recording.measured(side, motion.time), carries_foot(model, side))] = False
     return np.where(known, moments, np.nan)
 
 
-def leg_moments(model: Model, moments: Array, side: str) -> Array:
-    """The columns (T, 7) over `LEG_DOFS` of generalized forces (T, K+6) [N m]."""
-    return moments[:, [model.dof(f"{dof}_{side}") for dof in LEG_DOFS]]
+def carries_foot(model: Model, side: str) -> Mask:
+    """The degrees of freedom (K+6,) beyond which a foot lies, those of the pelvis among them."""
+    beyond = model.tree.distal_frames[model.body(f"foot_{side}")] > 0.0
+    return np.concatenate([beyond, np.ones(6, bool)])

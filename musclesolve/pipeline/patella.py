@@ -54,7 +54,7 @@ class Ligament:
         return np.array([self.arm, self.left])
 
     @classmethod
-    def of(cls, side: str, shank_length: float | None) -> Ligament:
+    def from_shank_length(cls, side: str, shank_length: float | None) -> Ligament:
         """That of the knee of a side, "r" or "l", by the length of the shank [m] where it is known."""
         table = bundled_toml(__package__, "patella.toml")
         size = 1.0 if shank_length is None else shank_length / table["shank_length"]
@@ -73,7 +73,7 @@ class PatellarLever:
     moment: Array
 
     @classmethod
-    def of(
+    def from_flexion(
         cls,
         ligament: Ligament,
         flexion: Array,

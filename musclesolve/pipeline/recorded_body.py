@@ -1,7 +1,8 @@
-"""The body of a recording: the human of natural coordinates in motion, its legs, and what was measured of it."""
+"""The body of a recording: the human of natural coordinates in motion, its muscles, and what was measured of it."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -9,21 +10,22 @@ import numpy as np
 
 from musclesolve._util.arrays import Array, Indices, Mask, contiguous
 from musclesolve._util.progress import Progress, no_progress
+from musclesolve._util.sides import ALL_SIDES, sides_of, with_side
 from musclesolve.dynamics.inverse.newton_euler import DistalLoads, distal_loads, segment_motion
 from musclesolve.dynamics.kinematics.motion_derivatives import Motion
 from musclesolve.dynamics.model.model import Model
 from musclesolve.motion.events.gait import Gait
 from musclesolve.motion.motion_plausibility import MotionValidity
-from musclesolve.muscles.muscle_state import JoinedState, LegState, muscle_state
-from musclesolve.muscles.placing.place_muscles import LEG_DOFS, JoinedLegs, LegMuscles
-from musclesolve.pipeline.body import JointLoads, Part, Sharing
+from musclesolve.muscles.muscle_state import ScaledState, muscle_state
+from musclesolve.muscles.scaling.scale_muscles import ScaledMuscles, served_dofs
+from musclesolve.pipeline.body import JointLoads, Sharing, SharingGroup
 from musclesolve.pipeline.knee_contact import ContactSpacing
 from musclesolve.pipeline.measured_activation import MeasuredActivation
 from musclesolve.pipeline.measured_fascicles import MeasuredFascicles
-from musclesolve.pipeline.mechanics import JOINTS, Mechanics, leg_moments, measured_moments
+from musclesolve.pipeline.mechanics import Mechanics, carries_foot, measured_moments
 from musclesolve.pipeline.patella import Ligament, PatellarLever, lean_table, quadriceps
 from musclesolve.pipeline.run_options import Options, check_emg
-from musclesolve.recording.data import SIDES, Trial
+from musclesolve.recording.data import SIDES, Side, Trial
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,7 +33,8 @@ class RecordedBody:
     """The subject of a trial up to the sharing of forces; see `Body`.
 
     moments (T, K+6): generalized forces [N m, N] of inverse dynamics, the last six the residual at the pelvis; NaN
-    where a foot that they depend on was not measured. parts: the analysed legs.
+    where a foot that they depend on was not measured. parts: the groups of degrees of freedom that the muscles serve,
+    on the analysed sides.
     """
 
     trial: Trial
@@ -40,7 +43,7 @@ class RecordedBody:
     moments: Array
     validity: MotionValidity
     gait: Gait
-    parts: tuple[Part, ...]
+    parts: tuple[SharingGroup, ...]
     emg: MeasuredActivation | None = None
     fascicles: MeasuredFascicles | None = None
 
@@ -51,11 +54,10 @@ class RecordedBody:
 
     @cached_property
     def dofs(self) -> tuple[str, ...]:
-        """Joint degrees of freedom: right leg, left leg, then the rest from the pelvis outwards."""
-        model = self.mechanics.model
-        legs = [f"{dof}_{side}" for side in SIDES for dof in LEG_DOFS]
-        joints = model.topology.dof_names[: model.tree.joint_count]
-        return (*legs, *(name for name in joints if name not in legs))
+        """Joint degrees of freedom: those that muscles serve, right and left, then the rest outwards."""
+        topology = self.mechanics.model.topology
+        served = [dof for side in SIDES for dof in served_dofs(topology, self.options.database, side)]
+        return tuple(dict.fromkeys([*served, *(dof.name for dof in topology.dofs)]))
 
     @cached_property
     def _rows(self) -> list[int]:
@@ -78,29 +80,29 @@ class RecordedBody:
 
     @property
     def muscles(self) -> tuple[str, ...]:
-        """Names of the muscles of the analysed legs."""
-        return tuple(name for leg in self.legs for name in leg.muscles.names)
+        """Names of the muscles on the analysed sides."""
+        return tuple(name for group in self.groups for name in group.muscles.names)
 
     @property
-    def legs(self) -> tuple[LegState, ...]:
-        """The muscles of the analysed legs along the motion."""
-        return tuple(part.state for part in self.parts if isinstance(part.state, LegState))
+    def groups(self) -> tuple[ScaledState, ...]:
+        """The muscles of each of the parts along the motion."""
+        return tuple(part.state for part in self.parts if isinstance(part.state, ScaledState))
 
     @property
     def joints(self) -> tuple[str, ...]:
-        """Hip, knee and ankle of the analysed legs."""
-        return tuple(f"{joint}_{side}" for side in self.options.sides for joint in JOINTS)
+        """The joints of the parts: of legs hip, knee and ankle."""
+        return tuple(dict.fromkeys(joint for part in self.parts if part.loads for joint in part.loads.joints))
 
     @property
     def contact_spacing(self) -> dict[str, ContactSpacing]:
         """Distance of the medial and the lateral contact of each knee: as stated, or by its breadth and stature."""
         stature, widths = self.trial.subject.stature, self.mechanics.measured.knee_width
         found = {
-            f"knee_{side}": ContactSpacing.of(
-                self.trial.contact_spacing, width=widths.get(side), stature=stature
+            f"knee_{side}": ContactSpacing.from_size(
+                self.trial.settings.knee.contact_spacing_m, width=widths.get(side), stature=stature
             )
             for side in SIDES
-            if side in self.options.sides
+            if f"knee_{side}" in self.joints
         }
         return {name: spacing for name, spacing in found.items() if spacing is not None}
 
@@ -117,7 +119,7 @@ class RecordedBody:
 def recorded_body(
     trial: Trial, options: Options, recorded: Mechanics, progress: Progress | None = None
 ) -> RecordedBody:
-    """Inverse dynamics, the frames that are valid, and each analysed leg."""
+    """Inverse dynamics, the frames that are valid, and each group of muscles on the analysed sides."""
     report = progress or no_progress
     report("inverse dynamics", 0.35)
     model, motion = recorded.model, recorded.motion
@@ -128,45 +130,65 @@ def recorded_body(
     emg = (
         None
         if trial.emg is None
-        else MeasuredActivation.of(trial.emg, options.channels, options.sides, fitted)
+        else MeasuredActivation.from_emg(trial.emg, options.channels, options.sides, fitted)
     )
-    parts = []
-    for number, side in enumerate(options.sides):
-        report("muscle rows", 0.45 + 0.25 * number / len(options.sides))
-        state = muscle_state(model, options.muscles(model, side), motion)
-        loads = leg_loads(model, motion, forces, state)
-        expected = None if emg is None else emg.expected(motion.time, state.muscles.names)
-        usable = validity.of_leg(side)
-        parts.append(
-            leg_part(options, state, loads, leg_moments(model, moments, side), usable, motion.time, expected)
-        )
-    gait = Gait.of(trial, recorded.measured)
+    parts, placed = [], options.muscles(model)
+    for number, muscles in enumerate(placed):
+        report("muscle rows", 0.45 + 0.25 * number / len(placed))
+        state = muscle_state(model, muscles, motion)
+        expected = None if emg is None else emg.expected(motion.time, muscles.names)
+        usable = validity.with_feet(feet_beyond(model, muscles.dof_names))
+        parts.append(sharing_group(options, model, motion, forces, state, moments, usable, expected))
+    gait = Gait.from_trial(trial, recorded.measured)
     fascicles = None
     if trial.fascicles is not None:
-        fascicles = MeasuredFascicles.of(trial.fascicles, options.fascicles, options.sides)
+        fascicles = MeasuredFascicles.from_fascicles(trial.fascicles, options.fascicles, options.sides)
         for part in parts:
             fascicles.check_unit(trial.document, part.state.parameters)
     return RecordedBody(trial, options, recorded, moments, validity, gait, tuple(parts), emg, fascicles)
 
 
-def leg_part(
+def feet_beyond(model: Model, dofs: Sequence[str]) -> tuple[Side, ...]:
+    """The sides of the feet that lie beyond some degrees of freedom."""
+    rows = [model.dof(dof) for dof in dofs]
+    return tuple(side for side in SIDES if carries_foot(model, side)[rows].any())
+
+
+def sharing_group(
     options: Options,
-    state: LegState,
-    loads: JointLoads,
-    moment: Array,
+    model: Model,
+    motion: Motion,
+    forces: DistalLoads,
+    state: ScaledState,
+    moments: Array,
     usable: Mask,
-    time: Array,
     emg: Array | None = None,
-) -> Part:
-    """One leg as a part of the body; moment (T, 7) [N m] over `LEG_DOFS`, the rest as in `Part`."""
-    side = state.muscles.side
-    dofs, shared = (tuple(f"{dof}_{side}" for dof in names) for names in (LEG_DOFS, options.dofs))
-    return Part((side,), dofs, shared, state, moment, usable, time, loads, emg)
+) -> SharingGroup:
+    """One group of muscles as a part of the body; moments (T, K+6) of inverse dynamics, the rest as in `SharingGroup`.
+
+    forces: of the bodies and what acts on them.
+    """
+    dofs = state.muscles.dof_names
+    named = (with_side(stem, side) for side in ALL_SIDES for stem in options.dofs)
+    return SharingGroup(
+        sides=sides_of(dofs),
+        dofs=dofs,
+        shared=tuple(dof for dof in named if dof in dofs),
+        state=state,
+        moment=moments[:, [model.dof(dof) for dof in dofs]],
+        usable=usable,
+        time=motion.time,
+        loads=group_loads(model, motion, forces, state),
+        emg=emg,
+    )
 
 
 @dataclass(frozen=True, eq=False)
-class LegJoints:
-    """Hip, knee and ankle of the legs that some muscles were placed on (J joints): all of `leg_loads` but the motion.
+class MuscleJoints:
+    """The joints of the degrees of freedom that some muscles serve (J): all of `group_loads` but the motion.
+
+    A joint is a pivot, with the name of its point; what lies beyond the first of its degrees of freedom in `dof_names`
+    lies beyond the joint. (Of the ankle that is dorsiflexion: half of the shank rotates with ankle adduction.)
 
     dofs (J,): the first degree of freedom of each. beyond (J + K, G): the groups of nodes (`Paths.groups`) beyond each
     joint, then those that pull at the patella of each knee. heads (h,): muscles of the quadriceps. guided: joints
@@ -184,48 +206,57 @@ class LegJoints:
     knees: tuple[Indices, Indices, Indices, Array]
 
     @classmethod
-    def of(cls, model: Model, muscles: LegMuscles | JoinedLegs) -> LegJoints:
-        """Those of a model with muscles on its legs."""
-        names = {
-            f"{joint}_{side}": f"{dof}_{side}" for side in muscles.sides for joint, dof in JOINTS.items()
-        }
-        every, paths = tuple(names), muscles.paths
-        beyond = [paths.groups_on(model.distal_bodies(dof)) for dof in names.values()]
-        guided, knees, places = [], list[Knee](), list[tuple[int, int, int]]()
-        for side in muscles.sides:
-            for stem in JOINTS:
-                # the couples that guide points and frames: about each axis what L_MT changes with the bodies at rest
-                dofs = [f"{dof}_{side}" for dof in LEG_DOFS if dof.startswith(stem)]
-                rows = np.sort([model.dof(dof) for dof in dofs]).astype(np.intp)
-                columns = paths.moved_by(rows, model.tree)[1]
-                if (columns >= 0).any():
-                    guided.append((every.index(f"{stem}_{side}"), rows, columns))
+    def from_model(cls, model: Model, muscles: ScaledMuscles) -> MuscleJoints:
+        """Those of a model with muscles on it."""
+        paths, served = muscles.paths, muscles.dof_names
+        pivots = {dof.name: dof.pivot for dof in model.topology.dofs}
+        joints: dict[str, list[str]] = {}
+        for dof in served:
+            joints.setdefault(pivots[dof], []).append(dof)
+        every = tuple(joints)
+        beyond = [paths.groups_on(model.distal_bodies(dofs[0])) for dofs in joints.values()]
+        guided = []
+        for number, dofs in enumerate(joints.values()):
+            # the couples that guide points and frames: about each axis what L_MT changes with the bodies at rest
+            own = np.sort([model.dof(dof) for dof in dofs]).astype(np.intp)
+            columns = paths.moved_by(own, model.tree)[1]
+            if (columns >= 0).any():
+                guided.append((number, own, columns))
+        knees, places = list[Knee](), list[tuple[int, int, int]]()
+        for side in SIDES:
+            flexion = f"knee_flexion_{side}"
+            if flexion not in served:
+                continue
             # the heads pull at the patella, which is a frame of its own that moves with the knee, or a part of the
             # shank
-            knee = Knee.of(model, side)
+            knee = Knee.from_model(model, side)
             frames = np.flatnonzero(paths.frames.dof == knee.dof)
-            beyond.append(paths.groups_on(model.distal_bodies(names[f"knee_{side}"]), frames))
+            beyond.append(paths.groups_on(model.distal_bodies(flexion), frames))
             knees.append(knee)
-            arm = muscles.dof_names.index(f"knee_flexion_{side}")
-            places.append((knee.dof, every.index(f"knee_{side}"), arm))
-        first = np.array([model.joint(dof) for dof in names.values()])
-        heads = quadriceps(muscles.parameters.names)
-        shanks = np.concatenate([knee.shank for knee in knees])
-        dof, joint, row = np.array(places, np.intp).T.copy()
-        ligaments = np.stack([knee.ligament.size for knee in knees])
-        found = (dof, joint, row, ligaments)
-        return cls(every, first, np.stack(beyond), heads, tuple(guided), shanks, found)
+            places.append((knee.dof, every.index(pivots[flexion]), served.index(flexion)))
+        first = np.array([model.joint(dofs[0]) for dofs in joints.values()])
+        flexions, at, rows = np.array(places, np.intp).reshape(-1, 3).T.copy()
+        ligaments = np.array([knee.ligament.size for knee in knees]).reshape(-1, 2)
+        return cls(
+            every,
+            first,
+            np.stack(beyond),
+            quadriceps(muscles.parameters.names),
+            tuple(guided),
+            np.array([knee.shank for knee in knees], np.intp),
+            (flexions, at, rows, ligaments),
+        )
 
 
-def leg_loads(
+def group_loads(
     model: Model,
     motion: Motion,
     loads: DistalLoads,
-    state: LegState | JoinedState,
-    joints: LegJoints | None = None,
+    state: ScaledState,
+    joints: MuscleJoints | None = None,
     rotation: Array | None = None,
 ) -> JointLoads:
-    """Loads of hip, knee and ankle of the legs of a state; moments are about hip, knee and ankle center.
+    """Loads of the joints that the muscles of a state serve; moments are about their centers.
 
     loads: of the bodies and what acts on them; joints: of these muscles on this model; rotation (T, B, 3, 3): of the
     bodies from standing. These two are found unless given.
@@ -233,25 +264,25 @@ def leg_loads(
     from musclesolve.muscles.paths.kernel.entry import COUPLES
     from musclesolve.pipeline.patella_kernel import THROUGH
 
-    legs = LegJoints.of(model, state.muscles) if joints is None else joints
-    path, count, tree = state.path, len(legs.names), model.tree
-    centers = np.zeros((len(motion.q), len(legs.beyond), 3))
-    centers[:, :count] = motion.q[:, tree.pivot[legs.dofs]]
-    force, moment = loads.at(tree.child[legs.dofs], centers[:, :count])
-    pull, about = path.pulls(legs.beyond, centers)
+    own = MuscleJoints.from_model(model, state.muscles) if joints is None else joints
+    path, count, tree = state.path, len(own.names), model.tree
+    centers = np.zeros((len(motion.q), len(own.beyond), 3))
+    centers[:, :count] = motion.q[:, tree.pivot[own.dofs]]
+    force, moment = loads.at(tree.child[own.dofs], centers[:, :count])
+    pull, about = path.pulls(own.beyond, centers)
     axes = contiguous(motion.axes(tree))
-    for joint, dofs, columns in legs.guided:
+    for joint, dofs, columns in own.guided:
         COUPLES.load()(path.explicit, columns, contiguous(axes[:, dofs]), about[:, joint])
-    # the patellar ligament in place of the quadriceps
-    if rotation is None:
-        turned = contiguous(model.rigid_bodies.subset(legs.shanks).rotation(motion.q))
-    else:
-        turned = contiguous(rotation[:, legs.shanks])
-    moved = contiguous(motion.coordinates), axes, turned
-    arms = contiguous(state.moment_arm)
-    THROUGH.load()(legs.knees, lean_table(), moved, legs.heads, arms, pull, about, np.empty((3, 3)))
-    knees = tuple(legs.names[joint] for joint in legs.knees[1])
-    return JointLoads(legs.names, force, pull[:, :count], moment, about[:, :count], knees, pull[:, count:])
+    if len(own.shanks):  # the patellar ligament in place of the quadriceps
+        if rotation is None:
+            turned = contiguous(model.rigid_bodies.subset(own.shanks).rotation(motion.q))
+        else:
+            turned = contiguous(rotation[:, own.shanks])
+        moved = contiguous(motion.coordinates), axes, turned
+        arms = contiguous(state.moment_arm)
+        THROUGH.load()(own.knees, lean_table(), moved, own.heads, arms, pull, about, np.empty((3, 3)))
+    knees = tuple(own.names[joint] for joint in own.knees[1])
+    return JointLoads(own.names, force, pull[:, :count], moment, about[:, :count], knees, pull[:, count:])
 
 
 @dataclass(frozen=True, eq=False)
@@ -259,21 +290,18 @@ class Knee:
     """The flexion of a knee among the degrees of freedom, its shank among the bodies, and the patellar ligament."""
 
     dof: int
-    shank: Indices
+    shank: int
     ligament: Ligament
 
     @classmethod
-    def of(cls, model: Model, side: str) -> Knee:
+    def from_model(cls, model: Model, side: str) -> Knee:
         """The knee of a side, "r" or "l"."""
-        knee, ankle = (
-            model.standing[model.tree.pivot[model.joint(f"{name}_{side}")]]
-            for name in (JOINTS["knee"], JOINTS["ankle"])
-        )
-        ligament = Ligament.of(side, float(np.linalg.norm(ankle - knee)))
-        return cls(model.dof(f"knee_flexion_{side}"), np.array([model.body(f"shank_{side}")]), ligament)
+        knee, ankle = (model.standing[model.slot(f"{joint}_{side}")] for joint in ("knee", "ankle"))
+        ligament = Ligament.from_shank_length(side, float(np.linalg.norm(ankle - knee)))
+        return cls(model.dof(f"knee_flexion_{side}"), model.body(f"shank_{side}"), ligament)
 
     def lever(self, model: Model, motion: Motion) -> PatellarLever:
         """The lever of the patella along a motion."""
-        shank = model.rigid_bodies.subset(self.shank).rotation(motion.q)[:, 0]
+        shank = model.rigid_bodies.subset(np.array([self.shank])).rotation(motion.q)[:, 0]
         flexion, spin = motion.coordinates[:, self.dof], motion.axes(model.tree)[:, self.dof]
-        return PatellarLever.of(self.ligament, flexion, shank[..., 2], shank[..., 1], spin)
+        return PatellarLever.from_flexion(self.ligament, flexion, shank[..., 2], shank[..., 1], spin)

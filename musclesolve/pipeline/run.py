@@ -1,14 +1,15 @@
 """From a trial to a body that is ready to share its moments: `prepare`; `pipeline.share.share` then shares them.
 
-`musclesolve.checking.judged_run` labels what `share` returns; studies start from `prepare`.
+`musclesolve.checking.check` labels what `share` returns; studies start from `prepare`.
 """
 
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 from musclesolve._util.progress import Progress, no_progress
-from musclesolve.pipeline.emg_informed import with_emg_weight
+from musclesolve.pipeline.emg_informed import with_arguments
 from musclesolve.pipeline.mechanics import mechanics
 from musclesolve.pipeline.opensim.model_body import ModelBody, body_of_trial
 from musclesolve.pipeline.recorded_body import RecordedBody, recorded_body
@@ -26,11 +27,11 @@ def prepare(
     solver: str | Solver | None = None,
     side: str = "both",
     progress: Progress | None = None,
-    emg_weight: float | None = None,
+    **settings: Any,
 ) -> RecordedBody | ModelBody:
     """Everything that comes before the sharing of forces, the same for every cost; arguments as in `run`."""
     trial = trial if isinstance(trial, Trial | ModelTrial) else read_trial(trial)
-    trial = with_emg_weight(trial, emg_weight)
+    trial = with_arguments(trial, **settings)
     if isinstance(trial, ModelTrial):
         (progress or no_progress)("inverse dynamics", 0.35)
         return body_of_trial(trial, cost, solver, side)

@@ -11,13 +11,14 @@ import muscle_db
 from musclesolve._util.checks import check_choice
 from musclesolve._util.message_text import as_text
 from musclesolve._util.names import unknown_name
+from musclesolve._util.sides import split_side
 from musclesolve.dynamics.model.model import Model
-from musclesolve.errors import InputError
+from musclesolve.errors import InputError, input_error
 from musclesolve.muscles.curves.curve_family import curve_family
 from musclesolve.muscles.passive.passive_element import checked_passive
 from musclesolve.muscles.person import PersonMuscles
-from musclesolve.muscles.placing.fiber_lengths import operating_range
-from musclesolve.muscles.placing.place_muscles import LEG_DOFS, LegMuscles, place_muscles
+from musclesolve.muscles.scaling.fiber_lengths import operating_range
+from musclesolve.muscles.scaling.scale_muscles import ScaledMuscles, joined, scale_muscles, served_dofs
 from musclesolve.muscles.strength import checked_strength
 from musclesolve.muscles.tendon_strain import TendonStrain, check_tendon_strains, set_tendon_strains
 from musclesolve.opensim.find_muscle_set import find_muscle_set
@@ -26,18 +27,12 @@ from musclesolve.pipeline.body import Sharing
 from musclesolve.pipeline.emg_informed import informed_cost
 from musclesolve.pipeline.measured_activation import Channels, channel_muscles, channel_names
 from musclesolve.pipeline.measured_fascicles import fascicle_muscles
+from musclesolve.pipeline.mechanics import topology_of
 from musclesolve.pipeline.share import motion_cost, motion_solver
 from musclesolve.recording.data import SIDE_NAMES, Trial
 from musclesolve.sharing.cost.cost_base import Cost
 from musclesolve.sharing.cost.cost_registry import find_cost
 from musclesolve.sharing.solver.solver_registry import Solver, find_solver
-
-SHARED_DOFS = LEG_DOFS[:5]
-"""Moments shared among the muscles unless the trial file says otherwise: hip, knee, dorsiflexion.
-
-The model's axes of ankle inversion and adduction are nominal, not those of the subtalar joint and the malleoli: what
-bones and ligaments bear about the true axes would be assigned to muscles, which then work against each other.
-"""
 
 _SIDES = {"r": ("r",), "l": ("l",), "both": ("r", "l")}
 
@@ -46,10 +41,10 @@ Found = TypeVar("Found")
 
 @dataclass(frozen=True)
 class Options:
-    """The legs to analyse, the muscles with their strength, passive forces and lengths, and how forces are shared.
+    """The sides to analyse, the muscles with their strength, passive forces and lengths, and how forces are shared.
 
     dofs are without side; channels: the muscles of every channel of EMG; fascicles: the muscle of every measured
-    fascicle length; curves and tendon_strain: see `place_muscles`; person: whose factors are on the muscles of the set
+    fascicle length; curves and tendon_strain: see `scale_muscles`; person: whose factors are on the muscles of the set
     as they are placed, with the names of the set.
     """
 
@@ -76,11 +71,16 @@ class Options:
         """How fiber and tendon lengths are carried over: by `fiber_lengths`, or the rule of the set."""
         return self.fiber_lengths or self.database.fiber_lengths
 
-    def muscles(self, model: Model, side: str) -> LegMuscles:
-        """The muscles of one leg of a subject (see `place_muscles`)."""
+    def muscles(self, model: Model) -> tuple[ScaledMuscles, ...]:
+        """The groups of muscles on the analysed sides of a subject (see `scale_muscles`, `ScaledMuscles.apart`)."""
         rules = (self.strength, self.passive, self.fiber_lengths, self.curves, self.tendon_strain)
-        placed = place_muscles(model, self.database, side, *rules)
-        return placed if self.person is None else placed.of_person(self.person)
+        sides = [scale_muscles(model, self.database, side, *rules) for side in self.sides]
+        served = [set(each.dof_names) for each in sides]
+        if len(sides) > 1 and set.intersection(*served):  # joints of the trunk, which both sides move
+            sides = [joined(sides)]
+        if self.person is not None:
+            sides = [each.of_person(self.person) for each in sides]
+        return tuple(group for each in sides for group in each.apart())
 
 
 def find_options(
@@ -88,17 +88,7 @@ def find_options(
 ) -> Options:
     """Look up what is given here, and what is not given in the trial file."""
     check_choice(side, "side", _SIDES)
-    sides, sharing, muscles = _SIDES[side], trial.sharing, trial.muscles
-    if trial.legs and not set(sides) & set(trial.legs):
-        name = SIDE_NAMES[sides[0]]  # type: ignore[index]
-        raise InputError(
-            f"the {name} leg was not measured: no contact of its foot is completely on a plate",
-            code="bad_forces",
-            file=trial.path,
-            where="side",
-            expected=f"a leg that was measured: {', '.join(SIDE_NAMES[leg] for leg in trial.legs)}",
-            remedy="choose the other leg, or a time range in [time]",
-        )
+    sides, sharing, muscles = _SIDES[side], trial.settings.sharing, trial.settings.muscles
 
     def in_trial(table: str, key: str, find: Callable[..., Found], stated: object) -> Found:
         """What the trial file names; an error without a file points at the key."""
@@ -113,13 +103,28 @@ def find_options(
     person = of_muscles("database", person_of_set, muscles.database)
     set_name = muscles.database if person is None else person.parent
     database = of_muscles("database", lambda name: _fitting_set(name, muscles.fiber_lengths), set_name)
+    topology = topology_of(trial.subject)
+    served = [dof for each in sides for dof in served_dofs(topology, database, each)]
+    of_feet = topology.dofs_between([topology.root, *(f"foot_{each}" for each in sides)])
+    if trial.legs and not set(sides) & set(trial.legs) and set(served) & set(of_feet):
+        name = SIDE_NAMES[sides[0]]  # type: ignore[index]
+        raise input_error(
+            "pipeline.leg_not_measured",
+            file=trial.path,
+            where="side",
+            name=name,
+            legs=(SIDE_NAMES[leg] for leg in trial.legs),
+        )
     elastic = muscles.tendon == "elastic"
     cost_of, solver_of = (motion_cost, motion_solver) if elastic else (find_cost, find_solver)
     chosen = in_trial("sharing", "cost", cost_of, sharing.cost) if cost is None else cost_of(cost)
     check_emg(trial, chosen)
     chosen = in_trial("emg", "weight", partial(informed_cost, trial), chosen)
     method = in_trial("sharing", "solver", solver_of, sharing.solver) if solver is None else solver_of(solver)
-    dofs = in_trial("sharing", "dofs", _dofs, sharing.dofs or SHARED_DOFS)
+    known = tuple(dict.fromkeys(split_side(dof)[0] for dof in served))
+    nominal = {split_side(dof.name)[0] for dof in topology.dofs if dof.nominal}
+    usual = tuple(dof for dof in known if dof not in nominal)
+    dofs = in_trial("sharing", "dofs", partial(_dofs, known=known, database=database), sharing.dofs or usual)
     channels, fascicles = channel_muscles(trial, database), tuple[str, ...]()
     if trial.fascicles is not None:
         fascicles = fascicle_muscles(trial.fascicles, trial.document, channel_names(database), database.name)
@@ -150,32 +155,23 @@ def find_options(
 def check_emg(trial: Trial, cost: Cost) -> None:
     """Refuse a cost that needs EMG where the trial has none."""
     if "emg" in cost.data and trial.emg is None:
-        problem = f"the cost {cost.label} needs measured EMG, which this trial file does not name"
-        expected = "[emg] with a file, and [emg.channels] with the muscles of its channels"
-        remedy = "add [emg] to the trial file, or choose another cost"
-        raise trial.document.error(problem, "emg", None, 0, expected, remedy, code="missing_key")
+        raise trial.document.error("pipeline.cost_needs_measured_emg", "emg", label=cost.label)
 
 
 def check_consistent(trial: Trial, study: str) -> None:
     """Refuse a study of muscle forces on a motion that is not made consistent: none of its frames is shared."""
-    if trial.consistency.method == "none":
-        problem = f'{study} of a motion that is not made consistent (method = "none"), which no muscles share'
-        expected = "a motion that satisfies the constraints of the model"
-        remedy = 'choose method = "nearest"'
-        raise trial.document.error(problem, "consistency", "method", 0, expected, remedy, code="conflict")
+    if trial.settings.consistency.method == "none":
+        raise trial.document.error(
+            "pipeline.motion_not_made_consistent", "consistency", "method", study=study
+        )
 
 
 def check_rigid(trial: Trial, study: str) -> None:
     """Refuse a study that knows tendons as rigid alone."""
-    if trial.muscles.tendon == "elastic":
-        stated = "" if trial.muscles.tendon_strain is None else ", and remove tendon_strain"
+    if trial.settings.muscles.tendon == "elastic":
+        stated = "" if trial.settings.muscles.tendon_strain is None else ", and remove tendon_strain"
         raise trial.document.error(
-            f"{study} with elastic tendons",
-            "muscles",
-            "tendon",
-            expected="rigid tendons",
-            remedy=f'write tendon = "rigid"{stated}',
-            code="conflict",
+            "pipeline.with_elastic_tendons", "muscles", "tendon", study=study, stated=stated
         )
 
 
@@ -197,14 +193,12 @@ def _fitting_set(name: str, rule: str | None) -> muscle_db.MuscleDatabase:
     return database
 
 
-def _dofs(names: tuple[str, ...]) -> tuple[str, ...]:
+def _dofs(
+    names: tuple[str, ...], known: tuple[str, ...], database: muscle_db.MuscleDatabase
+) -> tuple[str, ...]:
     for place, name in enumerate(names):
         if name in names[:place]:
-            raise InputError(
-                f"{as_text(name)} stands twice",
-                code="duplicate_name",
-                expected="every degree of freedom once",
-            )
-        if name not in LEG_DOFS:
-            raise unknown_name(name, "degree of freedom", LEG_DOFS, " of a leg")
+            raise input_error("pipeline.name_twice", name=as_text(name))
+        if name not in known:
+            raise unknown_name(name, "degree of freedom", known, f" of the muscles of {database.name}")
     return names

@@ -15,9 +15,9 @@ import numpy as np
 
 from musclesolve._util.arrays import true_runs
 from musclesolve._util.progress import Progress, no_progress
-from musclesolve.errors import InputError
+from musclesolve.errors import input_error
 from musclesolve.muscles.elastic.elastic_muscles import ElasticMuscles
-from musclesolve.pipeline.body import Analysis, Body, Part, SharedPart, Sharing, TendonStates
+from musclesolve.pipeline.body import Analysis, Body, Sharing, SharingGroup, SolvedGroup, TendonStates
 from musclesolve.sharing.cost.cost_base import Cost, single_costs
 from musclesolve.sharing.cost.cost_registry import find_cost
 from musclesolve.sharing.problem import Problem
@@ -34,7 +34,6 @@ _OF_RIGID = {
     "fiber_velocity": "fiber velocities, which are a part of the solution",
     "reaction_matrix": "joint reactions",
 }
-_REMEDY = 'or rigid tendons (tendon = "rigid")'
 
 
 def share(body: Body, sharing: Sharing | None = None, progress: Progress | None = None) -> Analysis:
@@ -58,8 +57,8 @@ def share(body: Body, sharing: Sharing | None = None, progress: Progress | None 
 
 
 def share_part(
-    part: Part, sharing: Sharing, like: Problem | None = None, progress: Progress | None = None
-) -> SharedPart:
+    part: SharingGroup, sharing: Sharing, like: Problem | None = None, progress: Progress | None = None
+) -> SolvedGroup:
     """Share the moments of one part among its muscles; frames that are not feasible are solved with reserves.
 
     The status of a frame that is not usable is INVALID_MOTION, NOT_MEASURED where its moments are not known, and
@@ -68,7 +67,7 @@ def share_part(
     """
     tendons, notes = None, tuple[str, ...]()
     if sharing.tendon == "elastic":
-        muscles = ElasticMuscles.of(part.state.parameters)
+        muscles = ElasticMuscles.from_parameters(part.state.parameters)
         solution, tendons, notes = share_motion(part, sharing, muscles, progress)
         solved = ("fiber_length", "fiber_velocity", "force_capacity", "passive_force")
         state = {name: getattr(tendons, name) for name in solved}
@@ -81,10 +80,10 @@ def share_part(
         status = np.where(part.usable, solution.status, Status.INVALID_MOTION)
         status = np.where(part.measured, status, Status.NOT_MEASURED).astype(np.int8)
         solution = replace(solution, status=status)
-    return SharedPart(part, problem, solution, tendons, notes)
+    return SolvedGroup(part, problem, solution, tendons, notes)
 
 
-def sharing_problem(part: Part, sharing: Sharing, like: Problem | None = None) -> Problem:
+def sharing_problem(part: SharingGroup, sharing: Sharing, like: Problem | None = None) -> Problem:
     """The problem of one part: the moments left to the contractile elements, NaN in frames that are not usable.
 
     b = M - r F_passive
@@ -131,13 +130,7 @@ def motion_cost(cost: str | Cost) -> Cost:
         problem = "is not smooth, convex and a sum over muscles"
     if problem is None:
         return chosen
-    raise InputError(
-        f"the cost {chosen.label} {problem}: it cannot be used with elastic tendons",
-        code="bad_cost",
-        where="cost",
-        expected="a smooth convex cost of forces or of activations",
-        remedy=f"choose another cost, {_REMEDY}",
-    )
+    raise input_error("pipeline.bad_cost", where="cost", label=chosen.label, fault=problem)
 
 
 def motion_solver(solver: str | Solver) -> Solver:
@@ -150,25 +143,21 @@ def motion_solver(solver: str | Solver) -> Solver:
     if chosen.name in METHODS:
         return chosen
     known = " or ".join(METHODS)
-    raise InputError(
-        f"the solver {chosen.name} solves frames one by one, elastic tendons need whole motions",
-        code="unfit_solver",
-        where="solver",
-        expected=known,
-        remedy=f"choose {known}, {_REMEDY}",
+    raise input_error(
+        "pipeline.solver_solves_frames_one", where="solver", expected=known, chosen=chosen.name, known=known
     )
 
 
 def share_motion(
-    part: Part, sharing: Sharing, muscles: ElasticMuscles, progress: Progress | None = None
+    part: SharingGroup, sharing: Sharing, muscles: ElasticMuscles, progress: Progress | None = None
 ) -> tuple[Solution, TendonStates, tuple[str, ...]]:
     """Solve every run of usable frames, with reserves where it is not feasible without.
 
     Returns:
         The solution of all frames, the states that it belongs to, and what a user should know of how it was found.
     """
+    from musclesolve.trajectory.banded_interior_point import BandedInteriorPoint
     from musclesolve.trajectory.solve_motion import find_method, solve_motion  # not for rigid tendons
-    from musclesolve.trajectory.structured import Structured
 
     method = find_method(METHODS[motion_solver(sharing.solver).name])
     cost = motion_cost(sharing.cost)
@@ -196,7 +185,7 @@ def share_motion(
             continue
         run = slice(first, stop)
         problem = motion_problem(part, run, muscles, sharing.reserve_weight)
-        if isinstance(method, Structured):
+        if isinstance(method, BandedInteriorPoint):
             method = replace(method, progress=report)
         motion = solve_motion(problem, cost, method, on_infeasible="reserve")
         # status and certificate of all frames, numbers of those that are solved
@@ -218,7 +207,7 @@ def share_motion(
 
 
 def motion_problem(
-    part: Part, run: slice, muscles: ElasticMuscles, reserve_weight: float | None = None
+    part: SharingGroup, run: slice, muscles: ElasticMuscles, reserve_weight: float | None = None
 ) -> MotionProblem:
     """The problem of frames that follow each other, for muscles with elastic tendons."""
     return MotionProblem(

@@ -14,9 +14,10 @@ import numpy as np
 from musclesolve._util.arrays import Array
 from musclesolve._util.sides import split_side
 from musclesolve.dynamics.kinematics.motion_derivatives import motion_from
-from musclesolve.muscles.muscle_parameters import MuscleParameters, joined_muscles
+from musclesolve.muscles.muscle_parameters import MuscleParameters
 from musclesolve.muscles.muscle_state import muscle_state
-from musclesolve.muscles.placing.fiber_lengths import RANGE_OF_MOTION_DEG
+from musclesolve.muscles.scaling.fiber_lengths import RANGE_OF_MOTION_DEG
+from musclesolve.muscles.scaling.scale_muscles import joined
 from musclesolve.muscles.strength_tests import StrengthMoments, StrengthTest, StrengthTests, strength_moments
 from musclesolve.opensim.geometry import fiber_path_lengths, opensim_geometry
 from musclesolve.pipeline.opensim.model_body import ModelBody
@@ -59,24 +60,22 @@ def strength_geometry(body: RecordedBody | ModelBody, tests: StrengthTests) -> S
     geometry = moved(body, tests)  # type: ignore[arg-type]
     for number, (test, arms) in enumerate(zip(tests.tests, geometry.moment_arm, strict=True)):
         if not np.any(arms * geometry.sign[number] > 0.0):
-            problem = (
-                f"no muscle of this body can produce the moment of {test.moment:g} N m about '{test.dof}'"
+            raise tests.document.error(
+                "pipeline.no_muscle_body_can", "test", "dof", number, moment=test.moment, dof=test.dof
             )
-            expected = "a moment of the analysed muscles, positive in the direction of the degree of freedom"
-            remedy = "correct the sign or the name, or leave the test out"
-            raise tests.document.error(problem, "test", "dof", number, expected, remedy, code="conflict")
     return geometry
 
 
 def _of_recording(body: RecordedBody, tests: StrengthTests) -> StrengthGeometry:
-    """On the skeleton of the subject, with the muscles that were placed on its legs."""
+    """On the skeleton of the subject, with the muscles that were placed on it."""
     model = body.mechanics.model
-    analysed = [dof for leg in body.legs for dof in leg.muscles.dof_names]
+    muscles = joined([group.muscles for group in body.groups])
+    analysed = muscles.dof_names
     known = model.topology.dof_names[: model.tree.joint_count]
     angles, rates = np.zeros((2, len(tests.tests), len(model.topology.dof_names)))
     warnings = []
     for number, test in enumerate(tests.tests):
-        _check_name(tests, number, test.dof, analysed, "degree of freedom of an analysed leg", "dof")
+        _check_name(tests, number, test.dof, analysed, "degree of freedom of the analysed muscles", "dof")
         rates[number, model.dof(test.dof)] = test.velocity
         for name, angle in test.angles.items():
             _check_name(tests, number, name, known, "joint angle", "angles_deg")
@@ -84,19 +83,13 @@ def _of_recording(body: RecordedBody, tests: StrengthTests) -> StrengthGeometry:
             low, high = np.radians(RANGE_OF_MOTION_DEG.get(split_side(name)[0], (-np.inf, np.inf)))
             warnings += _beyond(test, name, angle, low, high, "that the muscles of a set are placed for")
     motion = motion_from(model, np.arange(len(angles), dtype=float), angles, rates, np.zeros_like(angles))
-    states = [muscle_state(model, leg.muscles, motion) for leg in body.legs]
-    arms = []
-    for state in states:
-        names, arm = state.muscles.dof_names, np.zeros_like(state.musculotendon_length)
-        for number, test in enumerate(tests.tests):
-            if test.dof in names:  # muscles of one leg do not act on the other
-                arm[number] = state.moment_arm[number, names.index(test.dof)]
-        arms.append(arm)
+    state = muscle_state(model, muscles, motion)
+    tested = [analysed.index(test.dof) for test in tests.tests]
     return StrengthGeometry(
-        joined_muscles([state.parameters for state in body.legs]),
-        np.concatenate([state.musculotendon_length for state in states], axis=1),
-        np.concatenate([state.musculotendon_velocity for state in states], axis=1),
-        np.concatenate(arms, axis=1),
+        muscles.parameters,
+        state.musculotendon_length,
+        state.musculotendon_velocity,
+        state.moment_arm[np.arange(len(tested)), tested],
         tests.sign,
         body.sharing.tendon == "elastic",
         tuple(dict.fromkeys(warnings)),
@@ -144,7 +137,9 @@ def _check_name(
 ) -> None:
     """Refuse a name in a test that the body does not have."""
     if name not in known:
-        raise tests.document.unknown(f"'{name}' is no {what}", name, known, "test", key, number)
+        raise tests.document.unknown(
+            "pipeline.unknown_name", name, known, "test", key, number, name=name, what=what
+        )
 
 
 def _beyond(test: StrengthTest, name: str, angle: float, low: float, high: float, whose: str) -> list[str]:

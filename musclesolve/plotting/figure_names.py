@@ -1,31 +1,106 @@
-"""Names of the figure files of a result, for those who replace or remove such files without drawing any."""
+"""The figures that are written as files, by name: what draws them, what of, and where they are shown.
+
+Reading the names loads no drawing; `drawings` does.
+"""
+
+from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from functools import partial
+from importlib import import_module
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from musclesolve._util.bundled_toml import bundled_toml
+from musclesolve._util.sides import ALL_SIDES
 from musclesolve.plotting.page.page_style import FORMATS
+from musclesolve.results.dataset.quantities import QUANTITIES, in_set
 
-RESULT_FIGURES = (
-    *("activations.png", "muscle_forces.png", "function_groups.png", "fibers_and_tendons.png"),
-    "measured_fascicles.png",
-    "joint_angles_and_moments.png",
-    *("joint_powers.png", "contact_forces.png", "knee_contact_forces.png", "contact_force_components.png"),
-    "ground_reaction.png",
-    *("reserves_and_residual.png", "consistency_shift.png", "cutoff_and_noise.png"),
-)
-MODEL_FIGURES = (
-    *("activations.png", "muscle_forces.png", "function_groups.png", "fibers_and_tendons.png"),
-    "measured_fascicles.png",
-    *("coordinates_and_moments.png", "joint_powers.png", "contact_forces.png", "knee_contact_forces.png"),
-    *("contact_force_components.png", "reserves.png"),
-)
-"""Files of the figures of a result on an OpenSim model."""
-UNCERTAINTY_FIGURES = (
-    *("uncertainty_muscle_forces.png", "uncertainty_contact_forces.png"),
-    *("error_sources_muscle_forces.png", "error_sources_contact_forces.png"),
-)
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+RECORDING, MODEL, UNCERTAINTIES = "recording", "model", "uncertainty"
+COMPARISON, RESULTS = "comparison", "results"
+OF_LEG = (COMPARISON, RESULTS)
+"""What has a page for each leg."""
+PLACES = {
+    "dof": ("joints", "Joint angles and moments"),
+    "muscle": ("muscles", "Muscle forces"),
+    "joint": ("contact", "Contact forces"),
+}
+"""Section of the report and tab of the desk of the figure of a quantity, by its last dimension but axes."""
+
+
+@dataclass(frozen=True)
+class FigureName:
+    """A figure; figures.toml says what the fields are. quantity: whose own figure it is."""
+
+    name: str
+    of: tuple[str, ...]
+    module: str = ""
+    needs: str = ""
+    section: str = ""
+    tab: str = ""
+    quantity: str = ""
+
+    @property
+    def pages(self) -> list[str]:
+        """Names of its files without suffix: of a comparison one for each leg."""
+        legs = not set(OF_LEG).isdisjoint(self.of)
+        return [f"{self.name}_{side}" for side in ALL_SIDES] if legs else [self.name]
+
+
+def _figure_names() -> dict[str, FigureName]:
+    found = {
+        name: FigureName(**entry | {"name": name, "of": tuple(entry["of"])})
+        for name, entry in bundled_toml(__package__, "figures.toml").items()
+    }
+    for name in in_set("figure"):
+        section, tab = PLACES[next(dim for dim in QUANTITIES[name].dims if dim in PLACES)]
+        found[name] = FigureName(
+            name, (RECORDING, MODEL), "result.joint_figures", name, section, tab, quantity=name
+        )
+    return found
+
+
+FIGURE_NAMES = _figure_names()
+
+
+def figures_by(field: str) -> dict[str, list[FigureName]]:
+    """The figures by section, by tab or by another field that they have, in their order."""
+    found: dict[str, list[FigureName]] = {}
+    for each in FIGURE_NAMES.values():
+        if value := getattr(each, field):
+            found.setdefault(value, []).append(each)
+    return found
+
+
+def needs_of(kind: str) -> dict[str, str]:
+    """Figure -> the variable without which there is none, of the figures of a kind of dataset."""
+    return {name: each.needs for name, each in FIGURE_NAMES.items() if kind in each.of and each.needs}
+
+
+def drawings(kind: str) -> Mapping[str, Callable[..., Figure]]:
+    """Figure -> the function that draws it, of the figures of a kind of dataset."""
+
+    def drawing(each: FigureName) -> Callable[..., Figure]:
+        module: Any = import_module(f"musclesolve.plotting.{each.module}")
+        if each.quantity:
+            return partial(module.quantity_curves, name=each.quantity)
+        function: Callable[..., Figure] = getattr(module, each.name)
+        return function
+
+    return {name: drawing(each) for name, each in FIGURE_NAMES.items() if kind in each.of}
+
+
+def files_of(*kinds: str) -> tuple[str, ...]:
+    """The names of the PNG files of all figures of some kinds of datasets."""
+    figures = [each for each in FIGURE_NAMES.values() if not set(kinds).isdisjoint(each.of)]
+    return tuple(f"{page}.png" for each in figures for page in each.pages)
+
+
 UNCERTAINTY = "uncertainty.nc"
 
 
@@ -37,6 +112,6 @@ def in_every_format(files: Iterable[str]) -> tuple[str, ...]:
 
 def group_figures_in(folder: Path) -> list[str]:
     """The names of the files in a folder that figures of the groups of a study have, of any variable and format."""
-    variables = "|".join(map(re.escape, bundled_toml("musclesolve.results.dataset", "variables.toml")))
+    variables = "|".join(map(re.escape, QUANTITIES))
     name = re.compile(rf"group_({variables})(_\d+)?\.({'|'.join(FORMATS)})")
     return [path.name for path in folder.iterdir() if name.fullmatch(path.name)]

@@ -11,55 +11,24 @@ import xarray as xr
 from musclesolve._util.names import unknown_name
 from musclesolve._util.progress import Progress
 from musclesolve._util.worker_pool import Helper
-from musclesolve.errors import InputError
+from musclesolve.errors import input_error
+from musclesolve.plotting.figure_names import MODEL as MODEL_KIND
 from musclesolve.plotting.figure_names import (
-    MODEL_FIGURES,
-    RESULT_FIGURES,
-    UNCERTAINTY_FIGURES,
+    RECORDING,
+    UNCERTAINTIES,
+    drawings,
+    files_of,
     in_every_format,
+    needs_of,
 )
-from musclesolve.plotting.page.figure_files import Figures, drawable, figures_of, file_name, named
+from musclesolve.plotting.page.figure_files import Figures, drawable, figures_of, file_name
 from musclesolve.plotting.page.page_style import PageStyle, current_style, page_style
-from musclesolve.plotting.result.cutoff_figures import cutoff_and_noise
-from musclesolve.plotting.result.ground_figure import ground_reaction
-from musclesolve.plotting.result.joint_figures import (
-    contact_force_components,
-    contact_forces,
-    coordinates_and_moments,
-    joint_angles_and_moments,
-    knee_contact_forces,
-)
-from musclesolve.plotting.result.muscle_figures import (
-    activations,
-    fibers_and_tendons,
-    function_groups,
-    measured_fascicles,
-    muscle_forces,
-)
-from musclesolve.plotting.result.power_figure import joint_powers
-from musclesolve.plotting.result.residual_figures import consistency_shift, reserves, reserves_and_residual
 from musclesolve.results.dataset.checked import MODEL, checked_result, other_kind
 from musclesolve.results.files.atomic_writing import reserved, write_files
 
-_OF_MUSCLES = (activations, muscle_forces, function_groups, fibers_and_tendons, measured_fascicles)
-_OF_JOINTS = (joint_powers, contact_forces, knee_contact_forces, contact_force_components)
-FIGURES = named(
-    *(*_OF_MUSCLES, joint_angles_and_moments, *_OF_JOINTS, ground_reaction),
-    *(reserves_and_residual, consistency_shift, cutoff_and_noise),
-)
-OF_MODEL = named(*_OF_MUSCLES, coordinates_and_moments, *_OF_JOINTS, reserves)
-"""Names of the figures of a result on an OpenSim model, each with the function that draws it."""
-NEEDS = {
-    "consistency_shift": "consistency_shift",
-    "cutoff_and_noise": "marker_cutoff",
-    "function_groups": "max_isometric_force",
-    "fibers_and_tendons": "tendon_strain",
-    "measured_fascicles": "measured_fascicle_length",
-    "joint_powers": "joint_power",
-    "contact_forces": "joint_reaction",
-    "knee_contact_forces": "knee_contact_medial",
-    "contact_force_components": "contact_force_component",
-}
+FIGURES, OF_MODEL = drawings(RECORDING), drawings(MODEL_KIND)
+"""Names of the figures of a result of a recording and on an OpenSim model, each with the function that draws it."""
+NEEDS = {**needs_of(RECORDING), **needs_of(MODEL_KIND)}
 """Figures of a variable that results of earlier versions, or of other trials, do not have."""
 NEEDED_OF_MODEL = (
     *("time", "muscle", "dof", "side", "group", "activation", "muscle_force", "status"),
@@ -142,13 +111,13 @@ def figures_again(
     """The figures of result.nc or of uncertainty.nc as in `figure_files`, and the names of the files they replace."""
     if "quantile_samples" not in result.attrs:
         files = figure_files(result, progress, only)
-        all_files: tuple[str, ...] = (*RESULT_FIGURES, *MODEL_FIGURES)
+        all_files = files_of(RECORDING, MODEL_KIND)
     else:
         from musclesolve.plotting.study import uncertainty_figures as uncertainty
 
         figures = drawable_of(result, uncertainty.FIGURES, only, uncertainty.NEEDS)
         files = figures_of(result, figures, progress)
-        all_files = UNCERTAINTY_FIGURES
+        all_files = files_of(UNCERTAINTIES)
     return files, in_every_format(files if only else all_files)
 
 
@@ -172,13 +141,11 @@ def drawable_of(
     drawn = drawable(result, asked, needs)
     for name in asked if names else ():
         if name not in drawn:
-            raise InputError(
-                f"the figure {name} is drawn from {needs[name]}, which this result does not have",
-                code="bad_result",
+            raise input_error(
+                "plotting.figure_drawn_from_result",
                 file=result.encoding.get("source"),
-                expected="a result with this variable",
-                remedy="choose another figure, or compute the result with this version and with what the variable "
-                "follows from, such as loads for contact forces, elastic tendons for their strain",
+                name=name,
+                needs=needs[name],
             )
     return drawn
 
@@ -186,23 +153,12 @@ def drawable_of(
 def check(result: xr.Dataset) -> None:
     """Refuse a dataset that lacks what the figures are drawn from, or is damaged."""
     if kind := other_kind(result):
-        raise InputError(
-            f"this is {kind}",
-            code="bad_result",
-            file=result.encoding.get("source"),
-            expected="result.nc or uncertainty.nc of `musclesolve run`",
-            remedy="its figures lie beside it; the command that wrote it draws them again",
-        )
+        raise input_error("plotting.other_kind_of_file", file=result.encoding.get("source"), kind=kind)
     of_model = MODEL in getattr(result, "attrs", {})
     missing = [name for name in (NEEDED_OF_MODEL if of_model else NEEDED) if name not in result.variables]
     missing += [] if of_model or "subject_mass_kg" in result.attrs else ["attribute subject_mass_kg"]
-    if missing or result.sizes["time"] < 2:
-        raise InputError(
-            f"this is not a result of musclesolve: it has no {', '.join(missing)}"
-            if missing
-            else "a result of a single frame has no curves to draw",
-            code="bad_result" if missing else "too_few_frames",
-            file=result.encoding.get("source"),
-            expected="a dataset written by `musclesolve run`",
-        )
+    if missing:
+        raise input_error("plotting.not_a_result", file=result.encoding.get("source"), missing=missing)
+    if result.sizes["time"] < 2:
+        raise input_error("plotting.single_frame", file=result.encoding.get("source"))
     checked_result(result)

@@ -1,5 +1,5 @@
 """From files to a checked trial: readers and writers, the trial file, marker mapping, checks on incoming data."""
 
-import lazy_loader
+from musclesolve._util.old_names import with_old_names
 
-__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
+__getattr__ = with_old_names(__name__)

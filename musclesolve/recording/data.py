@@ -6,20 +6,21 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from musclesolve._util.arrays import Array, Mask
+from musclesolve._util.sides import SIDE_NAMES as SIDE_NAMES
+from musclesolve._util.sides import SIDES as SIDES
+from musclesolve._util.sides import Side as Side
 from musclesolve._util.warning_note import WarningNote
-from musclesolve.constants import USUAL_COST
 from musclesolve.recording.emg_state import ChannelState, channel_states
 from musclesolve.recording.schema import Document
+from musclesolve.settings.schema import settings_of
+from musclesolve.settings.trial import EmgSettings, JointCenterSettings, RecordedSettings, SubjectSettings
 
-Side = Literal["r", "l"]
-SIDES: tuple[Side, Side] = ("r", "l")
-SIDE_NAMES: dict[Side, str] = {"r": "right", "l": "left"}
 EventKind = Literal["heel_strike", "toe_off", "foot_below_hip"]
 # Clusters by these names replace the landmarks that otherwise register the segment from standing to motion.
 BODY_CLUSTERS = frozenset({"pelvis", "foot_r", "foot_l"})
@@ -254,10 +255,6 @@ class SubjectBody:
         )
 
 
-MARKER_DIAMETER = 0.014
-"""Of markers of which neither the trial file nor a C3D file states it: the usual size in gait analysis [m]."""
-
-
 @dataclass(frozen=True)
 class Subject:
     """The subject: mass with shoes [kg], stature [m], leg length [m] from ASIS to medial malleolus if it was measured.
@@ -265,85 +262,29 @@ class Subject:
     shoe_mass: one shoe [kg]; the inertia tables are of bare feet. knee_width, ankle_width: between the epicondyles,
     and between the malleoli [m]; they and marker_diameter [m] serve only joints without a medial marker. segments: what
     is stated of single ones instead of the inertia table. age [years]: None where it is not stated. body: masses and
-    centers of mass of a calibrated body, of which `mass` is the total then; None without one.
+    centers of mass of a calibrated body, of which `mass` is the total then; None without one. skeleton: file of the
+    definition of bodies and joints; None: the bundled one of 33 bodies.
     """
 
     name: str
     mass: float
     stature: float
-    sex: Literal["female", "male"]
+    sex: str
     leg_length: float | None = None
     shoe_mass: float = 0.0
     knee_width: float | None = None
     ankle_width: float | None = None
-    marker_diameter: float = MARKER_DIAMETER
+    marker_diameter: float = settings_of(SubjectSettings)["marker_diameter_m"].default
     segments: Mapping[str, SegmentValues] = field(default_factory=dict)
     age: float | None = None
     body: SubjectBody | None = None
+    skeleton: Path | None = None
 
     def chord_offset(self, joint: str) -> float:
         """Return the distance from the lateral marker of a knee or ankle to the joint center [m]."""
         width = {"knee": self.knee_width, "ankle": self.ankle_width}[joint]
         assert width is not None
         return 0.5 * (width + self.marker_diameter)
-
-
-@dataclass(frozen=True)
-class ConsistencyOptions:
-    """How the motion is made consistent: positions, derivatives, and weights of measured points and axes (1: none)."""
-
-    method: str = "nearest"
-    derivatives: str = "constraints"
-    weights: Mapping[str, float] = field(default_factory=dict)
-
-
-@dataclass(frozen=True)
-class MuscleOptions:
-    """Which muscles, a name of muscle_db or a path, their passive forces, and how strong they are.
-
-    passive: strains of the passive elements, "calibrated" or of the "table", or "none": no passive force. strength:
-    maximum isometric forces, those of the "table", "handsfield_2014", or a factor on those of the table. fiber_lengths:
-    "operating_range" or "standing"; None: the rule of the muscle set. tendon: "rigid" or "elastic". curves: a family of
-    Hill curves; None: that of the set. tendon_strain: of elastic tendons at one maximum isometric force, of all muscles
-    or by a word for some ("all", a group, "achilles", a muscle); None: those of the set.
-    """
-
-    database: str = "gait2392"
-    passive: str = "none"
-    strength: str | float = "table"
-    fiber_lengths: str | None = None
-    tendon: str = "rigid"
-    curves: str | None = None
-    tendon_strain: float | Mapping[str, float] | None = None
-
-
-@dataclass(frozen=True)
-class SharingOptions:
-    """How forces are shared: cost and solver by name, weight of reserves (None: none), dofs (None: all), without."""
-
-    cost: str = USUAL_COST
-    solver: str = "batch"
-    reserve_weight: float | None = None
-    dofs: tuple[str, ...] | None = None
-    without: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True)
-class EmgOptions:
-    """How linear envelopes of EMG are made, and how far they may lead activation; orders are those of one pass."""
-
-    processed: bool = False  # whether the signals are envelopes already
-    highpass_hz: float = 20.0  # lower cut-off of the band-pass filter before rectification [Hz]
-    lowpass_hz: float = 400.0  # upper one [Hz]
-    band_order: int = 4
-    envelope_hz: float = 6.0  # cut-off of the low-pass filter of the rectified signal [Hz]
-    envelope_order: int = 2
-    max_delay: float = 0.08  # longest delay of activation behind the envelope that is tried [s]
-    delay: float = 0.04  # delay of activation behind the envelope where it is followed [s]
-    offset: float = (
-        0.0  # what was added to the times of the file, to have them on the clock of the motion [s]
-    )
-    weight: float = 0.0  # of the misfit to EMG beside the cost; 0: EMG is compared, not followed
 
 
 @dataclass(frozen=True)
@@ -360,11 +301,11 @@ class Emg(Sampled):
     muscles: tuple[tuple[str, ...], ...]
     maximum: tuple[float | None, ...]
     path: Path
-    options: EmgOptions = field(default_factory=EmgOptions)
+    options: EmgSettings = field(default_factory=EmgSettings)
 
     @cached_property
     def _examined(self) -> tuple[Array, tuple[ChannelState, ...]]:
-        return channel_states(self.values, self.time, self.options.processed, self.maximum)
+        return channel_states(self.values, self.time, bool(self.options.processed), self.maximum)
 
     @property
     def cleaned(self) -> Array:
@@ -397,21 +338,6 @@ class Fascicles:
     error: float  # standard deviation of a length [m]
     path: Path
     offset: float = 0.0  # what was added to the times of the file [s]
-
-
-@dataclass(frozen=True)
-class FilterOptions:
-    """How markers and forces are filtered."""
-
-    method: Literal["butterworth", "spline"] = "butterworth"
-    order: int = 2  # of one pass of the Butterworth filter, or half order of the spline (2 cubic, 3 quintic)
-    # cut-off frequency of everything [Hz]; None: the data choose, one for every coordinate
-    cutoff_hz: float | None = 6.0
-    # how the cut-off is chosen: "residual_analysis", "residual_analysis_silva_2003", "cross_validation"
-    choice: str = "residual_analysis"
-    unloaded_below: float = 20.0  # vertical force under which a plate counts as unloaded [N]
-    # cut-off frequency of the forces [Hz]; None: that of the markers of the feet
-    force_cutoff_hz: float | None = None
 
 
 @dataclass(frozen=True)
@@ -537,40 +463,24 @@ class Trial(Recording):
 
     Args:
         subject: who was recorded.
-        filter: filter options.
-        hip_regression: name of the hip center regression; of the one to compare with when hips are functional.
-        consistency: how positions, velocities and accelerations are made to fit the model.
-        muscles: muscle options.
-        sharing: force-sharing options.
+        settings: of the trial file; a file of muscles by its path.
         emg: measured signals of muscles; None without [emg].
         fascicles: measured fascicle lengths; None without [fascicle].
-        uncertainty: standard deviations that the trial file gives, by its keys and in its units.
-        contact_spacing: distance of the medial and the lateral contact of a knee [m]; None: by the breadth of the knee.
         files: role ("trial", "markers", "static", "forces") -> path, for provenance.
         hashes: role -> SHA-256 of these files as `read_trial` read them.
         notes: sentences a reader of the results should see.
         analysed: sentences on what of the recording is analysed and why, where the trial file gives no range.
-        movement: what the trial file says that the subject does; None where it does not say it.
-        cycles: beginning and end of each cycle of the movement [s], where the trial file gives them.
         plate_corrections: sentences on what [plates] changed of the measured ground forces.
     """
 
     subject: Subject
-    filter: FilterOptions = field(default_factory=FilterOptions)
-    hip_regression: str = "harrington_2007"
-    consistency: ConsistencyOptions = field(default_factory=ConsistencyOptions)
-    muscles: MuscleOptions = field(default_factory=MuscleOptions)
-    sharing: SharingOptions = field(default_factory=SharingOptions)
+    settings: RecordedSettings = field(default_factory=RecordedSettings)
     emg: Emg | None = None
     fascicles: Fascicles | None = None
-    uncertainty: Mapping[str, float] = field(default_factory=dict)
-    contact_spacing: float | None = None
     files: Mapping[str, Path] = field(default_factory=dict)
     hashes: Mapping[str, str] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
     analysed: tuple[str, ...] = ()
-    movement: str | None = None
-    cycles: tuple[tuple[float, float], ...] = ()
     plate_corrections: tuple[str, ...] = ()
     # whether all of it is as `read_trial` read it; a copy with other values (`dataclasses.replace`) is not
     as_read: bool = field(default=False, init=False, compare=False)
@@ -583,10 +493,20 @@ class Trial(Recording):
             f"{len(self.forces)} plates, {start:g} to {end:g} s>"
         )
 
+    def with_settings(self, **tables: Any) -> Trial:
+        """Return the trial with other settings: a table, or a dict of some of its keys, by its name."""
+        return replace(self, settings=self.settings.changed(**tables))
+
     @property
     def unloaded_below(self) -> float:
         """Vertical force under which a plate counts as unloaded [N]."""
-        return self.filter.unloaded_below
+        return self.settings.filter.unloaded_below_n
+
+    @property
+    def hip_regression(self) -> str:
+        """Name of the hip center regression; of the one to compare with when hips are functional."""
+        hip = self.settings.joint_centers.hip
+        return settings_of(JointCenterSettings)["hip"].default if hip == "functional" else hip
 
     @property
     def hip_method(self) -> str:

@@ -64,7 +64,7 @@ CLIPPED, LOST_PEAK = 0.001, 0.005
 15 % and more, so that the size of the channel is lost."""
 MAINS_HZ, BESIDE_HZ, HARMONICS = (50.0, 60.0), 1.0, (1, 2, 3)
 """Mains frequencies, how far from them and their harmonics hum still lies [Hz], and how many of these count."""
-HUM, SHORTEST = 0.25, 1.0
+HUM, SHORTEST_HUM = 0.25, 1.0
 """Share of the power of raw EMG from which on hum is removed, 0.09 at most without; the shortest signal that shows it
 [s]."""
 
@@ -127,7 +127,7 @@ def channel_states(
             if share := float(clipped.mean()):
                 first = float(time[clipped.argmax()])
                 state = replace(state, clipped=share, clipped_at=first, lost_peak=share >= LOST_PEAK)
-            if len(time) / rate >= SHORTEST and np.isfinite(signal).all():
+            if len(time) / rate >= SHORTEST_HUM and np.isfinite(signal).all():
                 mains, hum = max(((f, _hum(power, frequency, f)) for f in MAINS_HZ), key=lambda pair: pair[1])
                 state = replace(state, hum=hum, mains=mains, no_hum=hum > HUM)
                 if state.no_hum:

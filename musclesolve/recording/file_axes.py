@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
 import numpy as np
 
 from musclesolve._util.arrays import Array
-from musclesolve.recording.place_errors import error_at
+from musclesolve.errors import input_error
+from musclesolve.settings.trial import LaboratorySettings
 
 AXES = ("+x", "-x", "+y", "-y", "+z", "-z")
 
@@ -20,14 +18,12 @@ def axis_vector(name: str) -> Array:
     return vector
 
 
-def standing_axes(laboratory: Mapping[str, Any]) -> tuple[str, str]:
+def standing_axes(laboratory: LaboratorySettings) -> tuple[str, str]:
     """Return the forward and the up axis of the standing trial's file: its own where stated, else those of the others.
 
-    laboratory: the table [laboratory]: forward, up, static_forward, static_up; the last two None or absent where the
-    standing trial has the axes of the other files.
+    laboratory: the table [laboratory] of the trial file.
     """
-    forward = laboratory.get("static_forward") or laboratory["forward"]
-    return forward, laboratory.get("static_up") or laboratory["up"]
+    return laboratory.static_forward or laboratory.forward, laboratory.static_up or laboratory.up
 
 
 def global_from_laboratory(forward: str, up: str) -> Array:
@@ -37,8 +33,5 @@ def global_from_laboratory(forward: str, up: str) -> Array:
     """
     ahead, above = axis_vector(forward), axis_vector(up)
     if abs(ahead @ above) > 0.5:
-        problem = f"forward is {forward} and up is {up}"
-        expected = "two axes of the files, square to each other"
-        remedy = "look up in the capture software which axis points up"
-        raise error_at(None, "[laboratory]", problem, expected, remedy, code="bad_axes")
+        raise input_error("recording.forward_up", where="[laboratory]", forward=forward, up=up)
     return np.stack([ahead, np.cross(above, ahead), above])

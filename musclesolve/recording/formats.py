@@ -1,20 +1,33 @@
-"""Which reader reads which file: by the suffix of its name."""
+"""Which reader reads which file: by the suffix of its name.
+
+From any recording that can be read to files that OpenSim reads: markers to TRC, forces to MOT or STO.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import os
+from collections.abc import Callable, Mapping, Sequence
+from functools import cache, partial
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
-from musclesolve._util.names import suggestion
-from musclesolve.recording.c3d.c3d_file import read_c3d
-from musclesolve.recording.cameras.camera_markers import read_camera_markers
+import numpy as np
+
+from musclesolve._util.arrays import Array
+from musclesolve._util.message_text import as_text
+from musclesolve._util.names import suggestion, unknown_name
+from musclesolve._util.plugins import plugins
+from musclesolve.errors import input_error
+from musclesolve.recording.c3d.c3d_file import is_c3d, read_c3d
+from musclesolve.recording.c3d.force_platforms import read_plates
+from musclesolve.recording.cameras.reconstruction import read_camera_markers
 from musclesolve.recording.data import Markers, Table
-from musclesolve.recording.place_errors import error_at
+from musclesolve.recording.file_axes import AXES, global_from_laboratory
+from musclesolve.recording.markers.marker_set import without_person
 from musclesolve.recording.text.csv_file import read_csv_columns, read_csv_forces, read_csv_markers
-from musclesolve.recording.text.mot_file import read_mot
-from musclesolve.recording.text.text_file import file_path, is_file, no_file
-from musclesolve.recording.text.trc_file import read_trc
+from musclesolve.recording.text.opensim_text import read_mot, read_trc, write_mot, write_trc
+from musclesolve.recording.text.text_file import STORAGE, check_place, file_path, is_file, no_file
+from musclesolve.recording.units import METRES
 
 Content = TypeVar("Content")
 
@@ -26,17 +39,28 @@ MARKERS: dict[str, Callable[[Path], Markers]] = {
 }
 """Suffix -> reader of marker trajectories."""
 
-FORCES: dict[str, Callable[[Path], Table]] = {".mot": read_mot, ".sto": read_mot, ".csv": read_csv_forces}
+FORCES: dict[str, Callable[[Path], Table]] = {
+    **dict.fromkeys(STORAGE, read_mot),
+    ".csv": read_csv_forces,
+}
 """Suffix -> reader of ground reaction forces."""
 
 
 CHANNELS: dict[str, Callable[[Path], Table]] = {
-    ".sto": read_mot,
-    ".mot": read_mot,
+    **dict.fromkeys(STORAGE, read_mot),
     ".csv": read_csv_columns,
     ".c3d": lambda path: read_c3d(path).channels(),
 }
 """Suffix -> reader of signals such as EMG."""
+
+
+@cache
+def _add_readers() -> None:
+    """Add those of other packages: the entry point "markers.xyz" reads markers from files that end in .xyz."""
+    tables: dict[str, dict[str, Any]] = {"markers": MARKERS, "forces": FORCES, "channels": CHANNELS}
+    for name, reader in plugins("readers", ()).items():
+        role, _, suffix = name.partition(".")
+        tables[role].setdefault(f".{suffix}", reader)
 
 
 def read_markers(path: str | Path) -> Markers:
@@ -63,13 +87,123 @@ def _reader(
 ) -> Callable[[Path], Content]:
     """Return the reader of a file; ``also`` names suffixes that a trial may give instead, read in another way."""
     suffix = file_path(path).suffix.casefold()
+    if suffix not in readers:
+        _add_readers()
     if suffix in readers:
         return readers[suffix]
     known = sorted({*readers, *also} - {suffix})
     if not is_file(Path(path)):
         raise no_file(Path(path))
-    problem = (
-        f"{what} cannot be read from files that end in '{suffix}'" if suffix else "the name has no suffix"
+    raise input_error(
+        "recording.no_reader",
+        file=Path(path),
+        remedy=suggestion(suffix, known) or f"export the {what} in one of these formats",
+        what=f"{what} cannot be read from files that end in '{suffix}'"
+        if suffix
+        else "the name has no suffix",
+        known=known,
     )
-    remedy = suggestion(suffix, known) or f"export the {what} in one of these formats"
-    raise error_at(Path(path), None, problem, f"a file that ends in {', '.join(known)}", remedy)
+
+
+MARKER_TEXT = (".trc",)
+
+# OpenSim: x forward, y up, z right; the global frame: x forward, y left, z up.
+_OPENSIM_FROM_GLOBAL = np.array([[1.0, 0.0, 0.0], [0.0, 0.0, 1.0], [0.0, -1.0, 0.0]])
+
+
+def convert(
+    source: Path,
+    targets: Sequence[Path],
+    forward: str | None = None,
+    up: str | None = None,
+    units: str = "mm",
+) -> list[str]:
+    """Write the markers or forces of a recording in other files; all is read before anything is written.
+
+    The suffix of each target says what is written. The name of the subject before the markers, "Ann:LASI", is left out
+    where there is one subject only.
+
+    With `forward`, the axis of the source in the walking direction, markers and plates are rotated into the axes of
+    OpenSim (x forward, y up, z right), otherwise they stay in the axes of the source. `up` is its upward axis, +z when
+    None; without `forward` it is used only for the ground under the plates of a C3D file, on which their center of
+    pressure lies. `units` is the unit of length of the markers. Returns notes on what was assumed.
+    """
+    if source.suffix.casefold() == ".nc":
+        raise input_error("recording.result_no_recording", file=source, source=source)
+    for number, target in enumerate(targets):
+        check_place(target, "markers (.trc) or forces (.mot, .sto)", *MARKER_TEXT, *STORAGE)
+        if _same_file(target, source):
+            raise input_error(
+                "recording.recording_to_read",
+                file=target,
+                name=target.with_stem(target.stem + "_converted").name,
+            )
+        if any(_same_file(target, other) for other in targets[:number]):
+            raise input_error("recording.file_to_written_twice", file=target)
+    for option, axis in (("--forward", forward), ("--up", up)):
+        if axis is not None and axis not in AXES:
+            raise unknown_name(axis, "axis", AXES, where=option)
+    # In the axes of the source unless turned forward: back to where it came from, over any frame whose z is up.
+    upward = up or "+z"
+    across = forward or next(axis for axis in AXES if axis[1] != upward[1])
+    to_global = global_from_laboratory(across, upward)
+    to_target = to_global.T if forward is None else _OPENSIM_FROM_GLOBAL
+    plates = is_c3d(source) and any(target.suffix.casefold() in STORAGE for target in targets)
+    if up is not None and forward is None and not plates:
+        # Only plates need the ground.
+        raise input_error("recording.up_alone_rotates_nothing", file=source)
+    if units not in METRES:
+        raise input_error("recording.unit_length", where="--units", units=as_text(units), metres=METRES)
+    writers: list[Callable[[], None]] = []
+    notes: list[str] = []
+    for target in targets:
+        if target.suffix.casefold() in MARKER_TEXT:
+            markers = without_person(read_markers(source))
+            notes += markers.sentences
+            writers.append(partial(write_trc, target, markers.rotated(to_target @ to_global), units=units))
+        else:
+            table, own_notes = _forces(source, forward, to_global, to_target)
+            notes += own_notes
+            writers.append(partial(write_mot, target, table))
+    for write in writers:
+        write()
+    return list(dict.fromkeys(notes))
+
+
+def _same_file(one: Path, other: Path) -> bool:
+    """Whether two paths are one file, by whatever links."""
+    try:
+        return one.samefile(other)
+    except OSError:  # one of them does not exist, or is no file: reading or writing reports it
+        return os.path.realpath(one) == os.path.realpath(other)
+
+
+def _forces(source: Path, forward: str | None, to_global: Array, to_target: Array) -> tuple[Table, list[str]]:
+    """Return the forces of a recording as named columns, and notes on what was assumed."""
+    if is_c3d(source):
+        recordings, notes = read_plates(read_c3d(source), to_global)
+        if not recordings:
+            raise input_error("recording.file_no_force_plates", file=source)
+        columns = {
+            name.format(recording.plate.number): values @ to_target.T
+            for recording in recordings
+            for name, values in (
+                ("ground_force_{}_v", recording.force),
+                ("ground_force_{}_p", recording.point),
+                ("ground_torque_{}_", recording.moment),
+            )
+        }
+        names = tuple(name + axis for name in columns for axis in "xyz")
+        values = np.concatenate(list(columns.values()), axis=1)
+        table = Table(recordings[0].time, names, values, False, source)
+    elif forward is not None:
+        raise input_error("recording.columns_forces_not_rotated", file=source)
+    else:
+        table = read_forces_table(source)
+        notes = table.sentences
+    if missing := int(np.isnan(table.values).sum()):
+        notes.append(
+            f"{missing} numbers are missing and written as nan: the TimeSeriesTable of OpenSim reads them, its "
+            "Storage ends before the first of them."
+        )
+    return table, notes

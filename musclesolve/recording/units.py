@@ -20,7 +20,7 @@ _FORCE_WORDS = {"newtons": 1.0, "kilonewtons": 1000.0}
 _MOMENTS = {"mnm": 0.001}
 # What makes another unit of it; all other signs are ways to write the same one.
 _SIGNS = "/%^"
-_SHORTEST = {"newtons": 4, "kilonewtons": 5}
+_FEWEST_LETTERS = {"newtons": 4, "kilonewtons": 5}
 """A word may be cut off: C3D files leave four letters ("mete", "newt"); "kilo" alone could be a kilogram."""
 
 
@@ -58,6 +58,6 @@ def _size(plain: str, short: dict[str, float], words: dict[str, float]) -> float
     sizes = (
         size
         for word, size in words.items()
-        if word.startswith(plain) and len(plain) >= _SHORTEST.get(word, 4)
+        if word.startswith(plain) and len(plain) >= _FEWEST_LETTERS.get(word, 4)
     )
     return next(sizes, None)

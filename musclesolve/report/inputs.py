@@ -10,12 +10,14 @@ from pathlib import Path
 
 import xarray as xr
 
-from musclesolve.errors import InputError
+from musclesolve.errors import InputError, input_error
 from musclesolve.recording.text.text_file import sha256
+from musclesolve.report.content.pieces import DAMAGE
 from musclesolve.results.dataset.checked import MODEL, check_status
 from musclesolve.results.dataset.result_quantities import listed
 from musclesolve.results.facts import Facts
 from musclesolve.results.files.result_netcdf import read_result
+from musclesolve.results.statements import Statement, say, statements
 
 RESULT, UNCERTAINTY, COMPARISON, AVERAGE = "result", "uncertainty", "comparison", "average"
 KIND_NAMES = {
@@ -62,6 +64,12 @@ class TrialFiles:
         """What the result says."""
         return Facts(self.base)
 
+    @cached_property
+    def said(self) -> list[Statement]:
+        """What the result says, and that its recording has changed, as soon as that is known."""
+        changed = [say("changed", text=self.changed)] if self.changed else []
+        return [*changed, *statements(self.facts, damage=DAMAGE)]
+
     @property
     def of_model(self) -> bool:
         """Whether the muscles are those of an OpenSim model."""
@@ -97,13 +105,7 @@ def read_inputs(paths: Sequence[str | Path]) -> Inputs:
             fault = fault or error
             unreadable.append(Unreadable(path, error.problem))
     if not sources:
-        raise fault or InputError(
-            "a report needs a file",
-            code="missing_argument",
-            where="report",
-            expected="one result.nc or more",
-            remedy="musclesolve report FOLDER/result.nc",
-        )
+        raise fault or input_error("report.report_needs_file", where="report")
     averages = tuple(source for source in sources if source.kind == AVERAGE)
     return Inputs(tuple(_trials(sources)), averages, tuple(sources), tuple(unreadable))
 
@@ -112,23 +114,16 @@ def _kind(data: xr.Dataset, path: Path) -> str:
     """What a dataset is; one that is nothing of musclesolve is refused."""
     for name, index in data.indexes.items():
         if not index.is_unique:  # then nothing in it can be looked up
-            raise InputError(
-                f"two entries of {name} have the same name: {index[index.duplicated()][0]}",
-                code="bad_result",
+            raise input_error(
+                "report.two_entries_same_name",
                 file=path,
                 where=str(name),
-                expected="names that occur once",
-                remedy="compute it again: musclesolve run TRIAL.toml -o FOLDER",
+                name=name,
+                index=index[index.duplicated()][0],
             )
     if kind := kind_of(data):
         return kind
-    raise InputError(
-        "this file holds nothing that a report can show",
-        code="bad_result",
-        file=path,
-        expected="result.nc of `run` or `share`, uncertainty.nc, comparison.nc of `compare`, average.nc of `average`",
-        remedy="name the files that these commands wrote",
-    )
+    raise input_error("report.file_holds_nothing_report", file=path)
 
 
 def kind_of(data: xr.Dataset) -> str:

@@ -9,20 +9,18 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import xarray as xr
 from markupsafe import Markup
 from matplotlib.figure import Figure
 
-from musclesolve._util.sides import SIDE_NAMES, split_side
+from musclesolve._util.sides import split_side
 from musclesolve.errors import InputError
 from musclesolve.plotting.page.page_style import PageStyle
 from musclesolve.plotting.result.joint_figures import joint_moments
 from musclesolve.plotting.study.average_figures import average_angles_and_moments
 from musclesolve.plotting.study.comparison_figures import compare_group_forces
-from musclesolve.report.content.headline import Headline, headline
-from musclesolve.report.content.pieces import DAMAGE, DASH, PageTable, cell, from_rich, plain, reason
-from musclesolve.report.content.trial_sections import uncertainty
+from musclesolve.report.content.pieces import DAMAGE, Absent, PageTable, from_rich, reason
+from musclesolve.report.content.trial_sections import contact, uncertainty
 from musclesolve.report.figures.figure_choice import caption, figures_of
 from musclesolve.report.figures.inline_svg import inline_svg
 from musclesolve.report.inputs import (
@@ -35,10 +33,10 @@ from musclesolve.report.inputs import (
     kind_of,
 )
 from musclesolve.report.rendering import rendered, template
+from musclesolve.report.sections import Headline, headline
 from musclesolve.results.dataset import frame_validity as frames
 from musclesolve.results.dataset.result_quantities import identity
-from musclesolve.results.facts import Facts
-from musclesolve.results.plausibility import measured, plausibility
+from musclesolve.results.statements import Statement, chosen
 from musclesolve.results.tables import average_table, comparison_tables
 
 STYLE = PageStyle(width_mm=100.0, font_pt=7.0, titled=False)
@@ -60,6 +58,7 @@ class View:
     headline: Headline | None
     figures: Sequence[tuple[str, Draw]]  # caption and what draws it
     tables: Callable[[], list[PageTable]]
+    said: Sequence[Statement] = ()
 
 
 def result_view(result: xr.Dataset, table: str) -> str | None:
@@ -95,6 +94,7 @@ def result_view(result: xr.Dataset, table: str) -> str | None:
         kind=KIND_NAMES[kind],
         title=view.title,
         headline=view.headline,
+        said=view.said,
         figures=figures,
         tables=tables,
         absent=absent,
@@ -109,36 +109,25 @@ def _result(result: xr.Dataset, kind: str) -> View:
     if "cost" in result.coords:  # one cost of a comparison
         result = result.assign_attrs(cost=str(result["cost"].values))
     trial = TrialFiles(result, kind, Path(), uncertainty=result if kind == UNCERTAINTY else None)
-    top, known = headline(trial.facts), figures_of(result, kind) | {"joint_moments": joint_moments}
+    top, known = (
+        headline(trial.facts, trial.said),
+        figures_of(result, kind) | {"joint_moments": joint_moments},
+    )
     wanted = [name for name in WANTED[kind] if name in known] if result.sizes["time"] > 1 else []
     figures = [(caption(name, known[name]), partial(known[name], result)) for name in wanted]
     if kind == UNCERTAINTY:
-        return View(identity(result), top, figures, lambda: _uncertainty(trial))
-    return View(identity(result), top, figures, lambda: _contact(trial.facts))
+        return View(identity(result), top, figures, lambda: _tables(trial, uncertainty))
+    said = chosen(trial.said, "")
+    return View(identity(result), top, figures, lambda: _tables(trial, contact), said)
 
 
-def _uncertainty(trial: TrialFiles) -> list[PageTable]:
-    """The table of the contact forces; those of muscles and sources folded."""
-    tables: Any = uncertainty(trial)["tables"]
-    return [tables[0], *(replace(each, compact=True) for each in tables[1:])]
-
-
-def _contact(facts: Facts) -> list[PageTable]:
-    """A row for each joint, with the peaks of both legs and what implants measured; no table without peaks."""
-    known, unit = (True, "body weights") if np.isfinite(facts.body_weight) else (False, "N")
-    rows = []
-    for stem, peaks in facts.contact_by_joint.items():
-        shown = (
-            f"{cell(peak.body_weights, 2)} ({cell(peak.newton, 0)} N)" if known else cell(peak.newton, 0)
-            for peak in (peaks.get(side) for side in facts.legs)
-            if peak is not None
-        )
-        range_ = measured(stem, facts.movement)
-        if peaks:
-            rows.append((plain(stem), *shown, DASH if range_ is None else range_.words))
-    columns = ("joint", *(SIDE_NAMES.get(side, "peak") for side in facts.legs), "measured in implants")
-    title = f"Peak contact forces [{unit}], {plausibility(facts).movement_words}"
-    return [PageTable(title, columns, rows)] if rows else []
+def _tables(trial: TrialFiles, section: Callable[[TrialFiles], dict[str, Any]]) -> list[PageTable]:
+    """The first table of a section without its note, and the others folded; none where the section is absent."""
+    try:
+        first, *others = section(trial)["tables"]
+    except Absent:
+        return []
+    return [replace(first, note=""), *(replace(each, compact=True) for each in others)]
 
 
 def _comparison(result: xr.Dataset) -> View:

@@ -12,8 +12,7 @@ import xarray as xr
 from markupsafe import Markup
 
 from musclesolve._util.progress import Progress, no_progress
-from musclesolve.errors import InputError
-from musclesolve.report.content.headline import Headline, headline, no_headline
+from musclesolve.errors import input_error
 from musclesolve.report.content.methods import Citations, methods
 from musclesolve.report.content.overview import (
     average,
@@ -30,7 +29,15 @@ from musclesolve.report.figures.figure_choice import caption, figures_of
 from musclesolve.report.inputs import AVERAGE, Inputs, TrialFiles, read_inputs
 from musclesolve.report.picture.save_picture import with_geometry
 from musclesolve.report.rendering import rendered, template
-from musclesolve.report.sections import Picture, Section, jobs_of, sections_of
+from musclesolve.report.sections import (
+    Headline,
+    Picture,
+    Section,
+    headline,
+    jobs_of,
+    no_headline,
+    sections_of,
+)
 from musclesolve.results.dataset.result_quantities import text, trial_name
 from musclesolve.results.files.atomic_writing import reserved, write_files
 from musclesolve.version import __version__
@@ -85,20 +92,11 @@ def write_report(
     if target.is_dir():
         target = target / NAME
     if target.suffix.casefold() not in SUFFIXES:
-        raise InputError(
-            f"a report is a page of HTML, not {target.suffix or 'a file without suffix'}",
-            code="bad_value",
-            file=target,
-            expected="a name that ends in .html, or a folder",
-            remedy="-o report.html",
+        raise input_error(
+            "report.report_page_html", file=target, suffix=target.suffix or "a file without suffix"
         )
     if os.path.realpath(target) in {os.path.realpath(path) for path in paths}:
-        raise InputError(
-            "this is one of the files that the report is made of",
-            code="occupied_folder",
-            file=target,
-            remedy="choose another name with -o",
-        )
+        raise input_error("report.one_files_report_made", file=target)
     with reserved(target.parent):
         page = report_page(inputs, report, workers)
         (written,) = write_files(target.parent, {target.name: page.encode("utf-8", "replace")})
@@ -144,7 +142,7 @@ def report_page(inputs: Inputs, progress: Progress | None = None, workers: int =
         checked = made[f"{key}-check"].content
         trial.changed = checked if isinstance(checked, Changed) else ""
         try:
-            top = headline(trial.facts, trial.changed)
+            top = headline(trial.facts, trial.said)
             in_implants += contact_sources(trial.facts)
         except DAMAGE as error:
             top = no_headline(reason(error))

@@ -1,4 +1,4 @@
-"""The sections of a trial: what each of them says, its figures, or why it is absent."""
+"""The headline of a trial and its sections: what each of them says, its figures, or why it is absent."""
 
 from __future__ import annotations
 
@@ -6,19 +6,22 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 import xarray as xr
 from markupsafe import Markup
 
 from musclesolve._util.bundled_toml import bundled_toml
+from musclesolve._util.sides import SIDE_NAMES
+from musclesolve.plotting.figure_names import figures_by
 from musclesolve.report.content import trial_sections as content
-from musclesolve.report.content.headline import general, limits
-from musclesolve.report.content.pieces import DAMAGE, Absent, reason
+from musclesolve.report.content.pieces import DAMAGE, Absent, plain, reason
 from musclesolve.report.drawing import CHECK, FIGURE, PICTURE, DrawingTask, Made
 from musclesolve.report.figures.figure_choice import caption, figures_of
 from musclesolve.report.inputs import COMPARISON, RESULT, UNCERTAINTY, TrialFiles
-from musclesolve.results.dataset.result_quantities import is_elastic
-from musclesolve.results.finding import SEVERITIES
-from musclesolve.results.judgement import judge
+from musclesolve.results.facts import Facts
+from musclesolve.results.finding import SEVERITIES, Finding
+from musclesolve.results.judgement import Judgement, judge, judge_findings
+from musclesolve.results.statements import Number, Statement, chosen, number
 
 ONE_PICTURE = (
     "The page holds the moving picture of the first trial only, to stay small; see `musclesolve picture`."
@@ -46,13 +49,56 @@ class Section:
     lead: str
     content: Mapping[str, Any]
     figures: Sequence[Picture]
+    said: Sequence[Statement] = ()
     absent: str = ""
     note: str = ""  # why there are no figures
 
 
+@dataclass(frozen=True)
+class Headline:
+    """What stands at the top."""
+
+    judgement: Judgement
+    why: str
+    contact: Sequence[dict[str, object]] = ()  # joint, unit, and a number for each leg
+    emg: Statement | str = "not known"
+    findings: Sequence[Statement] = ()  # errors and warnings with their remedies
+    careful: Sequence[Statement] = ()
+
+
+def headline(facts: Facts, said: Sequence[Statement]) -> Headline:
+    """The headline of one trial, of what its result says."""
+    judged, known = judge(facts), bool(np.isfinite(facts.body_weight))
+    rows: dict[str, list[tuple[str, Number]]] = {}  # by joint, with the peaks of both legs
+    for peak in facts.contact_peaks:
+        value, digits = (peak.body_weights, ".2f") if known else (peak.newton, ".0f")
+        shown = number(f"contact_peak {peak.joint}", value, digits)
+        rows.setdefault(peak.stem, []).append((SIDE_NAMES.get(peak.side, ""), shown))
+    unit = "body weights" if known else "N"
+    emg = next((each for each in said if each.path == ("emg",) and each.value and facts.correlations), None)
+    return Headline(
+        judged,
+        " ".join(judged.why),
+        [{"joint": plain(stem), "unit": unit, "legs": legs} for stem, legs in rows.items()],
+        emg or "not measured",
+        chosen(said, "error", "warning"),
+        chosen(said, "careful"),
+    )
+
+
+def no_headline(why: str) -> Headline:
+    """That of a file which is damaged."""
+    judged = judge_findings([Finding("unreadable", "error", why, "compute it again")])
+    return Headline(judged, f"This file is damaged: {why}.")
+
+
 def specifications() -> dict[str, dict[str, Any]]:
     """Title, lead and figures of every section."""
-    return bundled_toml("musclesolve.report", "texts", "sections.toml")
+    of_sections = figures_by("section")
+    return {
+        name: {**spec, "figures": [page for each in of_sections.get(name, ()) for page in each.pages]}
+        for name, spec in bundled_toml("musclesolve.report", "texts", "sections.toml").items()
+    }
 
 
 def dataset_of(trial: TrialFiles, kind: str) -> xr.Dataset | None:
@@ -86,12 +132,12 @@ def sections_of(
         for job in jobs
         if job.what == FIGURE
     }
-    named = {name for spec in specifications().values() for name in spec.get("figures", [])}
+    named = {name for spec in specifications().values() for name in spec["figures"]}
     sections = []
     for name, spec in specifications().items():
         if spec.get("only_with", "time") not in trial.base:
             continue
-        wanted = spec.get("figures", [])
+        wanted = spec["figures"]
         if name == LAST:
             wanted = [each for each in figures if each not in named]
             if not wanted:
@@ -106,7 +152,8 @@ def sections_of(
             absent = f"This section cannot be made of this file: {reason(error)}"
         own = [] if absent else [figures[each] for each in wanted if each in figures]
         note = ONE_FRAME if wanted and not absent and trial.base.sizes["time"] < 2 else ""
-        sections.append(Section(name, spec["title"], spec.get("lead", ""), said, own, absent, note))
+        lead, sentences = spec.get("lead", ""), chosen(trial.said, "", section=name)
+        sections.append(Section(name, spec["title"], lead, said, own, sentences, absent, note))
     return sections
 
 
@@ -132,9 +179,7 @@ def _content(name: str, trial: TrialFiles, key: str, made: Mapping[str, Made]) -
         case "verdicts":
             return content.verdicts(trial, key)
         case "limits":
-            known = limits(trial.facts, trial.changed)
-            of_method = general(trial.of_model, is_elastic(trial.base))
-            return {"own": [limit.sentence for limit in known], "general": of_method}
+            return {"own": chosen(trial.said, "careful", "limit"), "general": chosen(trial.said, "method")}
         case _ if name == LAST:
             return {}
         case _:  # a section that needs nothing but the files of the trial

@@ -15,14 +15,12 @@ import numpy as np
 import xarray as xr
 
 from musclesolve._util.arrays import Array, Mask, true_runs
-from musclesolve._util.bundled_toml import bundled_toml
 from musclesolve._util.sides import SIDE_NAMES, side_of, split_side
 from musclesolve.constants import STANDARD_GRAVITY
 from musclesolve.motion.motion_plausibility import BALANCE_LIMIT
 from musclesolve.muscles.tendon_strain import achilles_muscles
 from musclesolve.results.dataset import frame_validity as frames
 from musclesolve.results.dataset.result_quantities import (
-    BALANCE_ERROR,
     body_weight,
     is_elastic,
     listed,
@@ -42,11 +40,6 @@ SHORTEST_CARRIED = 0.5
 """Time over which a mean ground force shows a mass [s]."""
 LARGE_ERROR = 0.1
 """An error of activation between frames, by the balance of fibers and tendons, of which the frames are counted."""
-
-
-def verdict_words() -> dict[str, dict[str, str]]:
-    """Label, sentence, reason, color and pattern of every verdict of a frame, by its name in `reason_names`."""
-    return bundled_toml(__package__, "verdicts.toml")
 
 
 @dataclass(frozen=True)
@@ -70,9 +63,9 @@ class Stretch:
 class Reserve:
     """The moment that the muscles of a leg lack most of."""
 
-    moment: float  # its magnitude [N m]
+    moment_nm: float  # its magnitude [N m]
     dof: str
-    time: float  # [s]
+    time_s: float
 
 
 @dataclass(frozen=True, eq=False)
@@ -255,10 +248,10 @@ class ContactPeak:
 class ResidualSize:
     """Peak and root mean square over the frames of the residual at the pelvis."""
 
-    peak_percent: float  # of the force, of body weight
-    rms_percent: float
-    peak_moment: float  # [N m]
-    rms_moment: float
+    peak_force_percent_body_weight: float
+    rms_force_percent_body_weight: float
+    peak_moment_nm: float
+    rms_moment_nm: float
 
 
 @dataclass(frozen=True)
@@ -281,12 +274,11 @@ class Channel:
 
 @dataclass(frozen=True)
 class FascicleAgreement:
-    """How the fiber length of a muscle compares with its measured fascicle length; NaN where it is not known."""
+    """How the fiber length of a muscle, less its measured fascicle length, errs; NaN where it is not known."""
 
-    name: str  # the column of the file
     muscle: str
-    rms: float  # of fiber minus measured length [m]
-    mean: float  # the same [m]
+    rms_error_m: float
+    mean_error_m: float
     correlation: float
 
 
@@ -296,7 +288,7 @@ class Strain:
 
     strain: float
     muscle: str
-    time: float  # [s]
+    time_s: float
 
 
 @dataclass(frozen=True)
@@ -332,6 +324,27 @@ class Moved:
     def overall(self) -> float:
         """Root mean square over frames and points."""
         return float(np.sqrt(np.mean(self.rms**2)))
+
+
+@dataclass(frozen=True)
+class StrideMeasure:
+    """A measure of strides, as tables and documents show it."""
+
+    variable: str
+    heading: str  # with its unit
+    decimals: int
+    key: str = ""  # in the document of a result; "" where it has none
+
+
+STRIDE_MEASURES = (
+    StrideMeasure("stride_time", "stride time [s]", 3),
+    StrideMeasure("cadence", "cadence [steps/min]", 1, "cadence_steps_per_minute"),
+    StrideMeasure("walking_speed", "speed [m/s]", 2, "speed_m_s"),
+    StrideMeasure("stride_length", "stride [m]", 2, "length_m"),
+    StrideMeasure("step_width", "step width [m]", 3),
+    StrideMeasure("stance_percent", "stance [%]", 1, "stance_percent"),
+    StrideMeasure("double_support_percent", "double support [%]", 1, "double_support_percent"),
+)
 
 
 @dataclass(frozen=True)
@@ -489,7 +502,7 @@ class Facts:
         """
         force = number(self.result, "root_residual_rms_n")
         if (size := self.pelvis_residual) is not None:
-            rms = 0.01 * size.rms_percent
+            rms = 0.01 * size.rms_force_percent_body_weight
         elif force is not None and np.isfinite(self.body_weight):
             rms = force / self.body_weight
         else:
@@ -615,16 +628,17 @@ class Facts:
         return dict(zip(map(str, self.result["channel"].values), map(float, values.values), strict=True))
 
     @cached_property
-    def fascicles(self) -> list[FascicleAgreement]:
-        """Agreement of fibers with the fascicle lengths that were measured; none without any."""
+    def fascicles(self) -> dict[str, FascicleAgreement]:
+        """Agreement of fibers with the fascicle lengths that were measured, by the column of the file."""
         if "fascicle_rms_error" not in self.result or not self.result.sizes.get("fascicle", 0):
-            return []
+            return {}
         names, muscles = (map(str, self.result[name].values) for name in ("fascicle", "fascicle_muscle"))
         measures = (
             map(float, self.result[f"fascicle_{name}"].values)
             for name in ("rms_error", "mean_error", "correlation")
         )
-        return [FascicleAgreement(*each) for each in zip(names, muscles, *measures, strict=True)]
+        agreements = map(FascicleAgreement, muscles, *measures)
+        return dict(zip(names, agreements, strict=True))
 
     @cached_property
     def tendons(self) -> Tendons | None:
@@ -632,8 +646,11 @@ class Facts:
         if not is_elastic(self.result):
             return None
         balance = None
-        if BALANCE_ERROR in self.result and np.isfinite(self.result[BALANCE_ERROR].values).any():
-            errors: Array = self.result[BALANCE_ERROR].transpose("time", "side").values
+        if (
+            "tendon_balance_error" in self.result
+            and np.isfinite(self.result["tendon_balance_error"].values).any()
+        ):
+            errors: Array = self.result["tendon_balance_error"].transpose("time", "side").values
             frame, column = np.unravel_index(int(np.nanargmax(errors)), errors.shape)
             side, time = str(self.result["side"].values[column]), float(self.result["time"].values[frame])
             large, known = int(np.count_nonzero(errors > LARGE_ERROR)), int(np.isfinite(errors).sum())

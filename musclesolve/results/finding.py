@@ -6,11 +6,13 @@ import json
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from math import isfinite
+from numbers import Real
 from pathlib import Path
 from string import Formatter
 from typing import Any, Literal
 
 from musclesolve._util.bundled_toml import bundled_toml
+from musclesolve._util.names import shortened
 
 Severity = Literal["error", "warning", "note"]
 SEVERITIES: tuple[Severity, ...] = ("error", "warning", "note")
@@ -62,8 +64,7 @@ class Where:
         parts += [", ".join(self.markers)] if self.markers else []
         parts += [f"{self.plate} plate"] if self.plate else []
         parts += [self.quantity] if self.quantity else []
-        more = f" and {len(self.trials) - 3} more" * (len(self.trials) > 3)
-        parts += [", ".join(self.trials[:3]) + more] if self.trials else []
+        parts += [shortened(self.trials)] if self.trials else []
         parts += [f"{a:.2f} s" if b - a < 0.005 else f"{a:.2f} to {b:.2f} s" for a, b in self.times[:3]]
         return ", ".join(parts) + (f" and {len(self.times) - 3} more" if len(self.times) > 3 else "")
 
@@ -153,12 +154,29 @@ def stored_findings(text: str) -> tuple[Finding, ...]:
     return tuple(each if each.severity in SEVERITIES else replace(each, severity="error") for each in found)
 
 
-class _Units(Formatter):
-    """Texts with numbers in thousandths, {size!m}, and in per cent, {share!p}."""
+class Units(Formatter):
+    """Texts with numbers in thousandths, {size!m}, in per cent, {share!p}, and plain ones, {size:plain3}.
+
+    A plain number has so many digits and is never a power of ten; what is not finite is a dash, and zero has no sign.
+    """
 
     def convert_field(self, value: Any, conversion: Any) -> Any:
+        """See Formatter."""
         factor = {"m": 1000, "p": 100}.get(conversion)
         return super().convert_field(value, conversion) if factor is None else factor * value
+
+    def format_field(self, value: Any, spec: str) -> str:
+        """See Formatter."""
+        if spec and isinstance(value, Real) and not isfinite(value):
+            return "-"
+        if not spec.startswith("plain"):
+            return str(
+                super().format_field(
+                    value, f"z{spec}" if spec.startswith(".") and spec.endswith("f") else spec
+                )
+            )
+        digits = int(spec.removeprefix("plain"))
+        return f"{value:.0f}" if abs(value) >= 10 ** (digits - 1) else f"{value:.{digits}g}"
 
 
 def finding(
@@ -178,5 +196,5 @@ def finding(
     """
     code, _, case = name.partition(".")
     text = texts()[code][case] if case else texts()[code]
-    what, remedy = (_Units().format(text[key], **values) for key in ("what", "remedy"))
+    what, remedy = (Units().format(text[key], **values) for key in ("what", "remedy"))
     return Finding(code, severity, what, remedy, where, repair, anywhere, cost, side)

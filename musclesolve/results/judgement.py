@@ -32,10 +32,11 @@ import numpy as np
 
 from musclesolve._util.bundled_toml import bundled_toml
 from musclesolve._util.sides import SIDE_NAMES
-from musclesolve.results.facts import Facts, LegFacts, verdict_words
+from musclesolve.results.facts import Facts, LegFacts
 from musclesolve.results.finding import SEVERITIES, Finding, Severity, Where, finding, texts
 from musclesolve.results.plausibility import AT_EDGE, NOT_KNOWN, Plausibility, plausibility
 from musclesolve.results.plausibility import NOT_PLAUSIBLE as IMPLAUSIBLE
+from musclesolve.sharing.status import verdict_reason
 
 NOT_USABLE, NOT_PLAUSIBLE, IN_PART, WITH_CARE, USABLE = (
     *("not_usable", "not_plausible", "in_part", "with_care", "usable"),
@@ -247,17 +248,15 @@ def _of_frames(leg: LegFacts) -> list[Finding]:
     """Frames of a leg without a valid solution, and those with a reserve."""
     found, total = [], leg.valid + leg.without_solution
     if leg.without_solution:
-        known = verdict_words()
         reasons = ", ".join(
-            f"{known.get(name, {}).get('reason', name.replace('_', ' '))} "
-            f"({sum(each.count for each in stretches)})"
+            f"{verdict_reason(name)} ({sum(each.count for each in stretches)})"
             for name, stretches in leg.failures.items()
         )
         values = {"count": leg.without_solution, "total": total, "part": leg.part, "reasons": reasons}
         times = tuple((each.start, each.end) for stretches in leg.failures.values() for each in stretches)
         found.append(finding("no_solution", "warning", values, Where(times=times), side=leg.side))
     if (most := leg.largest_reserve) is not None:
-        largest = {"size": most.moment, "dof": most.dof, "time": most.time}
+        largest = {"size": most.moment_nm, "dof": most.dof, "time": most.time_s}
         helped = {"count": leg.with_reserve, "total": total, "part": leg.part, **largest}
         found.append(finding("reserves", "warning", helped, side=leg.side))
     return found

@@ -65,7 +65,7 @@ WINDOW = 0.1
 """Time after take-off and before landing in which the pelvis has to fall [s]."""
 FALLS = 0.5
 """Downward acceleration of the pelvis in flight, of g."""
-FEWEST = 3
+FEWEST_FRAMES = 3
 """Frames that show a motion."""
 AT_ONCE = 0.06
 """Feet that strike or leave within this time do so together [s]."""
@@ -115,7 +115,7 @@ def movement(seen: SeenMotion) -> Movement:
     What is stated is compared with what these show, except `other`, which is compared with no range.
     """
     stated = text(seen.result, STATED)
-    if seen.time.size < FEWEST:
+    if seen.time.size < FEWEST_FRAMES:
         return Movement(stated or UNKNOWN, bool(stated))
     shown = _recognised(seen) if seen.legs and number(seen.result, "subject_mass_kg") else UNKNOWN
     name = stated or shown
@@ -141,7 +141,7 @@ class GroundSupport:
 
 def ground_support(seen: SeenMotion) -> GroundSupport | None:
     """The ground reaction of both feet; None where that of one of them is not in the result."""
-    if seen.time.size < FEWEST or len(seen.legs) < 2:
+    if seen.time.size < FEWEST_FRAMES or len(seen.legs) < 2:
         return None
     known = np.zeros(seen.time.size, dtype=bool)
     for name, first, stop in seen.phases:

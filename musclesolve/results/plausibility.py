@@ -26,6 +26,7 @@ from musclesolve._util.arrays import true_runs
 from musclesolve._util.bundled_toml import bundled_toml
 from musclesolve._util.sides import SIDE_NAMES, joint_kind, split_side
 from musclesolve.results.dataset import frame_validity as frames
+from musclesolve.results.dataset.quantities import QUANTITIES
 from musclesolve.results.dataset.result_quantities import choice_name, leg_joint, text
 from musclesolve.results.facts import ContactPeak, Facts, UncertaintyFacts
 from musclesolve.results.movement import CHAIR, ONE_LEG, SQUAT, STANDING, UNKNOWN, Movement
@@ -297,8 +298,7 @@ def with_uncertainty(result: xr.Dataset, found: xr.Dataset) -> xr.Dataset:
     joints = [str(joint) for joint in result["joint"].values]
     peaks = UncertaintyFacts(found).contact
     own = [at.sd if (at := peaks.get(joint)) is not None else np.nan for joint in joints]
-    attributes = bundled_toml("musclesolve.results.dataset", "variables.toml")[OWN]
-    return with_verdict(result.assign({OWN: ("joint", np.array(own), attributes)}))
+    return with_verdict(result.assign({OWN: ("joint", np.array(own), QUANTITIES[OWN].attrs)}))
 
 
 def with_verdict(result: xr.Dataset) -> xr.Dataset:
@@ -306,7 +306,7 @@ def with_verdict(result: xr.Dataset) -> xr.Dataset:
     judged, sides = plausibility(Facts(result)), [str(side) for side in result["side"].values]
     flags = np.array([FLAGS[judged.verdict_of(side)] for side in sides], dtype=np.int8)
     attributes = {
-        **bundled_toml("musclesolve.results.dataset", "variables.toml")["plausible"],
+        **QUANTITIES["plausible"].attrs,
         "flag_values": np.array(list(FLAGS.values()), dtype=np.int8),
         "flag_meanings": " ".join(name.replace(" ", "_").upper() for name in FLAGS),
         "movement": judged.movement.name,

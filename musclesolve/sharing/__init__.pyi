@@ -1,5 +1,5 @@
 from .analysis.cost_mixture import Mixture as Mixture
-from .analysis.cost_mixture import explain as explain
+from .analysis.cost_mixture import fit_cost_weights as fit_cost_weights
 from .analysis.diagnosis import Diagnosis as Diagnosis
 from .analysis.diagnosis import diagnose as diagnose
 from .analysis.force_ranges import ForceRange as ForceRange
@@ -17,6 +17,7 @@ from .cost.cost_registry import costs as costs
 from .full_formulation import FullProblem as FullProblem
 from .full_formulation import FullSolution as FullSolution
 from .full_formulation import solve_full as solve_full
+from .kernel.compiled_solver import compile_kernel as compile_kernel
 from .problem import Problem as Problem
 from .rate_limits import RateLimits as RateLimits
 from .solution import Solution as Solution

@@ -6,8 +6,8 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from musclesolve.errors import InputError
-from musclesolve.sharing.cost.cost_base import Cost, bad_cost
+from musclesolve.errors import input_error
+from musclesolve.sharing.cost.cost_base import Cost
 from musclesolve.sharing.cost.cost_registry import find_cost
 from musclesolve.sharing.problem import Problem
 from musclesolve.sharing.solution import Solution
@@ -18,8 +18,7 @@ Kind = TypeVar("Kind")
 def check_type(argument: object, kind: type[Kind], where: str, expected: str) -> Kind:
     """Return the argument, if it is an instance of the class."""
     if not isinstance(argument, kind):
-        fault = f"a {type(argument).__name__} was given"
-        raise InputError(fault, code="bad_type", where=where, expected=expected)
+        raise input_error("sharing.wrong_type", where=where, expected=expected, given=type(argument).__name__)
     return argument
 
 
@@ -33,9 +32,14 @@ def check_solution(problem: Problem, argument: object) -> Solution:
     solution = check_type(argument, Solution, "solution", "a Solution, from `solve`")
     shapes = np.atleast_2d(solution.activation).shape, np.atleast_2d(solution.multiplier).shape
     if shapes != (problem.lower.shape, problem.moment.shape):
-        fault = f"the solution has activations {shapes[0]} and multipliers {shapes[1]}"
-        expected = f"those of the problem, {problem.lower.shape} and {problem.moment.shape}"
-        raise InputError(fault, code="bad_shape", where="solution", expected=expected)
+        raise input_error(
+            "sharing.solution_of_other_problem",
+            where="solution",
+            activations=shapes[0],
+            multipliers=shapes[1],
+            shape=problem.lower.shape,
+            moment_shape=problem.moment.shape,
+        )
     return solution
 
 
@@ -47,8 +51,13 @@ def check_smooth_convex_cost(cost: str | Cost, problem: Problem, action: str, wh
     """
     chosen = find_cost(cost)
     if lacking := chosen.needs & {"linear_programme", "nonconvex", "nonsmooth"}:
-        fault = f"cannot be {action} (it is {', '.join(sorted(lacking))})"
-        raise bad_cost(chosen, fault, "a smooth convex cost", where=where)
+        raise input_error(
+            "sharing.cost_not_smooth_convex",
+            where=where,
+            cost=chosen.name,
+            action=action,
+            lacking=sorted(lacking),
+        )
     chosen.require(problem)
     return chosen
 

@@ -28,7 +28,7 @@ from musclesolve._util.arrays import Array, Mask
 from musclesolve._util.checks import check_integer, check_number, check_real_array
 from musclesolve._util.locks import CASADI
 from musclesolve._util.names import unknown_name
-from musclesolve.errors import InputError
+from musclesolve.errors import input_error
 from musclesolve.sharing.arguments import check_type
 from musclesolve.sharing.certificate import (
     empty_box,
@@ -132,16 +132,12 @@ class FullProblem:
             stacked, where = np.vstack([constraint, _unit(moment)]), f"FullProblem, frame {t}"
             sizes = np.linalg.svd(stacked, compute_uv=False)
             if len(sizes) < stacked.shape[1] or sizes[-1] <= _RANK * sizes[0]:
-                fault = "some motion is neither held by a constraint row nor moved by a shared moment"
-                remedy = "add the driver row of every degree of freedom that is not shared"
-                raise InputError(fault, code="bad_model", where=where, remedy=remedy)
+                raise input_error("sharing.motion_not_held", where=where)
             right = np.zeros((len(stacked), len(moment)))
             right[len(constraint) :] = np.diag(1.0 / np.linalg.norm(moment, axis=1))
             motions[t] = np.linalg.lstsq(stacked, right, rcond=_RANK)[0]
             if np.abs(stacked @ motions[t] - right).max() > _ERROR * np.abs(right).max():
-                fault = "constraint rows hold a motion whose moment is shared"
-                remedy = "leave out the driver rows of the shared degrees of freedom"
-                raise InputError(fault, code="bad_model", where=where, remedy=remedy)
+                raise input_error("sharing.shared_motion_is_held", where=where)
         return motions
 
     @cached_property
@@ -242,10 +238,12 @@ def solve_full(
     max_iterations = check_integer(max_iterations, "max_iterations", 1)
     chosen = find_cost(cost)
     if lacking := chosen.needs - CAN:
-        fault = f"the full formulation cannot take the cost {chosen.name}: it needs {NEEDS[min(lacking)]}"
-        expected = "; ".join(NEEDS[word] for word in sorted(CAN))
-        remedy = "solve the reduced formulation of the same problem, `FullProblem.reduced`"
-        raise InputError(fault, code="unfit_solver", expected=expected, remedy=remedy)
+        raise input_error(
+            "sharing.cost_unfit_for_full_formulation",
+            chosen=chosen.name,
+            need=NEEDS[min(lacking)],
+            can=(NEEDS[word] for word in sorted(CAN)),
+        )
     chosen.require(full.reduced)
     problem = within_domain(full.reduced, chosen)
     frames, (rows, size) = len(full.needed), full.jacobian.shape[1:]

@@ -65,7 +65,7 @@ class OptimalitySystem:
     hard: int  # m
 
     @classmethod
-    def of(
+    def from_activation(
         cls, problem: Problem, cost: Cost, activation: Array, free: Mask, compliance: Array
     ) -> OptimalitySystem:
         """Linearise at activations (T, n) of which some are free (T, n); the compliance is C, (T, m)."""
@@ -196,7 +196,7 @@ def refine(problem: Problem, cost: Cost, compliance: Array, activation: Array, m
         lacks, below = _held(part, cost, high, a[going], multiplier[going])
         held = lacks > 0
         start = np.where(held, np.where(below, low, high), a[going])
-        system = OptimalitySystem.of(part, cost, start, ~held, give)
+        system = OptimalitySystem.from_activation(part, cost, start, ~held, give)
         with np.errstate(all="ignore"):
             slope = cost.total_gradient(part, start) - part.pull(multiplier[going])
             short = part.moment - part.produced(start) - give * multiplier[going]

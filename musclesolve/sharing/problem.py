@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from musclesolve._util.arrays import Array, Mask
 from musclesolve._util.checks import check_real_array
-from musclesolve.errors import InputError
+from musclesolve.errors import InputError, input_error
 from musclesolve.sharing.kernel.constants import HUGE
 
 AXES = {
@@ -130,10 +130,9 @@ class Problem:
 
         lacking = [name for name in ("reaction_matrix", "reaction_offset") if name not in arrays]
         if len(lacking) == 1:
-            fault, where = "joint reactions need both a matrix and an offset", f"Problem.{lacking[0]}"
-            raise InputError(fault, code="missing_argument", where=where, expected=OPTIONAL[lacking[0]])
+            raise input_error("sharing.half_a_reaction", expected=OPTIONAL[lacking[0]], lacking=lacking[0])
         if lacking and self.reaction is not None:
-            raise InputError("there are names, but no reactions", code="conflict", where="Problem.reaction")
+            raise input_error("sharing.reaction_names_alone", where="Problem.reaction")
         reactions = (0, 0) if lacking else arrays["reaction_matrix"].shape
         if not lacking and (len(reactions) not in (2, 3) or reactions[-2] == 0):
             expected = "(frames, reactions, muscles), at least one reaction"
@@ -175,8 +174,14 @@ class Problem:
             owner = ((self.dof if name == "reserve_weight" else self.muscle) or ())[index[-1]]
             place = owner if len(index) == 1 else f"{owner} in frame {index[0]}"
             more = f" (and {int(bad.sum()) - 1} more)" if bad.sum() > 1 else ""
-            fault = f"{name} is {arrays[name][index]:g} for {place}{more}"
-            raise InputError(fault, code="bad_number", where=f"Problem.{name}", expected=expected)
+            raise input_error(
+                "sharing.number_out_of_range",
+                expected=expected,
+                name=name,
+                value=arrays[name][index],
+                place=place,
+                more=more,
+            )
 
     def _set(self, **values: Any) -> None:
         for name, value in values.items():
@@ -245,7 +250,7 @@ class Problem:
 
 def misshapen(name: str, shape: tuple[int, ...], where: str, expected: str) -> InputError:
     """The error of an array whose shape does not fit."""
-    return InputError(f"{name} has the shape {shape}", code="bad_shape", where=where, expected=expected)
+    return input_error("bad_shape", where=where, expected=expected, name=name, shape=shape)
 
 
 def _names(kind: str, names: Sequence[str] | None, count: int) -> tuple[str, ...]:
@@ -255,6 +260,11 @@ def _names(kind: str, names: Sequence[str] | None, count: int) -> tuple[str, ...
     twice = sorted({name for name in names if names.count(name) > 1})
     if len(names) != count or twice:
         fault = f"{twice[0]!r} appears twice" if twice else f"there are {len(names)} names"
-        code, place = "duplicate_name" if twice else "bad_shape", f"Problem.{kind}"
-        raise InputError(f"{kind}: {fault}", code=code, where=place, expected=f"{count} different names")
+        raise input_error(
+            "sharing.bad_names",
+            code="duplicate_name" if twice else "bad_shape",
+            kind=kind,
+            fault=fault,
+            count=count,
+        )
     return names

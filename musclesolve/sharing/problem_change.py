@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from musclesolve._util.arrays import Array
 from musclesolve._util.checks import check_real_array
 from musclesolve._util.names import unknown_name
-from musclesolve.errors import InputError
+from musclesolve.errors import input_error
 from musclesolve.sharing.problem import PER_FRAME, Problem, misshapen
 
 OF_COSTS = (
@@ -24,7 +24,7 @@ OF_COSTS = (
 POSITIVE = ("force_capacity", "max_isometric_force", "optimal_fiber_length")
 
 COMPLEX_STEP = 1e-30
-STEP = 1e-3  # of differences, as a share of the arrays that change
+DIFFERENCE_STEP = 1e-3  # of differences, as a share of the arrays that change
 INSIDE = 0.4  # largest half width of the stencil, as a share of a number that must stay positive
 
 
@@ -46,7 +46,7 @@ class ProblemChange:
     emg: Array | None = None  # (K, T, n)
 
     @classmethod
-    def of(cls, problem: Problem, changes: Mapping[str, ArrayLike | None]) -> ProblemChange:
+    def from_changes(cls, problem: Problem, changes: Mapping[str, ArrayLike | None]) -> ProblemChange:
         """Changes of a problem, each with the shape of its array or with one axis K more in front.
 
         The names are those of the arrays with "d_" before them; None is no change.
@@ -61,8 +61,7 @@ class ProblemChange:
                 continue
             array, changing = check_real_array(value, key, "numbers"), getattr(problem, name)
             if changing is None:
-                fault, remedy = f"the problem has no {name} that could change", f"Problem(..., {name}=...)"
-                raise InputError(fault, code="missing_argument", where=f"along({key}=...)", remedy=remedy)
+                raise input_error("sharing.nothing_to_change", name=name, key=key)
             # of several frames the axis of frames may have the length one
             many = name in PER_FRAME and not problem.single_frame
             shape = changing.shape[1:] if name in PER_FRAME and problem.single_frame else changing.shape
@@ -74,8 +73,7 @@ class ProblemChange:
             arrays[name] = full if many else full[:, None]
         if len({x.shape[0] for x in arrays.values()} - {1}) > 1:
             sizes = ", ".join(f"d_{name} {x.shape[0]}" for name, x in arrays.items())
-            fault = f"numbers of directions that differ: {sizes}"
-            raise InputError(fault, code="bad_shape", where="along", expected="one K")
+            raise input_error("sharing.unequal_directions", where="along", sizes=sizes)
         return cls(**arrays)
 
     def arrays(self) -> dict[str, Array]:
@@ -152,10 +150,10 @@ def derivative(
                 array, along = np.broadcast_arrays(getattr(problem, name), direction[0])
                 array, along = np.abs(np.nan_to_num(array)), np.abs(np.nan_to_num(along))
                 if largest := along.max(initial=0.0):
-                    h = min(h, STEP * (array.max(initial=0.0) or 1.0) / largest)
+                    h = min(h, DIFFERENCE_STEP * (array.max(initial=0.0) or 1.0) / largest)
                     moving = (array > 0) & (along > 0) if name in POSITIVE else np.zeros(array.shape, bool)
                     h = min(h, 0.5 * INSIDE * (array[moving] / along[moving]).min(initial=np.inf))
-            h = float(h) if np.isfinite(h) else STEP
+            h = float(h) if np.isfinite(h) else DIFFERENCE_STEP
             near, far = (
                 np.asarray(of(one.moved(problem, j * h))) - np.asarray(of(one.moved(problem, -j * h)))
                 for j in (1, 2)

@@ -78,7 +78,7 @@ class ActivationLimits:
     e_d: Array
 
     @classmethod
-    def of(cls, limits: RateLimits | None, time: Array) -> ActivationLimits:
+    def from_rate_limits(cls, limits: RateLimits | None, time: Array) -> ActivationLimits:
         """The limits of frames at times (T,) [s]; without time constants, such that every activation keeps."""
         e_a, e_d = (limits or RateLimits(0.0, 0.0)).decay(np.diff(time))
         return cls(e_a[:, None], e_d[:, None])

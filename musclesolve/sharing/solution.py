@@ -120,7 +120,7 @@ class SolutionArrays:
         return arrays
 
     @classmethod
-    def of(cls, solution: Solution) -> SolutionArrays:
+    def from_solution(cls, solution: Solution) -> SolutionArrays:
         """The arrays of a solution that has a frame axis."""
         return cls(*(getattr(solution, array.name) for array in fields(cls)))
 

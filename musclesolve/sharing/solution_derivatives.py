@@ -32,7 +32,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from musclesolve._util.arrays import Array, Mask
 from musclesolve._util.checks import check_real_array
-from musclesolve.errors import InputError
+from musclesolve.errors import input_error
 from musclesolve.sharing.arguments import check_problem, check_smooth_convex_cost, check_solution
 from musclesolve.sharing.certificate import within_domain
 from musclesolve.sharing.cost.cost_base import Cost
@@ -81,9 +81,12 @@ def solution_derivatives(
     check_problem(problem, "solution_derivatives")
     chosen = check_smooth_convex_cost(cost, problem, "differentiated", "solution_derivatives(cost=...)")
     if check_solution(problem, solution).cost_name != chosen.label:
-        fault = f"the solution is one for {solution.cost_name}, the cost {chosen.label}"
-        expected = "the cost that was minimised"
-        raise InputError(fault, code="conflict", where="solution_derivatives(cost=...)", expected=expected)
+        raise input_error(
+            "sharing.solution_of_other_cost",
+            where="solution_derivatives(cost=...)",
+            cost_name=solution.cost_name,
+            label=chosen.label,
+        )
     which = np.atleast_1d(solution.solved)
     part = within_domain(problem.frames(which), chosen)
     weight, activation, multiplier = (
@@ -93,7 +96,7 @@ def solution_derivatives(
     compliance = 1.0 / weight
     optimum = refine(part, chosen, compliance, activation, multiplier)
     free = ~(optimum.below | optimum.above)
-    system = OptimalitySystem.of(part, chosen, optimum.activation, free, compliance)
+    system = OptimalitySystem.from_activation(part, chosen, optimum.activation, free, compliance)
     return SolutionDerivatives(problem, chosen, which, part, optimum, system)
 
 
@@ -157,8 +160,9 @@ class SolutionDerivatives:
         """
         frames = self.problem.n_frames
         if not -frames <= frame < frames:
-            fault = f"there is no frame {frame}"
-            raise InputError(fault, code="bad_number", where="sentence", expected=f"0 to {frames - 1}")
+            raise input_error(
+                "sharing.no_frame_of_solution", where="sentence", frame=frame, frames=frames - 1
+            )
         frame %= frames
         if not self.which[frame]:
             return "This frame is not solved: there is nothing to differentiate."
@@ -199,7 +203,7 @@ class SolutionDerivatives:
         Raises:
             InputError: an unknown name, a wrong shape, or an array that the problem lacks.
         """
-        change = ProblemChange.of(self.problem, changes).frames(self.which)
+        change = ProblemChange.from_changes(self.problem, changes).frames(self.which)
         block = max(1, LARGEST_BLOCK // max(self.problem.lower.size, 1))
         parts = [self._along(change.part(slice(k, k + block))) for k in range(0, change.directions, block)]
         whole = [np.concatenate(arrays) for arrays in zip(*parts, strict=True)]

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from musclesolve._util.arrays import Array, Mask
 from musclesolve._util.checks import check_choice
-from musclesolve.errors import InputError
+from musclesolve.errors import input_error
 from musclesolve.sharing.arguments import check_problem
 from musclesolve.sharing.certificate import (
     empty_box,
@@ -54,7 +54,7 @@ def solve(
         on_infeasible: "report" leaves an infeasible frame without a solution; "reserve" solves it again with
             reserves, weighted so that 1 N m of reserve costs 100 times all muscles at full activation. The reserve
             is then within about 1e-3 N m of the smallest possible one (in the sense of least squares).
-        warm_start: (T, n) or (n,) activations, for solvers that can use them.
+        warm_start: (T, n) or (n,) activations [1], for solvers that can use them.
 
     Raises:
         InputError: unknown cost, solver or option; the problem lacks what the cost is made of; a cost that is not
@@ -71,8 +71,7 @@ def solve(
         try:
             array = np.broadcast_to(np.asarray(warm_start, dtype=np.float64), shape)
         except (TypeError, ValueError) as error:
-            fault, expected = "the warm start does not fit the problem", f"activations, {shape}"
-            raise InputError(fault, code="bad_shape", expected=expected) from error
+            raise input_error("sharing.bad_warm_start", shape=shape) from error
         start = np.clip(np.nan_to_num(array), problem.lower, problem.upper)
     certify, arrays = getattr(method, "solve_certified", None), None
     if certify is not None and problem.n_frames:

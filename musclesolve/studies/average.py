@@ -8,7 +8,7 @@ from pathlib import Path
 
 import xarray as xr
 
-from musclesolve.errors import InputError
+from musclesolve.errors import input_error
 from musclesolve.recording.data import SIDES, Side
 from musclesolve.results.cycles.cycle_averages import (
     average_cycles,
@@ -50,13 +50,7 @@ def average_results(
     seen: dict[str, Path] = {}
     for path in map(Path, paths):
         if os.path.realpath(path) in seen:
-            raise InputError(
-                "this result is named twice",
-                code="duplicate_name",
-                file=path,
-                expected="every result once: a cycle that counts twice makes the spread too small",
-                remedy="leave one of them out",
-            )
+            raise input_error("studies.result_named_twice", file=path)
         seen[os.path.realpath(path)] = path
     of_legs: dict[Side, list[xr.Dataset]] = {side: [] for side in SIDES}
     for path in seen.values():
@@ -99,13 +93,7 @@ def stated_units(texts: Sequence[str]) -> dict[str, str] | None:
     for text in texts:
         kind, equals, unit = (part.strip() for part in text.partition("="))
         if not equals:
-            raise InputError(
-                f"the unit {text!r} names no kind of quantity",
-                code="bad_usage",
-                where="--unit",
-                expected="KIND=UNIT",
-                remedy="--unit moment='N m/kg'",
-            )
+            raise input_error("studies.unit_names_no_kind", where="--unit", text=text)
         units[kind] = unit
     chosen_units(units)
     return units or None

@@ -10,8 +10,8 @@ import numpy as np
 import xarray as xr
 
 from musclesolve._util.progress import Progress, no_progress
-from musclesolve.checking.examination import findings_of
-from musclesolve.errors import InputError
+from musclesolve.checking.check import findings_of
+from musclesolve.errors import input_error
 from musclesolve.pipeline.emg_informed import informed_cost
 from musclesolve.pipeline.recorded_body import RecordedBody
 from musclesolve.pipeline.run import prepare
@@ -22,7 +22,8 @@ from musclesolve.recording.trial.model_trial import ModelTrial
 from musclesolve.recording.trial.trial_file import read_trial
 from musclesolve.results.comparison_facts import agreement, agreement_csv
 from musclesolve.results.dataset.assemble import assemble
-from musclesolve.results.dataset.result_quantities import OF_SOLUTION, is_elastic
+from musclesolve.results.dataset.quantities import following
+from musclesolve.results.dataset.result_quantities import is_elastic
 from musclesolve.results.files.atomic_writing import reserved, write_files
 from musclesolve.results.files.result_netcdf import check_folder, check_inputs, netcdf_bytes, trial_from
 from musclesolve.sharing.arguments import members
@@ -30,12 +31,6 @@ from musclesolve.sharing.cost.cost_base import Cost
 from musclesolve.sharing.cost.cost_registry import find_cost
 from musclesolve.sharing.solver.solver_registry import REGISTRY, Solver, find_solver
 
-OF_A_COST = (
-    *("activation", "muscle_force", "reserve_moment", "unassigned_moment", "joint_reaction"),
-    *("status", "valid", "kkt_residual", "cost"),
-    *("emg_correlation", "emg_delay", "emg_delayed", "emg_predicted", "emg_correlation_followed"),
-)
-"""Variables of a result that depend on the cost; with elastic tendons the state of muscles does so too."""
 RENAMED = {"cost": "least_cost"}
 """The name of the dimension, `cost`, cannot be that of a variable as well."""
 
@@ -70,23 +65,11 @@ def compare(
     report = progress or no_progress
     wanted = members(costs)
     if len(wanted) < 2:
-        raise InputError(
-            "a comparison needs two costs or more",
-            code="missing_argument",
-            where="costs",
-            expected="a list of names of costs or Cost objects",
-            remedy='for instance "stress_cubed" and "force_squared"; `run` takes a single cost',
-        )
+        raise input_error("studies.comparison_needs_two_costs", where="costs")
     compared = [find_cost(cost) for cost in wanted]
     names = [cost.label for cost in compared]
     if twice := [name for place, name in enumerate(names) if name in names[:place]]:
-        raise InputError(
-            f"there are two costs called {twice[0]!r}",
-            code="duplicate_name",
-            where="costs",
-            expected="costs of different names",
-            remedy="leave one out, or write a multiple of it such as 1.0 * cost, which has a name of its own",
-        )
+        raise input_error("studies.two_costs_called", where="costs", twice=twice[0])
     trial = trial if isinstance(trial, Trial | ModelTrial) else read_trial(trial)
     prepared = prepare(trial, compared[0], solver, side, report)
     findings = findings_of(trial, prepared)
@@ -148,7 +131,8 @@ def compare_into(
 def side_by_side(results: Sequence[xr.Dataset], names: Sequence[str]) -> xr.Dataset:
     """Results of one trial under several costs, of the same legs and frames, with co-contraction and agreement."""
     first = results[0]
-    concerned = (*OF_A_COST, *OF_SOLUTION) if is_elastic(first) else OF_A_COST
+    # with elastic tendons the state of the muscles depends on the cost too
+    concerned = following("solution", "solver") + (following("state") if is_elastic(first) else [])
     variables = {}
     for name in concerned:
         there = [result for result in results if name in result]  # not all costs follow EMG

@@ -20,7 +20,7 @@ import xarray as xr
 
 from musclesolve._util.progress import Progress, no_progress
 from musclesolve._util.sides import SIDE_NAMES
-from musclesolve.errors import InputError
+from musclesolve.errors import input_error
 from musclesolve.recording.data import SIDES
 from musclesolve.results.cycles.cycle_averages import common, differences
 from musclesolve.results.cycles.gait_cycles import cycles
@@ -53,13 +53,7 @@ def compare_results(results: Mapping[str, str | Path]) -> xr.Dataset:
         InputError: fewer than two results or more than six, a file is no result, or a result has no complete cycle.
     """
     if not 2 <= len(results) <= MOST:
-        raise InputError(
-            f"a comparison of {len(results)} results",
-            code="bad_value",
-            where="results",
-            expected=f"two to {MOST} results",
-            remedy="choose two results of `musclesolve run`",
-        )
+        raise input_error("studies.comparison_results", where="results", count=len(results), most=MOST)
     loaded = {
         name: checked_result(read_result(path), ("muscle_force", "group")) for name, path in results.items()
     }
@@ -75,13 +69,7 @@ def compare_results(results: Mapping[str, str | Path]) -> xr.Dataset:
         }
         legs = {side: leg for side, leg in legs.items() if leg.sizes["cycle"]}
         if not legs:
-            raise InputError(
-                f"the result {name} has no complete cycle of its movement",
-                code="too_few_frames",
-                file=results[name],
-                expected="a stride from heel strike to heel strike, or a cycle of another movement",
-                remedy="state the cycles in the trial file, [time] cycles_s, and run it again",
-            )
+            raise input_error("studies.result_no_complete_cycle", file=results[name], name=name)
         of_all += legs.values()
         rows.append(
             xr.concat([_means(leg) for leg in legs.values()], xr.Variable("side", list(legs)), join="outer")

@@ -23,8 +23,8 @@ import xarray as xr
 from musclesolve._util.arrays import Array
 from musclesolve._util.checks import check_number
 from musclesolve._util.progress import Progress
-from musclesolve.errors import InputError
-from musclesolve.motion.signals.emg_envelope import FEWEST, STEP, delayed_correlations
+from musclesolve.errors import input_error
+from musclesolve.motion.signals.emg_envelope import DELAY_STEP, FEWEST_SAMPLES, delayed_correlations
 from musclesolve.pipeline.emg_informed import follows_emg
 from musclesolve.pipeline.measured_activation import MeasuredActivation
 from musclesolve.pipeline.run import prepare
@@ -66,8 +66,8 @@ class SharedLag:
 
 def shared_lag(measured: MeasuredActivation, time: Array, curves: Array, longest: float) -> SharedLag | None:
     """Try offsets up to `longest` [s] on either side; curves (T, k) at times (T,); None where no channel is known."""
-    steps = max(1, round(longest / STEP))
-    moved = np.asarray(STEP * np.arange(-steps, steps + 1), np.float64)
+    steps = max(1, round(longest / DELAY_STEP))
+    moved = np.asarray(DELAY_STEP * np.arange(-steps, steps + 1), np.float64)
     correlation = delayed_correlations(time, curves, measured.time, measured.envelope, measured.delay + moved)
     known = np.isfinite(correlation).all(axis=0)
     count = int(known.sum())
@@ -110,30 +110,29 @@ def emg_offset(
     longest = check_number(
         longest, "the largest offset", "a number of seconds above zero", above=0.0, most=10.0
     )
-    body = prepare(trial, cost, None, side, progress, 0.0)
+    body = prepare(trial, cost, None, side, progress, emg_weight=0.0)
     measured = body.emg
     if measured is None or follows_emg(body.sharing.cost):
         problem = "the trial has no EMG" if measured is None else "the cost follows EMG by itself"
-        raise InputError(
-            f"{problem}: no offset of its clock can be estimated",
-            code="missing_argument" if measured is None else "conflict",
+        raise input_error(
+            "studies.no_offset_clock_can",
             where="trial" if measured is None else "cost",
-            expected="a trial with [emg.channels], and a cost of effort",
-            remedy="add [emg] to the trial file, and choose joint_weighted_activation or another cost without EMG",
+            code="missing_argument" if measured is None else "conflict",
+            fault=problem,
         )
     analysis = share(body, progress=progress)
     curves = measured.mean_activation(analysis.activation, body.muscles)
     found = shared_lag(measured, body.time, curves, longest)
     if found is None or found.channels < FEWEST_CHANNELS:
-        raise InputError(
-            f"{0 if found is None else found.channels} channels of EMG have a correlation at every offset up to "
-            f"{longest:g} s",
-            code="too_few_frames",
+        raise input_error(
+            "studies.channels_emg_correlation",
             where="longest",
-            expected=f"at least {FEWEST_CHANNELS}, with EMG in {FEWEST} frames at every offset",
-            remedy="try smaller offsets, or export EMG from before the motion to after it",
+            channels=0 if found is None else found.channels,
+            longest=longest,
+            fewest_channels=FEWEST_CHANNELS,
+            fewest_samples=FEWEST_SAMPLES,
         )
-    present = body.trial.emg.options.offset  # type: ignore[union-attr]
+    present = body.trial.emg.options.offset_s  # type: ignore[union-attr]
     offsets = present + found.moved
     best = found.best
     variables = {

@@ -18,8 +18,8 @@ import xarray as xr
 from musclesolve._util.arrays import Array, Mask
 from musclesolve._util.checks import check_number
 from musclesolve._util.progress import Progress, no_progress
-from musclesolve.errors import InputError
-from musclesolve.pipeline.body import Analysis, SharedPart
+from musclesolve.errors import input_error
+from musclesolve.pipeline.body import Analysis, SolvedGroup
 from musclesolve.pipeline.emg_informed import MISFIT, followed_muscles, follows_emg, predicted_channels
 from musclesolve.pipeline.recorded_body import RecordedBody
 from musclesolve.pipeline.run import prepare
@@ -78,34 +78,18 @@ def emg_trade_off(
         {check_number(w, "a weight of EMG", "zero or more", least=0.0, where="weights") for w in weights}
     )
     if len(tried) < 2:
-        raise InputError(
-            "a trade-off needs two weights or more",
-            code="missing_argument",
-            where="weights",
-            expected="different numbers of zero or more",
-            remedy=f"leave them out: {', '.join(f'{weight:g}' for weight in WEIGHTS)}",
+        raise input_error(
+            "studies.trade_off_needs_two", where="weights", weights=(f"{weight:g}" for weight in WEIGHTS)
         )
-    body = prepare(trial, cost, solver, side, report, 0.0)
+    body = prepare(trial, cost, solver, side, report, emg_weight=0.0)
     if isinstance(body, RecordedBody):
         check_consistent(body.trial, "a trade-off with EMG")
     effort = body.sharing.cost
     if follows_emg(effort):
-        raise InputError(
-            f"the cost {effort.label} follows EMG by itself",
-            code="conflict",
-            where="cost",
-            expected="a cost of effort, which is weighed against EMG",
-            remedy="choose joint_weighted_activation or another cost without EMG",
-        )
+        raise input_error("studies.cost_follows_emg_itself", where="cost", label=effort.label)
     concerned = [place for place, part in enumerate(body.parts) if followed_muscles(part)]
     if body.emg is None or not concerned:
-        raise InputError(
-            "no muscle that is analysed has measured EMG",
-            code="missing_argument",
-            where="trial",
-            expected="a trial with [emg.channels] of muscles of the analysed legs",
-            remedy="add [emg] to the trial file, or analyse the leg that was measured",
-        )
+        raise input_error("studies.no_muscle_analysed_measured", where="trial")
     shared: list[Analysis] = []
     predicted: list[Array] = []
     for number, weight in enumerate(tried):
@@ -182,7 +166,7 @@ def knee_weight(weights: Array, effort: Array, misfit: Array) -> float:
     return float(weights[best]) if below[best] > 1e-9 else float("nan")
 
 
-def _effort_and_misfit(shared: SharedPart, effort: Cost, frames: Mask) -> tuple[float, float]:
+def _effort_and_misfit(shared: SolvedGroup, effort: Cost, frames: Mask) -> tuple[float, float]:
     """Sums over some frames (T,) of a part."""
     problem, activation = shared.problem.frames(frames), shared.solution.activation[frames]
     return float(effort.total_value(problem, activation).sum()), float(

@@ -20,15 +20,14 @@ import numpy as np
 from musclesolve._util.arrays import Array
 from musclesolve._util.names import unknown_name
 from musclesolve._util.progress import Progress, no_progress
+from musclesolve._util.sides import side_of
 from musclesolve.dynamics.kinematics.motion_derivatives import Motion
 from musclesolve.dynamics.model.model import Model
-from musclesolve.muscles.muscle_state import LegState, MuscleState
+from musclesolve.muscles.muscle_state import MuscleState, ScaledState
 from musclesolve.muscles.parameter_derivatives import MuscleChange, muscle_change
 from musclesolve.muscles.path_point_derivatives import point_derivatives
-from musclesolve.pipeline.body import SharedPart
-from musclesolve.pipeline.mechanics import JOINTS
-from musclesolve.pipeline.patella import quadriceps
-from musclesolve.pipeline.recorded_body import Knee
+from musclesolve.pipeline.body import SolvedGroup
+from musclesolve.pipeline.recorded_body import Knee, MuscleJoints
 from musclesolve.pipeline.run import prepare_recording, recording_of
 from musclesolve.pipeline.run_options import check_consistent, check_rigid
 from musclesolve.pipeline.share import share
@@ -57,7 +56,7 @@ class LegSensitivity:
     these do not determine is NaN. Forces are those at the tendon, passive ones included [N].
     """
 
-    leg: SharedPart
+    leg: SolvedGroup
     derivatives: SolutionDerivatives
 
     def by(self, parameter: str) -> Array:
@@ -82,21 +81,24 @@ class LegSensitivity:
     def by_points(self, model: Model, motion: Motion) -> Array:
         """Derivatives d force_i / d s_p (T, n, P, 3) [N/m], s_p: place of path point p in the frame of its body."""
         state, problem = self.leg.state, self.leg.problem
-        assert isinstance(state, LegState)
+        assert isinstance(state, ScaledState)
         found = point_derivatives(model, motion, state)
         frames, muscles = state.force_capacity.shape
         points = len(found.muscle)
         force = np.empty((frames, muscles, points, 3))
         loads = None
         if "reaction_matrix" in self.derivatives.cost.data:  # its derivatives (T, k, P, 3)
-            side = self.leg.side
-            pulls = {joint: found.pull(model.distal_bodies(f"{dof}_{side}")) for joint, dof in JOINTS.items()}
-            # the knee carries the quadriceps through the patellar ligament, by its moment arms
-            head = np.isin(found.muscle, quadriceps(state.parameters.names))
-            arms = found.moment_arm[:, state.muscles.dof_names.index(f"knee_flexion_{side}"), head]
-            lever = Knee.of(model, side).lever(model, motion).force
-            pulls["knee"][:, :, head] = lever[:, :, None, None] * arms[:, None]
-            loads = np.concatenate(list(pulls.values()), axis=1)
+            served = state.muscles.dof_names
+            joints = MuscleJoints.from_model(model, state.muscles)
+            first = (model.topology.dof_names[dof] for dof in joints.dofs)
+            pulls = [found.pull(model.distal_bodies(dof)) for dof in first]
+            # a knee carries the quadriceps through the patellar ligament, by its moment arms
+            head = np.isin(found.muscle, joints.heads)
+            for joint, row in zip(*joints.knees[1:3], strict=True):
+                arms = found.moment_arm[:, row, head]
+                lever = Knee.from_model(model, side_of(served[row])).lever(model, motion).force
+                pulls[joint][:, :, head] = lever[:, :, None, None] * arms[:, None]
+            loads = np.concatenate(pulls, axis=1)
         rows = [state.muscles.dof_names.index(dof) for dof in self.leg.part.shared]
         for start in range(0, points, POINTS_AT_ONCE):
             some = slice(start, start + POINTS_AT_ONCE)
@@ -146,7 +148,7 @@ def problem_change(
     return found | {"d_moment": moment}
 
 
-def leg_sensitivity(leg: SharedPart, cost: str | Cost) -> LegSensitivity:
+def leg_sensitivity(leg: SolvedGroup, cost: str | Cost) -> LegSensitivity:
     """Differentiate the solution of one leg, as `share_part` gives it.
 
     Raises:
@@ -162,7 +164,7 @@ def force_sensitivity(
     side: str = "both",
     progress: Progress | None = None,
 ) -> xr.Dataset:
-    """Sensitivity of every muscle force of a trial to the parameters of every muscle of the same leg.
+    """Sensitivity of every muscle force of a trial to the parameters of every muscle of the same group.
 
     Args:
         trial: a checked trial, from `read_trial`, or the path of a trial file.

@@ -13,7 +13,7 @@ import numpy as np
 from musclesolve._util.arrays import Array, Mask, true_runs
 from musclesolve._util.bundled_toml import bundled_toml
 from musclesolve._util.names import unknown_name
-from musclesolve.errors import InputError
+from musclesolve.errors import input_error
 from musclesolve.recording.data import SIDES, Side
 from musclesolve.synthetic.places import LOADED, plate_middles
 from musclesolve.synthetic.trial_copy import FORCES, STATIC, WALK, Copy, open_copy, write_copy
@@ -79,11 +79,6 @@ def fault(code: str | None) -> Callable[[Spoil], Spoil]:
     return register
 
 
-def _no_such_thing(problem: str, expected: str, code: str = "missing_key", remedy: str = "") -> InputError:
-    """Return the error of a trial that has nothing that the fault could be planted into."""
-    return InputError(problem, code=code, expected=expected, remedy=remedy or "choose another fault")
-
-
 # ---- the functions of faults.toml
 
 
@@ -93,7 +88,7 @@ def scale_plates(
     """Multiply what the plates of a side, or all, show by a factor, or by one of every axis (3,)."""
     concerned = [(plate, role) for plate in copy.plates(side) for role in roles if copy.columns(plate, role)]
     if roles == ["moment"] and not concerned:
-        raise _no_such_thing("no [[force]] names a moment", "plates with a free moment")
+        raise input_error("synthetic.no_force_names_moment")
     for plate, role in concerned:
         copy.set_plate(plate, role, copy.plate(plate, role) * factor)
 
@@ -252,7 +247,7 @@ def set_key(copy: Copy, table: str, key: str, value: str) -> None:
 
 def scale_key(copy: Copy, key: str, factor: float, decimals: int) -> None:
     """Multiply a value of the subject in the trial file."""
-    copy.set_key("subject", key, f"{factor * copy.content['subject'][key]:.{decimals}f}")
+    copy.set_key("subject", key, f"{factor * copy.settings.subject[key]:.{decimals}f}")
 
 
 _FUNCTIONS: dict[str, Callable[..., None]] = {
@@ -388,8 +383,7 @@ def _standing_marker(copy: Copy, landmark: str) -> tuple[str, Array]:
         for marker in copy.mapping.get(landmark, ()):
             if marker in copy.static:
                 return marker, np.nanmean(copy.static[marker], axis=0)
-    problem = f"no marker of a standing trial shows '{landmark}'"
-    raise _no_such_thing(problem, "a standing trial with a marker on it", "missing_marker")
+    raise input_error("synthetic.no_marker_standing_trial", landmark=landmark)
 
 
 WAYS = ("medial", "lateral")
@@ -542,9 +536,8 @@ def static_is_no_text(copy: Copy) -> None:
 def _spoil_first_channel(copy: Copy, change: Callable[[Array, Array], Array]) -> None:
     """Replace the signal (S,) of the first channel that the trial file names by change(signal, time (S,) [s])."""
     if copy.emg is None:
-        remedy = "choose a fault of markers or forces"
-        raise _no_such_thing("the trial has no EMG", "a trial with [emg] and a file of text", remedy=remedy)
-    first = copy.emg.names.index(str(next(iter(copy.content["emg"]["channels"]))))
+        raise input_error("synthetic.trial_no_emg")
+    first = copy.emg.names.index(str(next(iter(copy.settings.emg.channels))))
     values = copy.emg.values.copy()
     values[:, first] = change(copy.emg.values[:, first], copy.emg.time)
     copy.emg = replace(copy.emg, values=values)
@@ -614,15 +607,15 @@ def emg_hum(copy: Copy) -> None:
 @fault("up_axis")
 def up_axis_wrong(copy: Copy) -> None:
     """The trial file states that another axis of the files points up."""
-    laboratory = copy.content["laboratory"]
-    other = next(axis for axis in "zyx" if axis not in laboratory["up"] + laboratory["forward"])
+    laboratory = copy.settings.laboratory
+    other = next(axis for axis in "zyx" if axis not in laboratory.up + laboratory.forward)
     copy.set_key("laboratory", "up", f'"+{other}"')
 
 
 @fault("walking_direction")
 def walks_backwards(copy: Copy) -> None:
     """The trial file states that the subject walks against the true direction."""
-    forward = copy.content["laboratory"]["forward"]
+    forward = copy.settings.laboratory.forward
     other = ("-" if forward[0] == "+" else "+") + forward[1]
     copy.set_key("laboratory", "forward", f'"{other}"')
 
@@ -638,11 +631,7 @@ def sides_swapped(copy: Copy) -> None:
             copy.lines[k] = key[1] + ("l" if key[2] == "r" else "r") + key[3]
             changed = True
     if not changed:
-        problem, expected = (
-            "the trial file has no [mapping] of its own",
-            "landmarks that are mapped in the trial file",
-        )
-        raise _no_such_thing(problem, expected, remedy="choose another fault, or write out the mapping")
+        raise input_error("synthetic.trial_file_no_mapping")
 
 
 @fault("mapping")

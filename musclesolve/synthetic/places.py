@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from musclesolve._util.arrays import Array, true_runs
-from musclesolve.errors import InputError
+from musclesolve.errors import input_error
 from musclesolve.recording.data import SIDES
 from musclesolve.recording.markers.marker_set import MarkerSet, marker_sets, markers_of
 from musclesolve.synthetic.reference_stride import StrideSubject
@@ -188,12 +188,8 @@ def on_plates(side: str, vertical: Array, steps: Collection[str] | None) -> Arra
     borne = np.zeros(len(vertical), bool)
     for number in (int(step[1:]) for step in steps if step[0] == side):
         if number > len(contacts):
-            raise InputError(
-                f"there is no contact {side}{number}",
-                code="unknown_name",
-                where="steps",
-                expected=f"{side}1 to {side}{len(contacts)}",
-                remedy="choose one of these, or record more strides",
+            raise input_error(
+                "synthetic.no_contact", where="steps", side=side, number=number, count=len(contacts)
             )
         borne[slice(*contacts[number - 1])] = True
     return borne

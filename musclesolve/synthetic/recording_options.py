@@ -13,7 +13,7 @@ import numpy as np
 
 from musclesolve._util.arrays import Array
 from musclesolve._util.message_text import as_text, few
-from musclesolve.errors import InputError
+from musclesolve.errors import input_error
 from musclesolve.recording.file_axes import AXES, global_from_laboratory
 from musclesolve.recording.markers.marker_set import marker_sets
 from musclesolve.synthetic.faults import faults
@@ -145,12 +145,8 @@ class RecordingOptions:
                 return
         except (TypeError, ValueError):
             pass
-        raise InputError(
-            f"{name} is {as_text(value)}",
-            code="bad_value",
-            where=name,
-            expected=expected,
-            remedy="choose another value",
+        raise input_error(
+            "synthetic.bad_option", where=name, expected=expected, name=name, value=as_text(value)
         )
 
 
@@ -193,13 +189,7 @@ def parse_gap(text: str) -> Gap:
     try:
         marker, first, last = parts[0], float(parts[1]), float(parts[2])
     except (IndexError, ValueError):
-        raise InputError(
-            f"{as_text(text)} is no gap",
-            code="bad_format",
-            where="--gap",
-            expected="MARKER:FROM:TO with the times in seconds",
-            remedy="write knee_lateral_r:0.5:0.6",
-        ) from None
+        raise input_error("synthetic.no_gap", where="--gap", text=as_text(text)) from None
     return marker, first, last
 
 

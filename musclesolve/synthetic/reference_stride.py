@@ -221,7 +221,7 @@ def pressure(force: Array, moment: Array, unloaded_below: float) -> tuple[Array,
 
 @cache
 def reference_stride() -> ReferenceStride:
-    """The bundled stride."""
+    """The bundled stride: joint angles over time [s], ground forces [N] and markers [m] that agree exactly."""
     return read_stride(COEFFICIENTS)
 
 
@@ -425,7 +425,9 @@ class CurvedStride(ReferenceStride):
     curvature: float = 0.0  # one over the radius, positive to the left [1/m]
 
     @classmethod
-    def of(cls, stride: ReferenceStride, heading: float = 0.0, curvature: float = 0.0) -> CurvedStride:
+    def from_stride(
+        cls, stride: ReferenceStride, heading: float = 0.0, curvature: float = 0.0
+    ) -> CurvedStride:
         """A stride on a straight path in any direction [rad], or on an arc of a curvature [1/m]."""
         return cls(stride.layout, stride.coefficients, heading, curvature)
 

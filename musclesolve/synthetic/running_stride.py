@@ -33,6 +33,7 @@ import numpy as np
 from numpy.polynomial import Polynomial
 from scipy.interpolate import CubicSpline, PPoly, make_interp_spline
 
+from muscle_db.model import LEG_DOFS
 from musclesolve._util.arrays import AnyArray, Array, vector_product
 from musclesolve.constants import STANDARD_GRAVITY
 from musclesolve.dynamics.forward.simulate import mass_center, momentum
@@ -43,8 +44,7 @@ from musclesolve.dynamics.kinematics.motion_derivatives import Motion, cardan_de
 from musclesolve.dynamics.kinematics.pose_fit import fit_pose
 from musclesolve.dynamics.model.model import Model
 from musclesolve.dynamics.rotations import from_cardan, nearest_rotation, to_cardan, to_vector
-from musclesolve.errors import InputError, MuscleSolveError
-from musclesolve.muscles.placing.place_muscles import LEG_DOFS
+from musclesolve.errors import MuscleSolveError, input_error
 from musclesolve.recording.data import SIDES
 from musclesolve.synthetic.reference_stride import ReferenceStride, StrideLayout, StrideSubject
 
@@ -98,7 +98,7 @@ class RunningStride(ReferenceStride):
         base = np.zeros((time.size, 6))
         if order == 0:
             rotation = self.base.rotation(time)
-            body = Carried.of(self.model, self.joints(time))
+            body = Carried.from_joints(self.model, self.joints(time))
             place = self.contact.center(time)[0] - _rotated(rotation, body.center)
             base = np.column_stack([place, *to_cardan(rotation)])
         return np.column_stack([angles, base])
@@ -107,7 +107,7 @@ class RunningStride(ReferenceStride):
         """The motion at times (T,) [s]; its accelerations are those that the ground forces cause."""
         time = np.asarray(time, float)
         joints, tree = self.joints(time), self.model.tree
-        body, rotation = Carried.of(self.model, joints), self.base.rotation(time)
+        body, rotation = Carried.from_joints(self.model, joints), self.base.rotation(time)
         momentum, _ = self.base.angular_momentum(time)
         spin = body.angular_velocity(rotation, momentum)
         center, drift = self.contact.center(time)
@@ -165,12 +165,8 @@ def running_stride(speed: float = 2.5, period: float = 0.70, stance: float = 0.3
     stance: share of the stride in which a foot is on the ground, below one half. A run that the legs of this subject
     cannot perform is an InputError.
     """
-    no_run = InputError(
-        f"no run of {speed:g} m/s with {period:g} s a stride, {100.0 * stance:g} % of it stance is found",
-        code="bad_number",
-        where="running_stride",
-        expected="a stance that the legs can reach over: 1.8 to 3.5 m/s, 0.3 to 0.4 of 0.65 to 0.75 s",
-        remedy="take a lower speed, or a shorter stance",
+    no_run = input_error(
+        "synthetic.no_run_m", where="running_stride", speed=speed, period=period, stance=100.0 * stance
     )
     if not (0.0 < stance < 0.5 and 0.3 < period < 2.0 and 0.5 < speed < 8.0):
         raise no_run
@@ -416,7 +412,7 @@ class Carried:
     spin: Array  # (T, 3) angular momentum of the joints' motion about it [kg m2/s]
 
     @classmethod
-    def of(cls, model: Model, joints: tuple[Array, Array, Array]) -> Carried:
+    def from_joints(cls, model: Model, joints: tuple[Array, Array, Array]) -> Carried:
         """Compute it from joint angles and their two derivatives (T, K)."""
         base = np.zeros((len(joints[0]), 6))
         still = motion_from(model, base[:, 0], *(np.column_stack([part, base]) for part in joints))
@@ -456,7 +452,7 @@ def running_base(model: Model, ground: RunGround, joints: Joints, tilt: float) -
     half = 0.5 * ground.period
     # Middles of the steps as well, for the Runge-Kutta method.
     fine = np.linspace(0.0, half, 2 * STEPS + 1)
-    body, left = Carried.of(model, joints(fine)), ground.alternation(fine)[0]
+    body, left = Carried.from_joints(model, joints(fine)), ground.alternation(fine)[0]
     left[-1] = -1.0
     start = from_cardan(np.array([tilt]), np.zeros(1), np.zeros(1))[0]
 

@@ -16,14 +16,14 @@ import xarray as xr
 
 from musclesolve._util.arrays import AnyArray, Array, within
 from musclesolve._util.names import unknown_name
-from musclesolve.errors import InputError
+from musclesolve.errors import input_error
 from musclesolve.recording.cameras.camera import Camera, ring
 from musclesolve.recording.cameras.camera_file import write_camera_file
 from musclesolve.recording.data import SIDES, Markers, Table
 from musclesolve.recording.file_axes import global_from_laboratory
-from musclesolve.recording.text.mot_file import write_mot
+from musclesolve.recording.text.opensim_text import write_mot, write_trc
 from musclesolve.recording.text.text_file import file_path
-from musclesolve.recording.text.trc_file import write_trc
+from musclesolve.results.dataset.quantities import QUANTITIES, Quantity
 from musclesolve.results.files.atomic_writing import write_files
 from musclesolve.results.files.result_netcdf import netcdf_bytes
 from musclesolve.synthetic.faults import plant_all
@@ -116,28 +116,18 @@ def on_path(stride: ReferenceStride, options: RecordingOptions) -> ReferenceStri
     if options.heading_deg == 0.0 and options.turn_deg == 0.0:
         return stride
     if type(stride) is not ReferenceStride:
-        raise InputError(
-            f"{stride.about} is given another direction",
-            code="conflict",
-            where="heading_deg, turn_deg",
-            expected="the strides of a walk, which alone are carried along another path",
-            remedy="leave out heading_deg and turn_deg",
+        raise input_error(
+            "synthetic.given_another_direction", where="heading_deg, turn_deg", about=stride.about
         )
     curvature = np.deg2rad(options.turn_deg) / (options.strides * stride.length)
-    return CurvedStride.of(stride, np.deg2rad(options.heading_deg), curvature)
+    return CurvedStride.from_stride(stride, np.deg2rad(options.heading_deg), curvature)
 
 
 def check_free(folder: Path, names: Iterable[str]) -> None:
     """Refuse to write over a recording that is not known to be a synthetic one: without its truth beside it."""
     there = [name for name in names if (folder / name).exists()]
     if there and not (folder / TRUTH).is_file():
-        raise InputError(
-            f"there is another recording: {', '.join(there)}",
-            code="occupied_folder",
-            file=folder,
-            expected=f"a new folder, or one with a synthetic recording and its {TRUTH}",
-            remedy="choose another folder with -o",
-        )
+        raise input_error("synthetic.another_recording", file=folder, there=there, truth=TRUTH)
 
 
 def _check_gaps(stride: ReferenceStride, options: RecordingOptions, places: Places) -> None:
@@ -147,12 +137,14 @@ def _check_gaps(stride: ReferenceStride, options: RecordingOptions, places: Plac
         if marker not in names:
             raise unknown_name(marker, "marker", names, where="gaps")
         if not within(seen, first, last).any():
-            raise InputError(
-                f"no frame lies in the gap of {marker} from {first:g} to {last:g} s",
-                code="bad_range",
+            raise input_error(
+                "synthetic.no_frame_lies",
                 where="gaps",
-                expected=f"times from 0 to {seen[-1]:.2f} s, with a frame every {1.0 / options.marker_rate_hz:.2g} s",
-                remedy="choose other times, or record more strides",
+                marker=marker,
+                first=first,
+                last=last,
+                seen=seen[-1],
+                marker_rate_hz=1.0 / options.marker_rate_hz,
             )
 
 
@@ -359,16 +351,17 @@ unloaded_below_n = {options.unloaded_below:g}
 
 AXES = ["forward", "left", "up"]
 
-VARIABLES: dict[str, tuple[tuple[str, ...], str, str]] = {
-    "joint_angle": (("time", "dof"), "rad", "joint angle, zero in standing"),
-    "joint_moment": (("time", "dof"), "N m", "moment on the distal segment"),
-    "ground_force": (("time", "side", "axis"), "N", "force of the ground on the foot"),
-    "center_of_pressure": (("time", "side", "axis"), "m", "where it acts; NaN below 20 N"),
-    "free_moment": (("time", "side"), "N m", "moment about the vertical through it"),
-    "marker": (("time", "landmark", "axis"), "m", "landmark without noise"),
-    "pelvis_residual": (("time", "component"), "N, N m", "force and moment that nothing supplies"),
+OWN = {
+    each.name: each
+    for each in (
+        Quantity("ground_force", ("time", "side", "axis"), "N", "force of the ground on the foot"),
+        Quantity(
+            "free_moment", ("time", "side"), "N m", "moment about the vertical through the center of pressure"
+        ),
+        Quantity("marker", ("time", "landmark", "axis"), "m", "landmark without noise"),
+    )
 }
-"""Dimensions, units and meaning of the variables."""
+"""What results do not have under these names."""
 
 
 def truth_bytes(stride: ReferenceStride, options: RecordingOptions, time: Array) -> bytes:
@@ -400,8 +393,10 @@ def truth(stride: ReferenceStride, time: Array) -> xr.Dataset:
     }
     return xr.Dataset(
         {
-            name: (dims, values[name], {"units": units, "long_name": about})
-            for name, (dims, units, about) in VARIABLES.items()
+            name: (about.dims, values[name], about.attrs)
+            for name, about in (
+                OWN | {name: QUANTITIES[name] for name in values if name in QUANTITIES}
+            ).items()
         },
         coords={
             "time": ("time", time, {"units": "s"}),

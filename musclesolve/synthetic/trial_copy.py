@@ -6,19 +6,18 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
 from musclesolve._util.arrays import Array
-from musclesolve.errors import InputError
+from musclesolve.errors import input_error
 from musclesolve.recording.data import Markers, Side, Table
 from musclesolve.recording.file_axes import global_from_laboratory
 from musclesolve.recording.formats import read_channels
 from musclesolve.recording.markers.marker_mapping import read_marker_mapping
 from musclesolve.recording.schema import Document, validated
-from musclesolve.recording.text.mot_file import read_mot, write_mot
-from musclesolve.recording.text.trc_file import read_trc, write_trc
+from musclesolve.recording.text.opensim_text import read_mot, read_trc, write_mot, write_trc
+from musclesolve.settings.trial import RecordedSettings
 
 WALK, STATIC, FORCES, EMG, TRIAL = "walk.trc", "static.trc", "forces.mot", "emg.sto", "trial.toml"
 
@@ -28,7 +27,7 @@ class Copy:
     """The files of a trial, free to be changed before they are written."""
 
     lines: list[str]  # of the trial file
-    content: dict[str, Any]  # of the trial file, as it was read
+    settings: RecordedSettings  # of the trial file, as it was read
     walk: Markers  # the motion, in the axes of its file [m]
     static: Markers | None  # the standing trial, None where there is none
     forces: Table  # the table of the plates
@@ -40,8 +39,8 @@ class Copy:
     @property
     def rotation(self) -> Array:
         """Rotation (3, 3) from the axes of the files to the global frame."""
-        laboratory = self.content["laboratory"]
-        return global_from_laboratory(laboratory["forward"], laboratory["up"])
+        laboratory = self.settings.laboratory
+        return global_from_laboratory(laboratory.forward, laboratory.up)
 
     def in_file(self, vector: tuple[float, float, float]) -> Array:
         """Return a vector (3,) of the global frame in the axes of the files."""
@@ -51,20 +50,14 @@ class Copy:
         """Return the marker that shows a landmark; the first where there are several."""
         shown = [marker for marker in self.mapping.get(landmark, ()) if marker in self.walk]
         if not shown:
-            raise InputError(
-                f"no marker of the motion shows '{landmark}'",
-                code="missing_marker",
-                file=self.walk.path,
-                expected="a trial with a marker on it",
-                remedy="choose a fault of another marker",
-            )
+            raise input_error("synthetic.no_marker_motion_shows", file=self.walk.path, landmark=landmark)
         return shown[0]
 
     @property
     def span(self) -> tuple[float, float]:
         """First and last time to analyse [s]."""
-        given, time = self.content["time"], self.walk.time
-        start, end = given["start_s"], given["end_s"]
+        given, time = self.settings.time, self.walk.time
+        start, end = given.start_s, given.end_s
         return float(time[0] if start is None else start), float(time[-1] if end is None else end)
 
     def frame(self, share: float) -> int:
@@ -95,11 +88,11 @@ class Copy:
 
     def plates(self, side: Side | None = None) -> list[int]:
         """Return which [[force]] tables there are, of one side or all."""
-        return [k for k, entry in enumerate(self.content["force"]) if side in (None, entry["side"])]
+        return [k for k, entry in enumerate(self.settings.force) if side in (None, entry.side)]
 
     def columns(self, plate: int, role: str) -> list[int]:
         """Return the columns of force, point or moment of a plate; none where the trial file names none."""
-        stated = self.content["force"][plate][role]
+        stated = self.settings.force[plate][role]
         names = [stated + axis for axis in "xyz"] if isinstance(stated, str) else stated or []
         return [self.forces.names.index(name) for name in names]
 
@@ -131,29 +124,29 @@ class Copy:
 def open_copy(trial_path: Path) -> Copy:
     """Read a trial for copying."""
     document = Document(trial_path)
-    content = validated(document)
-    files, emg = content["files"], content["emg"]["file"]
+    settings = validated(document, RecordedSettings)
+    files, emg = settings.files, settings.emg.file
     walk = read_trc(document.input_file("files", "markers", files["markers"]))
     static = None
     if files["static"] is not None:
         static = read_trc(document.input_file("files", "static", files["static"]))
     copy = Copy(
         lines=list(document.lines),
-        content=content,
+        settings=settings,
         walk=walk,
         static=static,
         forces=read_mot(document.input_file("files", "forces", files["forces"])),
-        mapping=read_marker_mapping(document, content, walk, static).mapping,
+        mapping=read_marker_mapping(document, settings, walk, static).mapping,
         emg=None if emg is None else read_channels(document.input_file("emg", "file", emg)),
     )
-    database = content["muscles"]["database"]
+    database = settings.muscles.database
     if database.endswith(".toml"):
         copy.set_key("muscles", "database", f'"{(trial_path.parent / database).resolve().as_posix()}"')
-    if (fascicles := content["fascicle"]["file"]) is not None:
+    if (fascicles := settings.fascicle.file) is not None:
         copy.set_key(
             "fascicle", "file", f'"{document.input_file("fascicle", "file", fascicles).resolve().as_posix()}"'
         )
-    if (body := content["subject"]["body"]) is not None:
+    if (body := settings.subject.body) is not None:
         copy.set_key("subject", "body", f'"{(trial_path.parent / body).resolve().as_posix()}"')
     copy.set_key("files", "markers", f'"{WALK}"')
     copy.set_key("files", "forces", f'"{FORCES}"')

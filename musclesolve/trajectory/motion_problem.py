@@ -20,10 +20,10 @@ import numpy as np
 
 from musclesolve._util.arrays import Array, Indices
 from musclesolve._util.checks import check_array, check_increasing, check_real_array
-from musclesolve.errors import InputError
+from musclesolve.errors import input_error
 from musclesolve.muscles.elastic.elastic_muscles import ElasticMuscles
 from musclesolve.sharing.arguments import check_smooth_convex_cost, check_type
-from musclesolve.sharing.cost.cost_base import Cost, WeightedSum, bad_cost, single_costs
+from musclesolve.sharing.cost.cost_base import Cost, WeightedSum, single_costs
 from musclesolve.sharing.cost.cost_registry import find_cost
 from musclesolve.sharing.problem import Problem
 from musclesolve.sharing.rate_limits import ActivationLimits, RateLimits
@@ -88,22 +88,19 @@ class MotionProblem:
             check_type(self.limits, RateLimits, "limits", "RateLimits, or None: activation may jump")
         time = check_increasing(self.time, where="time")
         if len(time) < FEWEST_FRAMES:
-            raise InputError(
-                f"{len(time)} frame{'s' if len(time) > 1 else ''} in a row",
-                code="too_few_frames",
-                where="time",
-                expected=f"at least {FEWEST_FRAMES} frames without a gap: fiber velocities are made of them",
-                remedy='use rigid tendons (tendon = "rigid") for single frames',
+            raise input_error(
+                "trajectory.too_few_frames", where="time", count=len(time), fewest_frames=FEWEST_FRAMES
             )
         steps = np.diff(time)
         worst = int(steps.argmax())
         if steps[worst] > LONGEST_STEP:
-            raise InputError(
-                f"{1e3 * steps[worst]:.4g} ms between the frames at {time[worst]:g} and {time[worst + 1]:g} s",
-                code="uneven_sampling",
+            raise input_error(
+                "trajectory.frames_too_far_apart",
                 where="time",
-                expected=f"at most {1e3 * LONGEST_STEP:g} ms, in which activation can follow",
-                remedy='resample the motion, or use rigid tendons (tendon = "rigid")',
+                step=1000.0 * steps[worst],
+                time=time[worst],
+                next_time=time[worst + 1],
+                longest=1000.0 * LONGEST_STEP,
             )
         object.__setattr__(self, "time", time)
         frames, muscles, moments = len(time), len(self.muscles.names), len(self.dof)
@@ -134,7 +131,7 @@ class MotionProblem:
     @cached_property
     def basis(self) -> TimeBasis:
         """The basis of the tendon coordinates in time."""
-        return TimeBasis.of(self.time)
+        return TimeBasis.from_times(self.time)
 
     @property
     def mean_step(self) -> float:
@@ -144,7 +141,7 @@ class MotionProblem:
     @cached_property
     def activation_limits(self) -> ActivationLimits:
         """The limits of activation between neighboring frames."""
-        return ActivationLimits.of(self.limits, self.time)
+        return ActivationLimits.from_rate_limits(self.limits, self.time)
 
     def state(self, z: Array, y: Array) -> Equilibrium:
         """Muscles where the tendon coordinates are z and their rates y [1/s], (T, n)."""
@@ -210,13 +207,12 @@ def _over_time(numbers: object, name: str, shape: tuple[int, int]) -> Array:
     try:
         return np.broadcast_to(array, shape)
     except ValueError as error:
-        raise InputError(
-            f"{name} has the shape {array.shape}", code="bad_shape", where=name, expected=expected
+        raise input_error(
+            "trajectory.bad_shape", where=name, expected=expected, name=name, shape=array.shape
         ) from error
 
 
 _SAME = 1e-9
-_REMEDY = 'choose a cost of forces or of activations, or use rigid tendons (tendon = "rigid")'
 
 
 @dataclass(frozen=True, eq=False)
@@ -232,7 +228,7 @@ class MotionCost:
     of_activation: tuple[tuple[float, Cost], ...]
 
     @classmethod
-    def of(cls, problem: MotionProblem, cost: str | Cost) -> MotionCost:
+    def from_cost(cls, problem: MotionProblem, cost: str | Cost) -> MotionCost:
         """Take a cost apart.
 
         Raises:
@@ -241,8 +237,7 @@ class MotionCost:
         isometric = problem.isometric
         for single in single_costs(find_cost(cost)):
             if single.needs != {"separable"} or "fiber_velocity" in single.data:
-                fault, expected = "cannot be used with elastic tendons", "a sum over muscles"
-                raise bad_cost(single, fault, expected, remedy=_REMEDY)
+                raise input_error("trajectory.cost_not_a_sum", cost=single.name)
         chosen = check_smooth_convex_cost(cost, isometric, "used with elastic tendons", "cost")
         parts: dict[str, list[tuple[float, Cost]]] = {"force": [], "activation": []}
         for factor, single in _singles(chosen):
@@ -292,10 +287,4 @@ def _kind(cost: Cost, isometric: Problem) -> str:
         return "force"
     if np.allclose(cost.value(twice, at), first, rtol=_SAME):
         return "activation"
-    raise InputError(
-        f"the cost {cost.name} depends on the force capacity otherwise than through forces",
-        code="bad_cost",
-        where="cost",
-        expected="a function of forces, or of activations",
-        remedy=_REMEDY,
-    )
+    raise input_error("trajectory.cost_depends_on_capacity", where="cost", cost=cost.name)

@@ -20,12 +20,12 @@ import numpy as np
 from musclesolve._util.arrays import Array
 from musclesolve.muscles.elastic.elastic_muscles import ElasticMuscles
 from musclesolve.muscles.muscle_parameters import QUANTITIES, MuscleParameters
+from musclesolve.trajectory.banded_interior_point import Linearised, MotionInteriorPoint
 from musclesolve.trajectory.certificate import MotionAttempt
 from musclesolve.trajectory.local_equilibrium import Equilibrium
 from musclesolve.trajectory.motion_problem import MotionCost, MotionProblem
-from musclesolve.trajectory.structured import Linearised, MotionInteriorPoint
 
-STEP = 1e-4
+DIFFERENCE_STEP = 1e-4
 """Half the difference of the logarithm of a parameter; its square is the relative error."""
 LARGEST_RATIO = 1e8
 """Of a bound that holds: more than this ratio over the scale of the cost says no more, and costs digits."""
@@ -46,7 +46,7 @@ class OptimumDerivatives:
     Args:
         problem: the motion; with a reserve weight where muscles may lack something.
         cost: what was minimised.
-        attempt: an optimum, such as `Structured` finds it.
+        attempt: an optimum, such as `BandedInteriorPoint` finds it.
 
     Attributes:
         known: whether the conditions determine a derivative.
@@ -92,12 +92,12 @@ class OptimumDerivatives:
     def _differences(self, cost: MotionCost, name: str) -> tuple[Array, Array, Array, Array, Array]:
         """Derivatives at fixed x of imbalance, slopes by z, y and a, and fiber length by the logarithm, (T, n) each."""
         ends = []
-        for step in (-STEP, STEP):
+        for step in (-DIFFERENCE_STEP, DIFFERENCE_STEP):
             problem = with_parameters(
                 self.problem, self.problem.muscles.parameters.scaled(name, np.exp(step))
             )
-            ends.append(self._terms(problem, MotionCost.of(problem, cost.cost)))
-        return tuple((high - low) / (2.0 * STEP) for low, high in zip(*ends, strict=True))  # type: ignore[return-value]
+            ends.append(self._terms(problem, MotionCost.from_cost(problem, cost.cost)))
+        return tuple((high - low) / (2.0 * DIFFERENCE_STEP) for low, high in zip(*ends, strict=True))  # type: ignore[return-value]
 
     def _terms(self, problem: MotionProblem, cost: MotionCost) -> tuple[Array, ...]:
         z, a, mu = (

@@ -9,7 +9,7 @@ import numpy as np
 
 from musclesolve._util.arrays import Array
 from musclesolve._util.checks import check_choice
-from musclesolve.errors import InputError
+from musclesolve.errors import input_error
 from musclesolve.sharing.arguments import check_type
 from musclesolve.sharing.certificate import needs_reserve
 from musclesolve.sharing.cost.cost_base import Cost
@@ -17,15 +17,15 @@ from musclesolve.sharing.problem import Problem
 from musclesolve.sharing.problem_scale import fallback_weight
 from musclesolve.sharing.solving import ON_INFEASIBLE, solve
 from musclesolve.sharing.status import Status
+from musclesolve.trajectory.banded_interior_point import BandedInteriorPoint
 from musclesolve.trajectory.local_equilibrium import equilibrium
 from musclesolve.trajectory.motion_problem import MotionCost, MotionProblem
 from musclesolve.trajectory.motion_solution import MotionSolution, label_solution, unsolved
-from musclesolve.trajectory.structured import Structured
 
 if TYPE_CHECKING:
     from musclesolve.trajectory.collocation.collocation import Collocation
 
-    Method = Structured | Collocation
+    Method = BandedInteriorPoint | Collocation
 
 SOFT, STIFF = (1e-3, 1e-5), (1e6, 1e5, 1e4)
 """Shares of the usual weight of a reserve where muscles lack something, and how many times as much where they do not:
@@ -44,7 +44,7 @@ def find_method(name: str) -> Method:
     """The method of a name, with its usual options."""
     check_choice(name, "the method", METHODS, where="method")
     if name == "structured":
-        return Structured()
+        return BandedInteriorPoint()
     from musclesolve.trajectory.collocation.collocation import Collocation  # CasADi, which few motions need
 
     return Collocation(max_iterations=MAX_ITERATIONS, max_seconds=MAX_SECONDS)
@@ -76,14 +76,8 @@ def solve_motion(
     if isinstance(method, str):
         method = find_method(method)
     if not method.certified:
-        raise InputError(
-            f"{method!r} solves a motion on other nodes than its frames",
-            code="bad_type",
-            where="method",
-            expected='"structured", "collocation", or Collocation(scheme="spline", mesh=1)',
-            remedy="call its own report(problem, cost), which has a residual of its own",
-        )
-    chosen, muscles, notes = MotionCost.of(problem, cost), problem.muscles, tuple[str, ...]()
+        raise input_error("trajectory.solves_on_other_nodes", where="method", method=method)
+    chosen, muscles, notes = MotionCost.from_cost(problem, cost), problem.muscles, tuple[str, ...]()
     slack = np.sum(problem.musculotendon_length <= muscles.parameters.tendon_slack_length, axis=0)
     if slack.any():
         names = ", ".join(f"{muscles.names[k]} ({slack[k]} frames)" for k in np.flatnonzero(slack))

@@ -27,11 +27,11 @@ from numpy.typing import ArrayLike
 from musclesolve._util.arrays import Array
 from musclesolve._util.checks import check_choice, check_increasing
 from musclesolve._util.message_text import as_text
-from musclesolve.errors import InputError
+from musclesolve.errors import input_error
 from musclesolve.muscles.elastic.smooth_curves import Curved
 from musclesolve.sharing.arguments import check_problem, check_smooth_convex_cost
 from musclesolve.sharing.certificate import empty_box, needs_reserve, within_domain
-from musclesolve.sharing.cost.cost_base import Cost, bad_cost
+from musclesolve.sharing.cost.cost_base import Cost
 from musclesolve.sharing.kernel.constants import NO_ROOM, TOLERANCE
 from musclesolve.sharing.kernel.workspace_layout import RateBounds
 from musclesolve.sharing.problem import Problem
@@ -41,9 +41,9 @@ from musclesolve.sharing.solution import Solution, SolutionArrays
 from musclesolve.sharing.solver.solver_registry import Solver, find_solver
 from musclesolve.sharing.solving import ON_INFEASIBLE, solve
 from musclesolve.sharing.status import Status
+from musclesolve.trajectory.banded_interior_point import BandedInteriorPoint, MotionInteriorPoint
 from musclesolve.trajectory.certificate import Certifier, Misses, MotionAttempt
 from musclesolve.trajectory.local_equilibrium import Capacity, FiberBalance
-from musclesolve.trajectory.structured import MotionInteriorPoint, Structured
 from musclesolve.trajectory.time_basis import ROW, TimeBasis
 
 if TYPE_CHECKING:
@@ -111,27 +111,27 @@ def solve_rate_limited(
     """
     check_choice(method, "the method", METHODS, where="method")
     if check_problem(problem).single_frame:
-        fault = "the problem is a single frame without a frame axis"
-        raise InputError(fault, code="bad_shape", where="problem", expected="the frames of a motion")
+        raise input_error("trajectory.single_frame", where="problem")
     chosen = check_smooth_convex_cost(cost, problem, "shared within rate limits", "cost")
     if method == "together" and "coupled" in chosen.needs:
-        expected = "a sum over muscles, with or without squares of linear combinations"
-        remedy = 'method="frame_by_frame" with solver="ipopt"'
-        fault = "cannot be shared together within rate limits (it is coupled)"
-        raise bad_cost(chosen, fault, expected, where="cost", remedy=remedy)
+        raise input_error("trajectory.cost_is_coupled", where="cost", cost=chosen.name)
     for t, i in np.argwhere(np.nan_to_num(problem.upper) > 1.0)[:1]:
-        fault = f"upper is {problem.upper[t, i]:g} for {(problem.muscle or ())[i]} in frame {t}"
-        expected = "at most 1: rate limits are those of excitations between 0 and 1"
-        raise InputError(fault, code="bad_number", where="Problem.upper", expected=expected)
+        raise input_error(
+            "trajectory.upper_above_one",
+            where="Problem.upper",
+            upper=problem.upper[t, i],
+            muscle=(problem.muscle or ())[i],
+            frame=t,
+        )
     limits = RateLimits() if limits is None else limits
     if not isinstance(limits, RateLimits):
-        expected = "a RateLimits, for instance RateLimits(0.010, 0.040)"
-        raise InputError(f"limits is {as_text(limits)}", code="bad_type", where="limits", expected=expected)
+        raise input_error("trajectory.no_rate_limits", where="limits", limits=as_text(limits))
     check_choice(on_infeasible, "on_infeasible", ON_INFEASIBLE)
     instant = check_increasing(time, least=0, where="time")
     if len(instant) != problem.n_frames:
-        fault = f"there are {len(instant)} times"
-        raise InputError(fault, code="bad_shape", where="time", expected=f"{problem.n_frames} [s]")
+        raise input_error(
+            "trajectory.other_number_of_times", where="time", count=len(instant), n_frames=problem.n_frames
+        )
     solved_by = _together if method == "together" else _frame_by_frame
     return solved_by(problem, instant, chosen, limits, solver, on_infeasible)
 
@@ -146,7 +146,7 @@ def _together(
     if not usable.any():
         return _without_multipliers(single, limits, problem, "together")
     numbers = np.flatnonzero(usable)
-    motion = CoupledMotion.of(problem.frames(numbers), time[numbers], cost, limits)
+    motion = CoupledMotion.from_problem(problem.frames(numbers), time[numbers], cost, limits)
     activation, steps, best = single.activation[numbers], int(single.iterations[numbers].max()), None
     if single.solved[numbers].all() and (limits.excess(activation, time[numbers]) <= KEPT).all():
         best = motion.without_limits(activation, single.multiplier[numbers], steps)
@@ -191,7 +191,7 @@ def _frame_by_frame(
             lower = np.where(touching, np.minimum(lower, frame.upper), lower)
             frame = frame.with_arrays(lower=lower, upper=np.where(touching, lower, upper))
         part = solve(frame, cost, chosen, on_infeasible)
-        arrays.store(np.arange(problem.n_frames) == t, SolutionArrays.of(part))
+        arrays.store(np.arange(problem.n_frames) == t, SolutionArrays.from_solution(part))
         if part.solved[0]:
             before[:], since[0] = part.activation[0], time[t]
         t += 1
@@ -205,7 +205,7 @@ def _without_multipliers(
     return RateLimited(solution, limits, fall, rise, np.full_like(problem.moment, np.nan), method)
 
 
-FAR = 1.0  # bounds of z beyond those of the activation, so that they are never met
+BEYOND_BOUNDS = 1.0  # bounds of z beyond those of the activation, so that they are never met
 LEAST_INSIDE = 1e-15
 """Share of the width between bounds by which activations stay inside: some curvatures are infinite at rest."""
 
@@ -222,7 +222,9 @@ class GivenCapacities:
     activation_limits: ActivationLimits
 
     @classmethod
-    def of(cls, problem: Problem, limits: ActivationLimits, reserve_weight: Array) -> GivenCapacities:
+    def from_problem(
+        cls, problem: Problem, limits: ActivationLimits, reserve_weight: Array
+    ) -> GivenCapacities:
         """The frames of a problem with weights of reserves (T, m), infinite where there is none."""
         bounds = problem.lower, problem.upper
         return cls(problem.moment, problem.moment_matrix, 1.0 / reserve_weight, *bounds, limits)
@@ -230,7 +232,7 @@ class GivenCapacities:
     @property
     def coordinate_range(self) -> tuple[Array, Array]:
         """Bounds (T, n) of z, farther than those of the activations."""
-        return self.lower - FAR, self.upper + FAR
+        return self.lower - BEYOND_BOUNDS, self.upper + BEYOND_BOUNDS
 
     @property
     def weight(self) -> Array:
@@ -240,7 +242,7 @@ class GivenCapacities:
     @cached_property
     def basis(self) -> TimeBasis:
         """The basis in time: coordinates of the frames themselves."""
-        return TimeBasis.of_frames(len(self.moment))
+        return TimeBasis.from_frame_count(len(self.moment))
 
     @property
     def mean_step(self) -> float:
@@ -336,13 +338,13 @@ def solve_coupled(
 
     The attempt is in the form that its certificate takes (`CapacityCertifier`).
     """
-    whole = GivenCapacities.of(problem, limits, reserve_weight)
+    whole = GivenCapacities.from_problem(problem, limits, reserve_weight)
     certifier = CapacityCertifier(whole, ActivationCost(problem, cost, rows=True))
     first = problem.lower + FIRST * (problem.upper - problem.lower)
     eased = whole.with_soft_rows(problem, cost).without_fixed()
     with np.errstate(all="ignore"):
         method = MotionInteriorPoint(eased, ActivationCost(problem, cost))
-        return certifier.reduced(Structured(good=GOOD).run(method, method.start(first), certifier))
+        return certifier.reduced(BandedInteriorPoint(good=GOOD).run(method, method.start(first), certifier))
 
 
 @dataclass(frozen=True, eq=False)
@@ -364,12 +366,12 @@ class CoupledMotion:
     n_frames: int
 
     @classmethod
-    def of(cls, problem: Problem, time: Array, cost: Cost, limits: RateLimits) -> CoupledMotion:
+    def from_problem(cls, problem: Problem, time: Array, cost: Cost, limits: RateLimits) -> CoupledMotion:
         """The frames of a problem at times (T,) [s]."""
         frames = problem.n_frames
         more = max(ROW - frames, 0)
         which = np.minimum(np.arange(frames + more), frames - 1)
-        coupling = ActivationLimits.of(limits, time).with_loose_frames(more)
+        coupling = ActivationLimits.from_rate_limits(limits, time).with_loose_frames(more)
         return cls(problem.frames(which), coupling, cost, frames)
 
     def exact(self, infeasible_frames: bool) -> CoupledResult:
@@ -410,7 +412,7 @@ class CoupledMotion:
     def _certified(self, attempt: MotionAttempt, weight: Array) -> CoupledResult:
         """The result with weights of reserves (T, m), if the certificate of every frame holds."""
         problem = self.problem
-        motion = GivenCapacities.of(problem, self.limits, weight)
+        motion = GivenCapacities.from_problem(problem, self.limits, weight)
         certifier = CapacityCertifier(motion, ActivationCost(problem, self.cost, rows=True))
         residual = certifier.misses(attempt).residual
         result = self._unsolved(Status.SOLVER_FAILED, np.full_like(problem.moment, np.nan))

@@ -36,7 +36,7 @@ class TimeBasis:
     ends: Array
 
     @classmethod
-    def of(cls, time: Array) -> TimeBasis:
+    def from_times(cls, time: Array) -> TimeBasis:
         """The basis of frames at times (T,) [s], four or more."""
         from scipy.interpolate import BSpline
 
@@ -62,7 +62,7 @@ class TimeBasis:
         return cls(first.astype(np.intp), value, rate, knots, inner[[0, -1]])
 
     @classmethod
-    def of_frames(cls, count: int) -> TimeBasis:
+    def from_frame_count(cls, count: int) -> TimeBasis:
         """The basis of three frames or more that no spline joins: z_t = c_t, without rates."""
         rows = np.arange(count)
         first = np.clip(rows - 1, 0, count - ROW)

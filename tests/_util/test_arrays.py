@@ -1,4 +1,4 @@
-"""Runs of True in a mask, against the mask put together from them again."""
+"""Runs of True in a mask give the mask again; equal things are one group, what has no hash stays alone."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from musclesolve._util.arrays import true_runs
+from musclesolve._util.arrays import equal_groups, true_runs
 
 
 @given(st.lists(st.booleans(), max_size=40))
@@ -19,3 +19,14 @@ def test_the_runs_are_the_mask_and_none_touches_the_next(flags):
     assert (again == mask).all()
     ends = np.ravel(runs)
     assert (np.diff(ends) > 0).all()
+
+
+def test_rows_that_are_equal_in_every_column_are_one_group():
+    found = equal_groups(["a", "b", "a", "a"], [1.0, 1.0, 2.0, 1])
+    assert [group.tolist() for group in found] == [[0, 3], [1], [2]]
+    assert equal_groups([]) == []
+
+
+def test_what_has_no_hash_is_equal_to_itself_alone():
+    own = [0.0]
+    assert [group.tolist() for group in equal_groups([own, [0.0], own])] == [[0, 2], [1]]

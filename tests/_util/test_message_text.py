@@ -73,7 +73,7 @@ def problem(**changes: object) -> ms.Problem:
 
 def signal(**changes: object) -> np.ndarray:
     given = {"signal": np.ones(100), "rate_hz": 100.0, "cutoff_hz": 6.0, "order": 2} | changes
-    return ms.low_pass(**given)  # type: ignore[arg-type]
+    return ms.signals.low_pass(**given)  # type: ignore[arg-type]
 
 
 TAKERS: dict[str, tuple[Callable[..., object], tuple[str, ...]]] = {
@@ -94,21 +94,23 @@ TAKERS: dict[str, tuple[Callable[..., object], tuple[str, ...]]] = {
         ),
     ),
     "solve": (lambda **more: ms.solve(problem(), **more), ("cost", "solver", "warm_start", "on_infeasible")),
-    "feasible_range": (lambda **more: ms.feasible_range(problem(), **more), ("muscles",)),
+    "feasible_range": (lambda **more: ms.sharing.feasible_range(problem(), **more), ("muscles",)),
     "check_reserves": (
-        lambda **more: ms.check_reserves(problem(), ms.solve(problem(), on_infeasible="reserve"), **more),
+        lambda **more: ms.sharing.check_reserves(
+            problem(), ms.solve(problem(), on_infeasible="reserve"), **more
+        ),
         ("moment", "limits"),
     ),
     "diagnose": (lambda **more: ms.diagnose(problem(), **more), ("frames",)),
     "low_pass": (signal, ("signal", "rate_hz", "cutoff_hz", "order")),
-    "RateLimits": (ms.RateLimits, ("activation_time", "deactivation_time")),
+    "RateLimits": (ms.sharing.RateLimits, ("activation_time", "deactivation_time")),
     "share_model": (
         lambda **more: ms.share_model("a.osim", "b.mot", "c.sto", **more),
         ("cost", "solver", "passive", "tendon", "tendon_strain", "reserve_weight"),
     ),
     "read_trial": (ms.read_trial, ("path",)),
-    "read_mot": (ms.read_mot, ("path",)),
-    "read_markers": (ms.read_markers, ("path",)),
+    "read_mot": (ms.files.read_mot, ("path",)),
+    "read_markers": (ms.files.read_markers, ("path",)),
     "synthetic_recording": (
         lambda **more: ms.synthetic_recording("nowhere/at/all", **more),
         ("marker_set", "noise", "faults", "gaps", "rate_hz", "forward", "up", "cutoff_hz"),

@@ -77,7 +77,15 @@ def test_an_input_error_keeps_its_code_and_place():
     with pytest.raises(InputError) as raised:
         list(Pool(refused, None, [1, 2], 2).ordered())
     found = vars(raised.value) | {"__notes__": None}
-    parts = {"problem": "x", "code": "bad_number", "file": "f", "where": "w", "expected": "e", "remedy": "r"}
+    parts = {
+        "problem": "x",
+        "code": "bad_number",
+        "file": "f",
+        "where": "w",
+        "expected": "e",
+        "remedy": "r",
+        "key": None,
+    }
     assert found == parts | {"__notes__": None}
     assert str(raised.value) == "f, w: x\n  expected: e\n  remedy: r"
 

@@ -183,7 +183,7 @@ def test_a_friction_below_zero_is_refused(tmp_path, capsys):
 @pytest.mark.skipif(not THOROUGH, reason="runs of a second and more: make test-thorough")
 @pytest.mark.parametrize("position, speed", [(2, 40), (8, 40), (8, 20)])
 def test_a_run_gives_the_recorded_numbers(position, speed):
-    found, kept = Outcome.of(run_over(position, speed), 0.0).figures, recorded()["pedestrian"]
+    found, kept = Outcome.from_run(run_over(position, speed), 0.0).figures, recorded()["pedestrian"]
     for name in ("criterion", "peak", "turn", "rate", "beside"):
         assert found[name] == pytest.approx(kept[f"IP{position} at {speed}"][name], rel=1e-2), name
 
@@ -191,7 +191,7 @@ def test_a_run_gives_the_recorded_numbers(position, speed):
 @pytest.mark.skipif(not THOROUGH, reason="half a minute")
 @pytest.mark.parametrize("speed", [20, 40])
 def test_a_throw_gives_the_recorded_numbers(speed):
-    found, kept = Throw.of(speed).figures, recorded()["pedestrian"][f"thrown at {speed}"]
+    found, kept = Throw.from_speed(speed).figures, recorded()["pedestrian"][f"thrown at {speed}"]
     for name in ("way", "speed", "down", "least", "most", "searle"):
         assert found[name] == pytest.approx(kept[name], rel=1e-2), name
 

@@ -29,7 +29,7 @@ from musclesolve.dynamics.sensitivity.moment_sensitivity import (
     landmark_sensitivity,
     mass_sensitivity,
 )
-from musclesolve.recording.data import MuscleOptions
+from musclesolve.settings.trial import MuscleSettings
 
 
 @pytest.fixture(scope="module")
@@ -169,7 +169,7 @@ def test_both_configurations_are_of_the_same_frames_and_not_the_same_muscles(stu
     finding = configurations(study)
     heading, *rows = finding.table
     assert heading[1].startswith("source: silva_2003, passive table, stress_cubed")
-    assert MuscleOptions().database in heading[2] and USUAL_COST in heading[2]
+    assert MuscleSettings().database in heading[2] and USUAL_COST in heading[2]
     table = {row[0]: row[1:] for row in rows}
     solved = table["frames solved, of these with a reserve (largest)"]
     assert [cell.split(",")[0] for cell in solved] == ["65 of 65", "65 of 65"]

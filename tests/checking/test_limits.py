@@ -9,7 +9,7 @@ import pytest
 
 import musclesolve
 from musclesolve.checking.check import check
-from musclesolve.checking.forces.center_of_pressure_check import BESIDE, MARGIN
+from musclesolve.checking.forces.plate_axes import BESIDE, MARGIN
 from musclesolve.checking.loading import load
 from musclesolve.checking.markers.trajectories import STRETCHED
 from musclesolve.checking.observed_body import seen_feet
@@ -27,7 +27,7 @@ def codes_after(copy: Copy, folder: Path) -> set[str]:
 )
 def test_the_mass_is_reported_from_six_percent_on(factor: float, codes: set[str], tmp_path: Path) -> None:
     copy = open_copy(STRIDE)
-    copy.set_key("subject", "mass_kg", repr(factor * copy.content["subject"]["mass_kg"]))
+    copy.set_key("subject", "mass_kg", repr(factor * copy.settings.subject.mass_kg))
     assert codes_after(copy, tmp_path) == codes
 
 

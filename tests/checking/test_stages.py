@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import musclesolve
-from musclesolve.checking.examination import all_checks, examined_file
+from musclesolve.checking.check import all_checks, examined_file
 from musclesolve.checking.loading import load
 from musclesolve.checking.repair import replace_fields
 from musclesolve.checking.stages import Check, Stage, examine

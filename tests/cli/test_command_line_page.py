@@ -7,13 +7,14 @@ from pathlib import Path
 
 import pytest
 import typer
+from said import run_document
 from synthetic_result import result
 
 from musclesolve.cli import app as cli
 from musclesolve.cli.app import EXIT_CODES
 from musclesolve.cli.json_text import KEYS
-from musclesolve.cli.result_documents import leg_document, run_document
 from musclesolve.results.facts import Facts
+from musclesolve.results.statements import leg_document
 
 TEXT = (Path(__file__).parents[2] / "docs" / "command_line.md").read_text(encoding="utf-8")
 COMMANDS = typer.main.get_command(cli.app).commands

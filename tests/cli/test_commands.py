@@ -170,7 +170,9 @@ def test_plot_draws_for_a_paper(call, tmp_path):
 
 
 def test_plot_says_which_variable_a_named_figure_lacks(call, tmp_path, monkeypatch):
-    monkeypatch.setattr(save, "FIGURES", {"knee_contact_forces": save.knee_contact_forces})
+    monkeypatch.setattr(
+        save, "FIGURES", {"knee_contact_forces": save.drawings(save.RECORDING)["knee_contact_forces"]}
+    )
     lacking = result().drop_vars(["knee_contact_medial", "knee_contact_lateral", "patellofemoral_force"])
     write_result(lacking, tmp_path / "result.nc")
     done = call("plot", tmp_path / "result.nc", "--figure", "knee_contact_forces")

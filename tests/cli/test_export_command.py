@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import numpy as np
+import pandas as pd
 import pytest
+from scipy.io import loadmat
 from synthetic_result import few_muscles, result, with_troubles
 from typer.testing import CliRunner
 
 from musclesolve.cli import app as cli
-from musclesolve.results.files.result_netcdf import write_result
+from musclesolve.recording.text.opensim_text import read_mot
+from musclesolve.results.files.result_netcdf import read_result, write_result
 
 
 @pytest.fixture
@@ -24,17 +28,18 @@ def call(*words: object):
 
 
 def test_files_stand_beside_the_result_unless_a_place_is_named(walk: Path, tmp_path: Path) -> None:
+    data = read_result(walk)
     assert call("export", walk, "--format", "mot").exit_code == 0
-    assert (tmp_path / "walk.mot").is_file()
+    np.testing.assert_allclose(read_mot(tmp_path / "walk.mot").time, data["time"], atol=1e-6)
     assert call("export", walk, "-o", tmp_path / "new" / "table.csv").exit_code == 0
-    assert (tmp_path / "new" / "table.csv").is_file()
+    assert len(pd.read_csv(tmp_path / "new" / "table.csv", comment="#")) >= data.sizes["time"]
     assert call("export", walk, "--format", "mat", "-o", tmp_path / "new").exit_code == 0
-    assert (tmp_path / "new" / "walk.mat").is_file()
+    assert loadmat(tmp_path / "new" / "walk.mat")
     assert (
         call("export", walk, "--format", "sto", "-o", tmp_path / "part", "--variable", "activation").exit_code
         == 0
     )
-    assert (tmp_path / "part.sto").is_file()
+    assert len(read_mot(tmp_path / "part.sto").names) == data.sizes["muscle"]
 
 
 def test_it_prints_whose_names_and_signs_are_written(walk: Path) -> None:

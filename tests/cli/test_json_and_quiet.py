@@ -12,6 +12,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from many_trials import write_stride
+from said import run_document
 from small_model import save_model
 from small_model_motion import DOFS, save_inputs
 from synthetic_result import few_muscles, result, with_troubles
@@ -20,7 +21,7 @@ from typer.testing import CliRunner
 from musclesolve.cli import app as cli
 from musclesolve.cli.json_text import json_text
 from musclesolve.cli.printing import mode
-from musclesolve.cli.result_documents import benchmark_document, run_document
+from musclesolve.cli.result_documents import benchmark_document
 from musclesolve.data.bundled import reference_stride
 from musclesolve.opensim.read_model import read_osim
 from musclesolve.plotting.study import average_figures, comparison_figures
@@ -163,7 +164,7 @@ def test_compare_and_average_and_many_trials(tmp_path, monkeypatch):
 
 
 def test_benchmark_and_share(tmp_path):
-    single = SingleFrame("force_squared", Latency.of([1e-5, 2e-5]), Latency.of([3e-5]))
+    single = SingleFrame("force_squared", Latency.from_seconds([1e-5, 2e-5]), Latency.from_seconds([3e-5]))
     row = Row("recorded leg", 5, 43, "force_squared", "slsqp", remark="not installed")
     found = strictly(
         json_text(benchmark_document(BenchmarkReport({"cores": "2", "numpy": "2.1"}, [row], [single])))

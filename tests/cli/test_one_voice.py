@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 from recorded_data import recorded
+from said import summary
 
 import musclesolve as ms
 from musclesolve.checking.check import check
@@ -19,7 +20,6 @@ from musclesolve.report.page import write_report
 from musclesolve.results.facts import Facts
 from musclesolve.results.files.result_netcdf import read_result
 from musclesolve.results.judgement import NOT_PLAUSIBLE, NOT_USABLE, USABLE, Judgement, judge
-from musclesolve.results.tables.run_summary import summary
 from musclesolve.studies.many_trials.one_trial import Job, attempt
 from musclesolve.synthetic.faults import plant
 

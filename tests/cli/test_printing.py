@@ -13,8 +13,9 @@ from rich.table import Table
 from musclesolve.cli import printing
 from musclesolve.results.comparison_facts import MEASURES as MEASURES_OF_PAIR
 from musclesolve.results.comparison_facts import ComparisonFacts
+from musclesolve.results.facts import STRIDE_MEASURES
 from musclesolve.results.tables import comparison_tables
-from musclesolve.results.tables.average_table import MEASURES, table
+from musclesolve.results.tables.average_table import table
 
 TEXT = "right leg         51 solved, " + "6 with reserve, " * 8 + "end\nshort             line"
 
@@ -37,12 +38,13 @@ def test_other_programs_get_whole_lines(capsys):
 
 
 def test_the_measures_of_both_legs_fit_on_a_terminal():
-    values = {name: ("side", [1234.5678, 1.0]) for name, _ in MEASURES.values()}
-    spread = {f"{name}_std": ("side", [100.0, 0.001]) for name, _ in MEASURES.values()}
+    names = [measure.variable for measure in STRIDE_MEASURES]
+    values = {name: ("side", [1234.5678, 1.0]) for name in names}
+    spread = {f"{name}_std": ("side", [100.0, 0.001]) for name in names}
     average = xr.Dataset(values | spread | {"cycles": ("side", [10, 12])}, coords={"side": ["r", "l"]})
     text = printed(table(average))
     assert "…" not in text
-    assert all(heading in text for heading in MEASURES)
+    assert all(measure.heading in text for measure in STRIDE_MEASURES)
     assert "1234.568 (100.000)" in text and "double support [%]" in text
 
 

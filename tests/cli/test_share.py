@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from matplotlib.image import imread
 from opensim_reader import read_by_opensim
 from person_file import person_file
 from refusals import refused
@@ -18,7 +19,7 @@ from musclesolve.cli import app as cli
 from musclesolve.cli.options import stated_strains
 from musclesolve.opensim.read_model import read_osim
 from musclesolve.plotting import figure_sets as save
-from musclesolve.recording.text.mot_file import read_mot, write_mot
+from musclesolve.recording.text.opensim_text import read_mot, write_mot
 from musclesolve.results.export.opensim_files import ENDINGS
 from musclesolve.results.files.result_netcdf import read_result
 
@@ -65,10 +66,13 @@ def test_figures_are_drawn_and_drawn_again(
 ) -> None:
     monkeypatch.setattr(save, "OF_MODEL", {name: save.OF_MODEL[name] for name in ("reserves", "activations")})
     assert share(inputs, tmp_path / "out").exit_code == 0
-    (tmp_path / "out" / "reserves.png").unlink()
+    reserves = tmp_path / "out" / "reserves.png"
+    first = imread(reserves)
+    reserves.unlink()
     again = CliRunner().invoke(cli.app, ["plot", str(tmp_path / "out" / "result.nc")])
     assert again.exit_code == 0, again.output
-    assert (tmp_path / "out" / "reserves.png").exists()
+    assert first.std() > 0.01
+    np.testing.assert_array_equal(imread(reserves), first)
 
 
 def test_frames_that_are_not_solved_end_with_three(inputs: list[Path], tmp_path: Path) -> None:

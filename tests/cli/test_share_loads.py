@@ -13,7 +13,7 @@ from typer.testing import CliRunner, Result
 from musclesolve.cli import app as cli
 from musclesolve.opensim.read_model import read_osim
 from musclesolve.recording.data import Table
-from musclesolve.recording.text.mot_file import write_mot
+from musclesolve.recording.text.opensim_text import write_mot
 from musclesolve.results.files.result_netcdf import read_result
 
 

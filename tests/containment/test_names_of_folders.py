@@ -12,7 +12,7 @@ from many_trials import write_stride
 
 from musclesolve.errors import InputError
 from musclesolve.studies.many_trials import run_many as run
-from musclesolve.studies.many_trials.run_many import LONGEST, OWN, folder_names, safe
+from musclesolve.studies.many_trials.run_many import MOST_FOLDER_BYTES, OWN, folder_names, safe
 from musclesolve.studies.many_trials.trial_record import CSV, Outcome
 
 ODD = [
@@ -58,7 +58,7 @@ def well_behaved(name: str) -> bool:
         and not windows.is_reserved()
         and name == name.strip(". ")
         and name.isprintable()
-        and len(name.encode("utf-8")) <= LONGEST + 9
+        and len(name.encode("utf-8")) <= MOST_FOLDER_BYTES + 9
     )
 
 

@@ -35,7 +35,7 @@ WATCHED = (
     "cli/errors.py",
     "cli/printing.py",
 )
-OWN = ("text_file.py", "conversion.py", "studies/many_trials/one_trial.py")
+OWN = ("text_file.py", "formats.py", "studies/many_trials/one_trial.py")
 
 
 class Presser:

@@ -25,10 +25,11 @@ from musclesolve.desk.desk import Desk, RunOptions
 from musclesolve.desk.result_facts import result_facts
 from musclesolve.desk.steps import check_step, run_step
 from musclesolve.errors import BusyError, InputError
-from musclesolve.recording.schema import trial_keys
 from musclesolve.results.files.result_netcdf import read_result
 from musclesolve.results.finding import Finding, Where
 from musclesolve.results.judgement import Report
+from musclesolve.settings.schema import tables_of
+from musclesolve.settings.trial import RecordedSettings
 from musclesolve.sharing.cost.cost_registry import costs
 
 STEPS = ("files", "subject", "markers", "plates", "events", "emg", "check", "run", "result")
@@ -95,7 +96,7 @@ def test_where_no_step_shows_the_place_it_is_the_text_of_the_trial_file():
 
 
 def test_steps_are_named_for_tables_that_exist():
-    assert set(check_step.STEP_OF) <= set(trial_keys())
+    assert set(check_step.STEP_OF) <= set(tables_of(RecordedSettings))
     assert set(check_step.STEP_OF.values()) <= set(STEPS)
 
 

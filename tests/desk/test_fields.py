@@ -5,9 +5,10 @@ from __future__ import annotations
 import pytest
 
 from musclesolve.desk.fields import fault_of, read_number
-from musclesolve.recording.schema import trial_keys
+from musclesolve.settings.schema import tables_of
+from musclesolve.settings.trial import RecordedSettings
 
-STATURE = trial_keys()["subject"]["keys"]["stature_m"]
+STATURE = tables_of(RecordedSettings)["subject"].settings["stature_m"]
 
 
 @pytest.mark.parametrize(("text", "number"), [("1.83", 1.83), ("1,83", 1.83), (" 2 ", 2.0)])

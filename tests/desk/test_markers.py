@@ -20,7 +20,7 @@ from musclesolve.desk.steps.markers_step import state
 from musclesolve.drafting.draft_folder import draft_folder, write_drafts
 from musclesolve.recording.formats import read_markers
 from musclesolve.recording.markers.landmark_names import landmarks
-from musclesolve.recording.text.trc_file import write_trc
+from musclesolve.recording.text.opensim_text import write_trc
 
 
 @pytest.fixture

@@ -14,6 +14,7 @@ import muscle_db
 ROOT = Path(__file__).parents[2]
 follow_recipes = runpy.run_path(str(ROOT / "tools" / "follow_recipes.py"))["follow_recipes"]
 USE = """
+import runpy
 import socket
 import struct
 from pathlib import Path
@@ -21,7 +22,7 @@ from types import SimpleNamespace
 import numpy as np
 import muscle_db
 import musclesolve as ms
-from musclesolve.checking.examination import all_checks, examined_file
+from musclesolve.checking.check import all_checks, examined_file
 from musclesolve.data import reference_stride
 from musclesolve.live.adapters.registry import open_sink
 
@@ -33,12 +34,17 @@ np.testing.assert_allclose(ms.solve(elbow, "fiber_work", "slsqp").activation, wa
 assert np.abs(elbow.moment_matrix[0] @ ms.solve(elbow, "fiber_work", "cobyqa").activation - 20).max() < 1e-4
 
 Path("heel.xyz").write_text("0.00 1 2 3\\n0.01 1 2 3\\n0.02 1 2 4\\n")
-assert ms.read_markers("heel.xyz")["heel"][2].tolist() == [0.001, 0.002, 0.004]
+assert ms.files.read_markers("heel.xyz")["heel"][2].tolist() == [0.001, 0.002, 0.004]
 Path("heel.xyz").write_text("0.00 1 2 three\\n")
 try:
-    ms.read_markers("heel.xyz")
+    ms.files.read_markers("heel.xyz")
 except ms.InputError as error:
     assert error.code == "not_numbers" and error.where == "line 1"
+
+from musclesolve.results.dataset.quantities import QUANTITIES, in_set
+from musclesolve.plotting.figure_names import FIGURE_NAMES
+assert "horizontal_contact_force" in in_set("result", "uncertainty") and QUANTITIES["horizontal_contact_force"]
+assert FIGURE_NAMES["horizontal_contact_force"].section == "contact"
 
 assert muscle_db.load("one_muscle")["soleus"].max_isometric_force == 2839
 with socket.socket(type=socket.SOCK_DGRAM) as listener:
@@ -48,6 +54,61 @@ with socket.socket(type=socket.SOCK_DGRAM) as listener:
     sink.take(None, SimpleNamespace(joint_reaction=np.array([[3.0, 4.0, 0.0]])))
     assert listener.recv(99) == b"/joint_reaction\\0,f\\0\\0" + struct.pack(">f", 5.0)
     sink.close()
+
+from musclesolve.cli.json_text import json_text
+from musclesolve.desk.result_facts import result_facts
+from musclesolve.report import sections
+from musclesolve.report.page import write_report
+from musclesolve.results.files.result_netcdf import write_result
+from musclesolve.results.statements import document, statements, summary
+from report_inputs import small
+
+sections.figures_of = lambda data, kind: {}
+result = small()
+said = statements(result)
+force = float(result["muscle_force"].max())
+muscle = str(result["muscle_force"].max("time").idxmax("muscle").values)
+words = f"{force:.0f} N of {muscle}"
+assert f"largest force     {words}" in summary(said)
+assert document(said)["strongest"] == {"muscle": muscle, "force_n": force} and '"force_n"' in json_text(document(said))
+path = Path("result.nc")
+write_result(result, path)
+page = write_report([path], "report.html")[0].read_text()
+in_page = f'Largest force: <data data-name="strongest.force_n" value="{force!r}">{force:.0f}</data> N of {muscle}'
+assert in_page in page.partition('id="t1-s-muscles"')[2].partition("</section>")[0]
+assert in_page in ms.read_result(path)._repr_html_()
+assert ("largest force", words) in result_facts(path).summary
+
+import json
+import typer
+from musclesolve.cli import app
+from musclesolve.desk.fields import title_of
+from musclesolve.desk.steps.run_step import further_settings
+from musclesolve.pipeline.opensim.model_body import model_settings
+from musclesolve.recording.schema import validated, trial_document
+from musclesolve.settings.json_schema import schema_text
+from musclesolve.settings.schema import tables_of
+from musclesolve.settings.trial import RecordedSettings
+
+text = reference_stride().read_text()
+Path("braced.toml").write_text(text + "\\n[knee]\\nbrace_stiffness = 40\\n")
+assert validated(trial_document(Path("braced.toml")), RecordedSettings).knee.brace_stiffness == 40.0
+Path("braced.toml").write_text(text + "\\n[knee]\\nbrace_stiffness = 4000\\n")
+try:
+    validated(trial_document(Path("braced.toml")), RecordedSettings)
+except ms.InputError as error:
+    assert error.where == f"line {text.count(chr(10)) + 3}, [knee] brace_stiffness"
+    assert "at most 500" in error.expected
+options = {option for each in typer.main.get_command(app.app).commands["share"].params for option in each.opts}
+assert "--brace-stiffness" in options and model_settings(brace_stiffness=3.0).knee.brace_stiffness == 3.0
+assert ("knee", "brace_stiffness") in further_settings(is_model=False)
+setting = tables_of(RecordedSettings)["knee"].settings["brace_stiffness"]
+assert setting.unit == "N m/rad"
+schema = json.loads(schema_text(RecordedSettings))["properties"]["knee"]["properties"]["brace_stiffness"]
+assert schema["maximum"] == 500.0 and schema["description"] == setting.about
+tables = runpy.run_path(TABLES)["tables"]
+assert "| `brace_stiffness` | `0` |" in tables("RecordedSettings")
+assert "`--brace-stiffness`" in tables("options of share")
 
 # Other checks compile the dynamics anew in the copy.
 added = [check for check in all_checks() if check.name == "subject_name"]
@@ -59,13 +120,13 @@ def test_every_recipe_works(tmp_path):
     for package in ("musclesolve", "muscle_db"):
         shutil.copytree(ROOT / package, tmp_path / package, ignore=shutil.ignore_patterns("__pycache__"))
     if "one_muscle" not in muscle_db.available():  # else this is the copy in which they were followed
-        assert follow_recipes(tmp_path) == 11
+        assert follow_recipes(tmp_path) == 16
     done = subprocess.run(
-        [sys.executable, "-c", USE],
+        [sys.executable, "-c", f"TABLES = {str(ROOT / 'tools' / 'settings_tables.py')!r}\n{USE}"],
         capture_output=True,
         text=True,
         check=False,
         cwd=tmp_path,
-        env=os.environ | {"PYTHONPATH": str(tmp_path)},
+        env=os.environ | {"PYTHONPATH": os.pathsep.join([str(tmp_path), str(ROOT / "tests" / "support")])},
     )
     assert done.returncode == 0, done.stderr

@@ -21,7 +21,7 @@ from typer.testing import CliRunner
 import musclesolve as ms
 from musclesolve.cli.app import app
 from musclesolve.data import reference_stride
-from musclesolve.plotting.figure_names import MODEL_FIGURES, RESULT_FIGURES, UNCERTAINTY_FIGURES
+from musclesolve.plotting.figure_names import FIGURE_NAMES
 from musclesolve.studies.study.run_study import compute_trials
 from musclesolve.studies.study.study_data import write_study_data
 from musclesolve.synthetic.synthetic_recording import synthetic_recording
@@ -93,7 +93,7 @@ def test_certificate(tmp_path):
 
 def test_running(tmp_path):
     left = names_left_by("running.md", tmp_path)
-    assert len(left["flights"](left["run"], left["FootLoads"].of(left["run"]))) > 1
+    assert len(left["flights"](left["run"], left["FootLoads"].from_trial(left["run"]))) > 1
     assert left["ran"].attrs["balance_limit"] == pytest.approx(0.57, abs=0.005)
     assert int(left["ran"].valid.sum()) == 2 * 141
 
@@ -199,7 +199,11 @@ def test_the_gallery_names_every_figure_and_makes_those_that_pages_show():
     made = site_module("made")
     text = (DOCS / "gallery.md").read_text(encoding="utf-8")
     names = {line.split()[-1] for line in STUB.read_text(encoding="utf-8").splitlines() if " as " in line}
-    files = {Path(name).stem for name in (*RESULT_FIGURES, *MODEL_FIGURES, *UNCERTAINTY_FIGURES)}
+    files = {
+        name
+        for name, each in FIGURE_NAMES.items()
+        if each.tab and not each.quantity and "results" not in each.of
+    }
     for name in (names | files) - NOT_FIGURES:
         assert f"`{name}`" in text, name
     for page in PAGES:

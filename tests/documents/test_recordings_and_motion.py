@@ -10,8 +10,9 @@ import numpy as np
 import pytest
 
 from musclesolve.recording.markers.marker_set import marker_sets
-from musclesolve.recording.schema import trial_keys
 from musclesolve.results.finding import codes
+from musclesolve.settings.schema import tables_of
+from musclesolve.settings.trial import RecordedSettings
 from musclesolve.synthetic.faults import faults
 
 DOCS = Path(__file__).parents[2] / "docs"
@@ -66,8 +67,8 @@ def test_the_example_stride_is_one_of_its_cadence(motion) -> None:
 
 
 def test_every_table_of_a_trial_file_is_documented() -> None:
-    for name, rules in trial_keys().items():
-        heading = f"[[{name}]]" if rules.get("list") else f"[{name}]"
+    for name, rules in tables_of(RecordedSettings).items():
+        heading = f"[[{name}]]" if rules.one_per else f"[{name}]"
         assert heading in TRIAL_FILE, heading
 
 

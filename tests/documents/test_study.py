@@ -14,7 +14,9 @@ from document_pages import DOCS, ROOT, blocks
 from synthetic_study import bump, cycles, smooth
 
 import musclesolve as ms
-from musclesolve.studies.study.study_file import study_keys
+from musclesolve.settings.other_files import DesignSettings, SubjectLineSettings, TrialLineSettings
+from musclesolve.settings.schema import settings_of
+from musclesolve.studies.study.study_file import unit_settings
 
 PAGE = DOCS / "study.md"
 TEXT = PAGE.read_text(encoding="utf-8")
@@ -29,11 +31,11 @@ def rows() -> dict[str, list[str]]:
     return found
 
 
-@pytest.mark.parametrize("table", ["design", "units", "subject_line", "trial_line"])
+@pytest.mark.parametrize("table", [DesignSettings, unit_settings(), SubjectLineSettings, TrialLineSettings])
 def test_every_key_has_a_row_with_its_default_and_choices(table):
-    for key, rule in study_keys()[table]["keys"].items():
+    for key, rule in settings_of(table).items():
         cells = " ".join(rows()[key])
-        for value in (rule.get("default"), *rule.get("choices", ())):
+        for value in (rule.default, *(rule.choices or ())):
             assert not value or str(value) in cells, (key, value)
 
 

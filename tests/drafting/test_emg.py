@@ -13,7 +13,7 @@ from musclesolve.drafting.draft_folder import draft_folder
 from musclesolve.drafting.emg_channels import emg_channels, muscles_by_name, stance_muscles
 from musclesolve.motion.signals.low_pass import low_pass
 from musclesolve.recording.data import Table
-from musclesolve.recording.text.mot_file import read_mot, write_mot
+from musclesolve.recording.text.opensim_text import read_mot, write_mot
 from musclesolve.recording.trial.trial_file import read_trial
 
 

@@ -11,12 +11,17 @@ from drafted_folders import as_c3d, drafted, recordings, standing_forces, table
 from refusals import refused
 
 from musclesolve.drafting.draft_folder import draft_folder, write_drafts
-from musclesolve.drafting.file_roles import bent_joints, kinship, says_functional, says_maximum, says_static
-from musclesolve.drafting.folder_contents import folder_contents
+from musclesolve.drafting.folder_contents import (
+    bent_joints,
+    folder_contents,
+    kinship,
+    says_functional,
+    says_maximum,
+    says_static,
+)
 from musclesolve.recording.data import Table
 from musclesolve.recording.formats import read_markers
-from musclesolve.recording.text.mot_file import read_mot, write_mot
-from musclesolve.recording.text.trc_file import write_trc
+from musclesolve.recording.text.opensim_text import read_mot, write_mot, write_trc
 from musclesolve.recording.trial.trial_file import read_trial
 
 

@@ -17,7 +17,7 @@ from musclesolve.cli.app import app
 from musclesolve.drafting.draft_folder import draft_folder
 from musclesolve.drafting.subject_size import GivenSubject
 from musclesolve.recording.formats import read_markers
-from musclesolve.recording.text.trc_file import write_trc
+from musclesolve.recording.text.opensim_text import write_trc
 
 
 def call(*arguments: object) -> tuple[int, str]:
@@ -35,7 +35,10 @@ def test_it_writes_what_it_recognised_and_names_the_next_command(tmp_path: Path)
         "static.trc",
         "forces.mot",
         "trial.toml",
+        ".musclesolve",
     }
+    schema = (tmp_path / "trial.toml").read_text(encoding="utf-8").splitlines()[0].removeprefix("#:schema ")
+    assert "stature_m" in (tmp_path / schema).read_text(encoding="utf-8")
 
 
 def test_the_next_command_can_be_copied_into_a_shell(tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ from musclesolve.checking.check import check
 from musclesolve.drafting.draft_folder import draft_folder
 from musclesolve.recording.file_axes import global_from_laboratory
 from musclesolve.recording.formats import read_markers
-from musclesolve.recording.text.trc_file import write_trc
+from musclesolve.recording.text.opensim_text import write_trc
 from musclesolve.recording.trial.trial_file import read_trial
 
 AXES = [("+x", "+y"), ("-y", "+x"), ("+z", "-x")]

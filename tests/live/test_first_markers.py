@@ -6,10 +6,9 @@ import numpy as np
 import pytest
 from refusals import refused
 
-from musclesolve.live.first_markers import SAMPLES, FirstMarkers
 from musclesolve.live.live import Live
 from musclesolve.live.replay import samples
-from musclesolve.live.stream import Arrival, Sample, StreamEnded, run_session
+from musclesolve.live.stream import SAMPLES, Arrival, FirstMarkers, Sample, StreamEnded, run_session
 
 UNITS = {"a thousand times too large": 1000.0, "a hundred times too small": 0.01, "in inches": 1.0 / 0.0254}
 
@@ -20,7 +19,7 @@ def walk(live: Live) -> list[Sample]:
 
 
 def check(live: Live, markers) -> None:
-    first = FirstMarkers(live.carriers.place)
+    first = FirstMarkers(live.marker_bodies.place)
     for each in markers:
         first.check(each)
 

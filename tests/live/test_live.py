@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 from refusals import refused
@@ -13,7 +11,6 @@ from musclesolve.live.causal_filter import window_length
 from musclesolve.live.live import Live
 from musclesolve.live.replay import replay, samples
 from musclesolve.motion.anatomy.landmark_positions import filtered_markers
-from musclesolve.pipeline.emg_informed import with_emg_weight
 from musclesolve.pipeline.mechanics import MARGIN
 from musclesolve.pipeline.share import share
 from musclesolve.recording.trial.trial_file import read_trial
@@ -101,7 +98,7 @@ def test_a_quarter_of_a_tenth_of_a_second_behind_the_walk_is_near_the_zero_lag_r
 
 def test_measured_activations_are_followed_as_offline(default_walk_trial):
     """With a weight of EMG: the envelopes of the channels a delay before the frame."""
-    trial = with_emg_weight(default_walk_trial, 0.5)
+    trial = default_walk_trial.with_settings(emg={"weight": 0.5})
     live = Live(trial)
     body = live.body
     assert live.channels == body.emg.channels
@@ -214,7 +211,7 @@ def test_a_hidden_marker_is_carried_for_a_moment_then_nothing_is_said(live):
     """Where too few others of its body are seen the motion carries it, no longer than it may."""
     plain = run_through(live)
     longest = int(live.bridge * live.rate + 1e-9)
-    body = live.carriers.body
+    body = live.marker_bodies.body
     name = next(n for n, own in zip(live.markers, body, strict=True) if (body == own).sum() <= 3)
     for count, lost in ((longest, False), (longest + 6, True)):
         live.clear()
@@ -287,9 +284,9 @@ def test_arrays_of_another_shape_are_refused(live):
 
 def test_what_needs_a_whole_motion_is_refused(stride):
     with refused("conflict", "tendon"):
-        Live(replace(stride, muscles=replace(stride.muscles, tendon="elastic")))
+        Live(stride.with_settings(muscles=dict(tendon="elastic")))
     with refused("conflict", "method"):
-        Live(replace(stride, consistency=replace(stride.consistency, method="joint_angles")))
+        Live(stride.with_settings(consistency=dict(method="joint_angles")))
     with refused("bad_number", "lag_ms"):
         Live(stride, lag_ms=-1.0)
 
@@ -304,7 +301,7 @@ def test_one_leg_and_its_names(stride):
 
 
 def test_a_replay_is_a_result_as_run_writes_it(stride):
-    from musclesolve.checking.judged_run import run
+    from musclesolve.checking.check import run
 
     done, offline = replay(stride), run(stride)
     result = done.result

@@ -23,11 +23,10 @@ from musclesolve.constants import STANDARD_GRAVITY
 from musclesolve.data.bundled import reference_stride
 from musclesolve.live.live import Frame, Live
 from musclesolve.live.page import page_sink, server
-from musclesolve.live.page.foot_contacts import FootContacts
 from musclesolve.live.page.frame_ring import BYTES, FrameRing, row_type
 from musclesolve.live.page.page_settings import PageSettings
 from musclesolve.live.page.page_sink import LivePage
-from musclesolve.live.page.page_state import Order, PageSetup, PageState
+from musclesolve.live.page.page_state import FootContacts, Order, PageSetup, PageState
 from musclesolve.live.replay import samples
 from musclesolve.live.stream import Arrival, Sample
 from musclesolve.motion.events.force_events import contacts
@@ -58,7 +57,7 @@ def without(frame: Frame, note: str) -> Frame:
 
 
 def state_of(live: Live) -> tuple[PageState, FrameRing]:
-    setup = PageSetup.of(live)
+    setup = PageSetup.from_live(live)
     return PageState(setup, PageSettings.usual(setup.keys)), FrameRing(bytearray(BYTES), row_type(live))
 
 
@@ -206,7 +205,7 @@ def test_a_ring_that_is_read_too_late_says_what_is_lost(live, frames):
 
 
 def test_settings_are_kept_in_a_file_and_what_cannot_be_is_refused(live, tmp_path):
-    keys, file = PageSetup.of(live).keys, tmp_path / "page.json"
+    keys, file = PageSetup.from_live(live).keys, tmp_path / "page.json"
     chosen = replace(PageSettings.usual(keys), curves=("activation:soleus_l",), low=0.1, value="now")
     chosen.write(file)
     assert PageSettings.read(file, keys) == chosen
@@ -223,7 +222,7 @@ def test_settings_are_kept_in_a_file_and_what_cannot_be_is_refused(live, tmp_pat
         ([], "settings", "bad_value"),
     ):
         with refused(code, where):
-            PageSettings.of(stated, keys)
+            PageSettings.from_document(stated, keys)
     file.write_text("{", encoding="utf-8")
     with refused("bad_format"):
         PageSettings.read(file, keys)
@@ -233,7 +232,7 @@ def test_settings_are_kept_in_a_file_and_what_cannot_be_is_refused(live, tmp_pat
 
 def test_choices_that_cannot_be_kept_hold_for_the_session_and_the_page_says_so(live, tmp_path):
     (tmp_path / "taken").write_text("a file", encoding="utf-8")
-    setup, file = PageSetup.of(live), tmp_path / "taken" / "page.json"
+    setup, file = PageSetup.from_live(live), tmp_path / "taken" / "page.json"
     usual = PageSettings.usual(setup.keys)
     order = Order(setup, usual, file, row_type(live), 0, "token", False)
     serving = server.PageServer(order, FrameRing(bytearray(BYTES), order.kind), 0)
@@ -397,7 +396,7 @@ def test_a_recording_waits_for_the_first_browser(live, monkeypatch):
 
 @pytest.mark.parametrize("ends", ["before its order", "before the address"])
 def test_a_session_that_is_killed_leaves_no_trouble(live, monkeypatch, ends):
-    setup, orders = PageSetup.of(live), []
+    setup, orders = PageSetup.from_live(live), []
     if ends == "before the address":
         orders.append(Order(setup, PageSettings.usual(setup.keys), None, row_type(live), 0, "token", False))
 

@@ -55,7 +55,7 @@ def test_a_session_over_the_loopback_gives_the_forces_of_the_recording(live, mon
     However long the machine does something else: every sample waits for its plates.
     """
     monkeypatch.setattr(joining, "SILENT", 60.0)
-    word, wanted = uuid.uuid4().hex, Wanted.of(live)
+    word, wanted = uuid.uuid4().hex, Wanted.from_live(live)
     every = [sample for sample in samples(live, live.trial)][:70]
     truth = [live.step(*sample) for sample in every]
     live.clear()
@@ -128,7 +128,7 @@ def test_a_stream_that_vanishes_and_comes_back_goes_on(live):
     stream, count = None, 0
     for start in (1.0, 2.0):
         sender = outlet(name, channels, live.rate, source=f"{name} {start}")
-        stream = stream or LslStream(name, Wanted.of(live))
+        stream = stream or LslStream(name, Wanted.from_live(live))
         until = perf_counter() + 10.0
         found = []
         while not found and perf_counter() < until:
@@ -148,7 +148,7 @@ def test_a_stream_that_is_not_there_is_named_with_those_that_are(live, monkeypat
     name = uuid.uuid4().hex
     sender = outlet(name, marker_channels(live), live.rate)
     with refused("no_stream", "Nobody", name):
-        LslStream("Nobody", Wanted.of(live))
+        LslStream("Nobody", Wanted.from_live(live))
     del sender
 
 
@@ -175,7 +175,9 @@ LABELS = {
 
 @pytest.mark.parametrize("labels", LABELS.values(), ids=LABELS)
 def test_channels_of_plates_are_known_by_their_labels(live, labels):
-    layout = Layout.of([Channel(label) for label in labels], Wanted.of(live, "+x", "+z"), "lsl:A")
+    layout = Layout.from_channels(
+        [Channel(label) for label in labels], Wanted.from_live(live, "+x", "+z"), "lsl:A"
+    )
     (reading,) = layout.readings(np.arange(9.0), 1.0, 2.0)
     assert reading.kind == "plates" and np.allclose(reading.values[0], np.arange(9.0))
     assert np.isnan(reading.values[1:]).all()
@@ -184,13 +186,15 @@ def test_channels_of_plates_are_known_by_their_labels(live, labels):
 def test_a_plate_without_moment_has_none_and_units_are_read(live):
     units = {"f": "kN", "p": "cm"}
     channels = [Channel(f"{role}{axis}1", units[role]) for role in "fp" for axis in "xyz"]
-    (reading,) = Layout.of(channels, Wanted.of(live, "+x", "+z"), "lsl:A").readings(np.ones(6), 0.0, 0.0)
+    (reading,) = Layout.from_channels(channels, Wanted.from_live(live, "+x", "+z"), "lsl:A").readings(
+        np.ones(6), 0.0, 0.0
+    )
     assert np.allclose(reading.values[0], [1e3, 1e3, 1e3, 0.01, 0.01, 0.01, 0.0, 0.0, 0.0])
 
 
 def test_channels_of_the_mocap_form_and_the_columns_of_the_trial_file(live):
     mocap = [Channel("", "millimeters", f"Position{axis}", name) for name in live.markers for axis in "XYZ"]
-    (reading,) = Layout.of(mocap, Wanted.of(live, "+x", "+z"), "lsl:A").readings(
+    (reading,) = Layout.from_channels(mocap, Wanted.from_live(live, "+x", "+z"), "lsl:A").readings(
         np.arange(3.0 * len(live.markers)), 0.0, 0.0
     )
     assert np.allclose(reading.values[1], [0.003, 0.004, 0.005]) and np.isfinite(reading.values[1:]).all()
@@ -202,8 +206,8 @@ def test_the_columns_that_the_trial_file_names(default_walk_trial):
         f"ground_{kind}" for kind in ("force_l_vx", "force_l_vy", "force_l_vz", "force_l_px", "force_l_py")
     ]
     columns += ["ground_force_l_pz", "ground_torque_l_x", "ground_torque_l_y", "ground_torque_l_z"]
-    wanted = Wanted.of(live)
-    (reading,) = Layout.of([Channel(name) for name in columns], wanted, "lsl:A").readings(
+    wanted = Wanted.from_live(live)
+    (reading,) = Layout.from_channels([Channel(name) for name in columns], wanted, "lsl:A").readings(
         np.arange(9.0), 0.0, 0.0
     )
     assert np.allclose(reading.values[1].reshape(3, 3), np.arange(9.0).reshape(3, 3) @ wanted.rotation.T)
@@ -211,7 +215,7 @@ def test_the_columns_that_the_trial_file_names(default_walk_trial):
 
 
 def test_channels_that_cannot_be_are_refused(live):
-    wanted = Wanted.of(live)
+    wanted = Wanted.from_live(live)
     whole = [Channel(label, unit) for label, unit in marker_channels(live)]
     for channels, words in (
         (whole[:-1], (live.markers[-1],)),
@@ -222,7 +226,7 @@ def test_channels_that_cannot_be_are_refused(live):
         ([Channel(f"{role}{axis}9") for role in "fp" for axis in "xyz"], ("force 9",)),
     ):
         with refused("bad_stream", "lsl:A", *words):
-            Layout.of(channels, wanted, "lsl:A")
+            Layout.from_channels(channels, wanted, "lsl:A")
 
 
 def test_a_frame_as_a_row_has_the_numbers_of_its_channels(live):

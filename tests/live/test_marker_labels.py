@@ -143,7 +143,7 @@ def test_status_line_summary_page_and_watch_say_the_cause(live, stream, monkeypa
     planted = exchanged(live, position, "heel_r", "toe_r")
     monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
     monkeypatch.setattr(live_progress, "RENEWED", 0.0)
-    setup = PageSetup.of(live)
+    setup = PageSetup.from_live(live)
     page, ring = PageState(setup, PageSettings.usual(setup.keys)), FrameRing(bytearray(BYTES), row_type(live))
     said, line, passed = list[str](), StatusLine(), Passed()
     watch = SessionWatch(said.append)

@@ -128,7 +128,7 @@ def recording(wanted: Wanted) -> tuple[list[bytes], list[str]]:
 
 
 def test_markers_and_plates_of_qtm_give_the_forces_of_the_recording(live):
-    wanted = Wanted.of(live)
+    wanted = Wanted.from_live(live)
     frames, labels = recording(wanted)
     truth = [live.step(*sample) for sample in samples(live, live.trial)]
     live.clear()
@@ -170,7 +170,7 @@ def standing(live: Live, number: int, plates: list[list[float]]) -> bytes:
 
 def test_forces_on_the_plate_and_in_its_axes_become_those_on_the_foot(live):
     """A plate whose z axis points down, 2 m ahead: what a foot pushes with 700 N is + 700 N along its z."""
-    wanted = Wanted.of(live, "+x", "+z")
+    wanted = Wanted.from_live(live, "+x", "+z")
     corners = np.array([[2.3, 0.2, 0.0], [1.7, 0.2, 0.0], [1.7, -0.2, 0.0], [2.3, -0.2, 0.0]])[[1, 0, 3, 2]]
     rows = [[10.0, 20.0, 700.0, 0.0, 0.0, 5.0, 100.0, 50.0, 0.0]] * len(live.plates)
     frames = [standing(live, k, rows) for k in range(3)]
@@ -186,7 +186,7 @@ def test_forces_on_the_plate_and_in_its_axes_become_those_on_the_foot(live):
 
 
 def test_forces_beside_their_plates_are_refused(live):
-    wanted = Wanted.of(live, "+x", "+z")
+    wanted = Wanted.from_live(live, "+x", "+z")
     rows = [[0.0, 0.0, 700.0, 0.0, 0.0, 0.0, 100.0, 50.0, 0.0]] * len(live.plates)
     frames = [standing(live, k, rows) for k in range(3)]
     server = Qtm(settings(list(live.markers), len(live.plates), CORNERS / 30.0 + [2.0, 0.0, 0.0]), frames)
@@ -199,7 +199,7 @@ def test_forces_beside_their_plates_are_refused(live):
 
 def test_a_single_reading_turns_no_force_and_refuses_no_plate(live):
     """A knock against the plate, and a point of force that is a spike, before a foot stands on it."""
-    wanted = Wanted.of(live, "+x", "+z")
+    wanted = Wanted.from_live(live, "+x", "+z")
     foot, knock, spike = (
         [0.0, 0.0, up, 0.0, 0.0, 0.0, at, 0.0, 0.0]
         for up, at in ((700.0, 100.0), (-300.0, 0.0), (400.0, 9e5))
@@ -218,7 +218,7 @@ def test_a_qtm_that_vanishes_is_looked_for_until_it_is_back(live):
     rows = np.zeros((len(live.plates), 9))
     frames = [data(1, 1.0, np.full((len(live.markers), 3), 5.0), rows)]
     server = Qtm(settings(list(live.markers), len(live.plates)), frames, again=True)
-    stream = QualisysStream(f"127.0.0.1:{server.port}", Wanted.of(live))
+    stream = QualisysStream(f"127.0.0.1:{server.port}", Wanted.from_live(live))
     found = read_all(stream, 4)
     assert [reading.kind for reading in found] == ["plates", "markers"] * 2 and "1 times" in stream.remarks[0]
     stream.close()
@@ -231,7 +231,7 @@ def test_a_qtm_that_vanishes_is_looked_for_until_it_is_back(live):
 def test_another_marker_set_or_other_plates_are_refused(live, names, plates, code):
     server = Qtm(settings(list(live.markers)[names], len(live.plates) + plates), [])
     with refused(code):
-        QualisysStream(f"127.0.0.1:{server.port}", Wanted.of(live))
+        QualisysStream(f"127.0.0.1:{server.port}", Wanted.from_live(live))
     server.close()
 
 
@@ -239,7 +239,7 @@ def test_where_no_qtm_is_nothing_begins(live):
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]
     with refused("no_stream", str(port)):
-        QualisysStream(f"127.0.0.1:{port}", Wanted.of(live))
+        QualisysStream(f"127.0.0.1:{port}", Wanted.from_live(live))
     for address in ("", "host:port", "host/world", "127.0.0.1:99999", "127.0.0.1:0"):
         with refused("bad_value"):
-            QualisysStream(address, Wanted.of(live))
+            QualisysStream(address, Wanted.from_live(live))

@@ -8,7 +8,6 @@ import shutil
 import signal
 import subprocess
 import sys
-from dataclasses import replace
 from pathlib import Path
 from time import perf_counter, sleep
 
@@ -27,10 +26,8 @@ from musclesolve.live.sample_clock import Taken
 from musclesolve.live.session import open_source
 from musclesolve.live.standing import Standing
 from musclesolve.live.stream import Arrival, StreamEnded, run_session
-from musclesolve.pipeline.emg_informed import with_emg_weight
-from musclesolve.recording.text.mot_file import read_mot
+from musclesolve.recording.text.opensim_text import read_mot, read_trc
 from musclesolve.recording.text.toml_text import tables_text
-from musclesolve.recording.text.trc_file import read_trc
 from musclesolve.recording.trial.trial_file import read_trial
 from musclesolve.recording.trial.trial_paths import with_paths
 
@@ -125,12 +122,12 @@ def test_other_settings_of_the_session_are_those_of_the_recorded_trial(tmp_path)
     live = Live(reference_stride(), cutoff_hz=12.0, side="r", lag_ms=40.0)
     recorder, _ = recorded(live, tmp_path)
     trial = read_trial(recorder.trials[0])
-    assert trial.filter.cutoff_hz == 12.0 != live.trial.filter.cutoff_hz
+    assert trial.settings.filter.cutoff_hz == 12.0 != live.trial.settings.filter.cutoff_hz
     assert recorder.remarks[0].endswith("trial.toml --side r.")
     assert "--lag-ms 40 --rate 200 --side r" in recorder.trials[0].read_text().replace(
         f"{live.rate:g}", "200"
     )
-    before = replace(live.trial, filter=replace(live.trial.filter, cutoff_hz=12.0))
+    before = live.trial.with_settings(filter=dict(cutoff_hz=12.0))
     one, other = (ms.run(each, side="r")["joint_moment"] for each in (before, trial))
     inside = other.sel(time=one.time, method="nearest", tolerance=1e-6)
     assert np.sqrt(np.nanmean((one.values - inside.values) ** 2)) < 0.5
@@ -139,14 +136,14 @@ def test_other_settings_of_the_session_are_those_of_the_recorded_trial(tmp_path)
 def test_corrections_of_plates_are_not_for_streams(live, monkeypatch, tmp_path):
     monkeypatch.setitem(live.document.content, "plates", {"offset_s": 0.0, "vertical_gain": {"1": 1.01}})
     with refused("conflict", "vertical_gain", "--from replay"):
-        open_source(Wanted.of(live), ["replay", "udp:5005"])
-    open_source(Wanted.of(live), ["replay"]).close()
+        open_source(Wanted.from_live(live), ["replay", "udp:5005"])
+    open_source(Wanted.from_live(live), ["replay"]).close()
     template = tmp_path / "template.toml"
     content = with_paths(live.trial.document.content, live.trial.path.parent, template)
     template.write_text(tables_text(content | {"plates": {"offset_s": 0.01}}), encoding="utf-8")
     standing = Standing(template, tmp_path, rate_hz=live.rate)
     with refused("conflict", "offset_s"):
-        open_source(Wanted.of(standing), ["udp:5005"])
+        open_source(Wanted.from_live(standing), ["udp:5005"])
 
 
 def test_lost_refused_and_hidden_samples_are_gaps_on_an_even_clock(live, tmp_path):
@@ -217,7 +214,7 @@ def test_a_clock_that_has_changed_begins_other_files(live, tmp_path):
 
 
 def test_envelopes_of_a_cost_that_follows_emg_are_recorded(default_walk_trial, tmp_path):
-    live = Live(with_emg_weight(default_walk_trial, 0.5))
+    live = Live(default_walk_trial.with_settings(emg={"weight": 0.5}))
     recorder = Recorder(tmp_path, lambda text: None)
     recorder.begin(live)
     for k, sample in enumerate(list(samples(live, live.trial))[:40]):

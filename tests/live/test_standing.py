@@ -45,7 +45,7 @@ class Stream:
             raise StreamEnded
         return Arrival(sample, perf_counter())
 
-    def let_pass(self):
+    def skip_waiting_samples(self):
         with suppress(StreamEnded):
             while self.wait(0.0) is not None:
                 pass
@@ -172,17 +172,17 @@ def test_a_marker_belongs_to_the_body_that_motion_shows(default_walk_trial):
     live = Live(default_walk_trial)
     fit, filtered = live.body.mechanics.fit, live.body.mechanics.measured.filter
     walk = filtered_markers(live.trial, filtered, MARGIN)
-    found = MarkerBodies.of_standing(live.trial, live.model, walk.position, live._bodies(fit.q))
+    found = MarkerBodies.from_standing(live.trial, live.model, walk.position, live._bodies(fit.q))
     names = [body.name for body in live.model.topology.bodies]
     of_motion, of_standing = (
-        [names[k].replace("_distal", "") for k in each.body] for each in (live.carriers, found)
+        [names[k].replace("_distal", "") for k in each.body] for each in (live.marker_bodies, found)
     )
     leg = [k for k, name in enumerate(of_standing) if name.startswith(("pelvis", "thigh", "shank", "foot"))]
     assert len(leg) == 22 and [of_motion[k] for k in leg] == [of_standing[k] for k in leg]
     # the markers of the plate on the shank alone: the nearest segment
     plate = tuple(name for name in live.markers if name.startswith("R.SH"))
     alone = replace(live.trial, clusters={**live.trial.clusters, "shank_r": plate, "knee_r": plate})
-    near = MarkerBodies.of_standing(
+    near = MarkerBodies.from_standing(
         alone, live.model, walk.position[:1], tuple(e[:1] for e in live._bodies(fit.q))
     )
     assert len(plate) == 4 and {names[near.body[live.markers.index(name)]] for name in plate} == {"shank_r"}

@@ -110,7 +110,7 @@ def test_a_replay_through_a_session_gives_the_frames_of_its_samples(live):
     direct = [live.step(*sample) for sample in samples(live, live.trial)]
     live.clear()
     sink = Kept()
-    passed = stream_session(Wanted.of(live), ["replay"], [sink])
+    passed = stream_session(Wanted.from_live(live), ["replay"], [sink])
     assert passed.samples == len(direct) and passed.lost == 0 and not passed.remarks and sink.closed
     assert passed.valid == sum(frame.valid.all() for frame in direct) > 50
     for frame, other in zip(sink.frames, direct, strict=True):
@@ -121,7 +121,7 @@ def test_a_replay_through_a_session_gives_the_frames_of_its_samples(live):
 
 def test_a_repeated_recording_begins_anew_and_no_frame_lies_across_the_seam(live):
     """Its clock goes on, for longer than is bridged nothing comes, and each repetition gives the same frames."""
-    wanted, sink = Wanted.of(live, repeats=True), Kept()
+    wanted, sink = Wanted.from_live(live, repeats=True), Kept()
     length = live.trial.markers.time[-1] - live.trial.markers.time[0]
     live.clear()
     stream_session(wanted, ["replay"], [sink], seconds=2.0 * length)
@@ -370,7 +370,7 @@ def datagram(**content) -> bytes:
 
 def test_datagrams_become_readings_in_the_global_frame(live, port):
     """Millimetres and the axes that are stated; hidden markers and plates are null; names once or with each."""
-    wanted = Wanted.of(live, "+y", "+z")  # forward is y of the stream, left is its -x
+    wanted = Wanted.from_live(live, "+y", "+z")  # forward is y of the stream, left is its -x
     names = list(live.markers)
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as sender:
         stream = UdpStream(str(port), wanted)
@@ -397,7 +397,7 @@ def test_datagrams_become_readings_in_the_global_frame(live, port):
 
 def test_axes_that_are_not_square_are_refused_by_their_options(live):
     with refused("bad_axes", "--up", "-z"):
-        Wanted.of(live, "+z", "-z")
+        Wanted.from_live(live, "+z", "-z")
 
 
 BAD = {
@@ -422,7 +422,7 @@ BAD = {
 
 
 def test_a_datagram_that_is_no_sample_is_counted_by_its_fault(live, port):
-    stream = UdpStream(str(port), Wanted.of(live))
+    stream = UdpStream(str(port), Wanted.from_live(live))
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as sender:
         for data, what in BAD.items():
             sender.sendto(data, ("127.0.0.1", port))
@@ -435,7 +435,7 @@ def test_a_datagram_that_is_no_sample_is_counted_by_its_fault(live, port):
 
 
 def test_any_bytes_are_survived(live, port):
-    stream, random = UdpStream(str(port), Wanted.of(live)), np.random.default_rng(0)
+    stream, random = UdpStream(str(port), Wanted.from_live(live)), np.random.default_rng(0)
     whole = datagram(time=1.0, markers={name: [0.1, 0.2, 0.3] for name in live.markers})
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as sender:
         for _ in range(300):
@@ -486,7 +486,7 @@ def test_a_sink_that_cannot_send_does_not_end_the_session(live, caplog):
 
 
 def test_addresses_that_are_none_are_refused(live, port):
-    wanted = Wanted.of(live)
+    wanted = Wanted.from_live(live)
     with refused("unknown_name", "upd", "udp:"):
         open_stream("upd:5005", wanted)
     with refused("unknown_name", "replay"):
@@ -506,8 +506,8 @@ def test_addresses_that_are_none_are_refused(live, port):
 
 def test_what_fails_to_open_leaves_nothing_open(live, port):
     with refused("bad_value"):
-        stream_session(Wanted.of(live), [f"udp:{port}"], ["udp:host"])
-    UdpStream(str(port), Wanted.of(live)).close()  # the port is free again
+        stream_session(Wanted.from_live(live), [f"udp:{port}"], ["udp:host"])
+    UdpStream(str(port), Wanted.from_live(live)).close()  # the port is free again
 
 
 def test_every_kind_of_stream_has_its_classes(live):

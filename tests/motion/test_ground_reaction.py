@@ -61,7 +61,7 @@ def test_there_is_no_center_of_pressure_below_20_newton() -> None:
 def test_reactions_are_those_of_the_files_in_the_global_frame(trial: Trial) -> None:
     time = trial.markers.time[trial.frames()]
     expected = forces(time)
-    for found in ground_reactions(trial.forces, time, filter_choice(trial, trial.filter)):
+    for found in ground_reactions(trial.forces, time, filter_choice(trial, trial.settings.filter)):
         force, point, free = (expected[f"{found.side}_{part}"] for part in "vpm")
         np.testing.assert_allclose(found.force, force, atol=0.02)
         np.testing.assert_allclose(found.moment, np.cross(point, force) + free, atol=0.02)
@@ -70,11 +70,11 @@ def test_reactions_are_those_of_the_files_in_the_global_frame(trial: Trial) -> N
 
 def test_two_plates_under_one_foot_are_added(trial: Trial) -> None:
     time = trial.markers.time[trial.frames()]
-    right = ground_reactions(trial.forces, time, filter_choice(trial, trial.filter))[0]
+    right = ground_reactions(trial.forces, time, filter_choice(trial, trial.settings.filter))[0]
     halves = tuple(
         replace(p, force=0.5 * p.force, moment=0.5 * p.moment) for p in trial.forces if p.side == "r"
     )
-    (found,) = ground_reactions(halves * 2, time, filter_choice(trial, trial.filter))
+    (found,) = ground_reactions(halves * 2, time, filter_choice(trial, trial.settings.filter))
     np.testing.assert_allclose(found.force, right.force, atol=1e-9)
     np.testing.assert_allclose(found.moment, right.moment, atol=1e-9)
 
@@ -85,7 +85,9 @@ def test_a_change_of_time_step_does_not_matter(trial: Trial) -> None:
         for p in trial.forces
     )
     time = trial.markers.time[trial.frames()]
-    fine = ground_reactions(trial.forces, time, filter_choice(trial, trial.filter))[1]
+    fine = ground_reactions(trial.forces, time, filter_choice(trial, trial.settings.filter))[1]
     np.testing.assert_allclose(
-        ground_reactions(coarse, time, filter_choice(trial, trial.filter))[1].force, fine.force, atol=0.05
+        ground_reactions(coarse, time, filter_choice(trial, trial.settings.filter))[1].force,
+        fine.force,
+        atol=0.05,
     )

@@ -18,8 +18,7 @@ from musclesolve.motion.events.force_events import FootLoads
 from musclesolve.motion.motion_warnings import carried_share
 from musclesolve.motion.signals.filter_choice import filter_choice
 from musclesolve.recording.data import Trial
-from musclesolve.recording.text.mot_file import read_mot, write_mot
-from musclesolve.recording.text.trc_file import read_trc, write_trc
+from musclesolve.recording.text.opensim_text import read_mot, read_trc, write_mot, write_trc
 from musclesolve.recording.trial.trial_file import read_trial
 
 
@@ -100,9 +99,9 @@ def test_the_weight_is_that_of_the_person_on_a_moving_pelvis(tmp_path: Path) -> 
     walk = filtered_markers(accelerated, filter_choice(accelerated, accelerated.filter), 0.1)
     share = carried_share(
         accelerated,
-        FootLoads.of(accelerated),
+        FootLoads.from_trial(accelerated),
         walk.time,
-        Seen.of(MarkerMap.of(accelerated, walk.names, {}), walk.position).moving,
+        Seen.from_markers(MarkerMap.from_recording(accelerated, walk.names, {}), walk.position).moving,
         accelerated.time_range,
     )
     assert share == pytest.approx(1.0, abs=0.01)

@@ -13,7 +13,7 @@ from musclesolve.motion.anatomy.unit_vectors import unit
 from musclesolve.motion.ground_reaction import ground_reactions
 from musclesolve.motion.signals.filter_choice import filter_choice
 from musclesolve.recording.data import Trial
-from musclesolve.recording.text.mot_file import read_mot
+from musclesolve.recording.text.opensim_text import read_mot
 from musclesolve.recording.trial.trial_file import read_trial
 
 TRIAL = Path(__file__).resolve().parents[1] / "real" / "rajagopal_walk.toml"
@@ -76,7 +76,7 @@ def test_the_knee_bends_as_in_the_reference(measured: Anatomy, recorded_walk: Pa
 
 
 def test_the_feet_carry_the_body(trial: Trial, measured: Anatomy) -> None:
-    right, left = ground_reactions(trial.forces, measured.time, filter_choice(trial, trial.filter))
+    right, left = ground_reactions(trial.forces, measured.time, filter_choice(trial, trial.settings.filter))
     total = right.force[:, 2] + left.force[:, 2]
     weight = trial.subject.mass * 9.81
     assert total.mean() == pytest.approx(weight, rel=0.05)

@@ -10,7 +10,6 @@ from refusals import refused
 
 import muscle_db
 from muscle_db import MuscleDatabaseError, standing_length
-from muscle_db.toml_text import to_toml
 
 GOOD = """\
 name = "mine"
@@ -177,19 +176,6 @@ def test_a_frame_that_carries_nothing(tmp_path: Path) -> None:
     text = GOOD.replace('frame = "patella", position', 'frame = "tibia", position')
     with refused("bad_muscle_set", "line 20", "frame 1 (patella), name", error=MuscleDatabaseError):
         muscle_db.load(save(tmp_path, text.replace('frame = "patella"\nradii', 'frame = "tibia"\nradii')))
-
-
-@pytest.mark.parametrize("name", ["gait2392", "rajagopal_2023"])
-def test_text_of_a_set_gives_the_set(tmp_path: Path, name: str) -> None:
-    database = muscle_db.load(name)
-    assert muscle_db.load(save(tmp_path, to_toml(database, "remarks\nin two lines"))) == database
-
-
-@pytest.mark.parametrize("name", ["gait2392", "rajagopal_2023"])
-def test_the_other_leg_twice_is_the_leg(name: str) -> None:
-    database = muscle_db.load(name)
-    parts = [*database.frames.values(), *database.wrap_objects.values(), *database]
-    assert [each.mirrored().mirrored() for each in parts] == parts
 
 
 @pytest.mark.parametrize("name", ["gait2392", "rajagopal_2023"])

@@ -15,11 +15,6 @@ from muscle_db import MuscleDatabaseError
 DATABASE = muscle_db.load("silva_2003")
 
 
-def test_available_can_be_loaded() -> None:
-    assert "silva_2003" in muscle_db.available()
-    assert [muscle_db.load(name).name for name in muscle_db.available()] == muscle_db.available()
-
-
 def test_by_name_and_by_short_name() -> None:
     assert DATABASE["gluteus_medius_anterior"] is DATABASE["glut_med1"]
     assert "soleus" in DATABASE and "glut_med1" in DATABASE and "soleus_r" not in DATABASE

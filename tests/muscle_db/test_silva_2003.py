@@ -187,8 +187,8 @@ def test_gemellus_arises_below_the_hip() -> None:
 
 def test_frames_are_those_of_standing() -> None:
     """The points of the thigh and the shank run down the whole segment."""
-    depth = {"femur": DATABASE.reference.thigh_length, "tibia": DATABASE.reference.shank_length}
-    for frame, length in depth.items():
+    for frame in ("femur", "tibia"):
+        length = DATABASE.reference[frame].length
         heights = [p.position[2] for muscle in DATABASE for p in muscle.path if p.frame == frame]
         assert min(heights) == pytest.approx(-length, abs=0.02)
         assert max(heights) == pytest.approx(0.0, abs=0.03)
@@ -204,9 +204,14 @@ def test_standing_lengths(database: MuscleDatabase, name: str, expected: float) 
 
 def test_reference_skeleton() -> None:
     reference = DATABASE.reference
-    assert (reference.thigh_length, reference.shank_length, reference.hip_width) == (0.4312, 0.4432, 0.165)
-    assert reference.hip_center == (-0.0698, -reference.hip_width / 2, -0.0653)
-    assert reference.position_scale == {"pelvis": 0.988, "femur": 1.081, "tibia": 1.031, "foot": 0.989}
+    assert (reference["femur"].length, reference["tibia"].length, reference["pelvis"].width) == (
+        0.4312,
+        0.4432,
+        0.165,
+    )
+    assert reference["pelvis"].position == (-0.0698, -0.165 / 2, -0.0653)
+    scale = {bone.name: bone.position_scale for bone in reference.segments}
+    assert scale == {"pelvis": 0.988, "femur": 1.081, "tibia": 1.031, "foot": 0.989}
 
 
 @pytest.mark.parametrize(
@@ -237,9 +242,8 @@ def test_every_muscle_can_work_in_standing() -> None:
 
 def test_unscaled_length_is_the_length_of_the_smaller_skeleton() -> None:
     """With one common factor, the two lengths differ by that factor."""
-    reference = replace(
-        DATABASE.reference, position_scale=dict.fromkeys(DATABASE.reference.position_scale, 1.25)
-    )
+    bones = (replace(bone, position_scale=1.25) for bone in DATABASE.reference.segments)
+    reference = replace(DATABASE.reference, segments=tuple(bones))
     for muscle in DATABASE:
         unscaled = standing_length(muscle, reference, unscaled=True)
         assert standing_length(muscle, reference) == pytest.approx(1.25 * unscaled, rel=1e-12)

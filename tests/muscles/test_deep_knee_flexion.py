@@ -7,11 +7,12 @@ import pytest
 from whole_legs import WHOLE_LEGS
 
 import muscle_db
+from muscle_db.model import LEG_DOFS
 from musclesolve.dynamics.model.human_model import human_model
 from musclesolve.muscles.passive.joint_moments import published_sweeps, states_along
-from musclesolve.muscles.placing.place_muscles import LEG_DOFS, place_muscles
-from musclesolve.muscles.placing.placed_paths import reference_model
 from musclesolve.muscles.pose_geometry import muscle_geometry
+from musclesolve.muscles.scaling.scale_muscles import scale_muscles
+from musclesolve.muscles.scaling.scaled_paths import reference_model
 
 DEEP = np.radians(np.arange(80.0, 121.0, 5.0))
 
@@ -78,7 +79,7 @@ def test_only_the_gastrocnemii_of_the_wrapped_set_differ():
     ]
     assert wrapped.printed().muscles == printed.printed().muscles
     model = human_model()
-    here, there = (place_muscles(model, each, "r").parameters for each in (wrapped, printed))
+    here, there = (scale_muscles(model, each, "r").parameters for each in (wrapped, printed))
     same = [not name.startswith("gastrocnemius") for name in here.names]
     for field in ("optimal_fiber_length", "tendon_slack_length"):
         np.testing.assert_allclose(getattr(here, field)[same], getattr(there, field)[same], rtol=1e-12)
@@ -87,7 +88,7 @@ def test_only_the_gastrocnemii_of_the_wrapped_set_differ():
 @pytest.mark.parametrize("name", WHOLE_LEGS)
 def test_calibrated_quadriceps_extend_a_bent_knee_as_much_as_was_measured(model, name):
     """From 80 to 120 degrees, by 4.5 N m more at most."""
-    muscles = place_muscles(model, muscle_db.load(name), "r", passive="calibrated")
+    muscles = scale_muscles(model, muscle_db.load(name), "r", passive="calibrated")
     quadriceps = [group == "quadriceps_femoris" for group in muscles.groups]
     sweeps = [sweep for sweep in published_sweeps() if sweep.dof == "knee_flexion"]
     for sweep, state in zip(sweeps, states_along(model, muscles, sweeps), strict=True):

@@ -8,9 +8,9 @@ import numpy as np
 
 import muscle_db
 from musclesolve.dynamics.inverse.newton_euler import distal_loads, segment_motion
-from musclesolve.muscles.muscle_state import joined_state, muscle_state
-from musclesolve.muscles.placing.place_muscles import JoinedLegs, place_muscles
-from musclesolve.pipeline.recorded_body import leg_loads
+from musclesolve.muscles.muscle_state import muscle_state
+from musclesolve.muscles.scaling.scale_muscles import joined, scale_muscles
+from musclesolve.pipeline.recorded_body import group_loads
 
 COLUMNS = (
     "musculotendon_length",
@@ -23,10 +23,10 @@ COLUMNS = (
 
 def test_both_legs_are_the_two_legs(model, motion, wrenches):
     database = muscle_db.load("rajagopal_2023")
-    legs = tuple(place_muscles(model, database, side) for side in "rl")
-    both = joined_state(model, JoinedLegs(legs), motion)
+    legs = tuple(scale_muscles(model, database, side) for side in "rl")
+    both = muscle_state(model, joined(legs), motion)
     segments = segment_motion(model, motion)
-    joined = leg_loads(model, motion, distal_loads(model, segments, wrenches), both)
+    all_loads = group_loads(model, motion, distal_loads(model, segments, wrenches), both)
     first = 0
     for number, leg in enumerate(legs):
         columns, rows = slice(first, first + len(leg.names)), slice(7 * number, 7 * number + 7)
@@ -38,28 +38,28 @@ def test_both_legs_are_the_two_legs(model, motion, wrenches):
         np.testing.assert_allclose(both.moment_arm[:, rows, columns], alone.moment_arm, atol=1e-12)
         others = np.delete(both.moment_arm[:, rows], np.r_[columns], axis=2)
         assert not others.any()
-        loads = leg_loads(model, motion, distal_loads(model, segments, wrenches), alone)
-        some = joined.part(loads.joints, columns)
+        loads = group_loads(model, motion, distal_loads(model, segments, wrenches), alone)
+        some = all_loads.part(loads.joints, columns)
         for name in ("net", "across", "net_moment", "moment_across", "patella"):
             np.testing.assert_allclose(getattr(some, name), getattr(loads, name), atol=1e-9, err_msg=name)
 
 
 def test_the_legs_of_one_frame_are_frames(model, motion, wrenches):
     database = muscle_db.load("rajagopal_2023")
-    legs = tuple(place_muscles(model, database, side) for side in "rl")
+    legs = tuple(scale_muscles(model, database, side) for side in "rl")
     here = motion.frames(slice(20, 21))
     pushes = [replace(wrench, force=wrench.force[20:21], moment=wrench.moment[20:21]) for wrench in wrenches]
     forces = distal_loads(model, segment_motion(model, here), pushes)
-    both = joined_state(model, JoinedLegs(legs), here)
+    both = muscle_state(model, joined(legs), here)
     muscles = slice(0, len(both.parameters.names))
-    states = both.legs(legs[0].parameters, 2, slice(0, 14), muscles)
-    loads = leg_loads(model, here, forces, both).legs(2, slice(0, 6), muscles)
+    states = both.alike(legs[0].parameters, 2, slice(0, 14), muscles)
+    loads = group_loads(model, here, forces, both).alike(2, slice(0, 6), muscles)
     for number, leg in enumerate(legs):
         alone = muscle_state(model, leg, here)
         for name in (*COLUMNS, "moment_arm"):
             part = getattr(states, name)[number]
             np.testing.assert_allclose(part, getattr(alone, name)[0], atol=1e-12, err_msg=name)
-        own = leg_loads(model, here, forces, alone)
+        own = group_loads(model, here, forces, alone)
         for name in ("net", "across", "net_moment", "moment_across"):
             part = getattr(loads, name)[number]
             np.testing.assert_allclose(part, getattr(own, name)[0], atol=1e-9, err_msg=name)

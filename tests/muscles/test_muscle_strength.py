@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import muscle_db
-from musclesolve.muscles.muscle_strength import strength_warnings
+from musclesolve.muscles.strength import strength_warnings
 
 
 @pytest.mark.parametrize("name", muscle_db.available())

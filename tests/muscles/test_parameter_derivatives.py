@@ -12,7 +12,7 @@ from musclesolve.muscles.curves.curve_family import CURVES
 from musclesolve.muscles.muscle_state import muscle_state
 from musclesolve.muscles.parameter_derivatives import muscle_change
 from musclesolve.muscles.path_point_derivatives import point_derivatives
-from musclesolve.muscles.placing.place_muscles import place_muscles
+from musclesolve.muscles.scaling.scale_muscles import scale_muscles
 
 PARAMETERS = ("max_isometric_force", "optimal_fiber_length", "tendon_slack_length", "pennation_angle")
 FIELDS = ("fiber_length", "fiber_velocity", "force_capacity", "passive_force")
@@ -25,13 +25,13 @@ LEGS = [("silva_2003", "r"), ("silva_2003", "l"), ("gait2392", "l"), ("rajagopal
 @pytest.fixture(scope="module", params=LEGS, ids="-".join)
 def muscles(model, request):
     name, side = request.param
-    return place_muscles(model, muscle_db.load(name), side)
+    return scale_muscles(model, muscle_db.load(name), side)
 
 
 @pytest.fixture(scope="module", params=CURVES)
 def of_family(model, request):
     """The right leg with another family of curves, and passive strains that differ from muscle to muscle."""
-    muscles = place_muscles(model, replace(muscle_db.load("silva_2003"), curves=request.param), "r")
+    muscles = scale_muscles(model, replace(muscle_db.load("silva_2003"), curves=request.param), "r")
     zero, one = np.linspace(-0.1, 0.1, len(muscles.names)), np.linspace(0.7, 0.4, len(muscles.names))
     angle = np.maximum(muscles.parameters.pennation_angle, 0.02)
     passive = muscles.parameters.passive._replace(at_zero=zero, at_one=one)
@@ -133,7 +133,7 @@ def test_path_points(model, muscles, motion):
             theirs = difference(states, name, step)
             atol = accuracy * max(1.0, np.abs(theirs).max())
             np.testing.assert_allclose(value, theirs, rtol=0, atol=atol, err_msg=name)
-        shank = model.distal_bodies(f"knee_flexion_{muscles.side}")
+        shank = model.distal_bodies(f"knee_flexion_{muscles.sides[0]}")
         pulls = [state.path.pull(shank) for state in states]
         theirs = (8 * (pulls[0] - pulls[1]) - (pulls[2] - pulls[3])) / (12 * step)
         value = np.einsum("txps,ps,pn->tnx", found.pull(shank), direction, of_muscle)

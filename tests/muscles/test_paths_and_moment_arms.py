@@ -9,8 +9,8 @@ from musclesolve.dynamics.kinematics.motion_derivatives import motion_from
 from musclesolve.dynamics.model.human_model import human_model
 from musclesolve.muscles.muscle_state import muscle_state
 from musclesolve.muscles.paths.paths import muscle_rows
-from musclesolve.muscles.placing.fiber_lengths import RANGE_OF_MOTION_DEG
-from musclesolve.muscles.placing.place_muscles import place_muscles
+from musclesolve.muscles.scaling.fiber_lengths import RANGE_OF_MOTION_DEG
+from musclesolve.muscles.scaling.scale_muscles import scale_muscles
 
 WIDE_HIPS = {"hip_r": np.array([0.0, -0.1075, 0.0]), "hip_l": np.array([0.0, 0.1075, 0.0])}
 
@@ -38,7 +38,7 @@ def length(model, muscles, posed, coordinates):
 
 @pytest.mark.parametrize("side", ["r", "l"])
 def test_moment_arms_are_the_derivative_of_length(model, posed, database, side):
-    muscles = place_muscles(model, database, side)
+    muscles = scale_muscles(model, database, side)
     arms = muscle_state(model, muscles, posed).moment_arm
     for row, dof in enumerate(muscles.dof_names):
         step = np.zeros(44)
@@ -49,7 +49,7 @@ def test_moment_arms_are_the_derivative_of_length(model, posed, database, side):
 
 def test_rows_of_the_jacobian_are_the_derivative_by_natural_coordinates(model, posed, database):
     """Any direction in the 141 coordinates, allowed or not."""
-    paths = place_muscles(model, database, "r").paths
+    paths = scale_muscles(model, database, "r").paths
     rng = np.random.default_rng(31)
     direction, step = rng.normal(size=posed.q.shape), 1e-7
     rows = paths.evaluate(posed.q, posed.coordinates).rows
@@ -61,7 +61,7 @@ def test_rows_of_the_jacobian_are_the_derivative_by_natural_coordinates(model, p
 
 
 def test_rates_are_the_derivative_of_length(model, posed, database):
-    muscles = place_muscles(model, database, "l")
+    muscles = scale_muscles(model, database, "l")
     step = 1e-6
     ahead, behind = (
         length(model, muscles, posed, posed.coordinates + s * step * posed.rates) for s in (1, -1)
@@ -79,7 +79,7 @@ def test_lengths_do_not_jump(database, width):
     """
     half = np.array([0.0, 0.5 * width, 0.0])
     person = human_model(70.0, 1.6, offsets={"hip_r": -half, "hip_l": half})
-    muscles, rng = place_muscles(person, database, "r"), np.random.default_rng(33)
+    muscles, rng = scale_muscles(person, database, "r"), np.random.default_rng(33)
     dofs = [person.dof(f"{dof}_r") for dof in RANGE_OF_MOTION_DEG]
     low, high = np.radians(list(RANGE_OF_MOTION_DEG.values())).T
     time = np.linspace(0.0, 1.0, 1000)
@@ -100,7 +100,7 @@ def test_lengths_do_not_jump(database, width):
 
 def test_tension_is_the_same_in_every_segment(model, posed, database):
     """The pull on a path point is the difference of two unit vectors, so forces sum to zero over each muscle."""
-    muscles = place_muscles(model, database, "r")
+    muscles = scale_muscles(model, database, "r")
     state = muscles.paths.evaluate(posed.q, posed.coordinates)
     layout = muscles.paths.layout
     for n in range(layout.muscles):
@@ -112,7 +112,7 @@ def test_tension_is_the_same_in_every_segment(model, posed, database):
 
 
 def test_muscle_power_is_moment_times_joint_rate(model, posed, database):
-    muscles = place_muscles(model, database, "r")
+    muscles = scale_muscles(model, database, "r")
     state = muscle_state(model, muscles, posed)
     rates = posed.rates[:, [model.dof(dof) for dof in muscles.dof_names]]
     power = -np.einsum("tkm,tk->tm", state.moment_arm, rates)
@@ -120,7 +120,7 @@ def test_muscle_power_is_moment_times_joint_rate(model, posed, database):
 
 
 def test_an_absent_via_point_leaves_a_straight_path(model):
-    muscles = place_muscles(model, muscle_db.load("silva_2003"), "r")
+    muscles = scale_muscles(model, muscle_db.load("silva_2003"), "r")
     vastus = muscles.names.index("vastus_lateralis_r")
     points = np.flatnonzero(muscles.paths.layout.point_muscle == vastus)
     coordinates = np.zeros((1, 44))
@@ -134,7 +134,7 @@ def test_an_absent_via_point_leaves_a_straight_path(model):
 def test_left_is_the_mirror_of_right(model, database):
     rng = np.random.default_rng(32)
     coordinates = np.zeros((5, 44))
-    right, left = (place_muscles(model, database, side) for side in "rl")
+    right, left = (scale_muscles(model, database, side) for side in "rl")
     angles = rng.uniform(-0.3, 0.6, size=(5, 7))
     for column in range(7):
         for muscles in (right, left):
@@ -151,7 +151,7 @@ def test_normalised_fiber_length_does_not_depend_on_body_size(database):
     lengths = []
     for model in (small, large):
         zero = np.zeros((1, 44))
-        muscles = place_muscles(model, database, "r")
+        muscles = scale_muscles(model, database, "r")
         state = muscle_state(model, muscles, motion_from(model, np.zeros(1), zero, zero, zero))
         lengths.append(state.fiber_length[0] / muscles.parameters.optimal_fiber_length)
     np.testing.assert_allclose(lengths[0], lengths[1], rtol=1e-12)
@@ -163,7 +163,7 @@ def test_normalised_fiber_length_does_not_depend_on_body_size(database):
 def test_via_points_join_and_leave_without_a_jump(person, database):
     """Where a point switches, the path through it is as long as the path past it, and has the same moment arm."""
     model = person
-    muscles = place_muscles(model, database, "r")
+    muscles = scale_muscles(model, database, "r")
     paths = muscles.paths
     for c, point in enumerate(paths.switched):
         n = paths.layout.point_muscle[point]
@@ -179,7 +179,7 @@ def test_via_points_join_and_leave_without_a_jump(person, database):
 
 
 def test_rows_projected_on_the_allowed_directions_are_the_moment_arms(model, posed, database):
-    muscles = place_muscles(model, database, "l")
+    muscles = scale_muscles(model, database, "l")
     state = muscle_state(model, muscles, posed)
     directions = model.tree.allowed(posed.q, posed.coordinates[:, 38:41])
     columns = [model.dof(dof) for dof in muscles.dof_names]

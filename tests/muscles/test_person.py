@@ -23,7 +23,7 @@ def person_of(*parameters: FittedParameter, correlation: float = 0.5) -> PersonM
 
 
 def muscles() -> MuscleParameters:
-    return MuscleParameters.of(
+    return MuscleParameters.from_values(
         NAMES, "thelen_2003", [1000.0, 600.0, 3000.0, 3100.0], 0.05, [0.4, 0.38, 0.25, 0.26]
     )
 

@@ -12,7 +12,7 @@ import muscle_db
 from musclesolve._util.bundled_toml import bundled_toml
 from musclesolve.dynamics.model.human_model import human_model
 from musclesolve.muscles.muscle_state import muscle_state
-from musclesolve.muscles.placing.place_muscles import place_muscles
+from musclesolve.muscles.scaling.scale_muscles import scale_muscles
 from musclesolve.muscles.strength import strengths
 
 DATABASE = muscle_db.load("silva_2003")
@@ -85,7 +85,7 @@ def test_the_table_and_a_factor_on_it():
 
 def test_a_factor_multiplies_the_capacity_and_leaves_the_passive_force(model, motion):
     plain, strong = (
-        muscle_state(model, place_muscles(model, DATABASE, "r", strength), motion) for strength in (1.0, 2.0)
+        muscle_state(model, scale_muscles(model, DATABASE, "r", strength), motion) for strength in (1.0, 2.0)
     )
     np.testing.assert_array_equal(strong.force_capacity, 2.0 * plain.force_capacity)
     np.testing.assert_array_equal(strong.passive_force, plain.passive_force)
@@ -94,7 +94,7 @@ def test_a_factor_multiplies_the_capacity_and_leaves_the_passive_force(model, mo
 
 def test_placed_muscles_have_the_fiber_lengths_and_the_body_of_the_subject():
     person = human_model(85.0, 1.83)
-    muscles = place_muscles(person, DATABASE, "l", "handsfield_2014")
+    muscles = scale_muscles(person, DATABASE, "l", "handsfield_2014")
     expected = strengths(DATABASE, muscles.parameters.optimal_fiber_length, 85.0, 1.83, "handsfield_2014")
     np.testing.assert_allclose(muscles.parameters.max_isometric_force, expected, rtol=1e-12)
 

@@ -14,9 +14,9 @@ from musclesolve.dynamics.kinematics.motion_derivatives import motion_from
 from musclesolve.muscles.elastic.elastic_muscles import ElasticMuscles
 from musclesolve.muscles.elastic.fiber_dynamics import FiberDynamics
 from musclesolve.muscles.muscle_parameters import MuscleParameters
-from musclesolve.muscles.muscle_state import LegState, muscle_state
+from musclesolve.muscles.muscle_state import ScaledState, muscle_state
 from musclesolve.muscles.person import QUANTITIES
-from musclesolve.muscles.placing.place_muscles import place_muscles
+from musclesolve.muscles.scaling.scale_muscles import scale_muscles
 from musclesolve.muscles.strength_tests import read_strength_tests, strength_moments
 
 TEXT = """
@@ -86,9 +86,9 @@ def test_a_file_without_tests(tmp_path: Path) -> None:
 
 def posed(
     model, database: str, dof: str, degrees, pose=None, speeds=0.0, passive="none"
-) -> tuple[LegState, np.ndarray]:
+) -> tuple[ScaledState, np.ndarray]:
     """The right leg at some angles of a degree of freedom, and its moment arms about it (P, n)."""
-    leg = place_muscles(model, muscle_db.load(database), "r", passive=passive)
+    leg = scale_muscles(model, muscle_db.load(database), "r", passive=passive)
     angles, rates = np.zeros((2, len(degrees), len(model.topology.dof_names)))
     for name, angle in (pose or {}).items():
         angles[:, model.dof(name)] = np.radians(angle)
@@ -98,7 +98,7 @@ def posed(
     return state, state.moment_arm[:, leg.dof_names.index(dof)]
 
 
-def arguments(state: LegState, arm: np.ndarray, sign: float) -> tuple[np.ndarray, ...]:
+def arguments(state: ScaledState, arm: np.ndarray, sign: float) -> tuple[np.ndarray, ...]:
     return state.musculotendon_length, state.musculotendon_velocity, arm, np.full(len(arm), sign)
 
 
@@ -152,7 +152,7 @@ def test_rigid_moments_are_arms_times_capacities(case) -> None:
 def test_elastic_forces_are_those_of_the_fiber_dynamics(case) -> None:
     """The dynamics of fibers find the same balance by another curve; silent muscles count there with 1 % activation."""
     state, arm, sign = case
-    muscles = ElasticMuscles.of(state.parameters)
+    muscles = ElasticMuscles.from_parameters(state.parameters)
     length, velocity, *_ = given = arguments(state, arm, sign)
     agonist = arm * sign > 0.0
     z = FiberDynamics(muscles, damping=1e-12).equilibrium(length, agonist.astype(float), velocity)
@@ -178,7 +178,7 @@ def test_stiffer_tendons_end_at_rigid_ones(case) -> None:
 
 
 def test_arrays_that_do_not_fit_are_refused() -> None:
-    muscles = MuscleParameters.of(["a"], "de_groote_2016", 1000.0, 0.1, 0.2)
+    muscles = MuscleParameters.from_values(["a"], "de_groote_2016", 1000.0, 0.1, 0.2)
     one = np.full((1, 1), 0.3)
     with refused("bad_shape", "velocity"):
         strength_moments(muscles, one, np.zeros((2, 1)), one, np.ones(1), elastic=True)

@@ -12,7 +12,7 @@ import muscle_db
 from musclesolve.dynamics.model.human_model import human_model
 from musclesolve.muscles.driving.muscle_forces import muscle_forces
 from musclesolve.muscles.muscle_state import muscle_state
-from musclesolve.muscles.placing.place_muscles import place_muscles
+from musclesolve.muscles.scaling.scale_muscles import scale_muscles
 from musclesolve.muscles.tendon_strain import (
     achilles_muscles,
     check_tendon,
@@ -119,8 +119,8 @@ def test_what_is_stated_in_words():
 def test_placed_muscles_carry_strain_and_curves(model, motion):
     """Behind rigid tendons the strain changes nothing, to the last digit; other curves do."""
     database = muscle_db.load("gait2392")
-    usual = place_muscles(model, database, "r", passive="table")
-    given = place_muscles(model, database, "r", passive="table", tendon_strain={"achilles": 0.08})
+    usual = scale_muscles(model, database, "r", passive="table")
+    given = scale_muscles(model, database, "r", passive="table", tendon_strain={"achilles": 0.08})
     np.testing.assert_array_equal(usual.parameters.tendon_strain, 0.033)
     np.testing.assert_array_equal(
         given.parameters.tendon_strain, set_tendon_strains(database, {"achilles": 0.08})
@@ -128,8 +128,8 @@ def test_placed_muscles_carry_strain_and_curves(model, motion):
     here, there = (muscle_state(model, muscles, motion) for muscles in (usual, given))
     for name in ("fiber_length", "fiber_velocity", "force_capacity", "passive_force"):
         np.testing.assert_array_equal(getattr(here, name), getattr(there, name))
-    other = place_muscles(model, database, "r", passive="table", curves="millard_2013")
-    by_set = place_muscles(model, replace(database, curves="millard_2013"), "r", passive="table")
+    other = scale_muscles(model, database, "r", passive="table", curves="millard_2013")
+    by_set = scale_muscles(model, replace(database, curves="millard_2013"), "r", passive="table")
     states = [muscle_state(model, muscles, motion) for muscles in (other, by_set)]
     assert [leg.parameters.families[0][0].name for leg in (other, usual)] == [
         "millard_2013",
@@ -138,13 +138,13 @@ def test_placed_muscles_carry_strain_and_curves(model, motion):
     np.testing.assert_array_equal(states[0].force_capacity, states[1].force_capacity)
     assert np.abs(states[0].force_capacity - here.force_capacity).max() > 1.0
     with refused("unknown_name", "milard", "millard_2013"):
-        place_muscles(model, database, "r", curves="milard")
+        scale_muscles(model, database, "r", curves="milard")
 
 
 def test_driven_muscles_carry_the_strains_of_both_legs():
     database, person = muscle_db.load("silva_2003"), human_model()
     legs = [
-        place_muscles(person, database, side, tendon_strain=strain)
+        scale_muscles(person, database, side, tendon_strain=strain)
         for side, strain in (("r", 0.05), ("l", 0.06))
     ]
     np.testing.assert_array_equal(

@@ -18,7 +18,7 @@ from musclesolve.opensim.kinematics import BodyMotion, body_motion
 from musclesolve.opensim.model import OpenSimModel
 from musclesolve.opensim.read_model import read_osim
 from musclesolve.recording.data import Table
-from musclesolve.recording.text.mot_file import read_mot, write_mot
+from musclesolve.recording.text.opensim_text import read_mot, write_mot
 
 TIME = np.linspace(0.0, 0.3, 4)
 XML = """<?xml version="1.0" encoding="UTF-8" ?>

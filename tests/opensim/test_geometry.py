@@ -11,7 +11,7 @@ from scipy.signal import butter, filtfilt
 from musclesolve.opensim.geometry import OpenSimGeometry, opensim_geometry
 from musclesolve.opensim.model import OpenSimModel
 from musclesolve.opensim.read_model import read_osim
-from musclesolve.recording.text.mot_file import read_mot
+from musclesolve.recording.text.opensim_text import read_mot
 
 MODELS = ["gait2392", "hamner_2010", "arm26", "rajagopal_2016", "rajagopal_lai_uhlrich_2023"]
 STEP = 1e-6

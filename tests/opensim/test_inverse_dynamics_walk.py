@@ -14,7 +14,7 @@ from musclesolve.opensim.external_loads import ExternalLoad, read_external_loads
 from musclesolve.opensim.inverse_dynamics import InverseDynamics, inverse_dynamics
 from musclesolve.opensim.model import OpenSimModel
 from musclesolve.opensim.read_model import read_osim
-from musclesolve.recording.text.mot_file import read_mot
+from musclesolve.recording.text.opensim_text import read_mot
 
 LEG = (
     "hip_flexion",

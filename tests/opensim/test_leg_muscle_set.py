@@ -13,7 +13,7 @@ from small_model import JOINTS, MUSCLES, TEXT, joint, muscle, point, save_model
 import muscle_db
 import musclesolve as ms
 from muscle_db import to_toml
-from musclesolve.muscles.placing.placed_paths import frame_maps, reference_model
+from musclesolve.muscles.scaling.scaled_paths import frame_maps, reference_model
 from musclesolve.opensim.find_muscle_set import find_muscle_set
 from musclesolve.opensim.leg_muscle_set import leg_muscle_set
 
@@ -107,13 +107,16 @@ def test_without_a_stature_all_frames_grow_with_a_subject_that_is_similar(tmp_pa
         np.testing.assert_allclose(placed.scale, 1.0, rtol=1e-6)
     grown = replace(
         database.reference,
-        thigh_length=1.1 * database.reference.thigh_length,
-        shank_length=1.1 * database.reference.shank_length,
-        hip_width=1.1 * database.reference.hip_width,
-        **{
-            name: tuple(1.1 * value for value in getattr(database.reference, name))
-            for name in ("hip_center", "knee_center", "ankle_center")
-        },
+        segments=tuple(
+            replace(
+                bone,
+                position=tuple(1.1 * value for value in bone.position),
+                length=bone.length and 1.1 * bone.length,
+                end_position=bone.end_position and tuple(1.1 * value for value in bone.end_position),
+                width=bone.width and 1.1 * bone.width,
+            )
+            for bone in database.reference.segments
+        ),
     )
     for stature in (1.5, 1.9):
         subject = reference_model(replace(grown, stature=stature))

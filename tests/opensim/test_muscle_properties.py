@@ -11,7 +11,7 @@ import pytest
 from refusals import refused
 from small_model import TEXT, save_model
 
-from musclesolve.checking.judged_run import share_model
+from musclesolve.checking.check import share_model
 from musclesolve.errors import InputError
 from musclesolve.muscles.curves.curve_family import CURVES, curve_fault
 from musclesolve.muscles.curves.de_groote_2016 import DeGroote2016

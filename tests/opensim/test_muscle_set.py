@@ -121,7 +121,7 @@ def test_depths_of_the_pelvis_are_those_of_the_models_markers(model_folder: Path
         depth = muscle_db.load(name).reference.pelvis_depth
         assert depth == pytest.approx(np.linalg.norm(ends[0] - ends[1]), abs=1e-4)
         if name == "gait2392":
-            hip = muscle_db.load(name).reference.hip_center
+            hip = muscle_db.load(name).reference["pelvis"].position
             np.testing.assert_allclose(place["RHJC"], [hip[0], hip[2], hip[1]], atol=1e-4)
 
 

@@ -23,7 +23,7 @@ from musclesolve.opensim.service_folders import NO_FORCES, service_trials
 from musclesolve.opensim.unpack_b3d import coordinate_order, unpack_b3d
 from musclesolve.pipeline.opensim.coordinate_motion import coordinate_motion
 from musclesolve.pipeline.opensim.load_dynamics import load_moments
-from musclesolve.recording.text.mot_file import read_mot
+from musclesolve.recording.text.opensim_text import read_mot
 
 MISSING = [0] * 30 + [5] * 12 + [0] * 38
 

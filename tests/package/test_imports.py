@@ -14,7 +14,9 @@ import pytest
 import musclesolve
 
 ROOT = Path(musclesolve.__file__).parents[1]
-BASE = ("errors", "constants", "version", "data", "_util")
+BASE = ("errors", "constants", "version", "data", "_util", "settings")
+NAMESPACES = ("signals", "cameras", "files")
+"""Modules of names for users."""
 ORDER = (
     *BASE,
     *(
@@ -39,6 +41,7 @@ ORDER = (
         "desk",
         "cli",
         "__main__",
+        *NAMESPACES,
     ),
 )
 """A room imports from those before it."""
@@ -137,7 +140,9 @@ def may_import(module: str, other: str) -> bool:
 def test_nothing_inside_the_package_imports_a_facade():
     """Names of a facade are for users; inside they come from the module that defines them."""
     facades = {name for name, path in sources().items() if path.with_suffix(".pyi").exists()}
-    wrong = [(module, other) for module, others in graph().items() for other in others & facades]
+    facades |= {f"musclesolve.{name}" for name in NAMESPACES}
+    inside = {module: others for module, others in graph().items() if module != "musclesolve"}
+    wrong = [(module, other) for module, others in inside.items() for other in others & facades]
     assert wrong == []
 
 
@@ -148,11 +153,12 @@ def test_inner_packages_are_docstrings_or_facades():
         docstring, *rest = tree(path).body
         assert isinstance(docstring, ast.Expr) and isinstance(docstring.value, ast.Constant), name
         shown = [ast.unparse(statement) for statement in rest]
-        facade = [
-            "import lazy_loader",
-            "__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)",
-        ]
-        assert shown in ([], facade), name
+        names = "lazy_loader.attach_stub(__name__, __file__)"
+        old = "from musclesolve._util.old_names import with_old_names"
+        facade = ["import lazy_loader", f"__getattr__, __dir__, __all__ = {names}"]
+        with_old = ["import lazy_loader", old, f"_names, __dir__, __all__ = {names}"]
+        with_old += ["__getattr__ = with_old_names(__name__, _names)"]
+        assert shown in ([], facade, with_old, [old, "__getattr__ = with_old_names(__name__)"]), name
 
 
 def functions() -> Iterator[tuple[Path, FUNCTION]]:
@@ -211,10 +217,15 @@ def test_every_input_error_has_a_code():
 
 
 def given_codes() -> Iterator[tuple[str, str]]:
-    """Every code in a call, or as the default of a parameter, with its place; those of findings are others."""
+    """Every code of a template, in a call, or as the default of a parameter, with its place; not those of findings."""
+    for file in (ROOT / "musclesolve").rglob("errors.toml"):
+        templates = tomllib.loads(file.read_text(encoding="utf-8"))
+        yield from (
+            (f"{place(file)}: {name}", each["code"]) for name, each in templates.items() if "code" in each
+        )
     for path, node, name in calls():
         for word in node.keywords:
-            if word.arg == "code" and name not in ("Finding", "contained"):
+            if word.arg == "code" and name not in ("Finding", "collect_errors"):
                 yield from ((f"{place(path)}:{node.lineno}", text) for text in texts(word.value))
     for path, function in functions():
         given = function.args
@@ -224,7 +235,7 @@ def given_codes() -> Iterator[tuple[str, str]]:
             *zip(given.kwonlyargs, given.kw_defaults, strict=True),
         ]
         for each, default in pairs:
-            if each.arg == "code" and default is not None and function.name != "contained":
+            if each.arg == "code" and default is not None and function.name != "collect_errors":
                 yield from ((f"{place(path)}:{function.lineno}", text) for text in texts(default))
 
 
@@ -240,5 +251,6 @@ def test_every_code_of_an_error_is_listed():
 
 
 def test_every_listed_code_is_used():
-    texts = [path.read_text(encoding="utf-8") for path in sources().values()]
+    files = [*sources().values(), *(ROOT / "musclesolve").rglob("errors.toml")]
+    texts = [path.read_text(encoding="utf-8") for path in files]
     assert [code for code in sorted(codes()) if not any(f'"{code}"' in text for text in texts)] == []

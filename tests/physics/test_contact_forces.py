@@ -12,20 +12,20 @@ from musclesolve.constants import STANDARD_GRAVITY
 from musclesolve.dynamics.inverse.external_wrenches import Wrench
 from musclesolve.dynamics.inverse.newton_euler import distal_loads, segment_motion
 from musclesolve.muscles.muscle_state import muscle_state
-from musclesolve.muscles.placing.place_muscles import place_muscles
+from musclesolve.muscles.scaling.scale_muscles import scale_muscles
 from musclesolve.pipeline.patella import quadriceps
-from musclesolve.pipeline.recorded_body import leg_loads
+from musclesolve.pipeline.recorded_body import group_loads
 
 
 @pytest.mark.parametrize("side", ["r", "l"])
 @pytest.mark.parametrize("name", muscle_db.available())
 def test_every_segment_of_the_leg_obeys_newton(model, motion, wrenches, name, side):
     rng = np.random.default_rng(40)
-    muscles = place_muscles(model, muscle_db.load(name), side)
+    muscles = scale_muscles(model, muscle_db.load(name), side)
     state = muscle_state(model, muscles, motion)
     tension = 500.0 * rng.uniform(size=state.musculotendon_length.shape)
     tension[:, quadriceps(muscles.names)] = 0.0  # with them: test_patella.py
-    loads = leg_loads(model, motion, distal_loads(model, segment_motion(model, motion), wrenches), state)
+    loads = group_loads(model, motion, distal_loads(model, segment_motion(model, motion), wrenches), state)
     net, contact = loads.net, loads.contact(tension)
     ground = next(w for w in wrenches if w.body == f"foot_{side}").force
     on = muscles.paths.on_path(motion.coordinates)
@@ -104,13 +104,13 @@ def momentum_rate(model, motion, indices):
 
 def test_a_pull_on_the_foot_presses_the_ankle(model, motion):
     """Tension alone, nothing else: the joint pushes back exactly what the muscles pull across it."""
-    muscles = place_muscles(model, muscle_db.load("silva_2003"), "r")
+    muscles = scale_muscles(model, muscle_db.load("silva_2003"), "r")
     state = muscle_state(model, muscles, motion)
     nothing = np.zeros_like(state.musculotendon_length)
     soleus = nothing.copy()
     soleus[:, muscles.names.index("soleus_r")] = 1000.0
     segments, feet = segment_motion(model, motion), [Wrench("foot_r", motion.q[:, 0] * 0, motion.q[:, 0] * 0)]
-    loads = leg_loads(model, motion, distal_loads(model, segments, feet), state)
+    loads = group_loads(model, motion, distal_loads(model, segments, feet), state)
     without, with_it = loads.contact(nothing), loads.contact(soleus)
     np.testing.assert_allclose(np.linalg.norm(with_it["ankle_r"] - without["ankle_r"], axis=1), 1000.0)
     np.testing.assert_allclose(with_it["knee_r"], without["knee_r"], atol=1e-9)

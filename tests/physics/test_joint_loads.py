@@ -11,16 +11,16 @@ import muscle_db
 from musclesolve.dynamics.inverse.inverse_dynamics import projected_moments
 from musclesolve.dynamics.inverse.newton_euler import distal_loads, joint_loads, segment_motion
 from musclesolve.muscles.muscle_state import muscle_state
-from musclesolve.muscles.placing.place_muscles import place_muscles
+from musclesolve.muscles.scaling.scale_muscles import scale_muscles
 from musclesolve.pipeline.patella import quadriceps
-from musclesolve.pipeline.recorded_body import leg_loads
+from musclesolve.pipeline.recorded_body import group_loads
 
 
 @pytest.mark.parametrize("side", ["r", "l"])
 def test_rows_and_offset_give_the_contact_forces(model, motion, wrenches, side):
-    state = muscle_state(model, place_muscles(model, muscle_db.load("silva_2003"), side), motion)
+    state = muscle_state(model, scale_muscles(model, muscle_db.load("silva_2003"), side), motion)
     segments = segment_motion(model, motion)
-    loads = leg_loads(model, motion, distal_loads(model, segments, wrenches), state)
+    loads = group_loads(model, motion, distal_loads(model, segments, wrenches), state)
     force = 800.0 * np.random.default_rng(41).random(state.force_capacity.shape)
     found = np.einsum("tkn,tn->tk", loads.matrix, force) + loads.offset(state.passive_force)
     contact = loads.contact(force + state.passive_force)
@@ -37,8 +37,8 @@ def test_about_the_axes_of_a_joint_the_moment_is_what_muscles_leave(model, motio
 
     Hip rotation is left out: a part of the thigh turns about its axis that is not beyond the joint.
     """
-    state = muscle_state(model, place_muscles(model, muscle_db.load(database), "l"), motion)
-    loads = leg_loads(model, motion, distal_loads(model, segment_motion(model, motion), wrenches), state)
+    state = muscle_state(model, scale_muscles(model, muscle_db.load(database), "l"), motion)
+    loads = group_loads(model, motion, distal_loads(model, segment_motion(model, motion), wrenches), state)
     tension = 800.0 * np.random.default_rng(42).random(state.force_capacity.shape)
     axes, moments = model.tree.axes(motion.q), projected_moments(model, motion, wrenches)
     found = loads.contact_moment(tension)
@@ -59,9 +59,9 @@ def test_moments_are_the_direct_sums_over_the_points(model, motion, wrenches):
 
     Without the quadriceps, which pulls at the shank through the patellar ligament (test_patella.py).
     """
-    state = muscle_state(model, place_muscles(model, muscle_db.load("silva_2003"), "r"), motion)
+    state = muscle_state(model, scale_muscles(model, muscle_db.load("silva_2003"), "r"), motion)
     segments = segment_motion(model, motion)
-    loads = leg_loads(model, motion, distal_loads(model, segments, wrenches), state)
+    loads = group_loads(model, motion, distal_loads(model, segments, wrenches), state)
     tension = 500.0 + 300.0 * np.random.default_rng(43).random(state.force_capacity.shape)
     tension[:, quadriceps(state.parameters.names)] = 0.0
     paths, position = state.muscles.paths, state.path.position

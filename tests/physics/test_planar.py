@@ -236,7 +236,7 @@ def stride():
     model = human_model(person.mass, person.stature, person.sex, measured.offsets, person.shoe_mass)
     fit = fit_pose(model, Targets.build(model, measured.points, measured.directions))
     motion = differentiate(model, measured.time, fit.coordinates)
-    ground = ground_reactions(trial.forces, motion.time, filter_choice(trial, trial.filter))
+    ground = ground_reactions(trial.forces, motion.time, filter_choice(trial, trial.settings.filter))
     start, end = trial.time_range
     keep = (motion.time > start - 1e-6) & (motion.time < end + 1e-6)
     return model, motion, [Wrench(f"foot_{g.side}", g.force, g.moment) for g in ground], keep

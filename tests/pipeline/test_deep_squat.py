@@ -8,17 +8,17 @@ import numpy as np
 import pytest
 
 import muscle_db
+from muscle_db.model import LEG_DOFS
 from musclesolve.constants import STANDARD_GRAVITY
 from musclesolve.dynamics.inverse.external_wrenches import Wrench
 from musclesolve.dynamics.inverse.inverse_dynamics import projected_moments
 from musclesolve.dynamics.inverse.newton_euler import distal_loads, segment_motion
 from musclesolve.dynamics.kinematics.motion_derivatives import Motion, motion_from
 from musclesolve.muscles.muscle_state import muscle_state
-from musclesolve.muscles.placing.place_muscles import LEG_DOFS, place_muscles
-from musclesolve.pipeline.body import SharedPart, Sharing
-from musclesolve.pipeline.mechanics import leg_moments
-from musclesolve.pipeline.recorded_body import leg_loads, leg_part
-from musclesolve.pipeline.run_options import SHARED_DOFS, Options
+from musclesolve.muscles.scaling.scale_muscles import scale_muscles
+from musclesolve.pipeline.body import Sharing, SolvedGroup
+from musclesolve.pipeline.recorded_body import sharing_group
+from musclesolve.pipeline.run_options import Options
 from musclesolve.pipeline.share import share_part
 from musclesolve.results.dataset.reasons import reserve_reasons
 from musclesolve.sharing.cost.cost_registry import find_cost
@@ -56,14 +56,14 @@ def squat(model) -> tuple[Motion, list[Wrench]]:
     return motion, wrenches
 
 
-def shared(model, squat, name, passive, strength="table") -> tuple[SharedPart, Options]:
+def shared(model, squat, name, passive, strength="table") -> tuple[SolvedGroup, Options]:
     motion, wrenches = squat
     sharing = Sharing(find_cost("activation_volume"), find_solver("batch"))
-    options = Options(("r",), muscle_db.load(name), sharing, SHARED_DOFS, strength, passive)
-    state = muscle_state(model, place_muscles(model, options.database, "r", strength, passive), motion)
-    loads = leg_loads(model, motion, distal_loads(model, segment_motion(model, motion), wrenches), state)
-    moment = leg_moments(model, projected_moments(model, motion, wrenches), "r")
-    leg = leg_part(options, state, loads, moment, np.ones(FRAMES, dtype=bool), motion.time)
+    options = Options(("r",), muscle_db.load(name), sharing, LEG_DOFS[:5], strength, passive)
+    state = muscle_state(model, scale_muscles(model, options.database, "r", strength, passive), motion)
+    forces = distal_loads(model, segment_motion(model, motion), wrenches)
+    moments, every = projected_moments(model, motion, wrenches), np.ones(FRAMES, dtype=bool)
+    leg = sharing_group(options, model, motion, forces, state, moments, every)
     return share_part(leg, sharing), options
 
 

@@ -33,7 +33,7 @@ def cos_pennation() -> np.ndarray:
 
 def tendon_rate() -> np.ndarray:
     """Of the tendon length, a cubic spline through the frames."""
-    basis = TimeBasis.of(elastic_result()["time"].values)
+    basis = TimeBasis.from_times(elastic_result()["time"].values)
     return basis.rates(basis.coefficients(values("tendon_length")))
 
 
@@ -164,7 +164,7 @@ def test_a_solver_of_single_frames_is_refused():
 )
 def test_choices_of_the_trial_file_are_refused_at_their_key_before_the_motion(key, word):
     trial = elastic_trial()
-    faulty = replace(trial, sharing=replace(trial.sharing, **{key: word}))
+    faulty = trial.with_settings(sharing=dict(**{key: word}))
     with refused("bad_cost" if key == "cost" else "unfit_solver", word, 'tendon = "rigid"') as caught:
         find_options(faulty)
     assert caught.value.where == f"[sharing] {key}"

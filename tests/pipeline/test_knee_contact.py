@@ -60,8 +60,8 @@ def test_the_spacing_is_a_share_of_the_breadth_as_far_as_that_is_bone():
         (0.15, 1.2 * usual, "by stature"),
         (0.03, 0.8 * usual, "by stature"),
     ):
-        found = ContactSpacing.of(width=width, stature=1.80)
+        found = ContactSpacing.from_size(width=width, stature=1.80)
         assert (found.distance, found.origin) == (pytest.approx(distance), origin)
-    assert ContactSpacing.of(0.04, width=0.09, stature=1.80) == ContactSpacing(0.04, "as stated")
-    assert ContactSpacing.of(shank_length=0.246 * 1.80).distance == pytest.approx(usual)
-    assert ContactSpacing.of() is None
+    assert ContactSpacing.from_size(0.04, width=0.09, stature=1.80) == ContactSpacing(0.04, "as stated")
+    assert ContactSpacing.from_size(shank_length=0.246 * 1.80).distance == pytest.approx(usual)
+    assert ContactSpacing.from_size() is None

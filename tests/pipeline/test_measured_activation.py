@@ -13,8 +13,9 @@ from synthetic_trial import write_trial
 import muscle_db
 from musclesolve.pipeline.measured_activation import MeasuredActivation, channel_muscles
 from musclesolve.pipeline.run_options import check_emg, find_options
-from musclesolve.recording.data import Emg, EmgOptions, Trial
+from musclesolve.recording.data import Emg, Trial
 from musclesolve.recording.trial.trial_file import read_trial
+from musclesolve.settings.trial import EmgSettings
 from musclesolve.sharing.cost.cost_registry import find_cost
 
 TIME = np.arange(0.0, 3.0, 0.002)
@@ -36,12 +37,12 @@ def emg(**muscles: tuple[str, ...]) -> Emg:
         muscles=tuple(muscles.values()),
         maximum=(None,) * len(muscles),
         path=Path("emg.sto"),
-        options=EmgOptions(processed=True),
+        options=EmgSettings(processed=True),
     )
 
 
 def measured(record: Emg, sides: str = "rl") -> MeasuredActivation:
-    return MeasuredActivation.of(record, record.muscles, list(sides))
+    return MeasuredActivation.from_emg(record, record.muscles, list(sides))
 
 
 def test_names_short_names_and_groups(plain: Trial) -> None:

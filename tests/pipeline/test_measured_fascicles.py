@@ -34,7 +34,7 @@ def fascicles(*muscles: str, time: np.ndarray = TIME) -> Fascicles:
 
 
 def measured(record: Fascicles, sides: str = "rl") -> MeasuredFascicles:
-    return MeasuredFascicles.of(record, record.muscles, sides)
+    return MeasuredFascicles.from_fascicles(record, record.muscles, sides)
 
 
 def test_lengths_between_samples_are_linear_and_unknown_outside() -> None:

@@ -8,16 +8,16 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from refusals import refused
+from said import summary
 
 import musclesolve as ms
 from musclesolve.data.bundled import reference_stride
 from musclesolve.pipeline.mechanics import mechanics
-from musclesolve.recording.data import ConsistencyOptions
 from musclesolve.results.facts import Facts
 from musclesolve.results.judgement import judge
-from musclesolve.results.tables.run_summary import summary
+from musclesolve.settings.trial import ConsistencySettings
 
-NONE = ConsistencyOptions("none", "splines")
+NONE = ConsistencySettings(method="none", derivatives="splines")
 
 
 @pytest.fixture(scope="module")
@@ -28,7 +28,7 @@ def trial():
         0.0, 0.005, clean.markers.position.shape
     )
     noisy = replace(clean, markers=replace(clean.markers, position=shaken))
-    return replace(noisy, filter=replace(clean.filter, cutoff_hz=6.0), consistency=NONE)
+    return noisy.with_settings(filter=clean.settings.filter.changed(cutoff_hz=6.0), consistency=NONE)
 
 
 @pytest.fixture(scope="module")
@@ -37,9 +37,9 @@ def result(trial):
 
 
 def test_moments_are_those_of_the_measured_points(trial, result) -> None:
-    recorded = mechanics(replace(trial, consistency=ConsistencyOptions()))
+    recorded = mechanics(trial.with_settings(consistency=ConsistencySettings()))
     assert recorded.constraint_violation.max() < 1e-12
-    usual = ms.run(replace(trial, consistency=ConsistencyOptions()))
+    usual = ms.run(trial.with_settings(consistency=ConsistencySettings()))
     dofs = ["knee_flexion_r", "ankle_dorsiflexion_r"]
     moments = [each["joint_moment"].sel(dof=dofs).values for each in (usual, result)]
     assert np.isfinite(moments[1]).all()
@@ -61,7 +61,7 @@ def test_studies_of_muscle_forces_refuse_it(trial) -> None:
     with refused("conflict", "[consistency] method"):
         ms.uncertainty(trial, samples=2, workers=1)
     with refused("conflict", "[consistency] method"):
-        ms.force_sensitivity(trial)
+        ms.studies.force_sensitivity(trial)
 
 
 def test_check_finds_that_no_frame_is_shared(tmp_path):

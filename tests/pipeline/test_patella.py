@@ -14,11 +14,11 @@ from musclesolve.constants import STANDARD_GRAVITY
 from musclesolve.dynamics.inverse.newton_euler import distal_loads, joint_loads, segment_motion
 from musclesolve.dynamics.kinematics.motion_derivatives import motion_from
 from musclesolve.muscles.muscle_state import muscle_state
-from musclesolve.muscles.placing.place_muscles import place_muscles
+from musclesolve.muscles.scaling.scale_muscles import scale_muscles
 from musclesolve.pipeline import patella
 from musclesolve.pipeline.patella import Ligament, quadriceps
-from musclesolve.pipeline.recorded_body import leg_loads
-from musclesolve.results.dataset.knee_variables import unrecognised
+from musclesolve.pipeline.recorded_body import group_loads
+from musclesolve.results.dataset.assemble import unrecognised
 
 
 @pytest.fixture(scope="module")
@@ -33,8 +33,8 @@ def bending(model):
 
 def leg(model, motion, name, side="r", wrenches=()):
     """Muscles of a leg along a motion and the loads on its joints."""
-    state = muscle_state(model, place_muscles(model, muscle_db.load(name), side), motion)
-    return state, leg_loads(
+    state = muscle_state(model, scale_muscles(model, muscle_db.load(name), side), motion)
+    return state, group_loads(
         model, motion, distal_loads(model, segment_motion(model, motion), list(wrenches)), state
     )
 
@@ -105,7 +105,7 @@ def test_shank_patella_and_thigh_obey_newton(model, motion, wrenches, name, side
         model.standing[model.tree.pivot[model.joint(f"{dof}_{side}")]]
         for dof in ("knee_flexion", "ankle_dorsiflexion")
     ]
-    arm = Ligament.of(side, float(np.linalg.norm(ends[0] - ends[1]))).arm
+    arm = Ligament.from_shank_length(side, float(np.linalg.norm(ends[0] - ends[1]))).arm
     np.testing.assert_allclose(np.linalg.norm(ligament, axis=1), np.abs(moment) / arm, rtol=1e-9)
     axis = model.tree.axes(motion.q)[:, model.dof(f"knee_flexion_{side}")]
     np.testing.assert_allclose(np.einsum("tx,tx->t", ligament, axis), 0.0, atol=1e-8 * np.abs(pull).max())

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -49,8 +48,8 @@ def test_factors_are_on_what_the_trial_makes_of_the_set(tmp_path: Path, skeleton
             tmp_path, "silva_2003", ('database = "person.toml"\n', f'database = "person.toml"\n{choice}')
         )
     )
-    for side in "rl":
-        own, parent = (each.muscles(skeleton, side).parameters for each in (options, plain))
+    for groups in zip(options.muscles(skeleton), plain.muscles(skeleton), strict=True):
+        own, parent = (group.parameters for group in groups)
         for quantity in (
             "max_isometric_force",
             "optimal_fiber_length",
@@ -68,8 +67,8 @@ def test_factors_are_on_what_the_trial_makes_of_the_set(tmp_path: Path, skeleton
 def test_the_other_leg_is_not_touched_and_the_result_says_whose_muscles(tmp_path: Path) -> None:
     trial = ms.read_trial(reference_stride())
     assert isinstance(trial, Trial)
-    path = person_file(tmp_path, trial.muscles.database, FACTORS[::2])
-    found = ms.run(replace(trial, muscles=replace(trial.muscles, database=str(path))))
+    path = person_file(tmp_path, trial.settings.muscles.database, FACTORS[::2])
+    found = ms.run(trial.with_settings(muscles=dict(database=str(path))))
     plain = ms.run(trial)
     right = np.char.endswith(found["muscle"].values.astype(str), "_r")
     change = np.abs(found["muscle_force"] - plain["muscle_force"]).max("time").values
@@ -106,11 +105,12 @@ def test_a_model_is_a_parent_with_its_own_names_or_those_of_the_set(
         options = find_options(trial)
         assert options.person is not None
         assert any("ercspn_r" in warning for warning in options.person.warnings) == (factors is own)
-        found.append([options.muscles(skeleton, side).parameters for side in "rl"])
+        found.append([group.parameters for group in options.muscles(skeleton)])
     plain = find_options(ms.read_trial(write_trial(tmp_path, ('"silva_2003"', f'"{parent.as_posix()}"'))))
-    for side, one, other in zip("rl", *found, strict=True):
+    usual = plain.muscles(skeleton)
+    for side, group, one, other in zip("rl", usual, *found, strict=True):
         np.testing.assert_array_equal(one.max_isometric_force, other.max_isometric_force)
-        ratio = one.max_isometric_force / plain.muscles(skeleton, side).parameters.max_isometric_force
+        ratio = one.max_isometric_force / group.parameters.max_isometric_force
         changed = [name for name, each in zip(one.names, ratio, strict=True) if each != 1.0]
         assert changed == [{"r": "gluteus_medius_anterior_r", "l": "soleus_l"}[side]]
         np.testing.assert_allclose(ratio[ratio != 1.0], 0.8)

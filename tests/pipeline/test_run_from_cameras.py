@@ -25,7 +25,7 @@ def with_cameras(folder: Path, noise: float = 0.0) -> Path:
         ('static = "static.trc"', 'static = "still.toml"'),
     )
     cameras = [
-        ms.Camera(
+        ms.cameras.Camera(
             camera.name,
             np.r_[
                 rotated(camera.coefficients[:4]),
@@ -37,7 +37,9 @@ def with_cameras(folder: Path, noise: float = 0.0) -> Path:
     ]
     for source, name in (("walk.trc", "walk"), ("static.trc", "still")):
         rng = np.random.default_rng(1) if noise else None
-        ms.write_camera_file(folder, cameras, POINTS, ms.read_trc(folder / source), noise, rng, name=name)
+        ms.cameras.write_camera_file(
+            folder, cameras, POINTS, ms.files.read_trc(folder / source), noise, rng, name=name
+        )
         (folder / source).unlink()
     return trial
 
@@ -74,7 +76,7 @@ def test_the_calibration_is_reported(tmp_path: Path) -> None:
     done = CliRunner().invoke(cli.app, ["calibrate", str(tmp_path / "walk.toml")])
     assert done.exit_code == 0, done.output
     assert "P18" in done.output and "camera_4" in done.output and "root mean square" in done.output
-    fits = ms.read_camera_file(tmp_path / "walk.toml").calibrations
+    fits = ms.cameras.read_camera_file(tmp_path / "walk.toml").calibrations
     for fit in fits:
         assert f"{fit.distance[0]:.2f}" in done.output
         assert f"{fit.camera.center[0]:.2f}" in done.output

@@ -118,7 +118,7 @@ def test_options_carry_tendons_curves_and_strains_to_the_muscles(tmp_path):
     lines = 'tendon = "elastic"\ncurves = "millard_2013"\ntendon_strain = { achilles = 0.08 }\n'
     options = find_options(ms.read_trial(write_trial(tmp_path, (OLD, OLD + lines))))
     assert (options.sharing.tendon, options.curve_name) == ("elastic", "millard_2013")
-    muscles = options.muscles(human_model(), "l").parameters
+    muscles = options.muscles(human_model())[1].parameters
     assert muscles.families[0][0].name == "millard_2013"
     stretched = {
         name for name, strain in zip(muscles.names, muscles.tendon_strain, strict=True) if strain == 0.08
@@ -138,5 +138,5 @@ def test_a_model_for_rigid_tendons_is_refused_for_elastic_ones_alone(tmp_path):
     path = write_trial(tmp_path, (OLD, model + 'tendon = "elastic"\n'))
     refusal(path, "[muscles] database", "one", "tendon_strain")
     stated = write_trial(tmp_path, (OLD, model + 'tendon = "elastic"\ntendon_strain = 0.05\n'))
-    leg = find_options(ms.read_trial(stated)).muscles(human_model(), "r")
+    leg = find_options(ms.read_trial(stated)).muscles(human_model())[0]
     assert leg.parameters.tendon_strain.tolist() == [0.05] * 3

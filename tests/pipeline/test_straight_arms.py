@@ -28,10 +28,10 @@ def test_the_balance_is_kept_and_no_frame_is_lost(tmp_path, seed):
     validity, joints = recorded.validity(moments), recorded.model.tree.joint_count
     residual = np.linalg.norm(moments[:, joints : joints + 3], axis=1) / recorded.model.mass.total / 9.80665
     assert np.nanmax(residual) < 0.1
-    assert all(validity.of_leg(side).all() for side in SIDES)
+    assert validity.with_feet(SIDES).all()
     steps = np.abs(np.diff(arm_angles(recorded, recorded.fit.coordinates), axis=0))
     assert np.degrees(steps.max()) < 15.0
-    assert recorded.warnings(trial.mapping, trial.consistency.method) == []
+    assert recorded.warnings(trial.mapping, trial.settings.consistency.method) == []
 
 
 def test_nothing_is_found_on_straight_arms(tmp_path):

@@ -21,7 +21,7 @@ def average():
     legs = []
     for side in "rl":
         cycles = [
-            ms.gait_cycles(data, side, without_side=True)
+            ms.cycles(data, side, without_side=True, strides=True)
             for data in (second, second.assign(joint_moment=second.joint_moment / 1.5))
         ]
         legs.append(ms.average_cycles(cycles))

@@ -8,6 +8,7 @@ from matplotlib.collections import LineCollection
 from matplotlib.colors import to_hex
 from matplotlib.lines import Line2D
 from refusals import refused
+from said import summary
 from synthetic_result import (
     MASS,
     WEIGHT,
@@ -40,7 +41,6 @@ from musclesolve.plotting.result.muscle_figures import activations
 from musclesolve.plotting.result.residual_figures import consistency_shift, reserves_and_residual
 from musclesolve.results.dataset import frame_validity as frames
 from musclesolve.results.dataset.result_quantities import without_turns
-from musclesolve.results.tables.run_summary import summary
 
 FIGURES = {name: figure for name, figure in ALL_FIGURES.items() if name != "cutoff_and_noise"}
 """Those of every trial; that of the filter is there where the data chose it (test_cutoff_figure.py)."""

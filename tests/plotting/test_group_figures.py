@@ -10,7 +10,7 @@ from synthetic_study import bump, cycles, smooth
 from musclesolve.plotting import PageStyle, page_style
 from musclesolve.plotting.figure_names import group_figures_in
 from musclesolve.plotting.study.group_figures import group_curves, group_files
-from musclesolve.results.cycles.curve_names import shown
+from musclesolve.results.dataset.quantities import shown
 from musclesolve.studies.study.curve_tests import compare_curves
 from musclesolve.studies.study.means import group_means, subject_means
 

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 
 from musclesolve.dynamics.inverse.inverse_dynamics import projected_moments
 from musclesolve.pipeline.mechanics import mechanics
-from musclesolve.recording.data import ConsistencyOptions
 
 SAGITTAL = [f"{dof}_{side}" for dof in ("hip_flexion", "knee_flexion", "ankle_dorsiflexion") for side in "rl"]
 
@@ -19,7 +16,11 @@ def found(recorded_walk_trial):
     ways = {"nearest": ("nearest", "constraints"), "angles": ("joint_angles", "constraints")}
     ways["splines"] = ("nearest", "splines")
     return {
-        name: mechanics(replace(recorded_walk_trial, consistency=ConsistencyOptions(*way)))
+        name: mechanics(
+            recorded_walk_trial.with_settings(
+                consistency=dict(zip(("method", "derivatives"), way, strict=True))
+            )
+        )
         for name, way in ways.items()
     }
 

@@ -6,12 +6,13 @@ import numpy as np
 import pytest
 
 from musclesolve.motion.signals.filter_choice import FilterChoice, filter_choice
-from musclesolve.recording.data import FilterOptions, Trial
+from musclesolve.recording.data import Trial
+from musclesolve.settings.trial import FilterSettings
 
 CHOICES = {
-    "residual_analysis": FilterOptions(cutoff_hz=None),
-    "of the thesis": FilterOptions(cutoff_hz=None, choice="residual_analysis_silva_2003"),
-    "cross_validation": FilterOptions("spline", 3, None, "cross_validation"),
+    "residual_analysis": FilterSettings(cutoff_hz="residual_analysis"),
+    "of the thesis": FilterSettings(cutoff_hz="residual_analysis_silva_2003"),
+    "cross_validation": FilterSettings(method="spline", order=3, cutoff_hz="cross_validation"),
 }
 
 
@@ -35,5 +36,5 @@ def test_the_noise_is_that_of_a_modern_laboratory(recorded_walk_trial: Trial) ->
 
 
 def test_forces_go_between_the_slow_and_the_fast_markers(recorded_walk_trial: Trial) -> None:
-    found: FilterChoice = filter_choice(recorded_walk_trial, FilterOptions(cutoff_hz=None))
+    found: FilterChoice = filter_choice(recorded_walk_trial, FilterSettings(cutoff_hz="residual_analysis"))
     assert np.median(found.cutoff_hz) < found.force_cutoff_hz < found.cutoff_hz.max()

@@ -26,12 +26,12 @@ def test_away_from_changes_they_are_exact_and_elsewhere_they_say_so(legs, cost):
     random, share = np.random.default_rng(3), 0
     for problem in legs:
         solution = ms.solve(problem, cost, SHARP)
-        found = ms.solution_derivatives(problem, solution, cost)
+        found = ms.sharing.solution_derivatives(problem, solution, cost)
         direction = {
             f"d_{name}": 0.03 * getattr(problem, name) * random.normal(size=getattr(problem, name).shape)
             for name in CHANGING
         }
-        change = ProblemChange.of(problem, direction)
+        change = ProblemChange.from_changes(problem, direction)
         ends = {j: ms.solve(change.moved(problem, j * STEP), cost, SHARP) for j in (1, -1, 2, -2)}
         solved = np.all([end.solved for end in ends.values()], axis=0)
         clear = solved & (found.margin > 1e-3)

@@ -7,11 +7,11 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from said import summary
 from scipy.optimize import linprog
 
 import musclesolve as ms
 from musclesolve.results.dataset.result_quantities import directions
-from musclesolve.results.tables.run_summary import summary
 from musclesolve.sharing.analysis.diagnosis import diagnose
 from musclesolve.sharing.problem import Problem
 
@@ -113,11 +113,8 @@ def test_the_strength_factor_is_that_of_a_whole_run(recorded_walk_trial, result)
     found = diagnose(problem, result.passive_force.values)
     worst = int(found.strength_factor.argmax())
     for share, expected in ((1.0 + 1e-4, ms.Status.SOLVED), (1.0 - 1e-3, ms.Status.SOLVED_WITH_RESERVE)):
-        muscles = replace(
-            recorded_walk_trial.muscles,
-            strength=float(found.strength_factor[worst] * share),
-        )
-        stronger = ms.run(replace(recorded_walk_trial, muscles=muscles), side="r")
+        factor = float(found.strength_factor[worst] * share)
+        stronger = ms.run(recorded_walk_trial.with_settings(muscles={"strength": factor}), side="r")
         status = stronger.status.values[:, 0]
         assert status[found.frame[worst]] == expected
         if share > 1:
@@ -131,8 +128,7 @@ def test_factors_of_the_summary_work_in_a_run(recorded_walk_trial, result):
     ]
     assert any(told)
     for time, factor in (found.groups() for found in told if found):
-        muscles = replace(recorded_walk_trial.muscles, strength=float(factor))
-        stronger = ms.run(replace(recorded_walk_trial, muscles=muscles), side="r")
+        stronger = ms.run(recorded_walk_trial.with_settings(muscles={"strength": float(factor)}), side="r")
         before, after = (
             int(each.status.sel(side="r").sel(time=float(time), method="nearest"))
             for each in (result, stronger)

@@ -29,8 +29,8 @@ def ready(default_walk_trial):
 
     @cache
     def of(database: str) -> RecordedBody:
-        muscles = replace(default_walk_trial.muscles, database=database, tendon="elastic")
-        return prepare(replace(default_walk_trial, muscles=muscles), side="both")
+        chosen = {"database": database, "tendon": "elastic"}
+        return prepare(default_walk_trial.with_settings(muscles=chosen), side="both")
 
     return of
 
@@ -40,7 +40,9 @@ def motion(body: RecordedBody, leg: int) -> MotionProblem:
     part = body.parts[leg]
     use = np.flatnonzero(part.usable)
     assert (np.diff(use) == 1).all() and len(use) > 100
-    return motion_problem(part, slice(use[0], use[-1] + 1), ElasticMuscles.of(part.state.parameters))
+    return motion_problem(
+        part, slice(use[0], use[-1] + 1), ElasticMuscles.from_parameters(part.state.parameters)
+    )
 
 
 @pytest.fixture(scope="module")
@@ -102,7 +104,7 @@ def test_reference_agrees_on_the_walk(right, solved):
     z = muscles.curves.tendon.inverse(
         (found.force + found.passive_force) / muscles.parameters.max_isometric_force
     )
-    report = Collocation().report(right, MotionCost.of(right, "stress_cubed"), (z, found.activation))
+    report = Collocation().report(right, MotionCost.from_cost(right, "stress_cubed"), (z, found.activation))
     assert report.kkt_residual <= 1e-6
     assert report.cost == pytest.approx(float(right.weight @ found.cost), rel=1e-6)
     assert np.abs(report.attempt.activation - found.activation).max() < 1e-4

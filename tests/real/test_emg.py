@@ -9,14 +9,14 @@ import numpy as np
 import pytest
 import xarray as xr
 from matplotlib.collections import PolyCollection
+from said import summary
 
 import musclesolve as ms
 from musclesolve.plotting.result.muscle_figures import activations
 from musclesolve.recording.data import Trial
 from musclesolve.results.cycles.cycle_averages import average_cycles
-from musclesolve.results.cycles.gait_cycles import gait_cycles
+from musclesolve.results.cycles.gait_cycles import cycles
 from musclesolve.results.tables.comparison_tables import tables
-from musclesolve.results.tables.run_summary import summary
 
 MUSCLES = "silva_2003"
 COST = "stress_cubed"
@@ -24,7 +24,9 @@ COST = "stress_cubed"
 
 @pytest.fixture(scope="module")
 def trial(recorded_walk_trial: Trial) -> Trial:
-    return replace(recorded_walk_trial, muscles=replace(recorded_walk_trial.muscles, database=MUSCLES))
+    return replace(
+        recorded_walk_trial, settings=recorded_walk_trial.settings.changed(muscles=dict(database=MUSCLES))
+    )
 
 
 @pytest.fixture(scope="module")
@@ -116,8 +118,8 @@ def test_a_comparison_has_r_for_every_cost(trial: Trial, result: xr.Dataset, tra
 
 
 def test_gait_cycles_and_averages_keep_the_measured_activation(result: xr.Dataset) -> None:
-    cycles = gait_cycles(result, "r", partial=True)
-    averaged = average_cycles(cycles)
+    right = cycles(result, "r", partial=True, strides=True)
+    averaged = average_cycles(right)
     assert np.isfinite(averaged.measured_activation.sel(muscle="soleus_r")).any()
     assert np.isnan(averaged.measured_activation.sel(muscle="gracilis_r")).all()
 

@@ -7,10 +7,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 import xarray as xr
+from said import summary
 
 import musclesolve as ms
 from musclesolve.results.facts import Facts
-from musclesolve.results.tables.run_summary import summary
 
 MUSCLE, COLUMN = "med_gas_l", "gastrocnemius_medial_l_m"
 
@@ -73,10 +73,15 @@ def test_another_clock_moves_the_measured_lengths(folder: Path, tmp_path: Path) 
 
 def test_the_summary_says_it(folder: Path, tmp_path: Path) -> None:
     result = walk(folder, tmp_path, 1)
-    (fact,) = Facts(result).fascicles
-    assert (fact.name, fact.muscle) == (COLUMN, MUSCLE)
+    ((column, fact),) = Facts(result).fascicles.items()
+    assert (column, fact.muscle) == (COLUMN, MUSCLE)
     (line,) = [line for line in summary(result).splitlines() if line.startswith("fascicles")]
-    for part in (MUSCLE, f"{1000.0 * fact.mean:.1f} mm", f"rms {1000.0 * fact.rms:.1f} mm", "to 3 mm"):
+    for part in (
+        MUSCLE,
+        f"{1000.0 * fact.mean_error_m:.1f} mm",
+        f"rms {1000.0 * fact.rms_error_m:.1f} mm",
+        "to 3 mm",
+    ):
         assert part in line
 
 

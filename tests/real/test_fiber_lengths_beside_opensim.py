@@ -13,7 +13,7 @@ from musclesolve.opensim.geometry import tendon_shifts
 from musclesolve.opensim.kinematics import coordinate_values
 from musclesolve.opensim.read_model import read_osim
 from musclesolve.pipeline.opensim.coordinate_motion import coordinate_motion
-from musclesolve.pipeline.opensim.model_body import ModelBody, ModelOptions, model_body
+from musclesolve.pipeline.opensim.model_body import ModelBody, model_body, model_settings
 from musclesolve.pipeline.opensim.shared_choice import shared_choice
 
 WALKS = {
@@ -40,7 +40,7 @@ def shared(walk: str, tendon: str = "rigid") -> tuple[Path, ModelBody]:
     model = read_osim(file)
     frames = len(coordinate_motion(model, motion, None).time)
     none = {name: np.zeros(frames) for name in shared_choice(model).dofs}
-    return file, model_body(model, motion, none, ModelOptions(cutoff_hz=None, tendon=tendon))
+    return file, model_body(model, motion, none, model_settings(cutoff_hz=None, tendon=tendon))
 
 
 def elastic_lengths(walk: str) -> np.ndarray:

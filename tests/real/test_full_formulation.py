@@ -8,16 +8,17 @@ import numpy as np
 import pytest
 
 import muscle_db
+from muscle_db.model import LEG_DOFS
 from musclesolve.dynamics.inverse.external_wrenches import Wrench
 from musclesolve.dynamics.inverse.inverse_dynamics import projected_moments
 from musclesolve.dynamics.inverse.joint_reactions import expand
 from musclesolve.dynamics.inverse.newton_euler import distal_loads, segment_motion
 from musclesolve.errors import InputError
 from musclesolve.muscles.muscle_state import muscle_state
-from musclesolve.muscles.placing.place_muscles import LEG_DOFS, place_muscles
+from musclesolve.muscles.scaling.scale_muscles import scale_muscles
 from musclesolve.pipeline.full_formulation import contact_forces, full_problem
 from musclesolve.pipeline.mechanics import mechanics
-from musclesolve.pipeline.recorded_body import leg_loads
+from musclesolve.pipeline.recorded_body import group_loads
 from musclesolve.sharing.cost.named.joint_reaction_squared import JointReactionSquared
 from musclesolve.sharing.full_formulation import solve_full
 from musclesolve.sharing.problem import Problem
@@ -47,9 +48,9 @@ def some_frames(trial, frames):
     recorded = mechanics(trial)
     motion = recorded.motion.frames(frames)
     pushes = [Wrench(w.body, w.force[frames], w.moment[frames]) for w in recorded.wrenches]
-    options = trial.muscles
+    options = trial.settings.muscles
     database = muscle_db.load(options.database)
-    muscles = {s: place_muscles(recorded.model, database, s, options.strength) for s in "rl"}
+    muscles = {s: scale_muscles(recorded.model, database, s, options.strength) for s in "rl"}
     states = {s: muscle_state(recorded.model, muscles[s], motion) for s in "rl"}
     return recorded.model, motion, pushes, states
 
@@ -135,8 +136,7 @@ def test_both_legs_at_once_are_the_two_legs(walk):
 @pytest.fixture(scope="module", params=muscle_db.available())
 def of_set(request, recorded_walk_trial):
     """Some frames with each of the sets."""
-    muscles = replace(recorded_walk_trial.muscles, database=request.param)
-    return some_frames(replace(recorded_walk_trial, muscles=muscles), FRAMES)
+    return some_frames(recorded_walk_trial.with_settings(muscles={"database": request.param}), FRAMES)
 
 
 @pytest.mark.parametrize("cost", ["stress_cubed", "activation_volume"])
@@ -154,7 +154,7 @@ def test_both_formulations_with_frames_that_move_and_wraps(of_set, cost):
 def knee_without_lever(walk, tension):
     """Force on the right shank with all muscles at the points of their paths, the quadriceps too, (T, 3) [N]."""
     model, motion, pushes, states = walk
-    net = leg_loads(
+    net = group_loads(
         model, motion, distal_loads(model, segment_motion(model, motion), pushes), states["r"]
     ).net[:, 1]
     pull = states["r"].path.pull(model.distal_bodies("knee_flexion_r"))
@@ -172,7 +172,7 @@ def test_joint_reactions_are_read_from_the_multipliers(of_set):
     np.testing.assert_allclose(found.activation, usual.activation, atol=1e-6)
     tension = usual.force + states["r"].passive_force
     segments = segment_motion(model, motion)
-    contact = leg_loads(model, motion, distal_loads(model, segments, pushes), states["r"]).contact(tension)
+    contact = group_loads(model, motion, distal_loads(model, segments, pushes), states["r"]).contact(tension)
     contact["knee_r"] = knee_without_lever(walk, tension)
     for joint, far in FAR.items():
         force = next(value for (body, _), value in read.items() if body == far)

@@ -33,7 +33,7 @@ def share(recorded_walk: Path, model: OpenSimModel) -> Callable[..., xr.Dataset]
 
 @pytest.fixture(scope="module")
 def moments(recorded_walk: Path) -> Table:
-    return ms.read_mot(recorded_walk / "reference" / "opensim_id.sto")
+    return ms.files.read_mot(recorded_walk / "reference" / "opensim_id.sto")
 
 
 @pytest.fixture(scope="module")
@@ -45,12 +45,12 @@ def empty_cells(path: Path, table: Table, rows: np.ndarray) -> None:
     """As nan, or as nothing between two tabs, in turn."""
     values = table.values.copy()
     values[rows] = np.nan
-    ms.write_mot(path, replace(table, values=values))
+    ms.files.write_mot(path, replace(table, values=values))
 
 
 def missing_rows(path: Path, table: Table, rows: np.ndarray) -> None:
     kept = np.setdiff1d(np.arange(len(table.time)), rows)
-    ms.write_mot(path, replace(table, time=table.time[kept], values=table.values[kept]))
+    ms.files.write_mot(path, replace(table, time=table.time[kept], values=table.values[kept]))
 
 
 @pytest.mark.parametrize("plant", [empty_cells, missing_rows])
@@ -105,7 +105,7 @@ def test_missing_rows_of_ground_reactions(
     share: Callable[..., xr.Dataset], recorded_walk: Path, tmp_path: Path, count: int
 ) -> None:
     """0.5 ms each, in the middle of double support: 10 and 30 ms are filled, 50 and 300 ms are not measured."""
-    table = ms.read_mot(recorded_walk / "walk_grf.mot")
+    table = ms.files.read_mot(recorded_walk / "walk_grf.mot")
     first = int(np.searchsorted(table.time, 0.95))
     missing_rows(tmp_path / "grf.mot", table, first + np.arange(count))
     found, plain = (

@@ -13,10 +13,10 @@ import muscle_db
 import musclesolve as ms
 from musclesolve.constants import STANDARD_GRAVITY
 from musclesolve.muscles.muscle_state import muscle_state
-from musclesolve.muscles.placing.place_muscles import place_muscles
+from musclesolve.muscles.scaling.scale_muscles import scale_muscles
 from musclesolve.opensim.geometry import opensim_geometry
 from musclesolve.pipeline.mechanics import mechanics
-from musclesolve.recording.text.mot_file import read_mot
+from musclesolve.recording.text.opensim_text import read_mot
 
 DOFS = ("hip_flexion", "hip_adduction", "hip_internal_rotation", "knee_flexion", "ankle_dorsiflexion")
 COORDINATES = ("hip_flexion_r", "hip_adduction_r", "hip_rotation_r", "knee_angle_r", "ankle_angle_r")
@@ -116,8 +116,8 @@ def test_the_source_keeps_its_results(source):
 def arms(request, default_walk_trial, public_model):
     """Ours on the subject, and those of the unscaled model of a set at the same angles, (T, 5, n) each [m]."""
     database = muscle_db.load(request.param)
-    chosen = replace(default_walk_trial.muscles, database=request.param)
-    result = ms.run(replace(default_walk_trial, muscles=chosen), side="r")
+    chosen = default_walk_trial.settings.muscles.changed(database=request.param)
+    result = ms.run(default_walk_trial.with_settings(muscles=chosen), side="r")
     dofs = [f"{dof}_r" for dof in DOFS]
     ours = result.moment_arm.sel(dof=dofs, muscle=[f"{muscle.name}_r" for muscle in database]).values
     file, sense = MODELS[request.param]
@@ -158,8 +158,8 @@ def test_arms_on_the_subject_are_near_those_of_a_scaled_model(default_walk_trial
     Hip angles differ, and with them the arms of gluteus maximus and adductors (8 mm, 11 mm about adduction).
     """
     database = muscle_db.load("rajagopal_2023")
-    chosen = replace(default_walk_trial.muscles, database="rajagopal_2023")
-    result = ms.run(replace(default_walk_trial, muscles=chosen), side="r")
+    chosen = default_walk_trial.settings.muscles.changed(database="rajagopal_2023")
+    result = ms.run(default_walk_trial.with_settings(muscles=chosen), side="r")
     with np.load(recorded_walk / "reference" / "opensim_rlu2023_right_leg.npz") as data:
         rows = np.searchsorted(data["time"], result.time.values - 1e-4)
         assert np.abs(data["time"][rows] - result.time.values).max() < 1e-6
@@ -186,7 +186,7 @@ def test_the_measured_depth_of_the_pelvis_brings_arms_nearer(default_walk_trial,
     crossing = np.abs(theirs).max(axis=0) > 0.003
 
     def rms(model):
-        arm = muscle_state(model, place_muscles(model, database, "r"), body.motion).moment_arm[:, 0]
+        arm = muscle_state(model, scale_muscles(model, database, "r"), body.motion).moment_arm[:, 0]
         return 1e3 * np.sqrt(np.mean((arm - theirs)[:, crossing] ** 2))
 
     assert rms(body.model) < 4.1 and rms(replace(body.model, pelvis_depth=None)) > 5.0

@@ -11,7 +11,7 @@ from scipy.optimize import lsq_linear
 
 from musclesolve.opensim.geometry import opensim_geometry
 from musclesolve.pipeline.body import Sharing
-from musclesolve.pipeline.opensim.model_body import ModelBody, ModelOptions, model_body
+from musclesolve.pipeline.opensim.model_body import ModelBody, model_body, model_settings
 from musclesolve.pipeline.share import share
 from musclesolve.sharing.cost.cost_registry import find_cost
 from musclesolve.sharing.solver.solver_registry import find_solver
@@ -24,7 +24,7 @@ STIFF = 1e5
 def walk(recorded_walk: Path) -> ModelBody:
     files = ("rajagopal_lai_uhlrich_2023_scaled.osim", "opensim_ik.mot", "opensim_id.sto")
     paths = [recorded_walk / "reference" / name for name in files]
-    return model_body(paths[0], paths[1], paths[2], ModelOptions(passive="none"))
+    return model_body(paths[0], paths[1], paths[2], model_settings(passive="none"))
 
 
 @pytest.fixture(scope="module")

@@ -44,7 +44,9 @@ def walk(recorded_walk: Path, tmp_path_factory):
     motion = differentiate(model, measured.time, fit.coordinates).frames(inside)
     ground = {
         reaction.side: reaction
-        for reaction in ground_reactions(trial.forces, motion.time, filter_choice(trial, trial.filter))
+        for reaction in ground_reactions(
+            trial.forces, motion.time, filter_choice(trial, trial.settings.filter)
+        )
     }
     wrenches = [Wrench(f"foot_{side}", each.force, each.moment) for side, each in ground.items()]
     return (

@@ -12,8 +12,7 @@ from musclesolve.dynamics.inverse.inverse_dynamics import projected_moments
 from musclesolve.errors import InputError
 from musclesolve.pipeline.mechanics import mechanics
 from musclesolve.recording.data import Markers, Trial
-from musclesolve.recording.text.mot_file import read_mot
-from musclesolve.recording.text.trc_file import read_trc, write_trc
+from musclesolve.recording.text.opensim_text import read_mot, read_trc, write_trc
 from musclesolve.recording.trial.trial_file import read_trial
 
 RATE, SAMPLES = 100.0, 20

@@ -27,9 +27,9 @@ def leg(recorded_walk_trial):
 def test_single_frames_ask_for_changes_that_muscles_cannot_make(leg, cost):
     time, problem = leg
     single = ms.solve(problem, cost, on_infeasible="reserve")
-    answer = ms.solve_rate_limited(problem, time, cost, on_infeasible="reserve")
+    answer = ms.trajectory.solve_rate_limited(problem, time, cost, on_infeasible="reserve")
     assert answer.solution.solved.all() and answer.solution.kkt_residual.max() <= 1e-6
-    limits = ms.RateLimits()
+    limits = ms.sharing.RateLimits()
     too_fast = (limits.excess(single.activation, time) > 1e-6).mean()
     assert 0.02 < too_fast < 0.15
     assert limits.excess(answer.solution.activation, time).max() < 1e-9
@@ -39,7 +39,7 @@ def test_single_frames_ask_for_changes_that_muscles_cannot_make(leg, cost):
 
 def test_the_motion_is_proved_to_be_out_of_reach_without_reserves(leg):
     time, problem = leg
-    answer = ms.solve_rate_limited(problem, time)
+    answer = ms.trajectory.solve_rate_limited(problem, time)
     assert (answer.solution.status == ms.Status.INFEASIBLE).all()
     lacking = (np.abs(answer.shortage) > 1e-3).any(axis=1)
     alone = ms.solve(problem).status == ms.Status.INFEASIBLE
@@ -50,14 +50,14 @@ def test_a_mixture_is_recovered_from_the_recorded_walk(leg):
     _, problem = leg
     known = 1.0 * StressCubed() + 0.01 * ForceSquared()
     pattern = ms.solve(problem, known).activation
-    found = ms.explain(problem, pattern, COSTS)
+    found = ms.sharing.fit_cost_weights(problem, pattern, COSTS)
     assert found.weight[1] / found.weight[0] == pytest.approx(0.01, rel=1e-4)
     assert found.total_residual < 1e-6
 
 
 def test_the_front_of_the_walk_is_convex_between_its_ends(leg):
     _, problem = leg
-    front = ms.pareto_front(problem, COSTS, divisions=4, scope="motion")
+    front = ms.sharing.pareto_front(problem, COSTS, divisions=4, scope="motion")
     assert front.complete.sum() > 100
     first, second = front.normalized[np.argsort(front.weight[:, 0])].T
     slope = np.diff(second) / np.diff(first)

@@ -13,8 +13,7 @@ import numpy as np
 import pytest
 
 from musclesolve.recording.data import Markers, Table
-from musclesolve.recording.text.mot_file import write_mot
-from musclesolve.recording.text.trc_file import write_trc
+from musclesolve.recording.text.opensim_text import write_mot, write_trc
 
 TIME = 0.5 + np.arange(30) / 120.0
 NAMES = ("ground_force_r_vx", "1_ground|px", "knee_angle_l/value")

@@ -60,7 +60,7 @@ def test_a_result_shows_verdict_curves_contact_forces_and_the_table_of_xarray(st
         assert name in text
     assert len(facts.contact_peaks) == 6
     for peak in facts.contact_peaks:
-        assert f"{peak.body_weights:.2f} ({peak.newton:.0f} N)" in text
+        assert f"{peak.body_weights:.2f}{peak.newton:.0f}{peak.time:.2f}" in text
     assert page.tags.count("script") == 0 and page.tags.count("figure") == 2
     assert plain(stride) in RANDOM.sub("", page.text)
     assert page.text.index("<details><summary>All") < page.text.index("xr-wrap")
@@ -143,11 +143,14 @@ def test_a_file_keeps_what_is_shown(stride, tmp_path):
 
 def test_studies_are_shown_as_what_they_are(stride):
     data = small()
-    comparison, found = ResultDataset.of(compared(data)), ResultDataset.of(uncertain(data))
+    comparison, found = (
+        ResultDataset.from_dataset(compared(data)),
+        ResultDataset.from_dataset(uncertain(data)),
+    )
     assert "<b>Comparison of costs</b>" in shown(comparison) and "force_squared" in shown(comparison)
     assert "<b>Uncertainty of a trial</b>" in shown(found) and "Sources of error" in shown(found)
     for without_side in (False, True):
-        cycles = ms.gait_cycles(stride, "r", partial=True, without_side=without_side)
+        cycles = ms.cycles(stride, "r", partial=True, without_side=without_side, strides=True)
         text = shown(ms.average_cycles(cycles))
         assert (
             "<b>Average of gait cycles</b>" in text
@@ -160,7 +163,7 @@ def test_studies_are_shown_as_what_they_are(stride):
 
 
 def test_frames_without_a_solution_are_in_the_headline():
-    text = shown(ResultDataset.of(with_troubles(small())))
+    text = shown(ResultDataset.from_dataset(with_troubles(small())))
     assert "Usable in part" in text or "Not plausible" in text
 
 
@@ -182,7 +185,7 @@ def test_texts_of_a_file_are_escaped(stride):
 def test_a_result_costs_no_more_than_a_dataset(stride):
     """The class has no attributes of its own, and is made without a copy of the arrays."""
     assert ResultDataset.__slots__ == ()
-    made = ResultDataset.of(xr.Dataset(stride.data_vars, stride.coords, stride.attrs))
+    made = ResultDataset.from_dataset(xr.Dataset(stride.data_vars, stride.coords, stride.attrs))
     assert np.shares_memory(made["muscle_force"].values, stride["muscle_force"].values)
 
 

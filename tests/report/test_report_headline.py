@@ -7,14 +7,19 @@ import pytest
 from report_inputs import Parsed, small, with_emg, written
 from synthetic_result import WEIGHT, set_status, with_troubles
 
-from musclesolve.report.content import headline as top
-from musclesolve.report.content.headline import limits
 from musclesolve.report.inputs import read_inputs
 from musclesolve.report.page import report_page
+from musclesolve.report.sections import headline
 from musclesolve.results.dataset import frame_validity as frames
 from musclesolve.results.facts import Facts
 from musclesolve.results.judgement import IN_PART, NOT_PLAUSIBLE, NOT_USABLE, USABLE, WITH_CARE, judge
+from musclesolve.results.statements import chosen, statements
 from musclesolve.sharing.status import Status
+
+
+def limits(data) -> str:
+    """What to be careful about, and the limits of the trial."""
+    return " ".join(each.sentence for each in chosen(statements(data), "careful", "limit"))
 
 
 @pytest.fixture
@@ -39,19 +44,15 @@ def recomputed(data):
     for column, joint in enumerate(map(str, data["joint"].values)):
         valid = data["valid"].sel(side=joint[-1]).values
         found[f"contact_peak {joint}"] = size[valid, column].max() / WEIGHT
-    for name, r in zip(data["channel"].values, data["emg_correlation"].values, strict=True):
-        found[f"emg_correlation {name}"] = r
-    found["emg_median"] = np.median(data["emg_correlation"].values)
-    found["emg_mean"] = data["emg_correlation"].values.mean()
-    found["emg_channels"] = data.sizes["channel"]
-    found["residual_force_percent"] = 100.0 * np.sqrt(3.0) * 7.0 / WEIGHT
-    found["residual_moment"] = np.sqrt(3.0) * 7.0
-    found["muscles_at_limit"] = sum(
-        bool(
-            (data["activation"].sel(muscle=m).values >= 0.99)[data["valid"].sel(side=str(m)[-1]).values].any()
-        )
-        for m in data["muscle"].values
-    )
+    r = data["emg_correlation"].values
+    found |= {"emg.median_correlation": np.median(r), "emg.mean_correlation": r.mean()}
+    found |= {"emg.best[r]": r.max(), "emg.weakest[r]": r.min(), "emg_correlation bad": r.min()}
+    for part in ("peak", "rms"):
+        found[f"pelvis_residual.{part}_force_percent_body_weight"] = 100.0 * np.sqrt(3.0) * 7.0 / WEIGHT
+        found[f"pelvis_residual.{part}_moment_nm"] = np.sqrt(3.0) * 7.0
+    shift = data["consistency_shift"].values
+    found |= {"consistency.rms_m": 1e3 * np.sqrt(np.mean(shift**2)), "consistency.worst_m": 1e3 * shift.max()}
+    found |= {"full.count": 1, "weak.limit": 0.5}
     return found
 
 
@@ -101,30 +102,30 @@ def test_the_verdict_follows_from_the_frames(status, where, verdict):
 def test_limits_name_what_is_missing_or_at_its_bounds():
     data = with_emg(small(musclesolve_version="0.0.1"))
     data["activation"][5, 1] = 1.0
-    text = " ".join(str(each.sentence) for each in limits(Facts(data.sel(side=["r"]).isel(muscle=[0, 1]))))
+    text = limits(data.sel(side=["r"]).isel(muscle=[0, 1]))
     for word in ("Only the muscles of the right leg", "full activation", "0.0.1", "bad"):
         assert word in text, word
-    assert "No EMG was recorded" in " ".join(str(each.sentence) for each in limits(Facts(small())))
+    assert "No EMG was recorded" in limits(small())
 
 
 def test_a_damaged_part_leaves_the_other_limits():
     data = small().drop_vars(["pelvis_residual", "joint_reaction", "reserve_moment"])
-    assert any("EMG" in each.sentence for each in limits(Facts(data)))
+    assert "EMG" in limits(data)
     assert frames.sides(data) == ["r", "l"]
 
 
 @pytest.mark.parametrize(("percent", "verdict"), [(2.0, USABLE), (7.0, WITH_CARE), (20.0, NOT_PLAUSIBLE)])
 def test_loads_that_do_not_carry_the_motion_of_a_model_are_in_the_headline(percent, verdict):
     data = small(root_residual_rms_n=percent / 100.0 * WEIGHT).drop_vars("pelvis_residual")
-    found = top.headline(Facts(data))
-    assert found.verdict == verdict
-    assert any("at the root of the model" in sentence for sentence in found.findings) == (percent > 5.0)
+    found = headline(Facts(data), statements(data))
+    assert found.judgement.verdict == verdict
+    assert any("at the root of the model" in each.sentence for each in found.findings) == (percent > 5.0)
 
 
 def test_one_muscle_is_not_several():
     data = small()
     data["activation"][5, 1] = 1.0
-    text = " ".join(str(each.sentence) for each in limits(Facts(data)))
+    text = limits(data)
     assert "muscle works at full activation" in text
     assert "muscles work " not in text
 

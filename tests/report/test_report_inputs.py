@@ -9,7 +9,7 @@ from report_inputs import compared, small, uncertain, with_emg, written
 
 from musclesolve.report import inputs as given
 from musclesolve.report.inputs import read_inputs
-from musclesolve.results.cycles.gait_cycles import gait_cycles
+from musclesolve.results.cycles.gait_cycles import cycles
 from musclesolve.studies.average import average_results
 
 
@@ -77,7 +77,7 @@ def test_what_cannot_be_a_report_is_refused(tmp_path):
 
 @pytest.mark.parametrize("dropped", ["status", "muscle"])
 def test_gait_cycles_and_parts_of_results_are_no_result(tmp_path, dropped):
-    data = gait_cycles(small(), "r") if dropped == "muscle" else small().drop_vars("status")
+    data = cycles(small(), "r", strides=True) if dropped == "muscle" else small().drop_vars("status")
     with refused("bad_result"):
         read_inputs([written(data, tmp_path, "a.nc")])
 

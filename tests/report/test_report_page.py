@@ -13,8 +13,8 @@ from musclesolve.report import sections
 from musclesolve.report.inputs import read_inputs
 from musclesolve.report.page import report_page
 from musclesolve.report.sections import specifications
-from musclesolve.results.facts import Facts, verdict_words
-from musclesolve.sharing.status import Status
+from musclesolve.results.facts import Facts
+from musclesolve.sharing.status import Status, verdict_words
 from musclesolve.studies.average import average_results
 
 ALWAYS = [name for name, spec in specifications().items() if name != "further" and "only_with" not in spec]
@@ -213,17 +213,6 @@ def test_the_strip_is_the_same_in_every_process():
     stretches = {side: leg.stretches for side, leg in Facts(data).legs.items()}
     patterns = re.findall(r'<pattern id="key-(\w+)"', verdict_strip(data, stretches, verdict_words(), "key"))
     assert len(patterns) > 2 and patterns == sorted(patterns)
-
-
-def test_a_figure_that_a_section_names_is_one_that_a_file_may_have():
-    from musclesolve.plotting.figure_sets import FIGURES, OF_MODEL
-    from musclesolve.plotting.study import comparison_figures, uncertainty_figures
-    from musclesolve.report.figures.figure_choice import EMG
-
-    compared_legs = {f"{name}_{side}" for name in comparison_figures.FIGURES for side in "rl"}
-    known = {*FIGURES, *OF_MODEL, EMG, *uncertainty_figures.FIGURES, *compared_legs}
-    named = [name for spec in specifications().values() for name in spec.get("figures", [])]
-    assert set(named) == known - {"further"} and len(named) == len(set(named))
 
 
 def test_measured_fascicle_lengths_have_a_section_where_there_are_any(page):

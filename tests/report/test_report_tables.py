@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from report_inputs import small
 
-from musclesolve.report.content.pieces import Number, cell
+from musclesolve.report.content.pieces import cell
 from musclesolve.report.content.trial_sections import joints
 from musclesolve.report.inputs import RESULT, TrialFiles
+from musclesolve.results.statements import number
 
 
 def test_zero_has_no_sign():
     assert cell(-0.004, 2) == "0.00"
     assert cell(-0.3, 0) == "0"
     assert cell(-0.006, 2) == "-0.01"
-    assert Number("x", -0.01, 1).text == "0.0"
+    assert number("x", -0.01, ".1f").text == "0.0"
 
 
 def test_coordinates_of_a_model_are_all_there(tmp_path):

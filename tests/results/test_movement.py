@@ -9,11 +9,12 @@ from refusals import refused
 from seen_motion import motion, stances
 
 import musclesolve as ms
-from musclesolve.pipeline.opensim.model_body import ModelOptions
-from musclesolve.recording.schema import trial_keys
+from musclesolve.pipeline.opensim.model_body import model_settings
 from musclesolve.results.movement import RECOGNISED, SeenMotion
 from musclesolve.results.movement import movement as movement_of
 from musclesolve.results.plausibility import in_vivo
+from musclesolve.settings.schema import tables_of
+from musclesolve.settings.trial import RecordedSettings
 from musclesolve.synthetic.synthetic_recording import synthetic_recording
 
 COUNT = 180
@@ -187,14 +188,14 @@ def test_a_result_without_forces_or_pelvis(lost):
 
 
 def test_every_movement_has_words_and_may_be_stated():
-    choices = trial_keys()["time"]["keys"]["movement"]["choices"]
-    assert choices == [*RECOGNISED, "other"]
+    choices = tables_of(RecordedSettings)["time"].settings["movement"].choices
+    assert choices == (*RECOGNISED, "other")
     assert set(in_vivo()["words"]) == {*choices, "unknown"}
 
 
 def test_a_movement_that_nobody_knows_is_refused(tmp_path):
     with refused("unknown_name", "'walking'"):
-        ModelOptions(movement="dancing")
+        model_settings(movement="dancing")
     path = synthetic_recording(tmp_path, truth=False)
     path.write_text(path.read_text().replace("[time]", '[time]\nmovement = "dancing"'))
     with refused("bad_value", "standing_on_one_leg"):

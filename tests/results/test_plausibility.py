@@ -4,21 +4,19 @@ from __future__ import annotations
 
 import json
 import re
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 import xarray as xr
 from recorded_data import recorded
+from said import run_document, summary
 from seen_motion import WEIGHT, stances
 from seen_motion import motion as seen
 from synthetic_result import as_before, result, set_status
 
 import musclesolve as ms
-from musclesolve.cli.result_documents import run_document
 from musclesolve.data.bundled import reference_stride
-from musclesolve.report.content import headline as top
 from musclesolve.report.content.methods import works
 from musclesolve.report.page import write_report
 from musclesolve.results.facts import Facts
@@ -40,7 +38,7 @@ from musclesolve.results.plausibility import (
     with_uncertainty,
     with_verdict,
 )
-from musclesolve.results.tables.run_summary import summary
+from musclesolve.results.statements import chosen, statements
 from musclesolve.sharing.status import Status
 
 
@@ -71,11 +69,11 @@ def test_doubled_forces_are_certified_and_not_plausible(stride):
     assert facts.largest_kkt_residual == Facts(stride).largest_kkt_residual
     assert facts.counts.valid == facts.counts.analysed
     assert failed(doubled) == {"contact"}
-    page = top.headline(facts)
+    page, said = judge(facts), chosen(statements(facts), "error", "warning")
     assert page.verdict == IMPLAUSIBLE
-    assert len(page.findings) == 4  # both hips and knees, no ankle
-    assert "moments and gait events do not depend" in page.why
-    assert "measured in level walking 2.2 to 4.8 (Bergmann et al. 1993" in page.findings[0]
+    assert len(said) == 4  # both hips and knees, no ankle
+    assert "moments and gait events do not depend" in " ".join(page.why)
+    assert "measured in level walking 2.2 to 4.8 (Bergmann et al. 1993" in said[0].sentence
     assert "NOT PLAUSIBLE; level walking" in summary(doubled)
     document = run_document(doubled)["plausibility"]
     assert document["verdict"] == NOT_PLAUSIBLE
@@ -100,8 +98,8 @@ def test_halved_forces_are_below_what_was_measured_where_a_whole_stance_is_valid
 def test_the_reason_stands_beside_whatever_the_frames_are(stride):
     doubled = stride.assign(joint_reaction=2.0 * stride["joint_reaction"]).copy(deep=True)
     set_status(doubled, Status.SOLVED_WITH_RESERVE, 5, 0)
-    page = top.headline(Facts(doubled))
-    assert page.verdict == IMPLAUSIBLE and "gait events do not depend" in page.why
+    page = judge(Facts(doubled))
+    assert page.verdict == IMPLAUSIBLE and "gait events do not depend" in " ".join(page.why)
 
 
 def test_the_result_of_a_faulty_recording_is_not_usable(stride):
@@ -348,12 +346,12 @@ def test_warnings_stand_before_the_legs(stride):
         "this result holds no findings: its recording or model was not examined",
         "sources differ",
     ]
-    assert any("sources differ" in text for text in top.headline(Facts(warned)).findings)
+    assert "sources differ" in " ".join(each.sentence for each in chosen(statements(warned), "warning"))
 
 
 def test_weak_muscles_are_advised_to_check_before_strength_is_named():
     trial = ms.read_trial(reference_stride())
-    data = ms.run(replace(trial, muscles=replace(trial.muscles, strength=0.4)), side="r")
+    data = ms.run(trial.with_settings(muscles=dict(strength=0.4)), side="r")
     first, *others = data.attrs["reasons_r"]
     assert first.startswith("first: musclesolve check")
     remedies = [each for each in others if "write strength" in each]

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -144,6 +145,11 @@ def test_moments_count_from_one_newton_metre(moment):
 def test_every_status_is_a_sentence():
     assert all(status.sentence.endswith(".") and Status(int(status)) is status for status in Status)
     assert Status.SOLVED == 0
+
+
+def test_the_page_of_the_certificate_says_what_each_status_says():
+    page = (Path(__file__).parents[2] / "docs" / "certificate.md").read_text(encoding="utf-8")
+    assert [each.name for each in Status if f"| `{each.name}` | {each.sentence} |" not in page] == []
 
 
 def test_two_statuses_are_those_of_a_solution():

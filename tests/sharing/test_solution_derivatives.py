@@ -32,7 +32,7 @@ CHANGING = (
 
 
 def moved(problem, changes, step):
-    return ProblemChange.of(problem, changes).moved(problem, step)
+    return ProblemChange.from_changes(problem, changes).moved(problem, step)
 
 
 def differences(problem, cost, changes, solver=SHARP, step=1e-4):
@@ -329,7 +329,9 @@ def test_a_free_muscle_at_rest_whose_curvature_is_infinite_does_not_move():
     arm = np.array([[[0.05, 0.04, -0.03, 0.02], [0.050001, 0.039999, -0.03, 0.02]]])
     capacity, cost = np.full((1, 4), 1000.0), ActivationPower(exponent=1.5)
     problem, free = Problem(arm, np.zeros((1, 2)), capacity, capacity[0]), np.ones((1, 4), bool)
-    system = OptimalitySystem.of(problem, cost, np.array([[0.5, 0.4, 0.0, 0.3]]), free, np.zeros((1, 2)))
+    system = OptimalitySystem.from_activation(
+        problem, cost, np.array([[0.5, 0.4, 0.0, 0.3]]), free, np.zeros((1, 2))
+    )
     assert system.dense.size and system.regular.all()
     nothing = np.zeros((1, 4, 1))
     moved, _ = system.solve(nothing, np.broadcast_to(np.eye(2), (1, 2, 2)), nothing)

@@ -7,13 +7,14 @@ from elastic_stride import elastic_result, elastic_trial
 from refusals import refused
 
 import musclesolve as ms
-from musclesolve.results.dataset.result_quantities import OF_SOLUTION
+from musclesolve.results.dataset.quantities import following
 
 
 def test_a_comparison_has_the_state_of_muscles_under_every_cost():
     found = ms.compare(elastic_trial(), ["joint_weighted_activation", "stress_cubed"], side="r")
+    of_cost = [*following("state"), "tendon_length", "tendon_strain", "tendon_energy", "fiber_power"]
     for name in (
-        each for each in OF_SOLUTION if not each.startswith("fascicle_")
+        each for each in of_cost if not each.startswith("fascicle_")
     ):  # which were not measured here
         assert found[name].dims[0] == "cost", name
     np.testing.assert_array_equal(found["fiber_length"][0], elastic_result()["fiber_length"])
@@ -31,7 +32,7 @@ def test_uncertainty_solves_every_sample_and_has_no_contributions():
 
 def test_the_force_sensitivity_is_refused():
     with refused("conflict", "[muscles]", "tendon"):
-        ms.force_sensitivity(elastic_trial(), side="r")
+        ms.studies.force_sensitivity(elastic_trial(), side="r")
 
 
 def test_a_forward_problem_is_refused():

@@ -17,7 +17,7 @@ import musclesolve as ms
 from musclesolve.cli import app as cli
 from musclesolve.plotting.study.emg_figures import emg_files
 from musclesolve.recording.data import Table
-from musclesolve.recording.text.mot_file import write_mot
+from musclesolve.recording.text.opensim_text import write_mot
 from musclesolve.studies.emg_offset import emg_offset
 from musclesolve.studies.emg_trade_off import emg_trade_off, knee_weight
 

@@ -12,9 +12,9 @@ import musclesolve as ms
 from musclesolve.dynamics.inverse.inverse_dynamics import projected_moments
 from musclesolve.dynamics.inverse.newton_euler import distal_loads, segment_motion
 from musclesolve.muscles.muscle_state import muscle_state
-from musclesolve.muscles.placing.place_muscles import place_muscles
-from musclesolve.pipeline.mechanics import leg_moments, mechanics
-from musclesolve.pipeline.recorded_body import leg_loads, leg_part
+from musclesolve.muscles.scaling.scale_muscles import scale_muscles
+from musclesolve.pipeline.mechanics import mechanics
+from musclesolve.pipeline.recorded_body import sharing_group
 from musclesolve.pipeline.run_options import find_options
 from musclesolve.pipeline.share import share_part
 from musclesolve.sharing.cost.cost_registry import find_cost
@@ -43,18 +43,16 @@ class Walk:
 
     def placed(self, database):
         rules = (self.options.strength, self.options.passive, "standing")
-        return place_muscles(self.model, database, self.side, *rules)
+        return scale_muscles(self.model, database, self.side, *rules)
 
     def leg(self, cost, muscles=None):
         """Everything anew that depends on muscles."""
         sharing = replace(self.options.sharing, cost=find_cost(cost), solver=Batch(tolerance=1e-12))
         state = muscle_state(self.model, self.muscles if muscles is None else muscles, self.motion)
-        loads = leg_loads(
-            self.model, self.motion, distal_loads(self.model, self.segments, self.wrenches), state
-        )
+        forces = distal_loads(self.model, self.segments, self.wrenches)
         every = np.ones(len(self.moments), bool)
-        moments = leg_moments(self.model, self.moments, self.side)
-        return share_part(leg_part(self.options, state, loads, moments, every, self.motion.time), sharing)
+        found = self.model, self.motion, forces, state, self.moments, every
+        return share_part(sharing_group(self.options, *found), sharing)
 
     def differences(self, cost, changed):
         """Derivative of the force at the tendon by the step of `changed(step)`, and the frames where it is one."""
@@ -150,7 +148,7 @@ def test_what_does_not_exist_is_refused(walk):
 
 def test_of_a_trial(recorded_walk_trial):
     """Units, names, and two laws: all muscles stronger by one factor; moments met whatever changes."""
-    found = ms.force_sensitivity(recorded_walk_trial, cost="force_squared")
+    found = ms.studies.force_sensitivity(recorded_walk_trial, cost="force_squared")
     assert found.by_tendon_slack_length.dims == ("side", "time", "muscle", "changed")
     assert found.by_tendon_slack_length.attrs["units"] == "N"
     assert list(found.side.values) == ["r", "l"]

@@ -111,7 +111,9 @@ def random_chains(
     lever = random.normal(size=(frames, moments, muscles)) * 30.0
     compliance = random.uniform(0.0, 2.0, (frames, moments)) if compliant else np.zeros((frames, moments))
     step = float(np.diff(time).mean())
-    return Chains(TimeBasis.of(time), step, Nodes(*map(np.ascontiguousarray, nodes)), lever, compliance)
+    return Chains(
+        TimeBasis.from_times(time), step, Nodes(*map(np.ascontiguousarray, nodes)), lever, compliance
+    )
 
 
 def product(factor: np.ndarray) -> np.ndarray:

@@ -10,15 +10,14 @@ from pathlib import Path
 import numpy as np
 from c3d_files import PlateOnPaper, write_c3d
 
+from muscle_db.model import LEG_DOFS
 from musclesolve.drafting.draft_folder import FolderDraft, draft_folder, write_drafts
 from musclesolve.drafting.subject_size import GivenSubject
 from musclesolve.dynamics.inverse.inverse_dynamics import projected_moments
-from musclesolve.muscles.placing.place_muscles import LEG_DOFS
 from musclesolve.pipeline.mechanics import mechanics
 from musclesolve.recording.data import Markers, Table
 from musclesolve.recording.formats import read_markers
-from musclesolve.recording.text.mot_file import read_mot, write_mot
-from musclesolve.recording.text.trc_file import write_trc
+from musclesolve.recording.text.opensim_text import read_mot, write_mot, write_trc
 from musclesolve.recording.trial.trial_file import read_trial
 from musclesolve.synthetic.reference_stride import reference_stride
 from musclesolve.synthetic.synthetic_recording import recording_files

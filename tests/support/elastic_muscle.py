@@ -21,12 +21,12 @@ THREE = {
 
 def three_muscles(family="de_groote_2016", strain=0.049, **changed):
     """The three with the curves of a family, one strain at one maximum isometric force, and changed parameters."""
-    return MuscleParameters.of(curves=family, tendon_strain=strain, **(THREE | changed))
+    return MuscleParameters.from_values(curves=family, tendon_strain=strain, **(THREE | changed))
 
 
 def elastic_muscles(family="de_groote_2016", strain=0.049, elastic=True, **changed):
     """The three with their tendons."""
-    return ElasticMuscles.of(three_muscles(family, strain, **changed), elastic)
+    return ElasticMuscles.from_parameters(three_muscles(family, strain, **changed), elastic)
 
 
 def path_length(muscles, fiber, strain=0.02):

@@ -24,7 +24,7 @@ def elastic_trial(**muscles: Any) -> Trial:
     """The trial of push-off with elastic tendons, and with other options on muscles."""
     trial = ms.read_trial(reference_stride())
     given = {"tendon": "elastic", "passive": "table"} | muscles
-    return replace(trial, muscles=replace(trial.muscles, **given), time_range=PUSH_OFF)
+    return replace(trial.with_settings(muscles=dict(**given)), time_range=PUSH_OFF)
 
 
 @cache

@@ -13,7 +13,8 @@ from musclesolve._util.arrays import Array
 from musclesolve.data.bundled import reference_stride
 from musclesolve.pipeline.run import prepare_recording
 from musclesolve.pipeline.share import sharing_problem
-from musclesolve.recording.data import Emg, EmgOptions, Trial
+from musclesolve.recording.data import Emg, Trial
+from musclesolve.settings.trial import EmgSettings
 
 FLOOR = 0.15
 """No muscle is less active: all contract against each other."""
@@ -56,7 +57,7 @@ def emg_stride(floor: float = FLOOR, shift: float = 0.0) -> EmgStride:
         muscles=tuple(CHANNELS.values()),
         maximum=(1.0,) * len(CHANNELS),
         path=Path("emg.sto"),
-        options=EmgOptions(processed=True, delay=DELAY),
+        options=EmgSettings(processed=True, delay_s=DELAY),
     )
     return EmgStride(replace(trial, emg=emg), muscles, body.time, solution.activation)
 

@@ -12,7 +12,8 @@ import musclesolve as ms
 from musclesolve.data.bundled import reference_stride
 from musclesolve.muscles.muscle_parameters import QUANTITIES
 from musclesolve.pipeline.run import prepare
-from musclesolve.recording.data import Emg, EmgOptions, Fascicles, Trial
+from musclesolve.recording.data import Emg, Fascicles, Trial
+from musclesolve.settings.trial import EmgSettings
 from musclesolve.studies.calibration.inner_optimum import PartMuscles
 
 CHANNELS = {"SOL": "soleus_r", "VL": "vastus_lateralis_r", "BF": "biceps_femoris_long_head_r"}
@@ -36,7 +37,9 @@ def known_trials(
     for window in WINDOWS:
         trial = ms.read_trial(reference_stride())
         assert isinstance(trial, Trial)
-        trial = replace(trial, muscles=replace(trial.muscles, tendon=tendon), time_range=window)
+        trial = replace(
+            trial, settings=trial.settings.changed(muscles=dict(tendon=tendon)), time_range=window
+        )
         body = prepare(trial, side="r")
         part = PartMuscles(body.parts[0], body.sharing)
         logarithm = np.zeros((len(QUANTITIES), len(part.names)))
@@ -55,7 +58,7 @@ def known_trials(
             muscles=tuple((muscle,) for muscle in CHANNELS.values()),
             maximum=(1.0,) * len(CHANNELS),
             path=Path("emg.sto"),
-            options=EmgOptions(processed=True, delay=0.0),
+            options=EmgSettings(processed=True, delay_s=0.0),
         )
         seen = length[known] + 0.01 * noise * random.standard_normal((known.sum(), len(SEEN)))
         fascicles = Fascicles(

@@ -11,14 +11,14 @@ from tempfile import TemporaryDirectory
 import numpy as np
 
 from musclesolve._util.arrays import at_times
-from musclesolve.checking.model import load_repairs as change
+from musclesolve.checking.model import load_units_and_axes as change
 from musclesolve.checking.model.model_case import Loads
 from musclesolve.opensim.external_loads import foot_of_side
 from musclesolve.opensim.model import OpenSimModel
 from musclesolve.opensim.read_model import read_osim
 from musclesolve.pipeline.opensim.coordinate_motion import as_table, coordinate_motion
 from musclesolve.pipeline.opensim.load_dynamics import load_dynamics, moments_under_loads
-from musclesolve.pipeline.opensim.model_body import ModelBody, ModelOptions, model_body
+from musclesolve.pipeline.opensim.model_body import ModelBody, model_body, model_settings
 from musclesolve.pipeline.opensim.moments import shared_moments
 from musclesolve.recording.data import Table
 
@@ -131,7 +131,7 @@ def read_trial(
 ) -> Trial:
     """The trial of some files."""
     read = read_osim(model)
-    options = ModelOptions(loads=loads)
+    options = model_settings(loads=loads)
     body = model_body(read, coordinates, moments, options)
     given = () if body.dynamics is None else body.dynamics.loads
     return Trial(body, read, as_table(coordinates, ""), given, body.moment_table, other)

@@ -14,7 +14,7 @@ def small_muscles(
     family: str = "de_groote_2016", strain: float = 0.05, elastic: bool = True
 ) -> ElasticMuscles:
     """Four muscles: two long tendons, one short, one stiff."""
-    muscles = MuscleParameters.of(
+    muscles = MuscleParameters.from_values(
         ("flexor", "long_flexor", "extensor", "short_extensor"),
         family,
         max_isometric_force=[1200.0, 900.0, 1500.0, 600.0],
@@ -24,7 +24,7 @@ def small_muscles(
         tendon_strain=[strain, 1.2 * strain, strain, 0.6 * strain],
         passive=([1200.0, 900.0, 1500.0, 0.0], 0.0, 0.6),
     )
-    return ElasticMuscles.of(muscles, elastic)
+    return ElasticMuscles.from_parameters(muscles, elastic)
 
 
 def small_motion(

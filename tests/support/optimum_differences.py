@@ -52,12 +52,14 @@ def with_factor(problem: MotionProblem, quantity: str, muscle: int, factor: floa
     parameters = problem.muscles.parameters
     numbers = getattr(parameters, quantity).copy()
     numbers[muscle] *= factor
-    return replace(problem, muscles=ElasticMuscles.of(replace(parameters, **{quantity: numbers})))
+    return replace(
+        problem, muscles=ElasticMuscles.from_parameters(replace(parameters, **{quantity: numbers}))
+    )
 
 
 def reference_optimum(problem: MotionProblem, start: tuple[Array, Array] | None = None) -> CollocationReport:
     """The optimum of the reference method, from states near it where there are any."""
-    report = Collocation().report(problem, MotionCost.of(problem, COST), start)
+    report = Collocation().report(problem, MotionCost.from_cost(problem, COST), start)
     assert not report.attempt.message, report.attempt.message
     return report
 

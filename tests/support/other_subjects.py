@@ -13,8 +13,7 @@ from pathlib import Path
 
 import numpy as np
 
-from musclesolve.recording.text.mot_file import write_mot
-from musclesolve.recording.text.trc_file import write_trc
+from musclesolve.recording.text.opensim_text import write_mot, write_trc
 from musclesolve.synthetic.places import Places, marker_places
 from musclesolve.synthetic.recording_options import RecordingOptions
 from musclesolve.synthetic.reference_stride import ReferenceStride, reference_stride
@@ -57,12 +56,12 @@ def subject_recording(
         The trial file.
     """
     copy = _recorded(stride or reference_stride(), moved or {}, RecordingOptions(**options))  # type: ignore[arg-type]
-    given = copy.content["subject"]
-    length = 1.0 if stature is None else stature / given["stature_m"]
-    weight = 1.0 if mass is None else mass / given["mass_kg"]
+    given = copy.settings.subject
+    length = 1.0 if stature is None else stature / given.stature_m
+    weight = 1.0 if mass is None else mass / given.mass_kg
     _scale(copy, length, weight)
-    copy.set_key("subject", "stature_m", repr(length * given["stature_m"]))
-    copy.set_key("subject", "mass_kg", repr(weight * given["mass_kg"]))
+    copy.set_key("subject", "stature_m", repr(length * given.stature_m))
+    copy.set_key("subject", "mass_kg", repr(weight * given.mass_kg))
     return write_copy(copy, folder)
 
 

@@ -99,7 +99,7 @@ def _move(copy: Copy, direction: tuple[float, float], place: Array, acceleration
     moved, pushed = at_times(copy.walk.time, np.stack([place, acceleration], axis=1), time).T
     load = {plate: np.clip(copy.plate(plate, "force")[:, 2], 0.0, None) for plate in copy.plates()}
     total = np.sum(list(load.values()), axis=0)
-    mass = copy.content["subject"]["mass_kg"]
+    mass = copy.settings.subject.mass_kg
     for plate, own in load.items():
         share = np.where(total > LOADED, own / np.where(total > LOADED, total, 1.0), 0.0)
         force = copy.plate(plate, "force")

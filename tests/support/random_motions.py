@@ -22,7 +22,7 @@ def random_muscles(random: np.random.Generator, count: int, family: str) -> Elas
     strongest = random.uniform(100.0, 3000.0, count)
     slack = random.uniform(0.02, 0.4, count) * (random.random(count) > 0.1)
     passive = strongest * (random.random(count) > 0.3)
-    muscles = MuscleParameters.of(
+    muscles = MuscleParameters.from_values(
         [f"muscle_{k}" for k in range(count)],
         family,
         max_isometric_force=strongest,
@@ -32,7 +32,7 @@ def random_muscles(random: np.random.Generator, count: int, family: str) -> Elas
         passive=(passive, 0.0, 0.6),
         tendon_strain=random.uniform(0.02, 0.09, count),
     )
-    return ElasticMuscles.of(muscles)
+    return ElasticMuscles.from_parameters(muscles)
 
 
 def random_motion(seed: int) -> MotionProblem:
@@ -98,7 +98,7 @@ def _tendon_motion(problem: MotionProblem, random: np.random.Generator, calm: fl
 
 def _possible(problem: MotionProblem, z: np.ndarray) -> np.ndarray:
     """Of which muscles the activation lies and changes within its limits."""
-    basis = TimeBasis.of(problem.time)
+    basis = TimeBasis.from_times(problem.time)
     rate = basis.rates(basis.coefficients(z))
     path = problem.musculotendon_length, problem.musculotendon_velocity
     state = equilibrium(problem.muscles, *path, z, rate)

@@ -11,7 +11,7 @@ from musclesolve._util.arrays import Array
 from musclesolve.motion.signals.low_pass import HALF_POWER, low_pass
 from musclesolve.opensim.inverse_dynamics import ModelMotion, model_motion
 from musclesolve.opensim.model import OpenSimModel
-from musclesolve.recording.text.mot_file import read_mot
+from musclesolve.recording.text.opensim_text import read_mot
 
 
 def free_names(model: OpenSimModel) -> list[str]:

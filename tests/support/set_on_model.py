@@ -59,18 +59,18 @@ def frame_poses(
     """Poses of all frames of a set."""
     reference = database.reference
     pelvis = body_motion(model, zero).position[0, model.body_number["pelvis"]] @ TO_GLOBAL.T
-    hip = pelvis + reference.hip_center
-    knee = hip + reference.knee_center
+    hip = pelvis + np.array(reference["pelvis"].position)
+    knee = hip + np.array(reference["femur"].end_place)
     size = len(values)
     poses = {
         "pelvis": (np.broadcast_to(np.eye(3), (size, 3, 3)), np.broadcast_to(pelvis, (size, 3))),
         "femur": about(relative(model, values, zero, "pelvis", "femur_r"), hip),
     }
     hinge = Rotation.from_rotvec(angle["knee_flexion"][:, None] * [0.0, 1.0, 0.0]).as_matrix()
-    poses["tibia"] = after(poses["femur"], (hinge, np.broadcast_to(reference.knee_center, (size, 3))))
+    poses["tibia"] = after(poses["femur"], (hinge, np.broadcast_to(reference["femur"].end_place, (size, 3))))
     foot = "calcn_r" if "calcn_r" in model.bodies else "talus_r"
     rotation, shift = relative(model, values, zero, "tibia_r", foot)
-    ankle = (rotation, rotation @ (knee + reference.ankle_center) + shift - knee)
+    ankle = (rotation, rotation @ (knee + np.array(reference["tibia"].end_place)) + shift - knee)
     poses["foot"] = after(poses["tibia"], ankle)
     return with_frames(database, poses, angle)
 

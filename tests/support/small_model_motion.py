@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from musclesolve.opensim.model import OpenSimModel
 from musclesolve.pipeline.opensim.coordinate_motion import coordinate_motion
-from musclesolve.pipeline.opensim.model_body import Choices, opensim_problem
+from musclesolve.pipeline.opensim.model_body import opensim_problem
 from musclesolve.recording.data import Table
-from musclesolve.recording.text.mot_file import write_mot
+from musclesolve.recording.text.opensim_text import write_mot
 
 DOFS = ("hip_a_r", "ankle_a_r")
 HIP = ("hip_a_r", "hip_b_r", "hip_c_r")
@@ -26,7 +27,7 @@ def small_motion(model: OpenSimModel) -> dict[str, np.ndarray]:
 
 def feasible_moments(model: OpenSimModel, **choices: object) -> dict[str, np.ndarray]:
     """Moments [N m] of activations 0.3 and of the passive forces."""
-    given: Choices = {"dofs": DOFS, "passive": "table", **choices}  # type: ignore[typeddict-item]
+    given: dict[str, Any] = {"dofs": DOFS, "passive": "table", **choices}
     none = {name: np.zeros(len(TIME)) for name in DOFS}
     problem = opensim_problem(model, small_motion(model), none, **given)
     assert problem.passive_force is not None

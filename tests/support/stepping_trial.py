@@ -9,7 +9,8 @@ from types import SimpleNamespace
 import numpy as np
 from numpy.typing import NDArray
 
-from musclesolve.recording.data import Event, FilterOptions, Markers, PlateForce, Subject, Trial
+from musclesolve.recording.data import Event, Markers, PlateForce, Subject, Trial
+from musclesolve.settings.trial import FilterSettings, RecordedSettings
 
 Array = NDArray[np.float64]
 
@@ -98,7 +99,7 @@ class Steps:
             clusters={},
             carried={},
             time_range=(float(time[0]), float(time[-1])),
-            filter=FilterOptions(unloaded_below=THRESHOLD),
+            settings=RecordedSettings(filter=FilterSettings(unloaded_below_n=THRESHOLD)),
             events=events,
         )
 

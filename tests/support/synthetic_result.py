@@ -6,7 +6,7 @@ import numpy as np
 import xarray as xr
 
 import muscle_db
-from musclesolve.muscles.placing.place_muscles import LEG_DOFS
+from muscle_db.model import LEG_DOFS
 from musclesolve.sharing.status import Status
 
 MASS = 70.0

@@ -14,8 +14,7 @@ from numpy.typing import NDArray
 from scipy.spatial.transform import Rotation
 
 from musclesolve.recording.data import Markers, Table
-from musclesolve.recording.text.mot_file import write_mot
-from musclesolve.recording.text.trc_file import write_trc
+from musclesolve.recording.text.opensim_text import write_mot, write_trc
 
 Array = NDArray[np.float64]
 

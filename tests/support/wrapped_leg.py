@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
+from muscle_db.model import LEG_DOFS
 from musclesolve.muscles.muscle_parameters import MuscleParameters
-from musclesolve.muscles.paths.carriers import MovingFrames, NaturalSpline, WrapObjects
 from musclesolve.muscles.paths.engine import KINDS, PathLayout
+from musclesolve.muscles.paths.moving_frames import MovingFrames, NaturalSpline, WrapObjects
 from musclesolve.muscles.paths.paths import Paths
-from musclesolve.muscles.placing.place_muscles import LegMuscles
+from musclesolve.muscles.scaling.scale_muscles import ScaledMuscles
 
 GLIDING, PATELLA = 0, 1
 JOINTS = {"pelvis": "hip_r", "thigh_r": "hip_r", "shank_r": "knee_r", "foot_r": "ankle_r"}
@@ -119,6 +120,8 @@ def wrapped_paths(model):
 def wrapped_leg(model):
     """The same as muscles."""
     names = [f"{name}_r" for name in MUSCLES]
-    parameters = MuscleParameters.of(names, "silva_2003", 1000.0, 0.1, 0.1, 0.1)
+    parameters = MuscleParameters.from_values(names, "silva_2003", 1000.0, 0.1, 0.1, 0.1)
     groups = ("all",) * len(names)
-    return LegMuscles("r", parameters, tuple(names), groups, wrapped_paths(model), segment_scale={})
+    paths, dofs = wrapped_paths(model), tuple(f"{dof}_r" for dof in LEG_DOFS)
+    every = np.ones((len(dofs), len(names)), bool)
+    return ScaledMuscles(("r",), dofs, parameters, tuple(names), groups, paths, {}, every)

@@ -12,18 +12,18 @@ from musclesolve.muscles.elastic.elastic_muscles import LEAST_ALONG
 from musclesolve.muscles.elastic.smooth_curves import positive_part
 from musclesolve.sharing.cost.cost_registry import find_cost
 from musclesolve.sharing.rate_limits import ActivationLimits
+from musclesolve.trajectory.banded_interior_point import BandedInteriorPoint
 from musclesolve.trajectory.certificate import Certifier, Misses, MotionAttempt
 from musclesolve.trajectory.local_equilibrium import equilibrium
 from musclesolve.trajectory.motion_problem import MotionCost, MotionProblem
 from musclesolve.trajectory.solve_motion import static_start
-from musclesolve.trajectory.structured import Structured
 from musclesolve.trajectory.time_basis import TimeBasis
 
 COSTS = ["stress_cubed", "activation_power", "activation_volume", "soft_saturation"]
 
 
 def misses(problem: MotionProblem, cost: str, found: MotionAttempt) -> Misses:
-    return Certifier(problem, MotionCost.of(problem, cost)).misses(found)
+    return Certifier(problem, MotionCost.from_cost(problem, cost)).misses(found)
 
 
 def nothing(problem: MotionProblem, **given: np.ndarray) -> MotionAttempt:
@@ -68,7 +68,7 @@ def test_zero_where_one_muscle_has_to_do_it(cost):
     problem = one_muscle()
     force = problem.moment / problem.moment_arm[:, 0]
     z = force / problem.muscles.parameters.max_isometric_force
-    chosen = MotionCost.of(problem, cost)
+    chosen = MotionCost.from_cost(problem, cost)
     state = Certifier(problem, chosen).state(z)
     active = state.active.value
     slope = chosen.slopes(active, active)[0] * problem.weight[:, None]
@@ -90,7 +90,7 @@ def test_zero_where_the_cost_is_one_of_activation():
     """FiberBalance carries the marginal cost from the activation to the force: mu = -phi_a / g, lambda = -mu f / R."""
     problem = one_muscle()
     z = problem.moment / problem.lever[:, 0]
-    cost = MotionCost.of(problem, "activation_power")
+    cost = MotionCost.from_cost(problem, "activation_power")
     state = Certifier(problem, cost).state(z)
     activation = state.active.value / state.capacity.value
     slope = cost.slopes(activation, activation)[2] * problem.weight[:, None]
@@ -113,7 +113,7 @@ def lagrangian(
     problem: MotionProblem, cost: str, c: np.ndarray, a: np.ndarray, found: MotionAttempt
 ) -> float:
     """Of certificate.py, from lengths, curves and multipliers alone."""
-    basis, muscles = TimeBasis.of(problem.time), problem.muscles
+    basis, muscles = TimeBasis.from_times(problem.time), problem.muscles
     curves, optimal = muscles.curves, muscles.parameters.optimal_fiber_length
     z, y = basis.values(c), basis.rates(c)
     free = problem.musculotendon_length - muscles.rest - muscles.stretch * z
@@ -133,7 +133,7 @@ def lagrangian(
     e_a, e_d = problem.limits.decay(steps[:, None])
     slack = np.stack([a[1:] - e_d * a[:-1], 1.0 - e_a * (1.0 - a[:-1]) - a[1:]])
     terms = (
-        weight * MotionCost.of(problem, cost).value(tendon - borne, a),
+        weight * MotionCost.from_cost(problem, cost).value(tendon - borne, a),
         -found.multiplier * (moment - problem.moment),
         -found.balance_multiplier * (tendon - a * capacity - borne),
         -found.coordinate_multiplier * z,
@@ -160,7 +160,7 @@ def balanced_by_differences(problem: MotionProblem, cost: str, size: float) -> M
     random, shape = np.random.default_rng(5), problem.musculotendon_length.shape
     wave = np.sin(2.0 * np.pi * (problem.time[:, None] / problem.time[-1] + random.random(shape[1])))
     z, a = 0.5 + 0.15 * wave, random.uniform(0.3, 0.6, shape)
-    basis = TimeBasis.of(problem.time)
+    basis = TimeBasis.from_times(problem.time)
     c = basis.coefficients(z)
     found = nothing(
         problem,
@@ -184,7 +184,7 @@ def test_lines_of_states_and_activations_are_the_derivatives_of_the_lagrangian(c
     uneven = problem.time + 0.003 * np.sin(np.arange(7.0))
     problem = replace(problem, time=uneven)
     half = np.full(problem.musculotendon_length.shape, 0.5)
-    size = np.abs(MotionCost.of(problem, cost).slopes(half, half)[0::2]).max() / 10.0
+    size = np.abs(MotionCost.from_cost(problem, cost).slopes(half, half)[0::2]).max() / 10.0
     found = balanced_by_differences(problem, cost, size)
     line = misses(problem, cost, found)
     assert line.states.max() < 1e-6 and line.activations.max() < 1e-6
@@ -197,8 +197,12 @@ def test_lines_of_states_and_activations_are_the_derivatives_of_the_lagrangian(c
 @pytest.fixture(scope="module", params=["stress_cubed", "activation_power"])
 def optimum(request):
     problem = small_motion(moments=2)
-    cost = MotionCost.of(problem, request.param)
-    return problem, request.param, Structured().solve(problem, cost, static_start(problem, cost.cost)[:2])
+    cost = MotionCost.from_cost(problem, request.param)
+    return (
+        problem,
+        request.param,
+        BandedInteriorPoint().solve(problem, cost, static_start(problem, cost.cost)[:2]),
+    )
 
 
 def test_it_grows_with_every_change(optimum):
@@ -233,7 +237,7 @@ def test_multipliers_of_limits_count(optimum):
         none = replace(found, limit_multiplier=np.zeros_like(found.limit_multiplier))
         assert misses(problem, cost, none).activations.max() > 1e-4
     more = found.limit_multiplier.copy()
-    slack = ActivationLimits.of(problem.limits, problem.time).slack(found.activation)
+    slack = ActivationLimits.from_rate_limits(problem.limits, problem.time).slack(found.activation)
     loose = np.unravel_index(slack.argmax(), slack.shape)
     more[loose] += np.abs(found.multiplier).max()
     assert misses(problem, cost, replace(found, limit_multiplier=more)).limits.max() > 1e-3
@@ -267,7 +271,7 @@ def test_the_unit_of_the_cost_does_not_matter(optimum):
     names = ("multiplier", "balance_multiplier", "coordinate_multiplier", "limit_multiplier")
     moved = replace(found, coordinate=found.coordinate + 1e-4)
     scaled = replace(moved, **{name: 1e5 * getattr(moved, name) for name in names})
-    chosen = MotionCost.of(problem, 1e5 * find_cost(cost))
+    chosen = MotionCost.from_cost(problem, 1e5 * find_cost(cost))
     np.testing.assert_allclose(
         Certifier(problem, chosen).misses(scaled).residual, misses(problem, cost, moved).residual, rtol=1e-8
     )

@@ -11,17 +11,17 @@ from musclesolve.trajectory.solve_rate_limited import ActivationCost, GivenCapac
 from musclesolve.trajectory.time_basis import TimeBasis
 
 LEG = leg(4, dofs=3, muscles=8)
-LIMITS = ActivationLimits.of(RateLimits(), 0.01 * np.arange(4))
+LIMITS = ActivationLimits.from_rate_limits(RateLimits(), 0.01 * np.arange(4))
 SOME = np.random.default_rng(0).uniform(0.1, 0.6, (4, 8))
 
 
 def motion() -> GivenCapacities:
-    return GivenCapacities.of(LEG, LIMITS, np.full((4, 3), np.inf))
+    return GivenCapacities.from_problem(LEG, LIMITS, np.full((4, 3), np.inf))
 
 
 def test_coordinates_of_frames_are_their_coefficients_and_have_no_rate():
     for frames in (3, 4, 9):
-        basis = TimeBasis.of_frames(frames)
+        basis = TimeBasis.from_frame_count(frames)
         c = np.random.default_rng(frames).standard_normal((frames, 2))
         np.testing.assert_array_equal(basis.values(c), c)
         np.testing.assert_array_equal(basis.coefficients(c), c)
@@ -56,7 +56,9 @@ def test_the_cost_counts_soft_rows_where_it_is_certified():
 def test_fixed_muscles_carry_their_moment_without_a_lever():
     lower, upper = np.zeros((4, 8)), np.ones((4, 8))
     lower[:, 2] = upper[:, 2] = 0.3
-    fixed = GivenCapacities.of(LEG.with_arrays(lower=lower, upper=upper), LIMITS, np.full((4, 3), np.inf))
+    fixed = GivenCapacities.from_problem(
+        LEG.with_arrays(lower=lower, upper=upper), LIMITS, np.full((4, 3), np.inf)
+    )
     free, at = fixed.without_fixed(), SOME.copy()
     at[:, 2] = 0.3
     assert not free.lever[:, :, 2].any()

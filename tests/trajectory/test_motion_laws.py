@@ -65,7 +65,7 @@ def test_lengths_add_up_and_their_rates_too():
     problem, found = solved(20, "stress_cubed", 2)
     along = found.fiber_length * found.cos_pennation
     assert found.tendon_length + along == pytest.approx(problem.musculotendon_length, abs=1e-6)
-    basis = TimeBasis.of(problem.time)
+    basis = TimeBasis.from_times(problem.time)
     rate = basis.rates(basis.coefficients(found.tendon_length))
     expected = (problem.musculotendon_velocity - rate) * found.cos_pennation
     assert found.fiber_velocity == pytest.approx(expected, abs=1e-9)

@@ -11,10 +11,10 @@ from optimum_differences import COST, optimum_difference, reference_optimum, thr
 
 from musclesolve.muscles.muscle_parameters import QUANTITIES
 from musclesolve.sharing.problem_scale import fallback_weight
+from musclesolve.trajectory.banded_interior_point import BandedInteriorPoint
 from musclesolve.trajectory.motion_problem import MotionCost
 from musclesolve.trajectory.optimum_derivatives import OptimumDerivatives, with_parameters
 from musclesolve.trajectory.solve_motion import static_start
-from musclesolve.trajectory.structured import Structured
 
 MUSCLE = 1
 
@@ -29,7 +29,7 @@ def direction(quantity: str, muscle: int, count: int) -> np.ndarray:
 def test_derivatives_are_the_differences_of_the_reference_method(quantity):
     problem = three_muscles()
     derivatives = OptimumDerivatives(
-        problem, MotionCost.of(problem, COST), reference_optimum(problem).attempt
+        problem, MotionCost.from_cost(problem, COST), reference_optimum(problem).attempt
     )
     assert derivatives.known
     change = derivatives.along(direction(quantity, MUSCLE, 3))
@@ -46,10 +46,10 @@ def test_derivatives_are_the_differences_of_the_reference_method(quantity):
 def test_derivatives_hold_with_reserves_limits_and_muscles_at_rest(quantity):
     """Where muscles lack something, and some are at bounds: the optimum of a neighbor is the one extrapolated."""
     motion = small_motion(30)
-    usual = fallback_weight(motion.isometric, MotionCost.of(motion, COST).cost)
+    usual = fallback_weight(motion.isometric, MotionCost.from_cost(motion, COST).cost)
     problem = replace(motion, moment=1.5 * motion.moment, reserve_weight=1e-4 * usual)
-    cost = MotionCost.of(problem, COST)
-    near = Structured(good=1e-9).solve(problem, cost, static_start(problem, cost.cost)[:2])
+    cost = MotionCost.from_cost(problem, COST)
+    near = BandedInteriorPoint(good=1e-9).solve(problem, cost, static_start(problem, cost.cost)[:2])
     assert (near.activation < 1e-6).any()
     assert np.abs(problem.compliance * near.multiplier).max() > 0.1
     count, step = near.activation.shape[1], 1e-4
@@ -58,7 +58,7 @@ def test_derivatives_hold_with_reserves_limits_and_muscles_at_rest(quantity):
     for sign in (1.0, -1.0):
         factor = np.where(np.arange(count) == MUSCLE, np.exp(sign * step), 1.0)
         changed = with_parameters(problem, problem.muscles.parameters.scaled(quantity, factor))
-        found = Structured(good=1e-9).resume(changed, MotionCost.of(changed, COST), near)
+        found = BandedInteriorPoint(good=1e-9).resume(changed, MotionCost.from_cost(changed, COST), near)
         rate = changed.basis.rates(changed.basis.coefficients(found.coordinate))
         fiber = changed.state(found.coordinate, rate).fiber_length
         ends.append((found.activation, fiber, changed.compliance * found.multiplier))
@@ -70,11 +70,11 @@ def test_derivatives_hold_with_reserves_limits_and_muscles_at_rest(quantity):
 
 def test_motion_is_taken_up_again_from_the_optimum_of_one_like_it():
     problem = small_motion(30)
-    cost = MotionCost.of(problem, COST)
-    first = Structured().solve(problem, cost, static_start(problem, cost.cost)[:2])
+    cost = MotionCost.from_cost(problem, COST)
+    first = BandedInteriorPoint().solve(problem, cost, static_start(problem, cost.cost)[:2])
     changed = with_parameters(problem, problem.muscles.parameters.scaled("optimal_fiber_length", 1.005))
-    of_changed = MotionCost.of(changed, COST)
-    again = Structured().resume(changed, of_changed, first)
-    afresh = Structured().solve(changed, of_changed, static_start(changed, of_changed.cost)[:2])
+    of_changed = MotionCost.from_cost(changed, COST)
+    again = BandedInteriorPoint().resume(changed, of_changed, first)
+    afresh = BandedInteriorPoint().solve(changed, of_changed, static_start(changed, of_changed.cost)[:2])
     assert again.activation == pytest.approx(afresh.activation, abs=1e-5)
     assert again.iterations < afresh.iterations

@@ -18,11 +18,11 @@ from musclesolve.sharing.certificate import needs_reserve
 from musclesolve.sharing.cost.cost_registry import find_cost
 from musclesolve.sharing.solving import solve
 from musclesolve.sharing.status import Status
+from musclesolve.trajectory.banded_interior_point import BandedInteriorPoint
 from musclesolve.trajectory.collocation.collocation import Collocation
 from musclesolve.trajectory.motion_problem import MotionCost, MotionProblem
 from musclesolve.trajectory.motion_solution import MotionSolution
 from musclesolve.trajectory.solve_motion import StaticStart, solve_motion, static_problem, static_start
-from musclesolve.trajectory.structured import Structured
 
 FAMILIES = ["de_groote_2016", "millard_2013", "thelen_2003", "silva_2003"]
 COSTS = ["stress_cubed", "activation_power", "activation_volume", "soft_saturation", "force_squared"]
@@ -45,7 +45,7 @@ def test_reference_finds_nothing_better_nearby(family, cost):
     problem = small_motion(family=family)
     found = solve_motion(problem, cost)
     assert certified(found)
-    chosen = MotionCost.of(problem, cost)
+    chosen = MotionCost.from_cost(problem, cost)
     z = (found.tendon_length - problem.muscles.rest) / problem.muscles.stretch
     report = Collocation().report(problem, chosen, (z, found.activation))
     assert report.kkt_residual <= 1e-6
@@ -60,7 +60,7 @@ def test_reference_finds_nothing_better_nearby(family, cost):
 def test_reference_agrees_from_a_start_of_its_own(family, moments, cost):
     problem = small_motion(moments=moments, family=family)
     found = solve_motion(problem, cost)
-    report = Collocation().report(problem, MotionCost.of(problem, cost))
+    report = Collocation().report(problem, MotionCost.from_cost(problem, cost))
     assert certified(found) and report.kkt_residual <= 1e-6
     assert np.abs(report.attempt.activation - found.activation).max() < 1e-4
     assert report.cost == pytest.approx(total(problem, found), rel=1e-6)
@@ -215,7 +215,7 @@ def test_reserves_are_about_the_least():
     """The same motion where reserves are all that costs: their squares, by the reference."""
     problem, found = out_of_reach()
     only = replace(problem, reserve_weight=1e6)
-    report = Collocation().report(only, MotionCost.of(only, "activation_power"))
+    report = Collocation().report(only, MotionCost.from_cost(only, "activation_power"))
     assert report.kkt_residual <= 1e-6
     least, own = (float(problem.weight @ np.square(each[:, 0])) for each in (report.reserve, found.reserve))
     assert 0.999 * least <= own < 1.1 * least
@@ -232,14 +232,14 @@ def test_all_muscles_off_leave_everything_to_reserves():
 
 def test_progress_goes_steadily_from_the_first_iteration_to_the_last():
     seen = list[float]()
-    found = solve_motion(small_motion(), "stress_cubed", Structured(progress=seen.append))
+    found = solve_motion(small_motion(), "stress_cubed", BandedInteriorPoint(progress=seen.append))
     assert len(seen) >= found.iterations and seen[0] == 0.0 and seen[-1] > 0.8
     assert (np.diff(seen) >= 0.0).all() and np.diff(seen).max() < 0.5
 
 
 def test_the_reference_helps_where_the_structured_method_fails():
     """One iteration is too few for the structured method, with and without reserves."""
-    impatient = Structured(max_iterations=1)
+    impatient = BandedInteriorPoint(max_iterations=1)
     found = solve_motion(small_motion(), "stress_cubed", impatient)
     assert found.solved.all() and found.solver.startswith("collocation")
     assert any("reference" in note for note in found.notes)
@@ -264,7 +264,7 @@ def test_more_moments_than_muscles_lack_something():
         lower=0.0,
         upper=1.0,
     )
-    for method in ("structured", Structured(max_iterations=1)):
+    for method in ("structured", BandedInteriorPoint(max_iterations=1)):
         *_, note = solve_motion(problem, "stress_cubed", method).notes
         assert "knee" in note and "hip" in note
     assert solve_motion(problem, on_infeasible="reserve").solved.all()

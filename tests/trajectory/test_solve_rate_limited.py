@@ -51,7 +51,7 @@ def exact(problem: Problem) -> np.ndarray:
 
 
 def certificate(problem: Problem, limits: ActivationLimits, cost: Cost, attempt: MotionAttempt) -> float:
-    motion = GivenCapacities.of(problem, limits, exact(problem))
+    motion = GivenCapacities.from_problem(problem, limits, exact(problem))
     misses = CapacityCertifier(motion, ActivationCost(problem, cost, rows=True)).misses(attempt)
     return float(misses.residual.max())
 
@@ -60,7 +60,7 @@ def certificate(problem: Problem, limits: ActivationLimits, cost: Cost, attempt:
 def test_slack_limits_change_nothing(cost):
     """The coupled method itself, not the short cut, with limits that are far away."""
     problem, find = leg(5, seed=1, effort=0.3), find_cost(cost)
-    coupling = ActivationLimits.of(RateLimits(0.0, 0.0), 0.01 * np.arange(5))
+    coupling = ActivationLimits.from_rate_limits(RateLimits(0.0, 0.0), 0.01 * np.arange(5))
     single = solve(problem, find)
     problem = within_domain(problem, find)
     attempt = solve_coupled(problem, coupling, find, exact(problem))
@@ -87,7 +87,7 @@ def test_limits_that_bind_are_kept_and_certified(cost):
 
 def test_a_general_purpose_optimiser_agrees():
     problem, time = burst(frames=9, height=0.6)
-    cost, coupling = find_cost("force_squared"), ActivationLimits.of(RateLimits(), time)
+    cost, coupling = find_cost("force_squared"), ActivationLimits.from_rate_limits(RateLimits(), time)
     answer = solve_rate_limited(problem, time, cost)
     rows = limit_rows(coupling, (9, 6)).toarray()
     room = coupling.slack(np.zeros((9, 6))).reshape(-1)
@@ -114,7 +114,7 @@ def test_a_general_purpose_optimiser_agrees():
 def test_the_multiplier_is_what_a_faster_muscle_would_save():
     """d(total cost) / d(room to rise), by central differences in the limit itself."""
     problem, time = burst()
-    cost, coupling = find_cost("force_squared"), ActivationLimits.of(RateLimits(), time)
+    cost, coupling = find_cost("force_squared"), ActivationLimits.from_rate_limits(RateLimits(), time)
     answer = solve_rate_limited(problem, time, cost)
     where = np.unravel_index(answer.rising_multiplier.argmax(), answer.rising_multiplier.shape)
     shift, totals = 1e-4, []
@@ -136,7 +136,7 @@ def test_the_multiplier_is_what_a_faster_muscle_would_save():
 @pytest.mark.parametrize("spoil", ["activation", "multiplier", "limit_multiplier"])
 def test_the_certificate_detects_a_changed_result(spoil):
     problem, time = burst()
-    cost, coupling = find_cost("stress_cubed"), ActivationLimits.of(RateLimits(), time)
+    cost, coupling = find_cost("stress_cubed"), ActivationLimits.from_rate_limits(RateLimits(), time)
     attempt = solve_coupled(problem, coupling, cost, exact(problem))
     assert certificate(problem, coupling, cost, attempt) < 1e-6
     spoiled = replace(attempt, **{spoil: 1.01 * getattr(attempt, spoil)})
@@ -145,7 +145,7 @@ def test_the_certificate_detects_a_changed_result(spoil):
 
 def test_a_multiplier_of_a_limit_that_is_not_met_is_refused():
     problem, time = burst()
-    cost, coupling = find_cost("stress_cubed"), ActivationLimits.of(RateLimits(0.0, 0.0), time)
+    cost, coupling = find_cost("stress_cubed"), ActivationLimits.from_rate_limits(RateLimits(0.0, 0.0), time)
     nothing, multiplier = np.zeros((24, 6)), np.zeros((2, 23, 6))
     single = solve(problem, cost)
     for value, least in ((0.0, 0.0), (50.0, 1e-4), (-50.0, 1e-4)):
@@ -203,7 +203,7 @@ def test_a_motion_too_fast_is_proved_to_be_out_of_reach():
     assert (answer.solution.status == Status.INFEASIBLE).all()
     assert np.isnan(answer.solution.activation).all()
     assert np.abs(answer.shortage).max() > 1.0
-    coupling = ActivationLimits.of(limits, time)
+    coupling = ActivationLimits.from_rate_limits(limits, time)
     reach = least_reserves(problem, coupling)
     assert reach.proved
     possible = Problem(
@@ -218,7 +218,7 @@ def test_a_motion_too_fast_is_proved_to_be_out_of_reach():
 
 def test_no_proof_for_a_motion_within_reach():
     problem, time = burst()
-    coupling, random = ActivationLimits.of(RateLimits(), time), np.random.default_rng(1)
+    coupling, random = ActivationLimits.from_rate_limits(RateLimits(), time), np.random.default_rng(1)
     for _ in range(50):
         direction, multiplier = random.standard_normal((24, 2)), random.uniform(0, 5, (2, 23, 6))
         assert farkas_ratio(problem, coupling, direction, multiplier) < 0
@@ -288,7 +288,10 @@ def test_two_frames_of_an_agonist_that_starts_early():
 
 def test_frames_seconds_apart_do_not_see_each_other():
     problem = leg(6, seed=2, effort=0.3)
-    coupling, cost = ActivationLimits.of(RateLimits(), 5.0 * np.arange(6)), find_cost("force_squared")
+    coupling, cost = (
+        ActivationLimits.from_rate_limits(RateLimits(), 5.0 * np.arange(6)),
+        find_cost("force_squared"),
+    )
     attempt = solve_coupled(problem, coupling, cost, exact(problem))
     np.testing.assert_allclose(attempt.activation, solve(problem, cost).activation, atol=1e-6)
 
@@ -298,7 +301,7 @@ def test_fewer_frames_than_the_method_takes_are_solved_alike(frames):
     """The coupled method itself, where single frames are within the limits."""
     problem = leg(frames, effort=0.3)
     cost, time = find_cost("stress_cubed"), np.arange(float(frames))
-    result = CoupledMotion.of(problem, time, cost, RateLimits()).exact(infeasible_frames=False)
+    result = CoupledMotion.from_problem(problem, time, cost, RateLimits()).exact(infeasible_frames=False)
     assert result.arrays.solved.all() and result.limit_multiplier[:, : frames - 1].shape == (
         2,
         frames - 1,

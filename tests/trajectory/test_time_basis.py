@@ -19,7 +19,7 @@ def uneven(frames: int, seed: int = 0) -> np.ndarray:
 
 
 def rates(time: np.ndarray, value: np.ndarray) -> np.ndarray:
-    basis = TimeBasis.of(time)
+    basis = TimeBasis.from_times(time)
     return basis.rates(basis.coefficients(value))
 
 
@@ -30,7 +30,7 @@ def test_parabolas_are_exact_at_any_times(steps):
     span = (time - time[0]) / (time[-1] - time[0])
     value = np.stack([np.ones_like(span), 2.0 - span, 0.3 + span - 2.0 * span**2], axis=1)
     expected = np.stack([0.0 * span, 0.0 * span - 1.0, 1.0 - 4.0 * span], axis=1) / (time[-1] - time[0])
-    basis = TimeBasis.of(time)
+    basis = TimeBasis.from_times(time)
     c = basis.coefficients(value)
     assert np.abs(basis.values(c) - value).max() < 1e-11
     assert np.abs(rates(time, value) - expected).max() < 1e-8 * np.abs(expected).max()
@@ -40,7 +40,7 @@ def test_parabolas_are_exact_at_any_times(steps):
 def test_it_is_the_spline_whose_third_derivative_vanishes_at_the_ends(time):
     """Twice continuously differentiable, a cubic between frames, a parabola in the first and last interval."""
     z = np.random.default_rng(2).normal(size=(len(time), 2))
-    basis = TimeBasis.of(time)
+    basis = TimeBasis.from_times(time)
     c = basis.coefficients(z)
     same = CubicSpline(time, z, bc_type=((1, basis.rates(c)[0]), (1, basis.rates(c)[-1])))
     assert np.abs(same(time, 1) - basis.rates(c)).max() < 1e-9 * np.abs(basis.rates(c)).max()
@@ -71,7 +71,7 @@ def test_rates_of_a_sine_are_exact_to_the_fourth_order():
 @given(STEPS)
 def test_gather_is_the_transpose_of_values_and_rates(steps):
     time = np.cumsum([0.1, *steps])
-    basis = TimeBasis.of(time)
+    basis = TimeBasis.from_times(time)
     c, p, q = np.random.default_rng(3).normal(size=(3, len(time), 2))
     forward = (basis.values(c) * p).sum() + (basis.rates(c) * q).sum()
     backward = (basis.gather(p, q) * c).sum()
@@ -79,7 +79,7 @@ def test_gather_is_the_transpose_of_values_and_rates(steps):
 
 
 def test_rows_are_those_of_the_first_three_coefficients():
-    basis = TimeBasis.of(uneven(7))
+    basis = TimeBasis.from_times(uneven(7))
     assert basis.first.tolist() == [0, 0, 1, 2, 3, 4, 4]
     identity = np.eye(7)
     value, rate = basis.values(identity), basis.rates(identity)

@@ -12,7 +12,7 @@ from frames import linearized
 from series import Plan, inputs
 from targets import TRANSLATIONS, aimed_angles, aimed_ground, bands, normative
 
-from musclesolve.muscles.placing.place_muscles import LEG_DOFS
+from muscle_db.model import LEG_DOFS
 from musclesolve.synthetic.reference_stride import MIRROR, WRENCH
 
 Array = np.ndarray

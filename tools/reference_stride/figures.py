@@ -20,7 +20,7 @@ from targets import (
     spreads,
 )
 
-from musclesolve.muscles.placing.place_muscles import LEG_DOFS
+from muscle_db.model import LEG_DOFS
 
 CHAINS = {
     "tab:blue": ("neck_base", "back", "hip_r", "knee_r", "ankle_r", "heel_r", "toe_r", "ankle_r"),

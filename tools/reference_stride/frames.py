@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
+from muscle_db.model import LEG_DOFS
 from musclesolve.dynamics.inverse.external_wrenches import Wrench
 from musclesolve.dynamics.inverse.inverse_dynamics import projected_moments
 from musclesolve.dynamics.kinematics.motion_derivatives import motion_from
-from musclesolve.muscles.placing.place_muscles import LEG_DOFS
 from musclesolve.synthetic.reference_stride import StrideSubject
 
 Array = np.ndarray

@@ -1,4 +1,7 @@
-"""The pages of the API reference: the names that each facade (an `__init__.pyi`) lists, by the part they come from."""
+"""The pages of the API reference: the names that each facade lists, by the part they come from.
+
+A facade is a package whose names stand in its `__init__.pyi`, or a module of names alone, such as `musclesolve.files`.
+"""
 
 from __future__ import annotations
 
@@ -23,21 +26,17 @@ class Facade:
         return f"api/{self.package.removeprefix('musclesolve.')}.md"
 
     @property
-    def folder(self) -> Path:
-        """Its folder."""
-        return ROOT / self.package.replace(".", "/")
-
-    @property
     def stub(self) -> Path:
         """Its list of names."""
-        return self.folder / "__init__.pyi"
+        place = ROOT / self.package.replace(".", "/")
+        return place / "__init__.pyi" if place.is_dir() else place.with_suffix(".py")
 
 
 FACADES = tuple(
     Facade(f"musclesolve{part}")
     for part in (
-        *("", ".dynamics", ".dynamics.planar", ".muscles", ".opensim", ".plotting"),
-        *(".recording", ".recording.cameras", ".sharing", ".sharing.cost", ".trajectory"),
+        *("", ".files", ".signals", ".cameras", ".dynamics", ".dynamics.planar", ".muscles", ".opensim"),
+        *(".sharing", ".sharing.cost", ".trajectory", ".live", ".studies", ".synthetic", ".plotting"),
     )
 )
 PARTS = {"errors": "errors and version", "version": "errors and version"}

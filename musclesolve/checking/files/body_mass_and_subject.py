@@ -10,7 +10,7 @@ import numpy as np
 
 from musclesolve.checking.case import Case
 from musclesolve.checking.forces.newtons_law import carried_mass, law
-from musclesolve.checking.stages import Stage, asked_at
+from musclesolve.checking.stages import Stage, check_at
 from musclesolve.recording.data import SIDE_NAMES
 from musclesolve.recording.plates.foot_contacts import support_shares
 from musclesolve.results.finding import Finding, Severity, finding
@@ -24,7 +24,7 @@ ALONE, FAR_ALONE = 0.15, 0.25
 INDEX, LEG, SHOE, STRENGTH = (13.0, 45.0), (0.44, 0.60), 1.2, (0.3, 3.0)
 
 
-@asked_at(Stage.SUPPORT, needs=["plates"])
+@check_at(Stage.SUPPORT, needs=["plates"])
 def body_mass(case: Case) -> Iterator[Finding]:
     """Compare the body mass with that which the forces accelerate and carry."""
     required, stated, place = law(case), case.trial.subject.mass, case.key("subject", "mass_kg")
@@ -54,10 +54,10 @@ def body_mass(case: Case) -> Iterator[Finding]:
             yield finding("mass.single_support", severity, values, where)
 
 
-@asked_at(Stage.SUPPORT)
+@check_at(Stage.SUPPORT)
 def unusual_values(case: Case) -> Iterator[Finding]:
     """Look for values of the subject and of the muscles that are very rare."""
-    subject, factor = case.trial.subject, case.trial.muscles.strength
+    subject, factor = case.trial.subject, case.trial.settings.muscles.strength
     mass, stature, leg, shoe = subject.mass, subject.stature, subject.leg_length, subject.shoe_mass
     index = mass / stature**2
     unusual: dict[str, dict[str, Any]] = {}

@@ -8,14 +8,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import partial
 
-from musclesolve.checking.case import Case, contained
-from musclesolve.checking.stages import Stage, asked_at
+from musclesolve.checking.case import Case, collect_errors
+from musclesolve.checking.stages import Stage, check_at
 from musclesolve.recording.emg_state import CLIPPED, DEAD, EMG_HZ
 from musclesolve.recording.trial.emg_channels import CHANNELS, check_overlap, check_signals, kind_notes
 from musclesolve.results.finding import Finding, Where, finding
 
 
-@asked_at(Stage.ANALYSIS)
+@check_at(Stage.ANALYSIS)
 def emg_channels(case: Case) -> Iterator[Finding]:
     """Find channels that are flat, dead, full of spikes, clipped or full of hum, and envelopes among raw signals."""
     emg = case.trial.emg
@@ -42,13 +42,13 @@ def emg_channels(case: Case) -> Iterator[Finding]:
             )
 
 
-@asked_at(Stage.ANALYSIS)
+@check_at(Stage.ANALYSIS)
 def emg_kind(case: Case) -> Iterator[Finding]:
     """Find channels that are envelopes where the trial file says raw, or the other way round."""
     emg = case.trial.emg
     if emg is None:
         return
-    for kind in kind_notes(emg, case.content["emg"]["processed"]):
+    for kind in kind_notes(emg, case.settings.emg.processed):
         if kind.envelopes == emg.options.processed:
             continue
         values = {
@@ -61,7 +61,7 @@ def emg_kind(case: Case) -> Iterator[Finding]:
         yield finding(text, "warning", values, case.key("emg", "processed"))
 
 
-@asked_at(Stage.ANALYSIS)
+@check_at(Stage.ANALYSIS)
 def emg_refusals(case: Case) -> Iterator[Finding]:
     """Ask what the analysis would refuse of the signals."""
     emg = case.trial.emg
@@ -69,6 +69,6 @@ def emg_refusals(case: Case) -> Iterator[Finding]:
         return
     for test in (partial(check_overlap, case.trial, emg), partial(check_signals, case.document, emg)):
         refused: list[Finding] = []
-        with contained(refused, "check of the EMG", case, "emg"):
+        with collect_errors(refused, "check of the EMG", case, "emg"):
             test()
         yield from refused

@@ -12,7 +12,7 @@ from musclesolve.checking.case import Case, on_plate
 from musclesolve.checking.forces.newtons_law import away
 from musclesolve.checking.observed_body import ahead, between, facing, seen_mean, square_to, upwards
 from musclesolve.checking.repair import change_markers, change_plate, rotate_plate, rotate_recordings
-from musclesolve.checking.stages import Stage, asked_at
+from musclesolve.checking.stages import Stage, check_at
 from musclesolve.recording.data import Markers
 from musclesolve.recording.file_axes import AXES, axis_vector, global_from_laboratory, standing_axes
 from musclesolve.results.finding import Finding, Where, finding
@@ -29,7 +29,7 @@ BACKWARDS = 0.3
 
 def _rotation(case: Case) -> Array:
     laboratory = case.recorded.laboratory
-    return global_from_laboratory(laboratory["forward"], laboratory["up"])
+    return global_from_laboratory(laboratory.forward, laboratory.up)
 
 
 def _axis_name(case: Case, direction: Array, rotation: Array | None = None) -> str:
@@ -38,20 +38,20 @@ def _axis_name(case: Case, direction: Array, rotation: Array | None = None) -> s
     return max(AXES, key=lambda name: float(axis_vector(name) @ in_file))
 
 
-@asked_at(Stage.VERTICAL_AXIS)
+@check_at(Stage.VERTICAL_AXIS)
 def vertical_axis(case: Case) -> Iterator[Finding]:
     """Find the axis from feet to shoulders where it is not the one stated as up."""
     up = upwards(case.trial, case.trial.markers)
     if up is None or up[2] > ALONG or np.abs(up).max() < ALONG:
         return
     name, laboratory = _axis_name(case, up), case.recorded.laboratory
-    forward = _forward_axis(case, case.trial.markers, up, laboratory["forward"], name)
+    forward = _forward_axis(case, case.trial.markers, up, laboratory.forward, name)
     # Forces that point along the axis stated as up show that it is the markers alone that were exported otherwise.
     total = np.sum([plate.force.sum(axis=0) for plate in case.trial.forces], axis=0)
     in_all_files = not (case.trial.forces and total[2] > ALONG * float(np.linalg.norm(total)))
     rotation = global_from_laboratory(forward, name) @ _rotation(case).T
-    axes = f'up = "{name}"' + (f' and forward = "{forward}"' if forward != laboratory["forward"] else "")
-    values = {"axis": name, "axes": axes, "up": laboratory["up"]}
+    axes = f'up = "{name}"' + (f' and forward = "{forward}"' if forward != laboratory.forward else "")
+    values = {"axis": name, "axes": axes, "up": laboratory.up}
     where = case.key("laboratory", "up") if in_all_files else Where(case.trial.markers.path)
     repair = rotate_recordings(rotation, {"forward": forward, "up": name} if in_all_files else None)
     # That nothing is stated is an error already.
@@ -74,7 +74,7 @@ def _forward_axis(
     return forward if forward[1] != up_name[1] else next(axis for axis in AXES if axis[1] != up_name[1])
 
 
-@asked_at(Stage.FORWARD_AXIS)
+@check_at(Stage.FORWARD_AXIS)
 def forward_axis(case: Case) -> Iterator[Finding]:
     """Compare the way the subject faces with the forward axis, and with the way the pelvis goes: warnings.
 
@@ -87,9 +87,9 @@ def forward_axis(case: Case) -> Iterator[Finding]:
     mean = float(angle.mean())
     if np.ptp(angle) < TURNING and np.cos(mean) < FORWARD:
         laboratory = case.recorded.laboratory
-        name, up = _axis_name(case, np.array([np.cos(mean), np.sin(mean), 0.0])), laboratory["up"]
+        name, up = _axis_name(case, np.array([np.cos(mean), np.sin(mean), 0.0])), laboratory.up
         rotation = global_from_laboratory(name, up) @ _rotation(case).T
-        values = {"axis": name, "forward": laboratory["forward"]}
+        values = {"axis": name, "forward": laboratory.forward}
         where = case.key("laboratory", "forward")
         repair = rotate_recordings(rotation, {"forward": name, "up": up})
         if "forward" in case.unknown:
@@ -105,7 +105,7 @@ def forward_axis(case: Case) -> Iterator[Finding]:
             yield finding("walking_direction.backwards", "warning", {"distance": -gone}, where)
 
 
-@asked_at(Stage.OTHER_VERTICAL_AXES)
+@check_at(Stage.OTHER_VERTICAL_AXES)
 def vertical_axis_when_standing(case: Case) -> Iterator[Finding]:
     """The standing trial may face anywhere, but it stands up."""
     static = case.trial.static
@@ -139,7 +139,7 @@ def _upright(direction: Array) -> Array:
     return np.asarray(np.eye(3) + skew + skew @ skew)
 
 
-@asked_at(Stage.OTHER_VERTICAL_AXES)
+@check_at(Stage.OTHER_VERTICAL_AXES)
 def vertical_axes_of_forces(case: Case) -> Iterator[Finding]:
     """Find plates that do not push up along the axis that the markers have up."""
     for index, plate in enumerate(case.trial.forces):
@@ -160,5 +160,5 @@ def vertical_axes_of_forces(case: Case) -> Iterator[Finding]:
             for rotation in rotations
         ]
         repair = rotate_plate(index, rotations[int(np.argmin(distances))])
-        up = case.recorded.laboratory["up"]
+        up = case.recorded.laboratory.up
         yield finding("plate_axes.vertical", "error", {"axis": name, "up": up}, on_plate(plate), repair)

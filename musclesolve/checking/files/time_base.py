@@ -9,10 +9,11 @@ from pathlib import Path
 import numpy as np
 
 from musclesolve._util.arrays import Array, at_times
-from musclesolve.checking.case import REACH, Case, stretches
+from musclesolve.checking.case import REACH, Case, collect_errors, stretches
 from musclesolve.checking.repair import ROLES, change_plate, in_order, replace_fields
-from musclesolve.checking.stages import Stage, asked_at
+from musclesolve.checking.stages import Stage, check_at
 from musclesolve.recording.data import Markers
+from musclesolve.recording.trial.fascicle_lengths import check_fascicle_overlap
 from musclesolve.recording.trial.recording_checks import UNEVEN, off_grid
 from musclesolve.results.finding import Finding, Where, finding
 
@@ -27,7 +28,7 @@ LONGEST_DIFFERENCE = 0.1
 """Ends of markers and forces may differ by so much [s]."""
 
 
-@asked_at(Stage.SAMPLE_TIMES)
+@check_at(Stage.SAMPLE_TIMES)
 def sample_times(case: Case) -> Iterator[Finding]:
     """Find holes and uneven steps of the time columns; the repair makes times even."""
     for role in ROLES:
@@ -79,7 +80,7 @@ def _uneven(time: Array, path: Path) -> Finding | None:
     return finding("uneven_samples", "error", values, where, anywhere=True)
 
 
-@asked_at(Stage.COPIED_FRAMES)
+@check_at(Stage.COPIED_FRAMES)
 def copied_frames(case: Case) -> Iterator[Finding]:
     """Find frames in which every marker is exactly where it was in the frame before, while the subject walks."""
     markers = case.trial.markers
@@ -99,7 +100,7 @@ def copied_frames(case: Case) -> Iterator[Finding]:
     yield finding("frames_repeated", "error", values, where, repair)
 
 
-@asked_at(Stage.LOST_FRAMES)
+@check_at(Stage.LOST_FRAMES)
 def lost_frames(case: Case) -> Iterator[Finding]:
     """Find instants at which all markers jump together: frames were lost and the time column does not show it."""
     markers = case.trial.markers
@@ -131,7 +132,7 @@ def lost_frames(case: Case) -> Iterator[Finding]:
     yield finding("frames_skipped", "error", values, where, repair, anywhere=anywhere)
 
 
-@asked_at(Stage.UNITS)
+@check_at(Stage.UNITS)
 def sampling_rates(case: Case) -> Iterator[Finding]:
     """Find sampling rates that are too low for the motion of a subject."""
     recorded = {"markers": (case.trial.markers.rate, case.trial.markers.path)}
@@ -143,7 +144,7 @@ def sampling_rates(case: Case) -> Iterator[Finding]:
             yield finding("low_rate", "warning", values, Where(path))
 
 
-@asked_at(Stage.PLATE_POSITION)
+@check_at(Stage.PLATE_POSITION)
 def durations(case: Case) -> Iterator[Finding]:
     """Find markers or forces that begin or end before the others do and leave a part of the time range without."""
     # That a file was cut is reported with the file.
@@ -160,3 +161,15 @@ def durations(case: Case) -> Iterator[Finding]:
             values = {"happen": what, "markers": one, "forces": other}
             yield finding("durations_differ", "warning", values, where)
             return
+
+
+@check_at(Stage.ANALYSIS)
+def fascicle_overlap(case: Case) -> Iterator[Finding]:
+    """Find fascicle lengths that were measured at no time of the analysed range."""
+    fascicles = case.trial.fascicles
+    if fascicles is None:
+        return
+    refused: list[Finding] = []
+    with collect_errors(refused, "check of the fascicle lengths", case, "fascicle"):
+        check_fascicle_overlap(case.document, fascicles, *case.trial.time_range)
+    yield from refused

@@ -11,7 +11,7 @@ from musclesolve._util.arrays import true_runs
 from musclesolve.checking.case import Case, on_plate
 from musclesolve.checking.observed_body import landmark, shoulder
 from musclesolve.checking.repair import ROLES, change_plate, replace_fields
-from musclesolve.checking.stages import Stage, asked_at
+from musclesolve.checking.stages import Stage, check_at
 from musclesolve.constants import STANDARD_GRAVITY
 from musclesolve.recording.data import SIDES, Markers
 from musclesolve.results.finding import Finding, Where, finding
@@ -47,7 +47,7 @@ LOADED, TRACK, FARTHEST_POINT = 0.5, 0.13, 2.0
 LARGEST_MOMENT = 500.0
 
 
-@asked_at(Stage.UNITS)
+@check_at(Stage.UNITS)
 def marker_units(case: Case) -> Iterator[Finding]:
     """Compare the distance from feet to shoulders with the stature, for both recordings."""
     stature = case.trial.subject.stature
@@ -78,7 +78,7 @@ def unit_factor(ratio: float, known: dict[float, str], band: tuple[float, float]
     return best if band[0] <= ratio * best <= band[1] else None
 
 
-@asked_at(Stage.UNITS)
+@check_at(Stage.UNITS)
 def force_units(case: Case) -> Iterator[Finding]:
     """Compare the greatest force with the body weight."""
     plates, weight = case.trial.forces, case.trial.subject.mass * STANDARD_GRAVITY
@@ -101,7 +101,7 @@ def force_units(case: Case) -> Iterator[Finding]:
     yield finding("force_units", "error", values, Where(plates[0].path), replace_fields(forces=tuple(scaled)))
 
 
-@asked_at(Stage.UNITS_OF_POINTS)
+@check_at(Stage.UNITS_OF_POINTS)
 def point_and_moment_units(case: Case) -> Iterator[Finding]:
     """Compare points of force and free moments with what fits under a foot."""
     for index, plate in enumerate(case.trial.forces):

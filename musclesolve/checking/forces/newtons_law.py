@@ -25,7 +25,7 @@ from musclesolve.checking.observed_body import (
     smooth,
 )
 from musclesolve.checking.repair import change_plate, in_order
-from musclesolve.checking.stages import Stage, asked_at
+from musclesolve.checking.stages import Stage, check_at
 from musclesolve.constants import STANDARD_GRAVITY
 from musclesolve.dynamics.model.data_files import read_table
 from musclesolve.motion.signals.low_pass import low_pass, lowest_carried
@@ -36,7 +36,7 @@ from musclesolve.recording.trial.analysed_range import finds_range
 from musclesolve.results.finding import Finding, Where, finding
 
 # Too little to judge by [s].
-SHORTEST = 0.25
+SHORTEST_JUDGED = 0.25
 # The hip centers lie about so far below the middle of ASIS and PSIS [m]; for the center of mass this is good enough.
 HIP_DROP = 0.08
 # Correlation time of what errors of the markers leave of the balance of forces [s].
@@ -69,7 +69,7 @@ def _law(trial: Trial, whole_range: bool) -> Law | None:
     time, frames = trial.markers.time, within(trial) if whole_range else measured(trial)
     # The ends of the recording have no second derivative.
     frames[:3] = frames[-3:] = False
-    if frames.sum() < SHORTEST * trial.markers.rate:
+    if frames.sum() < SHORTEST_JUDGED * trial.markers.rate:
         return None
     velocity = np.gradient(center, time, axis=0)
     due = np.gradient(velocity, time, axis=0) + np.array([0.0, 0.0, STANDARD_GRAVITY])
@@ -90,7 +90,7 @@ def carried_mass(case: Case, required: Law) -> tuple[float, float]:
     return mass, rest * np.sqrt(2.0 * CORRELATION * case.trial.markers.rate / len(due))
 
 
-def along_way(required: Law, horizontal: Array) -> Array:
+def along_walking_direction(required: Law, horizontal: Array) -> Array:
     """Return horizontal vectors (F, 2) of the frames of a law along the walking direction and to its left."""
     x, y = required.ahead[required.frames, :2].T
     return np.stack(
@@ -147,7 +147,7 @@ def _first(trial: Trial, *names: str) -> Array | None:
 
 
 # Shifts that are tried [s]: both ways, step.
-FARTHEST, STEP = 0.2, 0.002
+FARTHEST, SHIFT_STEP = 0.2, 0.002
 # Shifts below the first are within the estimate's own error; from the second on results are wrong [s].
 SMALLEST, SERIOUS = 0.015, 0.03
 # The best shift must explain the forces so well (share of their variation left), and so much better than none.
@@ -179,7 +179,7 @@ def _best_shift(trial: Trial, required: Law, ahead: bool) -> float | None:
     sum |k F(t + d) - (a(t) + g)|^2 over the vertical and, if asked for, the forward direction; k, which stands for one
     over the mass, is fitted with it, so that a wrong mass does not count as a shift.
     """
-    shifts = np.arange(-FARTHEST, FARTHEST + STEP / 2, STEP)
+    shifts = np.arange(-FARTHEST, FARTHEST + SHIFT_STEP / 2, SHIFT_STEP)
     forces = [(plate.time, smooth_force(plate)) for plate in trial.forces]
     first, last = forces[0][0][[0, -1]]
     time, due, way = (part[required.frames] for part in (required.time, required.due, required.ahead))
@@ -209,7 +209,7 @@ def _best_shift(trial: Trial, required: Law, ahead: bool) -> float | None:
     around = left[best - 1 : best + 2]
     bend = around[0] - 2.0 * around[1] + around[2]
     fine = 0.5 * (around[0] - around[2]) / bend if np.isfinite(bend) and bend > 0.0 else 0.0
-    return float(shifts[best] + fine * STEP)
+    return float(shifts[best] + fine * SHIFT_STEP)
 
 
 def shift_values(shift: float, limit: float) -> dict[str, object]:
@@ -226,7 +226,7 @@ def shift_values(shift: float, limit: float) -> dict[str, object]:
 
 
 # Axes that are wrong hide a shift: it is looked for again.
-@asked_at(Stage.SYNCHRONY, Stage.SYNCHRONY_IN_RIGHT_AXES)
+@check_at(Stage.SYNCHRONY, Stage.SYNCHRONY_IN_RIGHT_AXES)
 def synchrony(case: Case) -> Iterator[Finding]:
     """Find a shift between forces and markers."""
     shift, plates = time_offset(case), case.trial.forces
@@ -320,7 +320,7 @@ def from_middle(case: Case, foot: Foot, time: Array, point: Array) -> float:
 SHORTEST_FORCE, SHORTEST_CONTACT = 0.03, 0.06
 
 
-@asked_at(Stage.SUPPORT, needs=["plates"])
+@check_at(Stage.SUPPORT, needs=["plates"])
 def contacts_and_forces(case: Case) -> Iterator[Finding]:
     """Compare what the feet do with what the plates show, within the time range."""
     if not case.trial.forces:
@@ -345,7 +345,7 @@ def contacts_and_forces(case: Case) -> Iterator[Finding]:
                 "side": name,
                 "duration": sum(b - a for a, b in spans) + 1.0 / rate,
                 "shows": "carries it" if most < 0.5 else f"shows more than {most:.0f} N under it",
-                "more": ("" if finds_range(case.content) else ", or leave [time] out and it is found")
+                "more": ("" if finds_range(case.settings) else ", or leave [time] out and it is found")
                 + ("" if has_plate else ", or add the plate of this foot as [[force]]"),
             }
             where = Where(path, plate=name, times=spans)

@@ -33,8 +33,8 @@ import numpy as np
 
 from musclesolve._util.arrays import Array, Mask, true_runs
 from musclesolve.checking.case import Case, on_plate
-from musclesolve.checking.forces.center_of_pressure_check import Passage, passages
 from musclesolve.checking.forces.newtons_law import CORRELATION, carried_mass, law
+from musclesolve.checking.forces.plate_axes import Passage, passages
 from musclesolve.checking.repair import change_plate
 from musclesolve.constants import STANDARD_GRAVITY
 from musclesolve.dynamics.inverse.newton_euler import angular_momentum_rate, segment_motion
@@ -58,7 +58,7 @@ UNDER_FOOT, UNDER_FEET = 0.008, (0.014, 0.018)
 LEAST, FIRST = np.array([1, 1, 1, 0.3, 0.3, 0.1]) * 0.01, np.array([2, 2, 2, 0.4, 0.4, 0.2]) * 0.01
 # A plate is judged from so much vertical impulse on while its foot carries the body alone [s x body weight], with less
 # than a share of the weight on the other one, and the balance from so many seconds on.
-CARRIED, ALOFT, SHORTEST = 0.2, 0.05, 0.4
+CARRIED, ALOFT, SHORTEST_BALANCE = 0.2, 0.05, 0.4
 # What is reported: a displacement [m], a scale; and the logarithm of how much likelier it is than what is usual: of one
 # plate, where sound recordings come to 3.1, and of all plates alike, where a trunk unlike the table comes to 5.
 DISPLACED, MISSCALED, ALONE, TOGETHER = 0.012, 0.06, 4.5, 8.0
@@ -98,10 +98,10 @@ def balance(trial: Trial, recorded: Mechanics) -> BalanceFit | None:
     model, motion = recorded.model, recorded.motion
     residual = measured_moments(trial, model, motion, recorded.wrenches)[:, -6:]
     known: Mask = np.asarray(np.isfinite(residual).all(axis=1))
-    if not trial.forces or known.sum() < max(SHORTEST * trial.markers.rate, 3):
+    if not trial.forces or known.sum() < max(SHORTEST_BALANCE * trial.markers.rate, 3):
         return None
     middle, chosen = motion.origin, recorded.measured.filter
-    below = chosen.options.unloaded_below
+    below = chosen.options.unloaded_below_n
 
     def sampled(plate: PlateForce) -> Array:
         return sampled_wrench(plate, wrench_at_origin(plate, below), chosen, motion.time)
@@ -242,7 +242,7 @@ def plates_out_of_balance(case: Case, recorded: Mechanics) -> Iterator[Finding]:
     if any(f.severity != "note" and f.code == "leaning_force" for f in case.findings):
         return
     measured = balance(trial, recorded)
-    if measured is None or len(flights(trial, FootLoads.of(trial))):
+    if measured is None or len(flights(trial, FootLoads.from_trial(trial))):
         return
     known = {f.where.plate for f in case.findings if f.severity != "note"}
     # A plate is judged by its vertical impulse while its foot carries the body alone.
@@ -394,7 +394,7 @@ def _turn(trial: Trial, plate: PlateForce) -> float | None:
     loaded: Mask = plate.force[:, 2] > 0.15 * weight
     sign, turns = 1.0 if plate.side == "r" else -1.0, []
     for first, stop in true_runs(loaded):
-        if first > 0 and stop < loaded.size and plate.time[stop - 1] - plate.time[first] > SHORTEST:
+        if first > 0 and stop < loaded.size and plate.time[stop - 1] - plate.time[first] > SHORTEST_BALANCE:
             moment, count = sign * plate.moment[first:stop, 2], stop - first
             early, late = (moment[int(a * count) : int(b * count)].mean() for a, b in (EARLY, LATE))
             turns.append(float(late - early) / (weight * trial.subject.stature))

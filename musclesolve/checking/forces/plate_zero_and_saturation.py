@@ -12,7 +12,7 @@ from musclesolve.checking.case import Case, on_plate, stretches
 from musclesolve.checking.forces.newtons_law import eroded, from_middle
 from musclesolve.checking.observed_body import Foot, seen_feet
 from musclesolve.checking.repair import change_plate
-from musclesolve.checking.stages import Stage, asked_at
+from musclesolve.checking.stages import Stage, check_at
 from musclesolve.constants import STANDARD_GRAVITY
 from musclesolve.recording.data import SIDE_NAMES, PlateForce, Side
 from musclesolve.recording.plates.foot_contacts import touch
@@ -33,7 +33,7 @@ SHORTEST_CONTACT = 0.1
 OTHER: dict[Side, Side] = {"r": "l", "l": "r"}
 
 
-@asked_at(Stage.PLATE_ZERO)
+@check_at(Stage.PLATE_ZERO)
 def plate_zero(case: Case) -> Iterator[Finding]:
     """Find plates that show a force while their foot is in the air: a wrong zero, or one that does not stay."""
     feet = seen_feet(case.trial)
@@ -89,7 +89,7 @@ def _zeros(case: Case, plate: PlateForce, foot: Foot) -> list[tuple[float, Array
     return zeros
 
 
-@asked_at(Stage.PLATES)
+@check_at(Stage.PLATES)
 def clipped_peaks(case: Case) -> Iterator[Finding]:
     """Find plates whose greatest force stays exactly the same for a while."""
     for plate in case.trial.forces:
@@ -106,7 +106,7 @@ def clipped_peaks(case: Case) -> Iterator[Finding]:
             yield finding("plate_clipped", "error", values, on_plate(plate, spans))
 
 
-@asked_at(Stage.PLATES)
+@check_at(Stage.PLATES)
 def plate_sides(case: Case) -> Iterator[Finding]:
     """Find contacts whose force acts under the other foot."""
     feet = seen_feet(case.trial)

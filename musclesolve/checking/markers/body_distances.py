@@ -28,7 +28,7 @@ from musclesolve.checking.repair import (
     in_order,
     swapped,
 )
-from musclesolve.checking.stages import Stage, asked_at
+from musclesolve.checking.stages import Stage, check_at
 from musclesolve.errors import InputError
 from musclesolve.recording.data import SIDE_NAMES, SIDES, Markers, Side, Trial
 from musclesolve.recording.gaps.rigid_registration import register
@@ -131,7 +131,7 @@ def _misfit(error: Array, pairs: Distances, marker: int) -> Array:
     return np.where(counted, np.nanmedian(np.where(counted[..., None], off, 0.0), axis=-1), 0.0)
 
 
-@asked_at(Stage.LABELS_THROUGHOUT)
+@check_at(Stage.LABELS_THROUGHOUT)
 def labels_exchanged_throughout(case: Case) -> Iterator[Finding]:
     """Find labels that are exchanged throughout the motion, against the standing trial."""
     tried: set[int] = set()
@@ -184,7 +184,7 @@ def _best_exchange(
     return best
 
 
-@asked_at(Stage.LABELS_AT_CROSSINGS)
+@check_at(Stage.LABELS_AT_CROSSINGS)
 def labels_exchanged_at_crossings(case: Case) -> Iterator[Finding]:
     """Find labels that are exchanged for a while, whose edges are seen as crossed paths."""
     for pair, frames in crossings(case.trial.markers.position).items():
@@ -194,7 +194,7 @@ def labels_exchanged_at_crossings(case: Case) -> Iterator[Finding]:
             case = case.repaired(exchange)
 
 
-@asked_at(Stage.LABELS_BETWEEN_GAPS)
+@check_at(Stage.LABELS_BETWEEN_GAPS)
 def labels_exchanged_between_gaps(case: Case) -> Iterator[Finding]:
     """Find labels that are exchanged for a while, whose edges hide in gaps."""
     tried: set[int] = set()
@@ -309,7 +309,7 @@ def pieces(position: Array, pair: Pair, crossed: NDArray[np.int_]) -> list[Mask]
 
 # Only distances this long show a size [m]; from which difference of sizes on it is reported, and is an error;
 # how many must agree on it.
-LONG, SIZE, FAR_SIZE, FEWEST = 0.08, 0.03, 0.06, 6
+LONG, SIZE, FAR_SIZE, FEWEST_AGREEING = 0.08, 0.03, 0.06, 6
 # A marker off its standing place by so much sits elsewhere [m]; skin moves it by half of that; so many others show it.
 MOVED, FEWEST_LEFT = 0.03, 3
 # Right and left knee, and right and left ankle, are of the same width to this [m]: epicondyles and malleoli lie under
@@ -320,7 +320,7 @@ WIDER = 0.014
 WIDTHS = {"knee": (0.057, 0.070, 0.083), "ankle": (0.043, 0.050, 0.064)}
 
 
-@asked_at(Stage.STANDING_PLACES)
+@check_at(Stage.STANDING_PLACES)
 def moved_markers(case: Case) -> Iterator[Finding]:
     """Find markers that sit elsewhere on their segment than in the standing trial."""
     static = case.trial.static
@@ -353,7 +353,7 @@ def _fit(trial: Trial, static: Markers, name: str, others: list[str]) -> tuple[f
     still = np.stack([middle(static[other]) for other in (*others, name)])
     moving = np.stack([trial.markers[other] for other in (*others, name)], axis=1)
     seen = np.isfinite(moving).all(axis=(1, 2))
-    if seen.sum() < FEWEST or not np.isfinite(still).all():
+    if seen.sum() < FEWEST_AGREEING or not np.isfinite(still).all():
         return 0.0, np.inf
     try:
         poses = register(still[:-1], moving[seen, :-1])
@@ -364,7 +364,7 @@ def _fit(trial: Trial, static: Markers, name: str, others: list[str]) -> tuple[f
     return float(np.median(off)), float(np.median(poses.residual))
 
 
-@asked_at(Stage.STANDING_PLACES)
+@check_at(Stage.STANDING_PLACES)
 def joint_widths(case: Case) -> Iterator[Finding]:
     """Find knees and ankles of which one is wider between its lateral and medial marker than the other."""
     static = case.trial.static
@@ -449,7 +449,7 @@ def _moved_medial(trial: Trial, names: list[str], by: float) -> Repair:
     return in_order(*(change_markers(role, move) for role in ROLES))
 
 
-@asked_at(Stage.SIZE_WHEN_STANDING)
+@check_at(Stage.SIZE_WHEN_STANDING)
 def size_when_standing(case: Case) -> Iterator[Finding]:
     """Find a standing trial in which all segments are longer, or all shorter, than in the motion."""
     pairs, static = distances(case.trial), case.trial.static
@@ -457,7 +457,7 @@ def size_when_standing(case: Case) -> Iterator[Finding]:
         return
     long = (pairs.usual > LONG) & (pairs.standing > LONG)
     ratio = pairs.standing[long] / pairs.usual[long]
-    if ratio.size < FEWEST:
+    if ratio.size < FEWEST_AGREEING:
         return
     size = float(np.median(ratio))
     # A marker or two that moved do not make another subject: most distances must agree on the ratio.

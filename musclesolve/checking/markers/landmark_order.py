@@ -14,6 +14,7 @@ import numpy as np
 
 from musclesolve._util.arrays import Array
 from musclesolve._util.bundled_toml import bundled_toml
+from musclesolve._util.sides import has_side
 from musclesolve.checking.case import Case
 from musclesolve.checking.observed_body import (
     ahead,
@@ -34,7 +35,7 @@ from musclesolve.checking.repair import (
     exchange_landmarks,
     replace_fields,
 )
-from musclesolve.checking.stages import Stage, asked_at
+from musclesolve.checking.stages import Stage, check_at
 from musclesolve.recording.data import BODY_CLUSTERS, SIDES, Markers, Side, Trial
 from musclesolve.recording.markers.landmark_names import landmarks
 from musclesolve.recording.trial.recording_checks import NEIGHBOUR
@@ -95,7 +96,7 @@ def _unit(vectors: Array) -> Array:
     return np.asarray(vectors / np.where(length > 0.0, length, np.nan))
 
 
-@asked_at(Stage.LANDMARK_ORDER)
+@check_at(Stage.LANDMARK_ORDER)
 def landmark_order(case: Case) -> Iterator[Finding]:
     """Find landmarks in an order that no subject has.
 
@@ -169,7 +170,7 @@ WHOLE = 0.7
 FEWEST_OTHERS = 4
 
 
-@asked_at(Stage.SIDES)
+@check_at(Stage.SIDES)
 def sides_swapped(case: Case) -> Iterator[Finding]:
     """Find a motion or a standing trial in which all right and left markers are swapped."""
     trial, faced = case.trial, facing(case.trial)
@@ -190,7 +191,7 @@ def sides_swapped(case: Case) -> Iterator[Finding]:
     wrong = [role for role in ROLES if len(reversed_pairs.get(role, ())) >= WHOLE * len(pairs) > 2]
     if not wrong:
         return
-    both, in_mapping = len(wrong) == len(reversed_pairs), bool(case.content["mapping"])
+    both, in_mapping = len(wrong) == len(reversed_pairs), bool(case.settings.mapping)
     many = reversed_pairs[wrong[0]]
     # As likely the mapping as the labels; the repair is the same.
     where = case.key("mapping", "asis_r") if both and in_mapping else Where(getattr(trial, wrong[0]).path)
@@ -247,7 +248,7 @@ def partners(trial: Trial) -> dict[str, str]:
     other: dict[str, str] = {}
     for name, weights in trial.mapping.items():
         twin = trial.mapping.get(name[:-2] + ("_l" if name.endswith("_r") else "_r"), {})
-        if name[-2:] in ("_r", "_l") and len(weights) == len(twin) == 1:
+        if has_side(name) and len(weights) == len(twin) == 1:
             other[next(iter(weights))] = next(iter(twin))
     names = {*trial.markers.names, *(trial.static.names if trial.static else ())}
     swap = {"R": "L", "L": "R", "r": "l", "l": "r"}
@@ -258,7 +259,7 @@ def partners(trial: Trial) -> dict[str, str]:
     return other
 
 
-@asked_at(Stage.FRONT_SPINES)
+@check_at(Stage.FRONT_SPINES)
 def front_spines(case: Case) -> Iterator[Finding]:
     """Find front spines of the pelvis that are swapped, from which all other pairs are measured."""
     trial = case.trial
@@ -289,7 +290,7 @@ def _swapped_pair(case: Case, name: str, why: str, standing: bool) -> Finding:
     # Without a standing trial that has them right, mapping and labels are as likely.
     if trial.static is None or standing:
         in_file = None
-    in_mapping = set(names) <= set(case.content["mapping"]) and not in_file
+    in_mapping = set(names) <= set(case.settings.mapping) and not in_file
     labels = f"swap the labels {shown_by[0][0]} and {shown_by[1][0]} in"
     place = case.key("mapping", names[0]) if in_mapping else Where(trial.markers.path)
     where = replace(place, markers=tuple(m for markers in shown_by for m in markers))
@@ -306,7 +307,7 @@ def _swapped_pair(case: Case, name: str, why: str, standing: bool) -> Finding:
     return finding("pair_swapped", "error", values, where, in_file or exchange_landmarks(*names))
 
 
-@asked_at(Stage.PAIRS_OF_LANDMARKS)
+@check_at(Stage.PAIRS_OF_LANDMARKS)
 def pairs_of_landmarks(case: Case) -> Iterator[Finding]:
     """Find pairs that are nearer to the neighbor of the other side."""
     for name, neighbor in NEIGHBOUR.items():
@@ -333,7 +334,7 @@ OPPOSITE = -0.5
 TRAVELS = 0.3
 
 
-@asked_at(Stage.PELVIS_LABELS)
+@check_at(Stage.PELVIS_LABELS)
 def front_and_back(case: Case) -> Iterator[Finding]:
     """Find one side of the pelvis that faces against the other side and both feet, or a pelvis that does as a whole.
 

@@ -15,7 +15,7 @@ from musclesolve._util.arrays import Array, Mask, long_enough, true_runs
 from musclesolve.checking.case import REACH, Case, stretches
 from musclesolve.checking.markers.body_distances import bodies, distances
 from musclesolve.checking.repair import move_back, remove_samples
-from musclesolve.checking.stages import Stage, asked_at
+from musclesolve.checking.stages import Stage, check_at
 from musclesolve.recording.data import Markers, Trial
 from musclesolve.recording.markers.landmark_names import upper_markers
 from musclesolve.recording.trial.recording_checks import jumps as jump_frames
@@ -35,7 +35,7 @@ NOISY, FEWEST_FOR_NOISE = 0.0025, 20
 MERGED, MERGED_FRAMES = 0.003, 3
 
 
-@asked_at(Stage.HELD_SAMPLES)
+@check_at(Stage.HELD_SAMPLES)
 def held_samples(case: Case) -> Iterator[Finding]:
     """Find markers that stand exactly still while the markers around them go elsewhere."""
     markers, pairs = case.trial.markers, distances(case.trial)
@@ -72,7 +72,7 @@ def _jumps_after(path: Array, last: int) -> bool:
     return bool(np.abs(path[last + 1] - path[last]).max() > HELD_STEPS * smallest)
 
 
-@asked_at(Stage.HELD_SAMPLES)
+@check_at(Stage.HELD_SAMPLES)
 def noise(case: Case) -> Iterator[Finding]:
     """Find markers that jitter from frame to frame."""
     markers = case.trial.markers
@@ -98,7 +98,7 @@ def noise(case: Case) -> Iterator[Finding]:
         yield finding("noise", "warning", values, Where(markers.path, markers=tuple(noisy[:5])))
 
 
-@asked_at(Stage.MERGED_MARKERS)
+@check_at(Stage.MERGED_MARKERS)
 def merged_markers(case: Case) -> Iterator[Finding]:
     """Find two markers in one place: one of them is a ghost."""
     names, markers = case.trial.used_markers, case.trial.markers
@@ -134,12 +134,12 @@ def _ghost(case: Case, one: str, other: str, frames: Mask) -> str:
     return max((one, other), key=off)
 
 
-@asked_at(Stage.GAPS)
+@check_at(Stage.GAPS)
 def gaps(case: Case) -> Iterator[Finding]:
     """Report which gaps within the time range are filled, and how well, and which cannot be."""
     held = {m for f in case.findings if f.code == "frozen" for m in f.where.markers}
     start, end = case.trial.time_range
-    filled, completed = completed_trial(case.trial, case.content)
+    filled, completed = completed_trial(case.trial, case.settings)
     above = upper_markers(case.trial)
     path = case.trial.markers.path
     for gap in filled.gaps:
@@ -159,17 +159,17 @@ def gaps(case: Case) -> Iterator[Finding]:
 
 def fill_and_complete(case: Case) -> Case:
     """Return the case with gaps filled and markers above the hips completed."""
-    filled, _ = completed_trial(case.trial, case.content)
+    filled, _ = completed_trial(case.trial, case.settings)
     return case.with_trial(replace(case.trial, markers=filled.markers, mapping=filled.mapping))
 
 
-@asked_at(Stage.JUMPS)
+@check_at(Stage.JUMPS)
 def jumps(case: Case) -> Iterator[Finding]:
     """Find markers that jump within the time range; the samples are removed wherever they are.
 
     What goes back at once is a gap for the analysis: no more than a warning.
     """
-    cleaned, reflections = without_reflections(case.trial, case.content)
+    cleaned, reflections = without_reflections(case.trial, case.settings)
     for name in dict.fromkeys(ghost.marker for ghost in reflections):
         ghosts = [ghost for ghost in reflections if ghost.marker == name]
         frames = np.any([ghost.frames for ghost in ghosts], axis=0)
@@ -197,7 +197,7 @@ def remove_and_fill_jumps(case: Case) -> Case:
         frames = jump_frames(markers[name], markers.rate)
         if frames.any():
             recorded = remove_samples(name, frames)(recorded)
-    filled = filled_trial(recorded.trial, case.content).markers
+    filled = filled_trial(recorded.trial, case.settings).markers
     return case.with_trial(replace(recorded.trial, markers=filled))
 
 
@@ -215,7 +215,7 @@ STRETCHED = 0.035
 FEWEST_FRAMES = 3
 
 
-@asked_at(Stage.SLIPS)
+@check_at(Stage.SLIPS)
 def slips_and_lengths(case: Case) -> Iterator[Finding]:
     """Find markers that slip or jitter on the body, and segments that stretch for another reason."""
     markers = case.trial.markers

@@ -10,9 +10,15 @@ import numpy as np
 from musclesolve._util.arrays import Array
 from musclesolve._util.sides import OTHER, split_side, with_side
 from musclesolve.checking.forces.newtons_law import eroded
-from musclesolve.checking.model.load_repairs import moved, on_bodies
-from musclesolve.checking.model.load_time import sliding
-from musclesolve.checking.model.model_case import FEWEST, SCALED, ModelCase, Motion, largest, shared_forces
+from musclesolve.checking.model.load_units_and_axes import moved, on_bodies, sliding
+from musclesolve.checking.model.model_case import (
+    FEWEST_FRAMES,
+    SCALED,
+    ModelCase,
+    Motion,
+    largest,
+    shared_forces,
+)
 from musclesolve.opensim.external_loads import load_wrench
 from musclesolve.opensim.model import GROUND
 from musclesolve.pipeline.opensim.model_body import ModelBody
@@ -123,7 +129,7 @@ def sides_of_coordinates(case: ModelCase) -> Iterator[Finding]:
     other = tuple(with_side(stem, SWAPPED[side]) for stem, side in map(split_side, motion.names))
     if now < SLIDES or len(soles) != 2 or not set(other) <= set(model.coordinates):
         return
-    exchanged = Motion.of(replace(case.body, motion=replace(motion, names=other), dynamics=None))
+    exchanged = Motion.from_body(replace(case.body, motion=replace(motion, names=other), dynamics=None))
     of_loads = {load.name: sole.body for load in case.loads for sole in soles if load.body not in sole.bodies}
     then = sliding(replace(case, fixed=exchanged, known={}))
     if then < STANDING * min(now, sliding(replace(case, loads=on_bodies(of_loads)(case.loads), known={}))):
@@ -154,12 +160,12 @@ def feet_on_plates(case: ModelCase) -> Iterator[Finding]:
             heights.append((sole.lowest - point[:, 1])[loaded])
             carried += np.nan_to_num(force)
         height = np.concatenate(heights) if heights else np.zeros(0)
-        if len(height) >= FEWEST and not SOLE[0] < float(np.median(height)) < SOLE[1]:
+        if len(height) >= FEWEST_FRAMES and not SOLE[0] < float(np.median(height)) < SOLE[1]:
             off[sole.body] = float(np.median(height))
         standing = case.covered(case.loads, case.time) & eroded(
             np.linalg.norm(carried, axis=1) > SCALED * case.fixed.weight, count
         )
-        if standing.sum() >= FEWEST:
+        if standing.sum() >= FEWEST_FRAMES:
             speed = float(np.median(case.fixed.foot_speed(sole)[standing]))
             if speed > SLIDES:
                 values = {"foot": sole.body, "speed": speed, "limit": SLIDES}

@@ -7,8 +7,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from musclesolve.checking.case import contained
-from musclesolve.checking.model import coordinates, given_moments, load_balance, load_bodies, load_time
+from musclesolve.checking.case import collect_errors
+from musclesolve.checking.model import coordinates, given_moments, load_balance
 from musclesolve.checking.model import load_units_and_axes as units
 from musclesolve.checking.model.given_moments import MomentCase, moment_case
 from musclesolve.checking.model.model_case import ModelCase, Motion
@@ -29,20 +29,20 @@ OF_LOADS: tuple[Callable[[ModelCase], Iterator[Finding]], ...] = (
     units.point_unit,
     units.moment_unit,
     units.axes_of_loads,
-    load_bodies.bodies_of_loads,
-    load_bodies.feet_of_loads,
+    load_balance.bodies_of_loads,
+    load_balance.feet_of_loads,
     # a foot is told by where it is pressed, also with loads that are late; a scale is not
-    load_time.shift_of_loads,
+    units.shift_of_loads,
     load_balance.plate_scales,
     coordinates.feet_on_plates,
     load_balance.place_of_points,
     load_balance.points_under_feet,
-    load_bodies.parts_of_feet,
+    load_balance.parts_of_feet,
     load_balance.mass_of_model,
     load_balance.balance_of_loads,
 )
 NEED_MASSES = {
-    units.force_unit, units.axes_of_loads, load_time.shift_of_loads, load_balance.plate_units,
+    units.force_unit, units.axes_of_loads, units.shift_of_loads, load_balance.plate_units,
     load_balance.plate_scales,
     load_balance.place_of_points, load_balance.mass_of_model, load_balance.balance_of_loads,
     coordinates.feet_on_plates,
@@ -69,7 +69,7 @@ def findings_of_body(body: ModelBody) -> list[Finding]:
     """
     findings = _asked(given_moments.belonging.__name__, given_moments.belonging(body))
     try:
-        fixed = Motion.of(body)
+        fixed = Motion.from_body(body)
     except InputError:
         return findings
     of_coordinates = [each for check in OF_COORDINATES for each in _asked(check.__name__, check(body, fixed))]
@@ -98,7 +98,7 @@ def findings_of_body(body: ModelBody) -> list[Finding]:
 def _asked(name: str, answers: Iterator[Finding]) -> list[Finding]:
     """What a check finds; one that fails is a warning, and what it found before is kept."""
     found: list[Finding] = []
-    with contained(found, f"check '{name}'"):
+    with collect_errors(found, f"check '{name}'"):
         for each in answers:
             found.append(each)
     return [replace(each, severity="warning") if each.code == "check_failed" else each for each in found]

@@ -3,20 +3,106 @@
 A body needs the force f of all loads F. Their sizes are compared where F is great, |f| / |F|, which holds in whatever
 axes the loads are; axes by which of the 48 signed permutations Q of x, y and z makes k Q F like f, each component over
 its own variation. Points are compared with the feet: a center of pressure lies under a sole.
+
+Are loads and motion of one instant? The shift with which the loads best carry and accelerate the body.
+
+With f(t) what the body needs and g(t) the loads, k g(t + d + b (t - t_m)) = f(t) + e: a shift d, a drift b where one
+of both clocks runs at another rate, and a scale k, so that a wrong mass does not count as a shift. From the best shift
+of a search, all three follow by Gauss and Newton; their standard errors from the curvature of the misfit and the
+correlation of what is left over time (`covariance`).
+
+A second route to the same: a foot that is loaded stands. A shift with which loads act on feet that move is none.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from itertools import permutations, product
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from itertools import pairwise, permutations, product
+from typing import Any, cast
 
 import numpy as np
 
 from musclesolve._util.arrays import Array, Mask
-from musclesolve.checking.model.load_repairs import scaled, turned
-from musclesolve.checking.model.model_case import FEWEST, SCALED, Loads, ModelCase
+from musclesolve.checking.forces.newtons_law import FARTHEST, SERIOUS, SMALLEST, shift_values
+from musclesolve.checking.model.model_case import (
+    CAP,
+    FEWEST_FRAMES,
+    LOADED,
+    MEMORY,
+    SCALED,
+    Change,
+    Fit,
+    Loads,
+    ModelCase,
+    covariance,
+)
 from musclesolve.constants import STANDARD_GRAVITY
-from musclesolve.results.finding import Finding, Where, finding
+from musclesolve.opensim.external_loads import ExternalLoad
+from musclesolve.results.finding import Finding, Severity, Where, finding
+
+
+def each_load(change: Callable[[ExternalLoad], ExternalLoad], names: Sequence[str] = ()) -> Change:
+    """Change every load, or those of some names."""
+    return lambda loads: tuple(change(load) if not names or load.name in names else load for load in loads)
+
+
+def scaled(factor: float, roles: Sequence[str], names: Sequence[str] = ()) -> Change:
+    """Multiply force, point or moment of all loads, or of some, by a factor."""
+    return each_load(
+        lambda load: replace(load, **{role: factor * getattr(load, role) for role in roles}), names
+    )
+
+
+def delayed(shift: float, drift: float = 0.0, middle: float = 0.0) -> Change:
+    """Take loads that act at t + shift + drift (t - middle) as those of the time t [s]."""
+    return each_load(lambda load: replace(load, time=(load.time - shift + drift * middle) / (1.0 + drift)))
+
+
+def turned(axes: Array, roles: Sequence[str], names: Sequence[str] = ()) -> Change:
+    """Turn or mirror force, point and moment of loads by a signed permutation (3, 3) of their axes."""
+    of_role = {"force": axes, "point": axes, "moment": np.linalg.det(axes) * axes}
+    return each_load(
+        lambda load: replace(load, **{role: getattr(load, role) @ of_role[role].T for role in roles}), names
+    )
+
+
+def moved(offset: Array, names: Sequence[str] = ()) -> Change:
+    """Add an offset (3,) [m] to the points of all loads, or of some."""
+    return each_load(lambda load: replace(load, point=load.point + offset), names)
+
+
+def on_bodies(body_of: dict[str, str]) -> Change:
+    """Let loads act on other bodies, by the names of the loads."""
+    return each_load(lambda load: replace(load, body=body_of.get(load.name, load.body)), tuple(body_of))
+
+
+def contacts_on(name: str, body_of_contact: Sequence[tuple[float, float, str]]) -> Change:
+    """Let a load act on one body after another: from the middle of one pause between contacts to that of the next.
+
+    body_of_contact: first and last time [s] of each contact of the load, and the body that it acts on.
+    """
+
+    def change(loads: Loads) -> Loads:
+        changed: list[ExternalLoad] = []
+        for load in loads:
+            if load.name != name:
+                changed.append(load)
+                continue
+            spans = sorted(body_of_contact)
+            ends = [0.5 * (before[1] + after[0]) for before, after in pairwise(spans)]
+            number = np.searchsorted(np.array(ends), load.time)
+            bodies = [body for _, _, body in spans]
+            for body in dict.fromkeys(bodies):
+                own = np.isin(number, [k for k, other in enumerate(bodies) if other == body])[:, None]
+                parts: dict[str, Any] = {
+                    role: np.where(own, getattr(load, role), 0.0) for role in ("force", "moment")
+                }
+                changed.append(replace(load, body=body, **parts))
+        return tuple(changed)
+
+    return change
+
 
 OTHER_UNIT = 1.6
 """Loads off by this factor or more are in another unit, or halved: no person is mistaken for one so much heavier."""
@@ -50,7 +136,7 @@ def force_unit(case: ModelCase) -> Iterator[Finding]:
     given = np.linalg.norm(case.acting(case.loads)[:, 3:], axis=1)
     due = np.linalg.norm(case.fixed.due[:, 3:], axis=1)
     great = given > SCALED * np.quantile(given, 0.9)
-    if great.sum() < FEWEST or not given.max() > 0.0:
+    if great.sum() < FEWEST_FRAMES or not given.max() > 0.0:
         return
     factor, mass = float(np.median(due[great] / given[great])), case.fixed.model.mass
     if 1.0 / OTHER_UNIT < factor < OTHER_UNIT:
@@ -86,7 +172,7 @@ def nearness(case: ModelCase, loads: Loads) -> float:
     far = []
     for load in loads:
         _, point, loaded = case.point(load)
-        if loaded.sum() >= FEWEST and case.fixed.soles:
+        if loaded.sum() >= FEWEST_FRAMES and case.fixed.soles:
             far.append(float(np.median(_from_soles(case, point[loaded], loaded))))
     return max(far, default=np.nan)
 
@@ -149,7 +235,7 @@ def axes_of_loads(case: ModelCase) -> Iterator[Finding]:
     weight = case.fixed.weight
     spread = np.maximum(due.std(axis=0), 0.02 * weight)
     great = np.linalg.norm(given, axis=1) > SCALED * np.quantile(np.linalg.norm(given, axis=1), 0.9)
-    if great.sum() < FEWEST:
+    if great.sum() < FEWEST_FRAMES:
         return
     size = float(np.median(np.linalg.norm(due[great], axis=1) / np.linalg.norm(given[great], axis=1)))
 
@@ -161,7 +247,7 @@ def axes_of_loads(case: ModelCase) -> Iterator[Finding]:
     misfits = np.array([left(axes) for axes in AXES])
     # frames in which some axes fit: not those in which a foot stands beside the plates
     fitting = np.linalg.norm(size * given, axis=1) > SCALED * np.linalg.norm(due, axis=1)
-    if fitting.sum() < FEWEST:
+    if fitting.sum() < FEWEST_FRAMES:
         return
     scores = misfits[:, fitting].mean(axis=1)
     best = int(scores.argmin())
@@ -212,4 +298,140 @@ def in_words(axes: Array) -> str:
         f"{letters[row]} = {'+' if axes[row, column] > 0 else '-'}{letters[column]}"
         for row in range(3)
         for column in [int(np.abs(axes[row]).argmax())]
+    )
+
+
+SHIFT_STEP = 0.01
+"""Step of the search [s]: the misfit is smooth over a tenth of the period of the usual cut-off."""
+CLEAR = 2.5
+"""A shift or drift is reported from so many of its standard errors on."""
+DRIFTS, SERIOUS_DRIFT = 0.035, 0.06
+"""Difference of the rates of two clocks that is reported, and that is an error. Rates in use differ by 4 % and more (50
+and 48, 120 and 125 Hz); sound recordings of one cycle show up to 0.024."""
+CYCLE = 1.0
+"""A cycle lasts about so long [s]: in less of it errors of the body model, which come and go as the legs take turns,
+look like a shift of up to `SERIOUS`, and no drift is measured."""
+INSIDE = 0.7
+"""Least share of the frames that lie within the loads at a shift that is looked at."""
+EXPLAINED = 0.5
+"""Least share of the misfit without loads that they take away where they are judged at all."""
+UNCLEAR = 0.3
+"""Misfit at the best shift from which on it is none: sound walks come to 0.19, those that lack a plate to 0.42."""
+STANDS = 0.05
+"""Loaded feet may move faster by so much at the best shift [m/s]: sound recordings come to 0.01, those that lack a
+plate to 0.15."""
+
+
+def best_fit(case: ModelCase, farthest: float = 0.0) -> Fit | None:
+    """The shift, drift and scale with which the loads fit best; None where they do not fit at any.
+
+    farthest: shifts up to this one [s] are tried; without, the best one near zero is found.
+    """
+    key = f"fit {farthest}"
+    if key not in case.known:
+        case.known[key] = _best_fit(case, farthest)
+    return cast(Fit | None, case.known[key])
+
+
+def _best_fit(case: ModelCase, farthest: float) -> Fit | None:
+    loads, time, due = case.loads, case.time, case.fixed.due[:, 3:]
+    found: list[tuple[float, float]] = []
+    for shift in np.arange(-farthest, farthest + SHIFT_STEP / 2, SHIFT_STEP):
+        inside = case.covered(loads, time + shift)
+        if inside.mean() >= INSIDE and inside.sum() >= FEWEST_FRAMES:
+            given = case.acting(loads, time + shift)[:, 3:]
+            scale = case.scale(given, inside)
+            if scale > 0.0:
+                found.append((case.misfit(given, scale, inside), float(shift)))
+    if not found:
+        return None
+    _, shift = min(found)
+    middle, drift, errors, kept = float(time.mean()), 0.0, np.full(3, np.nan), np.zeros(len(time), dtype=bool)
+    memory = round(MEMORY * case.fixed.rate)
+
+    def at(shift: float, drift: float) -> Array:
+        return time + shift + drift * (time - middle)
+
+    scale = np.nan
+    for _ in range(6):
+        now = at(shift, drift)
+        given = case.acting(loads, now)[:, 3:]
+        inside = case.covered(loads, now)
+        scale = case.scale(given, inside)
+        if not scale > 0.0:
+            return None
+        left = due - scale * given
+        # frames in which the loads carry the body, and no foot stands beside the plates
+        kept = inside & (np.linalg.norm(left, axis=1) < CAP * case.fixed.weight)
+        kept &= np.linalg.norm(given, axis=1) > LOADED * case.fixed.weight
+        if kept.sum() < FEWEST_FRAMES:
+            return None
+        rate = np.gradient(given, time, axis=0) / (1.0 + drift)
+        patterns = np.stack([scale * rate, scale * (time - middle)[:, None] * rate, given], axis=2)
+        if np.ptp(time) < CYCLE:
+            patterns[:, :, 1] = 0.0
+        change, spread = covariance(patterns[kept], left[kept], memory)
+        shift += float(np.clip(change[0], -SHIFT_STEP, SHIFT_STEP))
+        drift = float(np.clip(drift + change[1], -0.2, 0.2))
+        errors = np.sqrt(np.maximum(np.diag(spread), 0.0))
+    now = at(shift, drift)
+    inside = case.covered(loads, now)
+    given = case.acting(loads, now)[:, 3:]
+    inside &= np.linalg.norm(given, axis=1) > LOADED * case.fixed.weight
+    if not inside.any():
+        return None
+    none = case.misfit(0.0 * given, 1.0, inside)
+    misfit = case.misfit(given, scale, inside)
+    if misfit > (1.0 - EXPLAINED) * none:
+        return None
+    return Fit(shift, drift, float(scale), errors, misfit)
+
+
+def sliding(case: ModelCase, shift: float = 0.0, drift: float = 0.0) -> float:
+    """Speed [m/s] of the feet over the ground, averaged with the force on them, with loads shifted in time."""
+    time = case.time
+    when = time + shift + drift * (time - time.mean())
+    both = case.covered(case.loads, when) & case.covered(case.loads, time)
+    moved = total = 0.0
+    for load in case.loads:
+        sole = next((sole for sole in case.fixed.soles if load.body in sole.bodies), None)
+        if sole is not None:
+            force = np.linalg.norm(case.acting([load], when)[:, 3:], axis=1) * both
+            moved += float(force @ case.fixed.foot_speed(sole))
+            total += float(force.sum())
+    return moved / total if total > 0.0 else 0.0
+
+
+def shift_of_loads(case: ModelCase) -> Iterator[Finding]:
+    """Find a shift in time between loads and motion, or clocks of different rates."""
+    fit = best_fit(case, FARTHEST)
+    if fit is None or fit.misfit > UNCLEAR:
+        return
+    if sliding(case, fit.shift, fit.drift) > sliding(case) + STANDS:
+        return  # where a contact lacks its load, others would be pulled onto feet that swing
+    where, middle = where_loads(case), float(case.time.mean())
+    if abs(fit.drift) > max(DRIFTS, CLEAR * fit.errors[1]):
+        repair = delayed(fit.shift, fit.drift, middle)
+        values = {
+            "rate": 1.0 / (1.0 + fit.drift),
+            "error": fit.errors[1],
+            "limit": DRIFTS,
+            "from_time": case.time[0],
+            "to_time": case.time[-1],
+        }
+        seen: Severity = "error" if abs(fit.drift) > SERIOUS_DRIFT else "warning"
+        yield finding("clock_rate", seen, values, where, repair, cost=case.cost(repair))
+        return
+    limit = SMALLEST if np.ptp(case.time) >= CYCLE else SERIOUS
+    if abs(fit.shift) < max(limit, CLEAR * fit.errors[0]):
+        return
+    repair = delayed(fit.shift)
+    severity: Severity = "error" if abs(fit.shift) >= SERIOUS else "warning"
+    yield finding(
+        "time_offset.loads",
+        severity,
+        shift_values(fit.shift, limit) | {"error": fit.errors[0]},
+        where,
+        repair,
+        cost=case.cost(repair),
     )

@@ -20,6 +20,7 @@ from typing import Any
 import numpy as np
 
 from musclesolve._util.arrays import Array, Mask
+from musclesolve._util.sides import SIDES
 from musclesolve.motion.signals.low_pass import low_pass, lowest_carried
 from musclesolve.opensim.external_loads import ExternalLoad, foot_of_side, load_in_ground, load_wrench
 from musclesolve.opensim.inverse_dynamics import (
@@ -47,7 +48,7 @@ LOADED = 0.05
 """Force [body weights] from which on a foot stands on a plate."""
 SCALED = 0.5
 """A frame shows the scale of the loads from this share of their 0.9 quantile on."""
-FEWEST = 10
+FEWEST_FRAMES = 10
 """Fewest frames that show anything."""
 MEMORY = 0.15
 """Errors of accelerations and loads are alike over so long [s]: about the period of the usual cut-off."""
@@ -102,7 +103,7 @@ class Motion:
     soles: tuple[Sole, ...]
 
     @classmethod
-    def of(cls, body: ModelBody) -> Motion:
+    def from_body(cls, body: ModelBody) -> Motion:
         """Of a prepared body.
 
         Raises:
@@ -187,7 +188,7 @@ def below(motion: CoordinateMotion) -> CoordinateMotion:
 def soles(model: OpenSimModel, bodies: BodyDynamics) -> tuple[Sole, ...]:
     """The feet of a model, the right one first; the toe of a foot without toes lies 0.2 m ahead of its origin."""
     found = []
-    for side in "rl":
+    for side in SIDES:
         foot = foot_of_side(model, side)
         if not foot:
             continue
@@ -251,7 +252,7 @@ class ModelCase:
         force, due = given[frames], self.fixed.due[frames, 3:]
         power = (force**2).sum(axis=1)
         great = power > (SCALED**2) * np.quantile(power, 0.9)
-        if great.sum() < FEWEST:
+        if great.sum() < FEWEST_FRAMES:
             return np.nan
         return float(np.median((force * due).sum(axis=1)[great] / power[great]))
 

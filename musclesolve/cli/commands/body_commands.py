@@ -56,7 +56,7 @@ def calibrate_body(
 
 def _text(body: BodyCalibration, path: Path) -> Iterator[RenderableType | str]:
     """What was found, what is not known, what it does to each trial, and how a trial file uses it."""
-    from musclesolve.cli.tables.body_tables import parameter_table, trial_table
+    from musclesolve.cli.tables.calibration_tables import parameter_table, trial_table
     from musclesolve.drafting.draft_text import value_text
     from musclesolve.results.tables.lines import line, lines
 

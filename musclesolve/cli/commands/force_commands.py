@@ -17,14 +17,8 @@ from musclesolve.cli.errors import SOME_FRAMES_FAILED
 from musclesolve.cli.options import (
     Again,
     Axis,
-    ContactSpacing,
-    Coordinate,
     Coordinates,
     Cost,
-    CutoffHz,
-    EmgWeight,
-    EndS,
-    Feet,
     Figures,
     FileFormat,
     Font,
@@ -32,33 +26,22 @@ from musclesolve.cli.options import (
     Jobs,
     Loads,
     Model,
-    ModelCost,
-    ModelSolver,
     Moments,
-    Movement,
-    Muscle,
-    Muscles,
     Output,
-    Passive,
-    ReserveWeight,
     Scheduler,
     Side,
     Sides,
     Solver,
-    StartS,
-    Tendon,
-    TendonStrain,
     TrialFile,
     Width,
-    Without,
     cost_names,
     page_style_of,
-    stated_strains,
+    with_settings,
 )
 from musclesolve.cli.printing import complain, finish, print_address, progress
-from musclesolve.constants import USUAL_COST
 from musclesolve.data.bundled import reference_stride
 from musclesolve.plotting.page.page_style import A4_PAGE, page_style
+from musclesolve.settings.trial import ModelSettings, RecordedSettings, run_arguments, share_arguments
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -71,6 +54,7 @@ def demo(output: Output = Path("demo-output")) -> None:
     analyse("demo", reference_stride(), output)
 
 
+@with_settings(RecordedSettings, run_arguments())
 def run(
     trial: Annotated[
         list[Path], typer.Argument(metavar="TRIAL.toml...", help="Trial files, or folders of trial files.")
@@ -79,7 +63,6 @@ def run(
     cost: Cost = None,
     solver: Solver = None,
     side: Sides = Side.both,
-    emg_weight: EmgWeight = None,
     figures: Figures = True,
     jobs: Jobs = None,
     scheduler: Scheduler = None,
@@ -92,6 +75,7 @@ def run(
     file_format: Format = FileFormat.png,
     width: Width = A4_PAGE.width_mm,
     font: Font = A4_PAGE.font_pt,
+    **settings: Any,
 ) -> None:
     """Compute the muscle forces of one trial: result.nc, figures and a printed summary.
 
@@ -99,9 +83,7 @@ def run(
 
     Results of the same input, options and version are kept; a trial that fails does not stop the others.
     """
-    options: dict[str, Any] = {"cost": cost, "solver": solver, "side": side.value}
-    if emg_weight is not None:
-        options["emg_weight"] = emg_weight
+    options: dict[str, Any] = {"cost": cost, "solver": solver, "side": side.value, **settings}
     many = len(trial) > 1 or os.path.isdir(trial[0]) or jobs is not None or scheduler is not None or again
     with page_style(page_style_of(file_format, width, font)):
         if many and uncertainty is None:
@@ -114,30 +96,16 @@ def run(
             analyse("run", trial[0], output, figures, uncertainty, seed, **options)
 
 
+@with_settings(ModelSettings, share_arguments())
 def share(
     model: Model,
     coordinates: Coordinates,
     output: Output,
     moments: Moments = None,
     loads: Loads = None,
-    feet: Feet = "stated",
-    cost: ModelCost = USUAL_COST,
-    solver: ModelSolver = "batch",
-    passive: Passive = "none",
-    tendon: Tendon = "rigid",
-    tendon_strain: TendonStrain = None,
-    contact_spacing_m: ContactSpacing = None,
     side: Sides = Side.both,
-    coordinate: Coordinate = None,
-    without: Without = None,
-    muscle: Muscle = None,
-    muscles: Muscles = None,
-    reserve_weight: ReserveWeight = None,
-    cutoff_hz: CutoffHz = 6.0,
-    start_s: StartS = None,
-    end_s: EndS = None,
-    movement: Movement = None,
     figures: Figures = True,
+    **settings: Any,
 ) -> None:
     """Muscle forces of an OpenSim model from its coordinates and joint moments or loads: result.nc, figures, STO.
 
@@ -145,26 +113,7 @@ def share(
     """
     from musclesolve.studies.many_trials.one_trial import share_into
 
-    options = {
-        "muscles": muscle,
-        "person": muscles,
-        "dofs": coordinate,
-        "without": without or (),
-        "side": side.value,
-        "passive": passive,
-        "tendon": tendon,
-        "tendon_strain": stated_strains(tendon_strain or ()),
-        "contact_spacing_m": contact_spacing_m,
-        "reserve_weight": reserve_weight,
-        "cutoff_hz": cutoff_hz or None,
-        "start_s": start_s,
-        "end_s": end_s,
-        "movement": movement,
-        "loads": loads,
-        "feet": feet,
-        "cost": cost,
-        "solver": solver,
-    }
+    options = {"side": side.value, "loads": loads, **settings}
     with progress() as report:
         result, paths = share_into(output, (model, coordinates, moments), options, report, figures=figures)
     finish_result("share", result, paths)
@@ -194,19 +143,12 @@ def finish_result(
     """Summarise a result, with its uncertainty where that is known."""
     from musclesolve.results.facts import Facts
     from musclesolve.results.judgement import judge
-    from musclesolve.results.tables.run_summary import summary, uncertainty_summary
+    from musclesolve.results.statements import document, statements, summary
 
-    def document() -> dict[str, Any]:
-        from musclesolve.cli.result_documents import run_document
-
-        return run_document(result, uncertainty)
-
-    def text() -> Iterator[str]:
-        yield summary(result)
-        if uncertainty is not None:
-            yield uncertainty_summary(uncertainty)
-
-    finish(command, text(), document, paths, 0 if judge(Facts(result)).complete else SOME_FRAMES_FAILED)
+    facts = Facts(result)
+    said = statements(facts, uncertainty)
+    code = 0 if judge(facts).complete else SOME_FRAMES_FAILED
+    finish(command, [summary(said)], lambda: document(said), paths, code)
 
 
 def analyse_many(
@@ -592,7 +534,7 @@ def live(
             if page and replays:  # a recording is short
                 logging.getLogger("musclesolve").info("the recording begins when a browser shows the page")
                 shown.wait_for_browser()
-            wanted = Wanted.of(ready, *stated, repeats=repeat)
+            wanted = Wanted.from_live(ready, *stated, repeats=repeat)
             joined, going = open_session(wanted, source or [], sinks, **joining)
             # from here on Ctrl-C ends the session; before it, the command
             stop = closing.enter_context(stop_signals())
@@ -603,7 +545,7 @@ def live(
             assert record is not None
             standing = Standing(trial, record, feet, rate, weigh)
             rate, feet = standing.rate, list(standing.plates)
-            joined, going = open_session(Wanted.of(standing, *stated), source or [], sinks, **joining)
+            joined, going = open_session(Wanted.from_live(standing, *stated), source or [], sinks, **joining)
             for each in going:
                 closing.callback(each.close)
             stop = closing.enter_context(stop_signals())

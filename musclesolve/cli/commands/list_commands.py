@@ -16,7 +16,7 @@ from musclesolve.cli.options import (
     solver_names,
 )
 from musclesolve.cli.printing import console, finish, print_files, progress
-from musclesolve.errors import InputError
+from musclesolve.errors import input_error
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -99,7 +99,7 @@ def _passive_moments(
         problem, expected = "a folder without --passive-moments", "--passive-moments -o FOLDER"
         if asked:
             problem, expected = f"passive moments of {muscle!r} alone", "--passive-moments without a muscle"
-        raise InputError(problem, code="conflict", where="muscles", expected=expected)
+        raise input_error("cli.conflicting_options", where="muscles", expected=expected, fault=problem)
     rules = ("table",) if database.calibrated_passive is None else ("table", "calibrated")
     moments = {rule: passive_moments(database, rule) for rule in rules}
     console().print(passive_moment_table(database.name, moments))

@@ -137,7 +137,7 @@ def check(
     Of a study: the problems of every trial that is not excluded.
     """
     from musclesolve.checking import check
-    from musclesolve.cli.tables.recording_tables import tables
+    from musclesolve.cli.tables.check_tables import trial_tables
     from musclesolve.studies.study.study_file import is_study
 
     if is_study(trial):
@@ -149,7 +149,7 @@ def check(
     if mode.json:
         print_document({"command": "check", "exit_code": code, **report.as_dict()})
     elif not mode.quiet:
-        for table in tables(report):
+        for table in trial_tables(report):
             console().print(table)
         print_plain(report.verdict)
     else:
@@ -161,7 +161,7 @@ def check(
 
 def _check_study(file: Path) -> None:
     """Print what is wrong with the trials of a study: how much of each, and each fault once with its trials."""
-    from musclesolve.cli.tables.study_check_tables import tables
+    from musclesolve.cli.tables.check_tables import study_tables
     from musclesolve.results.tables.lines import lines
     from musclesolve.studies.study.check_study import check_study
 
@@ -173,7 +173,7 @@ def _check_study(file: Path) -> None:
     elif not mode.quiet:
         for note in lines("note", found.notes):
             print_summary(note)
-        for table in tables(found):
+        for table in study_tables(found):
             console().print(table)
         print_plain(found.verdict)
     else:
@@ -187,10 +187,10 @@ def calibrate(
     cameras: Annotated[Path, typer.Argument(metavar="CAMERAS.toml", help="A camera file.")],
 ) -> None:
     """Calibrate the cameras of a camera file: reprojection errors of the control points, and camera positions."""
-    from musclesolve.cli.tables.recording_tables import calibration_table
+    from musclesolve.cli.tables.calibration_tables import camera_table
     from musclesolve.recording.cameras.camera_file import read_camera_file
 
-    console().print(calibration_table(read_camera_file(cameras)))
+    console().print(camera_table(read_camera_file(cameras)))
 
 
 def convert(
@@ -214,7 +214,7 @@ def convert(
     units: Annotated[str, typer.Option(help="Unit of length of the markers: mm, cm or m.")] = "mm",
 ) -> None:
     """Write markers or forces of a recording as files that OpenSim reads."""
-    from musclesolve.recording.conversion import convert as write
+    from musclesolve.recording.formats import convert as write
 
     for note in write(source, output, forward, up, units):
         print_table(note)

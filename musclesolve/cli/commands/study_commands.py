@@ -92,11 +92,11 @@ def study(
 
 def _text(result: StudyResult) -> Iterator[RenderableType | str]:
     """How many trials ended how, what is unusual, and what differs."""
+    from musclesolve._util.names import shortened
     from musclesolve.results.judgement import LABELS, ORDER
     from musclesolve.results.tables import study_tables
     from musclesolve.results.tables.lines import line, lines
     from musclesolve.studies.many_trials.trial_record import Outcome
-    from musclesolve.studies.study.run_study import shortened
 
     study, records = result.computed.study, result.computed.records
     count = Counter(record.outcome for record in records.values())

@@ -18,8 +18,8 @@ from musclesolve.desk.steps.run_step import about_cost, cost_names
 from musclesolve.desk.steps.work import Work
 from musclesolve.desk.view import State, Step, View
 from musclesolve.desk.work_folder import checked_name
-from musclesolve.errors import InputError
-from musclesolve.recording.data import SIDES
+from musclesolve.errors import input_error
+from musclesolve.plotting.figure_names import OF_LEG, figures_by
 
 if TYPE_CHECKING:
     from musclesolve.desk.result_facts import ComparedFacts
@@ -27,15 +27,6 @@ if TYPE_CHECKING:
 MOST = 6
 """Costs or results that can be told apart in a figure."""
 COMPARISON, COMPARED = "comparison.nc", "compared.nc"
-TITLES = {
-    "compare_group_forces": "Function groups",
-    "compare_contact_forces": "Contact forces",
-    "compare_activations": "Activations",
-    "compare_co_contraction": "Co-contraction",
-    "compared_group_forces": "Function groups",
-    "compared_contact_forces": "Contact forces",
-}
-"""Figure without its side -> the tab that shows it."""
 
 
 def compared_costs(path: Path) -> ComparedFacts:
@@ -55,8 +46,11 @@ def compared_results(path: Path) -> ComparedFacts:
 def figures_by_tab(folder: Path) -> dict[str, list[Path]]:
     """The figures of a comparison in a folder, right leg first."""
     found: dict[str, list[Path]] = {}
-    for name, title in TITLES.items():
-        if there := [path for side in SIDES if (path := folder / f"{name}_{side}.png").is_file()]:
+    for title, figures in figures_by("tab").items():
+        pages = [
+            folder / f"{page}.png" for each in figures if set(each.of) & set(OF_LEG) for page in each.pages
+        ]
+        if there := [path for path in pages if path.is_file()]:
             found[title] = there
     return found
 
@@ -141,13 +135,7 @@ class Compare:
     def _compare(self) -> None:
         with self.view.saying():
             if not 2 <= len(self._costs) <= MOST:
-                raise InputError(
-                    f"{len(self._costs)} costs are chosen",
-                    code="missing_argument",
-                    where="Costs",
-                    expected=f"two to {MOST}",
-                    remedy="choose some from the list",
-                )
+                raise input_error("desk.costs_chosen", where="Costs", count=len(self._costs), most=MOST)
             self.desk.compare(self._costs)
 
     # ---- results
@@ -196,12 +184,7 @@ class Compare:
         checked_name(f"{name}.csv")
         folder = self.desk.folder.path / RESULTS / name
         if folder.exists():
-            raise InputError(
-                f"there is a result {name!r} already",
-                code="duplicate_name",
-                where="Name",
-                remedy="choose another name",
-            )
+            raise input_error("desk.result_already", where="Name", name=name)
         assert self.desk.result is not None
         folder.mkdir()
         shutil.copy2(self.desk.result, folder / self.desk.result.name)

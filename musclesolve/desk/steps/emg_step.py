@@ -9,8 +9,9 @@ from typing import Any
 
 from nicegui import ui
 
+from musclesolve._util.sides import has_side
 from musclesolve.desk.desk import Desk
-from musclesolve.desk.fields import field
+from musclesolve.desk.fields import drawn_keys, field
 from musclesolve.desk.in_thread import in_thread
 from musclesolve.desk.trial_document import Place, TrialDocument
 from musclesolve.desk.view import State, Step, View
@@ -19,9 +20,10 @@ from musclesolve.drafting.folder_contents import folder_contents
 from musclesolve.errors import MuscleSolveError
 from musclesolve.recording.data import SIDE_NAMES
 from musclesolve.recording.text.text_file import name_from
+from musclesolve.settings.trial import RecordedSettings
 
 LEGS: dict[str, str] = {"": "leg: choose"} | {side: f"{name} leg" for side, name in SIDE_NAMES.items()}
-FURTHER = ("processed", "weight", "offset_s", "delay_s")
+FURTHER = drawn_keys(RecordedSettings, "emg", "file")
 """Keys beside the channels that are asked for."""
 
 
@@ -44,7 +46,7 @@ class Shown:
 def shown(value: str | list[str]) -> Shown:
     """What the value of a channel in a trial file means."""
     named = [value] if isinstance(value, str) else value
-    sides = {name[-1] if name[-2:] in ("_r", "_l") else "" for name in named}
+    sides = {name[-1] if has_side(name) else "" for name in named}
     if len(sides) > 1 or "" in sides:
         return Shown(tuple(named))
     return Shown(tuple(name[:-2] for name in named), sides.pop())

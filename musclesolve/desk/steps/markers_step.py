@@ -35,7 +35,7 @@ from musclesolve.errors import MuscleSolveError
 from musclesolve.recording.markers.landmark_names import landmarks
 from musclesolve.recording.markers.marker_set import marker_sets, markers_of
 
-NO_SET, FEWEST = "", 3
+NO_SET, FEWEST_MARKERS = "", 3
 """Choice of no set; markers of a cluster."""
 VIEWS = (
     ("Front", 0.0, 0.05),
@@ -648,9 +648,10 @@ class MarkersStep:
 
     async def _restate(self, place: Place, value: Any) -> None:
         """State a cluster or what it carries; a cluster of too few markers is no cluster."""
-        if isinstance(value, list) and 0 < len(value) < FEWEST:
+        if isinstance(value, list) and 0 < len(value) < FEWEST_MARKERS:
             self.view.say(
-                f"A cluster has {FEWEST} markers or more; none removes it from the trial file.", bad=True
+                f"A cluster has {FEWEST_MARKERS} markers or more; none removes it from the trial file.",
+                bad=True,
             )
             return
         await self._state({place: value or None}, place)
@@ -666,8 +667,8 @@ class MarkersStep:
             markers.props("outlined dense options-dense use-chips").classes("ms-wide")
 
             async def add() -> None:
-                if not name.value.strip() or len(markers.value or ()) < FEWEST:
-                    self.view.say(f"A cluster has a name, and {FEWEST} markers or more.", bad=True)
+                if not name.value.strip() or len(markers.value or ()) < FEWEST_MARKERS:
+                    self.view.say(f"A cluster has a name, and {FEWEST_MARKERS} markers or more.", bad=True)
                     return
                 await self._state(
                     {("clusters", name.value.strip()): [meaning.written(m) for m in markers.value]}

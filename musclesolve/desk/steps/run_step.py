@@ -10,10 +10,11 @@ from nicegui import ui
 
 import muscle_db
 from musclesolve.desk.desk import Desk
-from musclesolve.desk.fields import choice, field, statements
+from musclesolve.desk.fields import choice, drawn_keys, field, statements
 from musclesolve.desk.steps.verdict import facts_of, show_verdict
 from musclesolve.desk.steps.work import Work
 from musclesolve.desk.view import State, Step, View
+from musclesolve.settings.trial import ModelSettings, RecordedSettings
 from musclesolve.sharing.cost.cost_registry import costs
 
 USE_OF = {
@@ -26,7 +27,14 @@ USE_OF = {
     "emg_tracking": "activations that follow your EMG as far as the moments allow",
 }
 """What each cost is for, as docs/choose_a_cost.md recommends them."""
-SIDES = {"both": "both legs", "r": "right leg", "l": "left leg"}
+USUAL = (
+    *(("sharing", "cost"), ("muscles", "database"), ("muscles", "tendon")),
+    *(("filter", "cutoff_hz"), ("filter", "unloaded_below_n"), ("time", "movement")),
+)
+"""Settings with a field of their own, here or in the steps before."""
+FURTHER_TABLES = ("time", "filter", "consistency", "muscles", "sharing", "knee")
+"""Tables whose other settings stand here as well."""
+LEGS = {"both": "both legs", "r": "right leg", "l": "left leg"}
 SAMPLES = {0: "none", 200: "200 samples", 1000: "1000 samples"}
 
 
@@ -50,6 +58,13 @@ def muscle_sets(folder: Path) -> dict[str, str]:
     """The muscle sets, and the models in the folder that hold one, as a list shows them."""
     models = sorted(path.name for path in folder.glob("*.osim"))
     return {name: name for name in [*muscle_db.available(), *models]}
+
+
+def further_settings(is_model: bool) -> list[tuple[str, str]]:
+    """Table and key of every setting without a field of its own."""
+    file = ModelSettings if is_model else RecordedSettings
+    keys = [(table, key) for table in FURTHER_TABLES for key in drawn_keys(file, table)]
+    return [each for each in keys if each not in USUAL]
 
 
 class Run:
@@ -78,6 +93,9 @@ class Run:
         field(view, "filter", "cutoff_hz", "Cut-off frequency [Hz]")
         if self.desk.trial is not None and self.desk.trial.value("emg") is not None:
             field(view, "emg", "weight", "Weight of EMG")
+        with ui.expansion("Further settings").classes("w-full"):
+            for table, key in further_settings(self.desk.is_model):
+                field(view, table, key)
 
     def _options(self) -> None:
         """What is no key of the trial file but an option of the command."""
@@ -89,7 +107,7 @@ class Run:
 
         with ui.row().classes("ms-field"):
             ui.select(
-                SIDES, value=options.side, label="Legs", on_change=lambda event: taken(side=event.value)
+                LEGS, value=options.side, label="Legs", on_change=lambda event: taken(side=event.value)
             ).props("outlined dense options-dense").classes("ms-input")
             ui.label("Which legs are analysed. One leg suffices where only one foot was on a plate.").classes(
                 "ms-why"

@@ -5,12 +5,13 @@ from __future__ import annotations
 from nicegui import ui
 
 from musclesolve.desk.desk import Desk
-from musclesolve.desk.fields import field
+from musclesolve.desk.fields import drawn_keys, field
 from musclesolve.desk.view import State, Step, View
+from musclesolve.settings.trial import RecordedSettings
 
 NEEDED = ("mass_kg", "stature_m", "sex")
 USUAL = ("name", *NEEDED, "shoe_mass_kg", "age_years")
-FURTHER = ("leg_length_m", "knee_width_m", "ankle_width_m", "marker_diameter_m", "body")
+FURTHER = drawn_keys(RecordedSettings, "subject", *USUAL)
 
 
 def show(view: View) -> None:

@@ -10,12 +10,21 @@ from pathlib import Path
 from typing import Any
 
 from musclesolve.drafting.draft_text import DraftTable, Line, draft_text
-from musclesolve.drafting.study.path_words import Role, in_order, roles
-from musclesolve.drafting.study.study_trials import FoundStudy, FoundTrial, study_trials
-from musclesolve.errors import InputError
+from musclesolve.drafting.study.study_trials import (
+    FoundStudy,
+    FoundTrial,
+    Role,
+    in_order,
+    roles,
+    study_trials,
+)
+from musclesolve.errors import InputError, input_error
 from musclesolve.recording.text.text_file import name_from
 from musclesolve.recording.text.toml_text import value_text
+from musclesolve.results.cycles.normalisation import unit_settings
 from musclesolve.results.files.atomic_writing import write_files
+from musclesolve.settings.json_schema import FOLDER, schema_name
+from musclesolve.settings.other_files import study_schema
 
 NAME = "study.toml"
 HEAD = (
@@ -76,7 +85,7 @@ def draft_study(folder: str | Path, output: Path | None = None) -> StudyDraft:
         DraftTable("trials", (*_trials(trials, named, names, target), *raw)),
     )
     title = f"title = {value_text(folder.resolve().name or 'Study')}\n"
-    head, _, rest = draft_text(HEAD, tables).partition("\n\n")
+    head, _, rest = draft_text(HEAD, tables, "study").partition("\n\n")
     todos = tuple(todo for table in tables for todo in table.todos)
     recognised = tuple(_recognised(found, trials, named))
     return StudyDraft(target, f"{head}\n\n{title}\n{rest}", recognised, todos, found.unread)
@@ -89,13 +98,9 @@ def write_study(draft: StudyDraft, force: bool = False) -> list[Path]:
         InputError: it is there already and `force` is not given, or it cannot be written.
     """
     if draft.path.exists() and not force:
-        raise InputError(
-            f"there is a study file already: {draft.path.name}",
-            code="occupied_folder",
-            file=draft.path.parent,
-            expected="a folder without a study file",
-            remedy="write to another file with -o, or replace it with --force",
-        )
+        raise input_error("drafting.study_file_already", file=draft.path.parent, name=draft.path.name)
+    schema = study_schema(unit_settings()).encode("utf-8")
+    write_files(draft.path.parent / FOLDER, {schema_name("study"): schema})
     return write_files(draft.path.parent, {draft.path.name: draft.text.encode("utf-8")})
 
 
@@ -111,11 +116,7 @@ def _no_trial(folder: Path, found: FoundStudy) -> InputError:
         places = ", ".join(place.relative_to(folder).as_posix() for place in found.raw[:_MOST_LISTED])
         problem = f"there are recordings without trial files, in {places}"
         remedy = f"draft trial files first: musclesolve init {shlex.quote(str(found.raw[0]))}"
-    expected = (
-        "trial files (.toml), results of AddBiomechanics (folders or .b3d files), sessions of OpenCap, or OpenSim "
-        "models with coordinates and loads or moments"
-    )
-    return InputError(problem, code="missing_file", file=folder, expected=expected, remedy=remedy)
+    return input_error("drafting.no_trial", file=folder, remedy=remedy, fault=problem)
 
 
 def _design(named: Sequence[Role]) -> DraftTable:

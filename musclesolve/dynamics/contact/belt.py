@@ -14,10 +14,10 @@ from functools import cached_property
 
 import numpy as np
 
-from musclesolve._util.arrays import Array, Indices, vector_product
+from musclesolve._util.arrays import Array, Indices, equal_groups, vector_product
 from musclesolve._util.checks import check_array, check_number
-from musclesolve._util.grouping import equal_groups
 from musclesolve._util.names import unknown_name
+from musclesolve._util.sides import SIDES
 from musclesolve.dynamics.contact.body_surfaces import body_surfaces
 from musclesolve.dynamics.contact.contact_pairs import CushionContact, body_number
 from musclesolve.dynamics.contact.surfaces import Surface, plane
@@ -27,7 +27,7 @@ from musclesolve.dynamics.model.mass_matrix import MassProperties
 from musclesolve.dynamics.model.model import Model
 from musclesolve.dynamics.model.topology import standing_layout
 from musclesolve.dynamics.model.topology_file import load_topology
-from musclesolve.errors import InputError
+from musclesolve.errors import input_error
 
 FADE = 1e-3
 """Strain over which the damper fades in, so that the tension begins at zero."""
@@ -47,11 +47,7 @@ class Webbing:
         curve = check_array((self.strain, self.force), "strain and force", (2, "points"))
         rising = curve.shape[1] > 1 and (np.diff(curve[0]) > 0.0).all() and (np.diff(curve[1]) >= 0.0).all()
         if not rising or curve[:, 0].any():
-            raise InputError(
-                "the curve of the webbing does not rise from zero",
-                code="bad_model",
-                expected="strains that increase from 0 and forces that do not fall, from 0 on",
-            )
+            raise input_error("dynamics.webbing_does_not_rise")
 
     @cached_property
     def _pieces(self) -> tuple[Array, Array, Array, Array]:
@@ -100,7 +96,7 @@ class Strap:
     def __post_init__(self) -> None:
         """Refuse what is no strap."""
         if not self.spans:
-            raise InputError(f"the strap {self.name!r} has no span", code="bad_model", where=self.name)
+            raise input_error("dynamics.strap_without_span", where=self.name, name=self.name)
         for size, what in ((self.arc, "arc"), (self.slack, "slack")):
             check_number(size, f"{what} of {self.name!r}", "zero or more meters", least=0.0, where=self.name)
 
@@ -144,7 +140,7 @@ class Straps:
         names = [strap.name for strap in straps]
         if len(set(names)) < len(names):
             twice = next(name for name in names if names.count(name) > 1)
-            raise InputError(f"two straps are called {twice!r}", code="duplicate_name", where=twice)
+            raise input_error("dynamics.two_straps_called", where=twice, twice=twice)
         spans = [(k, strap.name, span) for k, strap in enumerate(straps) for span in strap.spans]
         body = [[body_number(models, end.body, end.model, name) for end in span] for _, name, span in spans]
         place = [
@@ -165,7 +161,7 @@ class Straps:
         rest = lying.pull(start).length + [strap.slack for strap in straps]
         if (rest < 1e-6).any():
             name = names[int(np.argmin(rest))]
-            raise InputError(f"the strap {name!r} has no length at the start", code="bad_model", where=name)
+            raise input_error("dynamics.strap_without_length", where=name, name=name)
         return replace(lying, rest=rest)
 
     @cached_property
@@ -301,7 +297,9 @@ def three_point_belt(
         raise unknown_name("lap", "anchor", tuple(held), " among those given")
     cloth = Webbing(**table["webbing"]) if webbing is None else webbing
     lap = sorted(np.asarray(held["lap"], float), key=lambda place: float(place[1]))  # right, left
-    fixed = dict(zip("rl", (Attachment(place, body, base) for place in lap), strict=True))
+    fixed: dict[str, Attachment] = dict(
+        zip(SIDES, (Attachment(place, body, base) for place in lap), strict=True)
+    )
     skin = {surface.name: surface for surface in body_surfaces(occupant)}
     hips = {
         side: _on(skin[f"hip_{side}"], (0.0, sign, 0.0), called) for side, sign in (("r", -1.0), ("l", 1.0))

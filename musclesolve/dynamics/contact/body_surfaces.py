@@ -12,7 +12,7 @@ from musclesolve.dynamics.contact.contact_pairs import ContactLaw, HertzContact
 from musclesolve.dynamics.contact.surfaces import Surface, cylinder, ellipsoid, sphere
 from musclesolve.dynamics.model.data_files import read_table
 from musclesolve.dynamics.model.model import Model
-from musclesolve.errors import InputError
+from musclesolve.errors import input_error
 
 SLIP_SPEED = 0.05
 """Slip speed of friction with the body [m/s]: friction is the stiffest part of a fall; a fifth costs twice as long."""
@@ -31,11 +31,8 @@ def body_surfaces(model: Model, called: str = "") -> list[Surface]:
     missing = {name for row in _rows() for name in row["line"]} - set(known)
     missing |= {row["body"] for row in _rows()} - set(model.topology.body_index)
     if missing:
-        raise InputError(
-            f"the model {model.topology.name!r} has no {', '.join(sorted(missing)[:4])}",
-            code="bad_model",
-            expected="the forward human model, or one with the same points and bodies",
-            remedy="make surfaces with sphere, cylinder and ellipsoid",
+        raise input_error(
+            "dynamics.model_lacks_points", topology=model.topology.name, missing=sorted(missing)[:4]
         )
     surfaces = []
     for row in _rows():

@@ -18,9 +18,8 @@ from typing import Protocol
 
 import numpy as np
 
-from musclesolve._util.arrays import Array, Indices, Mask, contiguous
+from musclesolve._util.arrays import Array, Indices, Mask, contiguous, equal_groups
 from musclesolve._util.checks import check_number
-from musclesolve._util.grouping import equal_groups
 from musclesolve._util.names import unknown_name
 from musclesolve.dynamics.contact.surfaces import Surface
 from musclesolve.dynamics.kernel.arrays import (
@@ -32,7 +31,7 @@ from musclesolve.dynamics.kernel.arrays import (
     Touches,
 )
 from musclesolve.dynamics.model.model import Model
-from musclesolve.errors import InputError
+from musclesolve.errors import input_error
 
 LAW = ("normal_force", "stored_energy", "friction", "slip_speed")
 """Attributes that a law of contact has."""
@@ -138,12 +137,12 @@ class BodyStates:
     motions: BodyMotions
 
     @classmethod
-    def of(cls, models: Sequence[Model], states: Sequence[tuple[Array, Array]]) -> BodyStates:
+    def from_models(cls, models: Sequence[Model], states: Sequence[tuple[Array, Array]]) -> BodyStates:
         """Motions of the bodies from positions and velocities (N, 3) [m, m/s] of every model."""
         from musclesolve.dynamics.kernel.entry import MOVE
 
         counts = [len(model.topology.bodies) for model in models]
-        motions, first, move = BodyMotions.of(sum(counts) + 1), 0, MOVE.load()
+        motions, first, move = BodyMotions.allocate(sum(counts) + 1), 0, MOVE.load()
         kept = tuple((contiguous(q), contiguous(qd)) for q, qd in states)
         for model, (q, qd), count in zip(models, kept, counts, strict=True):
             move(q, qd, model.rigid_bodies.compiled, motions, first)
@@ -216,7 +215,7 @@ class ContactPairs:
         number = {name: k for k, name in enumerate(names)}
         if len(number) < len(names):
             twice = next(name for name in names if names.count(name) > 1)
-            raise InputError(f"two surfaces are called {twice!r}", code="duplicate_name", where=twice)
+            raise input_error("dynamics.two_surfaces_called", where=twice, twice=twice)
         body = np.array([body_number(models, one.body, one.model, one.name) for one in surfaces], dtype=int)
         chosen: list[tuple[int, int]] = []
         for both, law in pairs.items():
@@ -228,21 +227,14 @@ class ContactPairs:
                 one, two = two, one
             pair = f"{names[one]} and {names[two]}"
             if surfaces[two].is_plane:
-                raise InputError(f"{pair} are two planes", code="bad_model", where=pair)
+                raise input_error("dynamics.two_planes", where=pair, pair=pair)
             if body[one] == body[two]:
-                raise InputError(
-                    f"{pair} are on the same body and cannot touch", code="bad_model", where=pair
-                )
+                raise input_error("dynamics.pair_on_one_body", where=pair, pair=pair)
             pair = " and ".join(both)
             if not all(hasattr(law, name) for name in LAW):
-                raise InputError(
-                    f"the law of {pair} is {law!r:.60}",
-                    code="bad_type",
-                    where=pair,
-                    expected="HertzContact, CushionContact, or an object with the same methods",
-                )
+                raise input_error("dynamics.no_contact_law", where=pair, pair=pair, law=law)
             if {(one, two), (two, one)} & set(chosen):
-                raise InputError(f"the pair {pair} is given twice", code="duplicate_name", where=pair)
+                raise input_error("dynamics.pair_given_twice", where=pair, pair=pair)
             chosen.append((one, two))
         first, second = np.array(chosen, dtype=int).reshape(-1, 2).T
         fixed = np.array([surfaces[k].is_plane for k in first], dtype=bool)
@@ -256,19 +248,14 @@ class ContactPairs:
             InputError: other models than the pairs were built with, by their names or bodies.
         """
         if set(models) != set(self.models):
-            raise InputError(
-                f"a start of {', '.join(map(repr, models)) or 'no model'}, but pairs of "
-                f"{', '.join(map(repr, self.models)) or 'no model'}",
-                code="conflict",
-                expected="one start for each model that the pairs were built with",
+            raise input_error(
+                "dynamics.starts_of_other_models",
+                started=", ".join(map(repr, models)) or "no model",
+                paired=", ".join(map(repr, self.models)) or "no model",
             )
         for name, model in models.items():
             if _body_names(model) != self.models[name]:
-                raise InputError(
-                    f"the model {name!r} has other bodies than the one that the pairs were built with",
-                    code="conflict",
-                    where=name,
-                )
+                raise input_error("dynamics.pairs_of_other_model", where=name, name=name)
         return {name: models[name] for name in self.models}
 
     @property
@@ -311,7 +298,7 @@ class ContactPairs:
         """Where the surfaces of every pair touch and how they move against each other."""
         from musclesolve.dynamics.kernel.entry import TOUCH
 
-        count, touches = len(self.surfaces), Touches.of(len(self.first))
+        count, touches = len(self.surfaces), Touches.allocate(len(self.first))
         placed = PlacedSurfaces(np.zeros((count, 3)), np.zeros((count, 3, 3)), np.zeros(WORK))
         TOUCH.load()(motions, *self._arrays, placed, touches)
         return touches
@@ -364,7 +351,7 @@ def separation(first: Surface, second: Surface) -> Separation:
     """
     on_ground, is_plane = np.zeros(2, dtype=int), np.array([first.is_plane])
     pair = ContactPairs({}, (first, second), np.array([0]), np.array([1]), (), on_ground, is_plane)
-    touches = pair.touches(BodyMotions.of(1))
+    touches = pair.touches(BodyMotions.allocate(1))
     return Separation(float(touches.gap[0]), touches.normal[0], touches.point[0])
 
 

@@ -29,7 +29,7 @@ import numpy as np
 
 from musclesolve._util.arrays import Array
 from musclesolve._util.checks import check_array, check_number
-from musclesolve.errors import InputError
+from musclesolve.errors import input_error
 
 BULGE = 0.05
 """Half-width of the ellipsoid inside a cylinder, as a share of its half-length."""
@@ -97,9 +97,7 @@ def ellipsoid(
     check_number(order, "order", "2 to 20", least=2.0, most=20.0, where=name)
     turned = np.eye(3) if axes is None else check_array(axes, f"axes of {name!r}", (3, 3), axis=0)
     if not np.allclose(turned.T @ turned, np.eye(3), atol=1e-9):
-        raise InputError(
-            f"the axes of {name!r} are not perpendicular unit vectors", code="bad_model", where=name
-        )
+        raise input_error("dynamics.axes_not_perpendicular", where=name, name=name)
     return Surface(name, _vector(center, name, "center"), turned, sizes, order, body=body, model=model)
 
 

@@ -16,7 +16,7 @@ from musclesolve._util.checks import check_array, check_increasing
 from musclesolve.dynamics.inverse.external_wrenches import Wrench, external_force
 from musclesolve.dynamics.inverse.joint_couples import Couples
 from musclesolve.dynamics.model.model import Model
-from musclesolve.errors import InputError
+from musclesolve.errors import input_error
 
 Course = float | Array | Callable[[Array], Array]
 """A value through time: a constant, samples (T,), or a function of times (T,)."""
@@ -103,10 +103,11 @@ def _course(name: str, value: Course, time: Array | None) -> Callable[[Array], A
         return lambda at: np.full(len(at), float(samples))
     samples = check_array(value, f"the sample for {name!r}", ("T",) if np.ndim(value) == 1 else ("T", 6))
     if time is None or len(time) != len(samples):
-        raise InputError(
-            f"{len(samples)} samples for {name!r}, but {0 if time is None else len(time)} times",
-            code="bad_shape",
-            remedy="pass time= with as many entries as there are samples",
+        raise input_error(
+            "dynamics.samples_without_times",
+            count=len(samples),
+            name=name,
+            times=0 if time is None else len(time),
         )
     time = check_increasing(time, 2)
     spline = CubicSpline(time, samples, extrapolate=False)
@@ -114,10 +115,8 @@ def _course(name: str, value: Course, time: Array | None) -> Callable[[Array], A
 
     def within(at: Array) -> Array:
         if at.min() < first - 1e-12 or at.max() > last + 1e-12:
-            raise InputError(
-                f"{name!r} is sampled from {first:g} to {last:g} s, but wanted at {float(at.max()):g} s",
-                code="bad_range",
-                remedy="simulate within the samples",
+            raise input_error(
+                "dynamics.outside_of_samples", name=name, first=first, last=last, at=float(at.max())
             )
         return spline(np.clip(at, first, last))
 

@@ -35,7 +35,7 @@ from musclesolve.dynamics.forward.simulate import (
 )
 from musclesolve.dynamics.model.joint_and_body_constraints import Constraints, fixed
 from musclesolve.dynamics.model.model import Model
-from musclesolve.errors import InputError, MuscleSolveError
+from musclesolve.errors import InputError, MuscleSolveError, input_error
 
 CONTACT = Integration(tolerance=1e-6, stepper="rk45")
 """How a simulation with contact is integrated unless said otherwise."""
@@ -70,11 +70,7 @@ class Start:
 
     def __post_init__(self) -> None:
         if self.pulse is not None and (self.held or not callable(self.pulse)):
-            raise InputError(
-                "a pulse that cannot be called, or beside held points",
-                code="conflict" if self.held else "bad_type",
-                expected="a function of times (T,) that returns accelerations (T, 3), and no held points",
-            )
+            raise input_error("dynamics.bad_pulse", code="conflict" if self.held else "bad_type")
 
 
 @dataclass(frozen=True)
@@ -132,7 +128,7 @@ class ContactSimulation:
         for side, numbers in ((1.0, self.pairs.second), (-1.0, self.pairs.first)):
             sign += side * np.array([names[k] == surface for k in numbers], dtype=float)
         if not sign.any():
-            raise InputError(f"no pair has the surface {surface!r}", code="unknown_name", where=surface)
+            raise input_error("dynamics.no_pair_with_surface", where=surface, surface=surface)
         return np.einsum("p,tpx->tx", sign, self.force)
 
 
@@ -161,13 +157,9 @@ def simulate_contact(
     times = frame_times(duration)
     check_integration(integration)
     if not isinstance(starts, Mapping) or not all(isinstance(start, Start) for start in starts.values()):
-        raise InputError(
-            f"starts = {starts!r:.60}",
-            code="bad_type",
-            expected="a mapping from the name of each model to its Start",
-        )
+        raise input_error("dynamics.bad_starts", starts=starts)
     if not starts:
-        raise InputError("there is no model to simulate", code="missing_argument", where="starts")
+        raise input_error("dynamics.no_model_to_simulate", where="starts")
     systems: dict[str, System] = {}
     for name, model in pairs.in_order({name: start.model for name, start in starts.items()}).items():
         start = starts[name]
@@ -269,7 +261,7 @@ class World:
         """Poses and velocities of the bodies of all models; refuses what is no finite number."""
         systems = list(self.systems.values())
         states = [system.split(time, part) for system, part in zip(systems, self.parts(state), strict=True)]
-        return BodyStates.of([system.model for system in systems], states)
+        return BodyStates.from_models([system.model for system in systems], states)
 
     def gaps(self, time: float, state: Array) -> Array:
         """Gap (P,) [m] of every pair."""
@@ -347,13 +339,12 @@ class _ContactRun:
         size = np.linalg.norm(touch.force, axis=1)
         if len(size) and size.max() > OVERLAP * max(self.world.weight, 1e-3):
             worst = int(np.argmax(size))
-            raise InputError(
-                f"{names[worst]} overlap by {1000.0 * touch.depth[worst]:.1f} mm at the start, a force of "
-                f"{size[worst]:.3g} N",
-                code="conflict",
+            raise input_error(
+                "dynamics.overlap_at_start",
                 where=names[worst],
-                expected="surfaces that are apart or hardly touch",
-                remedy="move the models apart, or leave the pair out",
+                name=names[worst],
+                depth=1000.0 * touch.depth[worst],
+                force=size[worst],
             )
         self.touching = touch.depth > 0.0
         self.approach = np.where(self.touching, np.maximum(touch.rate, 0.0), np.inf)

@@ -28,7 +28,7 @@ from musclesolve.dynamics.model.data_files import locate, read_text
 from musclesolve.dynamics.model.model import Model
 from musclesolve.dynamics.rotations import wrapped
 from musclesolve.dynamics.vectors import dot
-from musclesolve.errors import InputError
+from musclesolve.errors import InputError, input_error
 
 FORWARD = "forward_resistance"
 _BUNDLED = {"inverse_human": "inverse_resistance"}
@@ -94,19 +94,18 @@ class JointResistance:
             for row in single:
                 viscous[model.dof(row["dof"])] = row["damping"]
         except InputError as fault:
-            raise InputError(
-                f"{what}: {fault.problem}",
-                code="bad_model",
+            raise input_error(
+                "dynamics.bad_resistance_number",
                 file=path,
                 expected=fault.expected,
                 remedy=fault.remedy or "pass table=, a file of your own for this model",
+                what=what,
+                reason=fault.problem,
             ) from fault
         except (KeyError, ValueError, TypeError, IndexError) as fault:
-            raise InputError(f"{what}: {fault}", code="bad_model", file=path) from fault
+            raise input_error("dynamics.bad_resistance_table", file=path, what=what, fault=fault) from fault
         if (viscous < 0.0).any() or (cones.limits[:, 4] <= 0.0).any() or (stops.limits[:, 2] <= 0.0).any():
-            raise InputError(
-                "damping must not be negative, margins must be positive", code="bad_model", file=path
-            )
+            raise input_error("dynamics.negative_damping", file=path)
         if not limits:
             cones.limits[:, 5] = stops.limits[:, 3] = 0.0
         return cls(Couples.build(model), viscous if damping else 0.0 * viscous, cones, stops)
@@ -119,7 +118,7 @@ class JointResistance:
         from musclesolve.dynamics.kernel.entry import RESIST
 
         bodies = len(self.couples.spread)
-        force, wrench, motions = np.zeros(q.shape), np.zeros((bodies, 6)), BodyMotions.of(bodies)
+        force, wrench, motions = np.zeros(q.shape), np.zeros((bodies, 6)), BodyMotions.allocate(bodies)
         state, limits = (contiguous(q[0]), contiguous(qd[0])), (self.stops, self.cones)
         rigid_bodies = self.couples.model.rigid_bodies.compiled
         RESIST.load()(state, rigid_bodies, motions, self._joints, limits, wrench, force[0])

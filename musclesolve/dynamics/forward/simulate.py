@@ -36,7 +36,7 @@ from musclesolve.dynamics.kinematics.motion_derivatives import Motion, motion_of
 from musclesolve.dynamics.model.joint_and_body_constraints import Constraints, fixed
 from musclesolve.dynamics.model.mass_matrix import inertia_force, mass_matrix, weight_force
 from musclesolve.dynamics.model.model import Model
-from musclesolve.errors import InputError, MuscleSolveError
+from musclesolve.errors import MuscleSolveError, input_error
 
 STEPPERS = ("dop853", "rk45", "radau")
 """Names of the integrators of scipy that take the steps."""
@@ -241,21 +241,16 @@ def frame_times(duration: float | Array) -> Array:
 def check_integration(how: Integration) -> None:
     """Refuse what is no `Integration`."""
     if not isinstance(how, Integration):
-        raise InputError(
-            f"integration = {how!r:.60}",
-            code="bad_type",
-            expected='Integration(stepper="radau"), for instance',
-        )
+        raise input_error("dynamics.no_integration", how=how)
 
 
 def check_forces(forces: Sequence[Force]) -> None:
     """Refuse what is no list of forces."""
     if callable(forces) or not all(callable(force) for force in forces):
-        raise InputError(
-            f"forces = {forces!r:.60}",
-            code="bad_type",
-            expected="a list of things that can be called with time, q and qd",
+        raise input_error(
+            "dynamics.no_list_of_forces",
             remedy="put a single force into a list" if callable(forces) else None,
+            forces=forces,
         )
 
 
@@ -345,10 +340,8 @@ class System:
             acting = np.asarray(force(at, q[None], qd[None]))
             kind = getattr(force, "__name__", type(force).__name__)
             if acting.size != total.size:
-                raise InputError(
-                    f"the force {kind} has the shape {acting.shape}",
-                    code="bad_shape",
-                    expected=f"generalized forces (1, {len(q)}, 3)",
+                raise input_error(
+                    "dynamics.force_of_other_shape", kind=kind, shape=acting.shape, count=len(q)
                 )
             if not np.isfinite(acting).all():
                 bad = np.flatnonzero(~np.isfinite(acting.reshape(-1, 3)).all(axis=1))
@@ -444,30 +437,16 @@ class System:
         qd0 = check_array(qd0, "qd0", (len(names), 3), names, axis=0)
         violation = rows.violation(q0[None])[0]
         if np.abs(violation).max(initial=0.0) > _START:
-            raise InputError(
-                f"the starting position violates the constraints: {self._worst(violation)}",
-                code="conflict",
-                expected="bodies that are rigid and loops that are closed",
-                remedy="take it from joint coordinates (Tree.pose, motion_from), or assemble it",
-            )
+            raise input_error("dynamics.bad_starting_position", worst=self._worst(violation))
         jacobian = self._jacobian(q0)
         rate = jacobian @ qd0.ravel()
         if np.abs(rate).max(initial=0.0) > _START:
-            raise InputError(
-                f"the starting velocity violates the constraints: {self._worst(rate)} per second",
-                code="conflict",
-                remedy="take it from joint rates (Tree.velocity, motion_from)",
-            )
+            raise input_error("dynamics.bad_starting_velocity", worst=self._worst(rate))
         if (direction := massless_motion(self.masses(q0)[0], jacobian)) is not None:
             size = np.linalg.norm(direction.reshape(-1, 3), axis=1)
             moved = [names[k] for k in np.argsort(-size) if size[k] > 0.1 * size.max()]
             bodies = [body.name for body in topology.bodies if {*body.members} & set(moved)]
-            raise InputError(
-                f"the mass matrix is singular: no mass resists a motion of {', '.join(moved[:_SHOWN])} "
-                f"(body {', '.join(bodies[:_SHOWN])})",
-                code="bad_model",
-                expected="masses and inertias that resist every motion that the constraints allow",
-            )
+            raise input_error("dynamics.singular_mass_matrix", moved=moved[:_SHOWN], bodies=bodies[:_SHOWN])
         return self.projected(0.0, np.concatenate([q0.ravel(), qd0.ravel()]))[0]
 
     def _worst(self, off: Array) -> str:
@@ -498,7 +477,7 @@ def half_sine(velocity: Array, duration: float, begin: float = 0.0) -> Pulse:
 
 
 def no_pulse(time: Array) -> Array:
-    """The acceleration of a model that keeps its velocity whatever it meets."""
+    """The acceleration (T, 3) [m/s^2] of a model that keeps its velocity whatever it meets, at times (T,) [s]."""
     return np.zeros((len(time), 3))
 
 
@@ -512,9 +491,7 @@ class DrivenSystem(System):
         """The prescribed accelerations; no force changes them."""
         now = np.asarray(self.pulse(np.array([time])), float)
         if now.shape != (1, 3):
-            raise InputError(
-                f"the pulse has the shape {now.shape}", code="bad_shape", expected="(T, 3) at times (T,)"
-            )
+            raise input_error("dynamics.pulse_of_other_shape", shape=now.shape)
         if not np.isfinite(now).all():
             raise MuscleSolveError(f"the simulation stops at {time:.4f} s: the pulse is not finite")
         qdd = np.zeros(q.shape)
@@ -534,9 +511,5 @@ class DrivenSystem(System):
             np.abs(qd[points:]).max(initial=0.0) > _TURNS
             or np.ptp(qd[:points], axis=0).max(initial=0.0) > _TURNS
         ):
-            raise InputError(
-                "a model with a pulse turns at the start",
-                code="conflict",
-                expected="one velocity of all its points, and none of its vectors",
-            )
+            raise input_error("dynamics.turning_with_pulse")
         return state

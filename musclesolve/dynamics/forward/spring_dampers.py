@@ -13,11 +13,10 @@ from functools import cached_property
 
 import numpy as np
 
-from musclesolve._util.arrays import Array, Indices
+from musclesolve._util.arrays import Array, Indices, equal_groups
 from musclesolve._util.checks import check_array, check_number
-from musclesolve._util.grouping import equal_groups
 from musclesolve.dynamics.model.model import Model
-from musclesolve.errors import InputError
+from musclesolve.errors import input_error
 
 Law = Callable[[Array], Array]
 """Forces [N] at elongations [m] or rates [m/s]."""
@@ -38,9 +37,7 @@ class BrokenLine:
         """Refuse what is no curve."""
         check_array((self.before, self.after), "the slopes", (2,), axis=0)
         if not self._corners.size or (np.diff(self._corners[0]) <= 0.0).any():
-            raise InputError(
-                "corners that do not follow each other", code="bad_model", expected="x that increases"
-            )
+            raise input_error("dynamics.corners_not_increasing")
 
     @cached_property
     def _corners(self) -> Array:

@@ -9,7 +9,7 @@ import numpy as np
 from musclesolve._util.arrays import Array, vector_product
 from musclesolve._util.checks import check_array
 from musclesolve.dynamics.model.model import Model
-from musclesolve.errors import InputError
+from musclesolve.errors import input_error
 
 
 @dataclass(frozen=True)
@@ -60,8 +60,6 @@ def check_frames(wrenches: list[Wrench], frames: int) -> None:
     """Refuse wrenches that do not last as long as the motion."""
     for wrench in wrenches:
         if len(wrench.force) != frames:
-            raise InputError(
-                f"the wrench on {wrench.body!r} has {len(wrench.force)} frames, the motion {frames}",
-                code="bad_shape",
-                expected="a force and a moment for every frame of the motion",
+            raise input_error(
+                "dynamics.wrench_of_other_frames", body=wrench.body, count=len(wrench.force), frames=frames
             )

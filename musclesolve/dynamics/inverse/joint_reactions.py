@@ -26,7 +26,7 @@ from musclesolve.dynamics.model.joint_and_body_constraints import Constraints, c
 from musclesolve.dynamics.model.model import Model
 from musclesolve.dynamics.model.topology import Direction, Point
 from musclesolve.dynamics.vectors import blocks
-from musclesolve.errors import InputError
+from musclesolve.errors import input_error
 
 _BLOCK = 32  # Frames solved together; a frame of the expanded human takes a few megabytes
 
@@ -63,12 +63,7 @@ def joint_reactions(
         InputError: a model that is not expanded, a motion of another model, wrenches or drivers that do not fit.
     """
     if not isinstance(expanded, ExpandedModel):
-        raise InputError(
-            f"the model {expanded.topology.name!r} is not expanded",
-            code="conflict",
-            expected="a model in which no two bodies share points and vectors",
-            remedy="joint_reactions(expand(model), motion, wrenches)",
-        )
+        raise input_error("dynamics.model_not_expanded", topology=expanded.topology.name)
     check_frames(wrenches, len(motion.time))
     parts = []
     for block in blocks(len(motion.time), _BLOCK):
@@ -136,11 +131,11 @@ class ExpandedModel(Model):
         """The motion of the original by these coordinates."""
         original = int(self.source.max(initial=-1)) + 1
         if motion.q.shape[1] != original:
-            raise InputError(
-                f"a motion of {motion.q.shape[1]} points and vectors for {self.topology.name!r}, made from a model "
-                f"with {original}",
-                code="bad_shape",
-                expected="the motion of the model that was expanded",
+            raise input_error(
+                "dynamics.motion_of_other_model",
+                shape=motion.q.shape[1],
+                topology=self.topology.name,
+                original=original,
             )
         q, qd, qdd = (part[:, self.source] for part in (motion.q, motion.qd, motion.qdd))
         return replace(motion, q=q, qd=qd, qdd=qdd)

@@ -26,7 +26,7 @@ from musclesolve.dynamics.kinematics.joint_drivers import driver_rows, residual_
 from musclesolve.dynamics.kinematics.motion_derivatives import Motion, check_fits
 from musclesolve.dynamics.model.model import Model
 from musclesolve.dynamics.vectors import blocks
-from musclesolve.errors import InputError, MuscleSolveError
+from musclesolve.errors import MuscleSolveError, input_error
 
 _BLOCK = 64  # Frames solved together: the whole system of the human takes some hundred kilobytes a frame
 _RANK = 1e-9  # A direction this much weaker than the strongest one is none
@@ -86,7 +86,7 @@ def actuated_moments(
     held = ~driven if couples is None else np.isin(names, list(couples))
     if (both := driven & held).any():
         twice = [names[k] for k in np.flatnonzero(both)]
-        raise InputError(f"{twice} have a driver and a couple", code="conflict", expected="one actuator each")
+        raise input_error("dynamics.driver_and_couple", twice=twice)
     if (free := ~driven & ~held).any():
         raise MuscleSolveError(
             f"nothing drives {', '.join(names[k] for k in np.flatnonzero(free))}: give each degree of freedom a driver "

@@ -145,7 +145,7 @@ def distal_loads(
         external = wrenches
     force, moment = np.empty((2, frames, len(model.tree.distal_frames), 3))
     moved = SegmentArrays(*(contiguous(getattr(segments, name)) for name in SegmentArrays._fields))
-    work = MovingTree.of(len(model.tree.distal_frames))
+    work = MovingTree.allocate(len(model.tree.distal_frames))
     LOAD_TREE.load()(model.tree.compiled, model.masses, moved, external, (force, moment), work)
     return DistalLoads(force, moment)
 

@@ -217,7 +217,7 @@ def reactions_classical(system: AbsoluteSystem) -> Array:
 
 
 def joint_wrenches(system: AbsoluteSystem, multipliers: Array) -> tuple[Array, Array]:
-    """What the distal body of every joint receives from its constraints: force and moment about the pivot (T, J, 3)."""
+    """Force [N] and moment [N m] about the pivot, (T, J, 3) each, that the distal body of every joint receives."""
     parts = [
         -np.einsum("txc,tc->tx", basis, multipliers[:, columns])
         for basis, columns in zip(system.wrench_basis, system.columns, strict=True)

@@ -39,7 +39,7 @@ def joint_moments_by_route(model: Model, motion: Motion, wrenches: list[Wrench])
 
 
 def disagreement(moments: dict[str, Array]) -> dict[tuple[str, str], float]:
-    """Largest difference between each pair of routes over the largest moment of all; zero where all are zero.
+    """Largest difference between each pair of routes over the largest moment [N m] of all; zero where all are zero.
 
     Raises:
         MuscleSolveError: a route has numbers that are not finite.

@@ -35,7 +35,7 @@ class BodyMotions(NamedTuple):
     work: Array  # (3, 3, 3)
 
     @classmethod
-    def of(cls, count: int) -> BodyMotions:
+    def allocate(cls, count: int) -> BodyMotions:
         """Bodies at rest in the standing pose."""
         rotation = np.zeros((count, 3, 3))
         rotation[:, (0, 1, 2), (0, 1, 2)] = 1.0
@@ -85,7 +85,7 @@ class Touches(NamedTuple):
     slip: Array  # (P, 3) [m/s]
 
     @classmethod
-    def of(cls, count: int) -> Touches:
+    def allocate(cls, count: int) -> Touches:
         """Arrays of zeros for a number of pairs."""
         return cls(np.zeros(count), np.zeros(count), *np.zeros((3, count, 3)))
 
@@ -215,7 +215,7 @@ class PoseWork(NamedTuple):
     base: Array  # (3, 3)
 
     @classmethod
-    def of(cls, frames: int, joints: int, targets: int, free: int) -> PoseWork:
+    def allocate(cls, frames: int, joints: int, targets: int, free: int) -> PoseWork:
         """Arrays for a tree and targets of these sizes."""
         speeds = joints + 6
         return cls(
@@ -249,7 +249,7 @@ class MovingTree(NamedTuple):
     axes: Array  # (5, 3)
 
     @classmethod
-    def of(cls, frames: int) -> MovingTree:
+    def allocate(cls, frames: int) -> MovingTree:
         """Arrays for a number of frames."""
         return cls(
             *(np.empty((frames, 3, 3)), *np.empty((5, frames, 3))),
@@ -276,6 +276,6 @@ class SegmentArrays(NamedTuple):
     center_acceleration: Array  # (T, B, 3)
 
     @classmethod
-    def of(cls, frames: int, bodies: int) -> SegmentArrays:
+    def allocate(cls, frames: int, bodies: int) -> SegmentArrays:
         """Arrays for so many frames and bodies."""
         return cls(np.empty((frames, bodies, 3, 3)), *np.empty((4, frames, bodies, 3)))

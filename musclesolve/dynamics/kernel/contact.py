@@ -87,7 +87,7 @@ def gather_forces(force, touches, shapes, pairs, wrench):
 ROUNDS = 50
 CLOSE = 1e-13
 """Tangential distance of the nearest points, as a share of the size of the pair, at which the search ends."""
-LONGEST = 0.7
+LONGEST_STEP = 0.7
 """Longest step on the sphere [rad]."""
 FLOOR = 1e-3
 """Smallest curvature that divides a step, as a share of the largest."""
@@ -190,7 +190,7 @@ def _newton_step(shapes, placed, one, two, bare):
         u += work[TANGENTS + x] * work[SLOPE + x]
         v += work[TANGENTS + 3 + x] * work[SLOPE + x]
     s, t = mean * u + share * (half * u + one_two * v), mean * v + share * (one_two * u - half * v)
-    limit = min(1.0, LONGEST / max(sqrt(s * s + t * t), 1e-300))
+    limit = min(1.0, LONGEST_STEP / max(sqrt(s * s + t * t), 1e-300))
     for x in range(3):
         work[STEP + x] = limit * (s * work[TANGENTS + x] + t * work[TANGENTS + 3 + x])
 

@@ -40,7 +40,7 @@ from musclesolve.dynamics.kinematics.pose_fit import (
 )
 from musclesolve.dynamics.model.model import Model
 from musclesolve.dynamics.vectors import lines_of
-from musclesolve.errors import InputError
+from musclesolve.errors import input_error
 
 
 def drive_pose(
@@ -51,16 +51,16 @@ def drive_pose(
     max_iterations: int = 60,
     start: Array | None = None,
 ) -> Fit:
-    """The pose of every frame with the base and the joint angles as they were measured, body by body.
+    """The pose of every frame with the base and joint angles as they were measured, body by body; time (T,) [s].
 
     An angle that the measured points of no single body show has the value of the nearest pose; `borrowed` names it.
     Arguments and exceptions are those of `fit_pose`.
     """
-    nearest = NearestPose.of(model, targets, time)
+    nearest = NearestPose.from_targets(model, targets, time)
     near = fit_pose(model, targets, time, tolerance, max_iterations, start)
     nearest = replace(nearest, rest=near.rest)
     plan = drive_plan(nearest)
-    poses = plan.poses(nearest, Pose.of(near.coordinates), tolerance, max_iterations)
+    poses = plan.poses(nearest, Pose.from_coordinates(near.coordinates), tolerance, max_iterations)
     angles = poses[0].angles.copy()
     for joint, solve in plan.shown.items():
         angles[:, joint] = poses[solve].angles[:, joint]
@@ -96,12 +96,7 @@ def consistent_motion(
         if name not in known:
             raise unknown_name(name, "way to consistency", known)
     if method == UNCHANGED and derivatives != "splines":
-        raise InputError(
-            f'derivatives = "{derivatives}" with method = "{UNCHANGED}"',
-            code="conflict",
-            expected="splines: positions that violate the constraints have no rates that satisfy them",
-            remedy='choose derivatives = "splines", or leave it out',
-        )
+        raise input_error("dynamics.splines_needed", derivatives=derivatives)
     fit = POSITIONS[method](model, targets, time, start=start)
     return fit, DERIVATIVES[derivatives](model, time, fit)
 

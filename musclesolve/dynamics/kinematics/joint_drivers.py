@@ -25,7 +25,7 @@ from musclesolve.dynamics.kinematics.motion_derivatives import Motion
 from musclesolve.dynamics.model.model import Model
 from musclesolve.dynamics.rotations import from_cardan, from_vector, to_vector, wrapped
 from musclesolve.dynamics.vectors import dot, lines_of
-from musclesolve.errors import InputError
+from musclesolve.errors import input_error
 
 SWITCH = 0.7
 """Value of |cos phi| above which the driver takes its cross-product form."""
@@ -58,7 +58,7 @@ class DriverRows(ConstraintRows):
 def driver_rows(
     model: Model, motion: Motion, q: Array | None = None, qd: Array | None = None, base: bool = True
 ) -> DriverRows:
-    """Rows that drive the model through `motion`, evaluated at q, qd (those of the motion unless given).
+    """Rows that drive the model through `motion`, at q, qd (T, N, 3) [m, m/s], those of the motion unless given.
 
     The last six rows drive the base; they are left out unless `base`.
 
@@ -66,14 +66,10 @@ def driver_rows(
         InputError: the model has spherical joints, which no three angles drive everywhere.
     """
     if len(model.tree.spherical):
-        raise InputError(
-            f"model {model.topology.name!r} has spherical joints, which have no angle drivers",
-            code="conflict",
-            remedy="use projected_moments, which needs no drivers, or a model with composite joints",
-        )
+        raise input_error("dynamics.no_angle_drivers", topology=model.topology.name)
     q = motion.q if q is None else q
     qd = motion.qd if qd is None else qd
-    angles = DrivenAngles.of_joints(model)
+    angles = DrivenAngles.from_model(model)
     *rows, factor = angles.rows(angles.of_motion(model, motion), q, qd)
     parts = [(*rows, model.tree.sign * factor)] + ([base_rows(model, motion, q, qd)] if base else [])
     names = model.topology.dof_names if base else model.topology.dof_names[: model.tree.joint_count]
@@ -101,7 +97,7 @@ class DrivenAngles:
         return cls(lines, v0 * u0, v0 * u0 * n0)
 
     @classmethod
-    def of_joints(cls, model: Model) -> DrivenAngles:
+    def from_model(cls, model: Model) -> DrivenAngles:
         """Angles of all joints, by the directions that drive them."""
         slots_of, dofs = model.topology.slots_of, model.topology.dofs
         v, u = (np.array([slots_of(getattr(dof, end)) for dof in dofs]) for end in ("reference", "follower"))
@@ -189,7 +185,7 @@ class BaseDriver:
     triad: Array
 
     @classmethod
-    def of(cls, model: Model) -> BaseDriver:
+    def from_model(cls, model: Model) -> BaseDriver:
         """The driver of the first two points of the base body and its first vector or third point."""
         topology, standing = model.topology, model.standing
         base = topology.bodies[topology.body_index[topology.root]]
@@ -211,7 +207,7 @@ class BaseDriver:
 
 def base_rows(model: Model, motion: Motion, q: Array, qd: Array) -> tuple[Array, ...]:
     """Value (T, 6), Jacobian (T, 6, N, 3), nu, gamma and moment factor (T, 6) of the rows of the base."""
-    base, joints = BaseDriver.of(model), model.tree.joint_count
+    base, joints = BaseDriver.from_model(model), model.tree.joint_count
     rotation = from_cardan(*motion.coordinates[:, joints + 3 :].T)
     spin, spin_rate = motion.speeds[:, joints + 3 :], motion.speed_rates[:, joints + 3 :]
 
@@ -244,7 +240,7 @@ def base_closure_errors(model: Model, motion: Motion, q: Array, largest: float) 
     Unlike the rows above not zero where the base is rotated by 180 degrees about one of its axes. Returns the errors
     (T, 9), their Jacobian (T, 9, N, 3), and the part of them that a rotation by at most `largest` [rad] closes.
     """
-    base, joints = BaseDriver.of(model), model.tree.joint_count
+    base, joints = BaseDriver.from_model(model), model.tree.joint_count
     rotation = from_cardan(*motion.coordinates[:, joints + 3 :].T)
     place = motion.origin + rotation @ model.standing[base.point]
     weights = np.vstack([np.eye(q.shape[1])[base.point], base.combinations])
@@ -266,7 +262,7 @@ def base_closure_errors(model: Model, motion: Motion, q: Array, largest: float) 
 
 def residual_about_origin(model: Model, motion: Motion, forces: Array) -> Array:
     """Force and moment (T, 6) of the rows, from their point and axes to the layout's origin and global axes."""
-    base, joints = BaseDriver.of(model), model.tree.joint_count
+    base, joints = BaseDriver.from_model(model), model.tree.joint_count
     rotation = from_cardan(*motion.coordinates[:, joints + 3 :].T)
     force, moment = forces[:, :3], np.einsum("txy,ty->tx", rotation @ base.triad, forces[:, 3:])
     return np.hstack([force, moment + np.cross(rotation @ model.standing[base.point], force)])

@@ -11,7 +11,7 @@ from musclesolve._util.arrays import Array, Indices, Mask
 from musclesolve._util.checks import check_array, check_number
 from musclesolve._util.names import unknown_name
 from musclesolve.dynamics.model.model import Model
-from musclesolve.errors import InputError
+from musclesolve.errors import input_error
 
 DIRECTION_ARM = 0.1
 """A direction weighs as much as a point seen on an arm of this length [m]."""
@@ -43,17 +43,11 @@ class Targets:
         """
         named = list(points.items()) + list(directions.items())
         if not named:
-            raise InputError(
-                "no points or directions to fit",
-                code="missing_argument",
-                expected="at least those of one body",
-            )
+            raise input_error("dynamics.nothing_to_fit")
         slots = np.array([model.slot(name) for name, _ in named])
         for slot, (name, _) in zip(slots[: len(points)], named, strict=False):
             if slot >= model.topology.point_count:
-                raise InputError(
-                    f"{name!r} is a direction of {model.topology.name!r}, not a point", code="conflict"
-                )
+                raise input_error("dynamics.direction_not_point", name=name, topology=model.topology.name)
         frames = len(np.atleast_1d(named[0][1]))
         values = np.stack(
             [check_array(value, f"target {name!r}", (frames, 3)) for name, value in named], axis=1

@@ -22,7 +22,7 @@ from musclesolve.dynamics.rotations import (
     to_vector,
     wrapped,
 )
-from musclesolve.errors import InputError
+from musclesolve.errors import input_error
 
 
 @dataclass(frozen=True)
@@ -95,7 +95,7 @@ def differentiate(model: Model, time: Array, coordinates: Array) -> Motion:
 
 
 def motion_from(model: Model, time: Array, coordinates: Array, rates: Array, second: Array) -> Motion:
-    """The motion of joint coordinates whose derivatives are known, all (T, K+6); complex ones give complex motions.
+    """The motion of joint coordinates [rad, m] whose derivatives by time [s] are known, all (T, K+6), real or complex.
 
     Raises:
         InputError: arrays of another shape or not finite; names the degree of freedom and the frame.
@@ -133,9 +133,9 @@ def moving_bodies(
     )
     q, qd, qdd = np.empty((3, frames, slots, 3))
     axes = np.empty((frames, joints, 3))
-    segments = SegmentArrays.of(frames, len(model.topology.bodies))
+    segments = SegmentArrays.allocate(frames, len(model.topology.bodies))
     given = contiguous(coordinates), contiguous(rates), contiguous(second)
-    out, work = (speeds, speed_rates, q, qd, qdd, axes), MovingTree.of(len(tree.distal_frames))
+    out, work = (speeds, speed_rates, q, qd, qdd, axes), MovingTree.allocate(len(tree.distal_frames))
     MOVE_TREE.load()(tree.compiled, model.masses, given, out, segments, work, tree.point_count)
     return Motion.consistent(time, coordinates, rates, second, *out), segments
 
@@ -145,11 +145,13 @@ def check_fits(model: Model, motion: Motion) -> None:
     have = motion.q.shape[1], motion.coordinates.shape[1]
     want = len(model.topology.coordinate_names), len(model.topology.dof_names)
     if have != want:
-        raise InputError(
-            f"a motion of {have[0]} points and vectors and {have[1]} degrees of freedom for the model "
-            f"{model.topology.name!r}, which has {want[0]} and {want[1]}",
-            code="bad_shape",
-            expected="the motion of this model",
+        raise input_error(
+            "dynamics.motion_does_not_fit_model",
+            given_points=have[0],
+            given_dofs=have[1],
+            topology=model.topology.name,
+            points=want[0],
+            dofs=want[1],
         )
 
 

@@ -53,7 +53,7 @@ from musclesolve.dynamics.rotations import (
     nearest_rotation,
     to_cardan,
 )
-from musclesolve.errors import InputError, MuscleSolveError, PoseError
+from musclesolve.errors import MuscleSolveError, PoseError, input_error
 
 _KEY_FRAMES = 10  # Every so many frames one is found from the standing pose
 
@@ -128,7 +128,7 @@ def fit_pose(
         MuscleSolveError: more than a few frames (`FEW_UNFITTED`) do not converge; says which, and which target is
             farthest off. A few are `Fit.unfitted`.
     """
-    frames, every = len(targets.values), NearestPose.of(model, targets, time)
+    frames, every = len(targets.values), NearestPose.from_targets(model, targets, time)
     measured = _measured_base(model, targets)
 
     def settled(pose: Pose, share: float = 0.0) -> Fit:
@@ -154,7 +154,7 @@ def fit_pose(
     if start is not None:
         start = check_array(start, "the start", (frames, len(every.free)), model.topology.dof_names)
         try:
-            fit = settled(Pose.of(start))
+            fit = settled(Pose.from_coordinates(start))
         except MuscleSolveError:
             pass
         else:
@@ -237,11 +237,7 @@ def _measured_base(model: Model, targets: Targets) -> Pose:
     point = slots < model.topology.point_count
     if not point.any():
         base = model.topology.bodies[model.tree.root]
-        raise InputError(
-            f"no point of the base body {base.name!r} was measured",
-            code="conflict",
-            expected=f"some of {', '.join(base.points)} among the targets",
-        )
+        raise input_error("dynamics.base_not_measured", base=base.name, points=base.points)
     middle = values[:, point].mean(axis=1)
     standing = model.standing[slots].copy()
     standing[point] -= standing[point].mean(axis=0)
@@ -263,7 +259,7 @@ class Pose(NamedTuple):
     rotation: Array
 
     @classmethod
-    def of(cls, coordinates: Array) -> Pose:
+    def from_coordinates(cls, coordinates: Array) -> Pose:
         """Poses from joint and base coordinates (T, K+6) [rad, m]."""
         base = coordinates[:, -6:]
         return cls(coordinates[:, :-6], base[:, :3], from_cardan(*base[:, 3:].T))
@@ -330,7 +326,7 @@ class NearestPose:
     names: Array | Indices
 
     @classmethod
-    def of(cls, model: Model, targets: Targets, time: Array | None = None) -> NearestPose:
+    def from_targets(cls, model: Model, targets: Targets, time: Array | None = None) -> NearestPose:
         """The fit of all frames, at times (T,) [s].
 
         Degrees of freedom that move no target in a general pose stay locked at zero. Angles are drawn to zero by the
@@ -360,7 +356,7 @@ class NearestPose:
         q, after = pose.q(self.model.tree), before.copy()
         angles, weights = self.rest.angles.copy(), self.rest.weights.copy()
         for hinge in self.hinges:
-            bent = Bent.of(self.model, self.targets, hinge, before, q)
+            bent = Bent.from_pose(self.model, self.targets, hinge, before, q)
             stiff = stiffness(time, len(before), hinge.rest)
             rotation = shown_rotation(stiff, bent.beside, hinge.reach, hinge.rest)
             angles[:, hinge.rotation] = after[:, hinge.rotation] = rotation
@@ -379,7 +375,7 @@ class NearestPose:
             return self
         q, angles, weights = pose.q(self.model.tree), self.rest.angles.copy(), self.rest.weights.copy()
         for hinge in self.hinges:
-            bent = Bent.of(self.model, self.targets, hinge, pose.angles, q)
+            bent = Bent.from_pose(self.model, self.targets, hinge, pose.angles, q)
             angles[:, hinge.rotation] = pose.angles[:, hinge.rotation]
             weights[:, hinge.rotation] = bent.hidden * stiffness(np.array([0.0, step]), 2, hinge.rest)
         return self._drawn(angles, weights)
@@ -516,4 +512,4 @@ def _compiled_targets(
     chosen, numbers = contiguous(free, np.intp), contiguous(slots, np.intp)
     targets = TargetArrays(numbers, slots < tree.point_count, contiguous(weights), chosen)
     sizes = len(tree.distal_frames), tree.joint_count, len(slots), len(chosen)
-    return targets, PoseWork.of(*sizes)
+    return targets, PoseWork.allocate(*sizes)

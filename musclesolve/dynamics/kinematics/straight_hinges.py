@@ -115,7 +115,7 @@ class Bent:
     hidden: Array
 
     @classmethod
-    def of(cls, model: Model, targets: Targets, hinge: Hinge, angles: Array, q: Array) -> Bent:
+    def from_pose(cls, model: Model, targets: Targets, hinge: Hinge, angles: Array, q: Array) -> Bent:
         """By measured points; angles (T, K) and q (T, N, 3) of a pose near them show what was not measured."""
         measured = q.copy()
         points = targets.slots < model.topology.point_count

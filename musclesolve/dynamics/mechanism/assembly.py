@@ -22,7 +22,7 @@ from musclesolve.dynamics.mechanism.constraint_rows import (
     all_rows,
     mirrored,
 )
-from musclesolve.errors import InputError, MuscleSolveError
+from musclesolve.errors import MuscleSolveError, input_error
 
 _LONGEST_STEP = 0.3  # Longest move of a coordinate in one step [m or 1]; keeps a distant start on track
 _SHORTEST_STEP, _STEPS = (
@@ -61,11 +61,7 @@ def assemble(
     if guess.ndim == 2:
         guess = np.broadcast_to(guess, (*time.shape, *guess.shape))
     if time.ndim != 1 or not len(time) or guess.ndim != 3 or guess.shape[::2] != (len(time), 3):
-        raise InputError(
-            f"time {time.shape} and start {np.shape(start)} do not go together",
-            code="bad_shape",
-            expected="time (T,), start (N, 3) or (T, N, 3)",
-        )
+        raise input_error("dynamics.time_and_start_differ", shape=time.shape, start=np.shape(start))
     check_finite(guess, coordinate_names)
     if (guess == guess[:1]).all():
         # Each frame is closed from the one before: the only way to know on which branch a loop is.
@@ -88,11 +84,7 @@ def assemble(
 
 def _listed(constraints: Iterable[Constraint]) -> list[Constraint]:
     if not (listed := list(constraints)):
-        raise InputError(
-            "an empty mechanism",
-            code="missing_argument",
-            expected="one constraint of rows at least, as Rigid(constraints)",
-        )
+        raise input_error("dynamics.empty_mechanism")
     return listed
 
 
@@ -143,7 +135,7 @@ def consistent_rates(
     coordinate_names: tuple[str, ...] = (),
     driven: bool = True,
 ) -> tuple[Array, Array]:
-    """Velocities and accelerations (T, N, 3) of a pose q (T, N, 3) that satisfies the rows (5.8, 5.9).
+    """Velocities and accelerations (T, N, 3) [m/s, m/s^2] of a pose q (T, N, 3) [m] within the rows (5.8, 5.9).
 
     driven: refuse a mechanism that can still move; else what is free takes the smallest rates that the rows allow.
 

@@ -35,7 +35,7 @@ from musclesolve.dynamics.model.joint_and_body_constraints import Constraints, d
 from musclesolve.dynamics.model.model import Model
 from musclesolve.dynamics.model.topology import Direction, Topology
 from musclesolve.dynamics.vectors import lines_of
-from musclesolve.errors import InputError
+from musclesolve.errors import input_error
 
 
 class Constraint(Protocol):
@@ -104,11 +104,7 @@ class Rigid:
         """Rows of all constraints in the poses q (T, N, 3); nu is zero (2.16)."""
         fixed = self.constraints
         if q.shape[1] != fixed.size:
-            raise InputError(
-                f"poses of {q.shape[1]} points and vectors for constraints of {fixed.size}",
-                code="bad_shape",
-                expected="the coordinates of one topology",
-            )
+            raise input_error("dynamics.poses_of_other_model", shape=q.shape[1], size=fixed.size)
         return ConstraintRows(
             fixed.names, value := fixed.value(q), fixed.jacobian(q), np.zeros_like(value), fixed.gamma(qd)
         )
@@ -138,11 +134,7 @@ def course_values(course: DrivenCourse, time: Array, name: str) -> tuple[Array, 
             np.broadcast_to(np.asarray(x, dtype=float), np.shape(time)) for x in course(time)
         )
     except (TypeError, ValueError) as fault:
-        raise InputError(
-            f"the function of driver {name!r}: {fault}",
-            code="bad_type",
-            expected="from time (T,) to the quantity and its first and second derivative, (T,) each",
-        ) from fault
+        raise input_error("dynamics.bad_driver_function", name=name, fault=fault) from fault
     return value, rate, second
 
 
@@ -178,16 +170,15 @@ class AngleDriver:
         sizes = [float(np.linalg.norm(line)) for line in (n0, v0, u0)]
         names = [direction_text(line) for line in (axis, v, u)]
         if 0.0 in sizes:
-            raise InputError(
-                f"driver about {names[0]}: {names[sizes.index(0.0)]} has no length", code="bad_model"
-            )
+            raise input_error("dynamics.axis_without_length", names=names[0], name=names[sizes.index(0.0)])
         for name, line, size in zip(names[1:], (v0, u0), sizes[1:], strict=True):
             slant = line @ n0 / (size * sizes[0])
             if abs(slant) > 1e-6:
-                raise InputError(
-                    f"driver about {names[0]}: {name} is {np.degrees(np.arccos(slant)):.1f} degrees from the axis",
-                    code="bad_model",
-                    expected="directions perpendicular to the joint axis",
+                raise input_error(
+                    "dynamics.driver_not_about_axis",
+                    names=names[0],
+                    name=name,
+                    degrees=np.degrees(np.arccos(slant)),
                 )
         name = f"angle {direction_text(v)} to {direction_text(u)}"
         return cls(name, DrivenAngles.build(standing, *slots), course)
@@ -256,7 +247,7 @@ class MotionDriver:
     def closure_errors(self, time: Array, q: Array) -> ClosureErrors:
         """How far every joint angle is from the motion, then the base's point and directions."""
         motion, topology = self._at(time), self.model.topology
-        angles = DrivenAngles.of_joints(self.model)
+        angles = DrivenAngles.from_model(self.model)
         error, slope = angles.errors(angles.of_motion(self.model, motion)[0], q)
         joints = error, slope, np.clip(error, -_ROTATION_STEP, _ROTATION_STEP)
         base = base_closure_errors(self.model, motion, q, _ROTATION_STEP)
@@ -270,9 +261,5 @@ class MotionDriver:
             return self.motion
         nearest = np.abs(np.asarray(time)[:, None] - self.motion.time).argmin(axis=1)
         if not np.array_equal(self.motion.time[nearest], time):
-            raise InputError(
-                "the times are not those of the motion that drives",
-                code="bad_range",
-                expected="times of its frames",
-            )
+            raise input_error("dynamics.other_times")
         return self.motion.frames(nearest)

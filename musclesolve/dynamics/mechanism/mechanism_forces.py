@@ -26,7 +26,7 @@ from musclesolve.dynamics.mechanism.constraint_rows import (
     all_rows,
 )
 from musclesolve.dynamics.model.model import Model
-from musclesolve.errors import InputError
+from musclesolve.errors import input_error
 
 _NONE = 1e-9  # A singular value this small against the largest one is none
 
@@ -39,10 +39,12 @@ class Mechanism(Model):
         """Refuse a layout or masses that are not those of the topology."""
         wanted = len(self.topology.coordinate_names), len(self.topology.bodies)
         if (len(self.standing), len(self.mass.mass)) != wanted:
-            raise InputError(
-                f"standing positions {np.shape(self.standing)} and masses of {len(self.mass.mass)} bodies",
-                code="bad_shape",
-                expected=f"positions ({wanted[0]}, 3) and {wanted[1]} bodies, as the topology has them",
+            raise input_error(
+                "dynamics.positions_and_masses_differ",
+                shape=np.shape(self.standing),
+                count=len(self.mass.mass),
+                wanted=wanted[0],
+                second=wanted[1],
             )
 
 
@@ -75,11 +77,7 @@ class MechanismForces:
         """Moment of an angle driver about its axis [N m], or tension of a length driver [N], (T,)."""
         rows = self._rows(driver.name)
         if len(rows) > 1:
-            raise InputError(
-                f"{len(rows)} rows are called {driver.name!r}",
-                code="duplicate_name",
-                expected="drivers with names of their own",
-            )
+            raise input_error("dynamics.ambiguous_driver", count=len(rows), driver=driver.name)
         multiplier = self.multipliers[:, rows[0]]
         if isinstance(driver, AngleDriver):
             return driver.moment(self.time, self.q, multiplier)
@@ -127,7 +125,7 @@ class MechanismForces:
 def mechanism_forces(
     model: Model, constraints: Iterable[Constraint], time: Array, q: Array, wrenches: Iterable[Wrench] = ()
 ) -> MechanismForces:
-    """Inverse dynamics of a mechanism with closed loops (2.83, 2.88) in the poses q (T, N, 3) that `assemble` found.
+    """Inverse dynamics of a mechanism with closed loops (2.83, 2.88) in poses q (T, N, 3) [m] from `assemble`.
 
     model: a `Model`, whose joints form a tree and whose loops are closed by rows, or a `Mechanism`, all of whose joints
     are rows. constraints: those that `assemble` closed, drivers included.

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from muscle_db.regular_file import SETTINGS, read_regular
 from musclesolve._util.bundled_toml import bundled_toml
-from musclesolve.errors import InputError
+from musclesolve.errors import input_error
 
 
 def read_table(folder: str, file: str) -> dict:
@@ -31,7 +31,7 @@ def read_text(path: Path, what: str) -> str:
         text = read_regular(path, SETTINGS).decode("utf-8")
         _check_toml(text)
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as fault:
-        raise InputError(f"cannot read the {what}: {fault}", code="unreadable_file", file=path) from fault
+        raise input_error("dynamics.table_not_read", file=path, what=what, fault=fault) from fault
     return text
 
 

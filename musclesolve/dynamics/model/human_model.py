@@ -13,10 +13,11 @@ import numpy as np
 from musclesolve._util.arrays import Array
 from musclesolve._util.checks import check_number
 from musclesolve._util.names import unknown_name
+from musclesolve._util.sides import SIDES
 from musclesolve.dynamics.model.mass_matrix import MassProperties
 from musclesolve.dynamics.model.model import Model
 from musclesolve.dynamics.model.segment_inertia import (
-    Part,
+    InertiaPart,
     StatedSegment,
     compose,
     divided,
@@ -39,7 +40,7 @@ def human_model(
     lengths: dict[str, float] | None = None,
     mass_factors: Mapping[str, float] | None = None,
     segments: Mapping[str, StatedSegment] | None = None,
-    pelvis_depth: float | None = None,
+    topology: Topology | None = None,
 ) -> Model:
     """The 33-body, 44-degree-of-freedom inverse model of a subject.
 
@@ -53,7 +54,7 @@ def human_model(
         mass_factors: segment -> factor on the mass and the inertia that the table gives it; all segments are then
             scaled alike to the mass of the body.
         segments: segment -> what is stated of it instead of the table, shoe included (`with_stated`).
-        pelvis_depth: measured distance from between the ASIS to between the PSIS [m], by which muscles are placed.
+        topology: points, bodies and joints, from `load_topology`; the bundled "inverse_human" unless given.
 
     Raises:
         InputError: a mass, stature, sex, length, segment or table that cannot be, or an offset of an unknown point.
@@ -62,7 +63,7 @@ def human_model(
     shoe_mass = check_number(
         shoe_mass, "shoe_mass", "less than a tenth of the body mass", least=0.0, below=0.1 * mass
     )
-    topology = load_topology("inverse_human")
+    topology = topology or load_topology("inverse_human")
     for name in sorted(set(offsets or {}) - set(topology.coordinate_names)):
         raise unknown_name(name, "point or vector", topology.coordinate_names, " to have an offset")
     # Scaled by stature, then by measured lengths, then by measured offsets.
@@ -82,7 +83,7 @@ def human_model(
     factor = np.array([factors.get(body.segment, 1.0) for body in topology.bodies])
     factor *= shod.total / float((factor * shod.mass).sum())
     weighed = replace(shod, mass=factor * shod.mass, inertia=factor[:, None, None] * shod.inertia)
-    return Model(topology, standing, weighed, stature=stature, pelvis_depth=pelvis_depth)
+    return Model(topology, standing, weighed, stature=stature)
 
 
 def check_size(mass: float, stature: float) -> tuple[float, float]:
@@ -94,7 +95,7 @@ def check_size(mass: float, stature: float) -> tuple[float, float]:
 def with_shoes(topology: Topology, bare: MassProperties, shoe_mass: float) -> MassProperties:
     """Feet made heavier by a shoe; their inertia grows in proportion."""
     factor = np.ones(len(bare.mass))
-    for side in "rl":
+    for side in SIDES:
         foot = topology.body_index[f"foot_{side}"]
         factor[foot] += shoe_mass / bare.mass[foot]
     return replace(bare, mass=factor * bare.mass, inertia=factor[:, None, None] * bare.inertia)
@@ -124,7 +125,7 @@ def forward_human_model(subject: Model | None = None) -> Model:
     # A body has the subject's bodies of the segments that it names, taken together. Of a segment that several bodies
     # share each has what the subject's bodies with its points have; where these all have the center of the segment
     # (de Leva's head), each has its part of the segment.
-    whole: list[Part] = []
+    whole: list[InertiaPart] = []
     for body in topology.bodies:
         names, points = body.segment.split(" + "), set(body.points)
         chosen = [k for k, other in enumerate(subject.topology.bodies) if other.segment in names]

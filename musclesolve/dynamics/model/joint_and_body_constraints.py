@@ -28,7 +28,7 @@ from musclesolve._util.arrays import Array, Indices
 from musclesolve.dynamics.model.rigid_body import RigidBodies, body_slots
 from musclesolve.dynamics.model.topology import Direction, Topology
 from musclesolve.dynamics.vectors import dot, lines_of
-from musclesolve.errors import InputError
+from musclesolve.errors import input_error
 
 
 @dataclass(frozen=True)
@@ -180,7 +180,7 @@ Linear = tuple[list[str], Array, Array]
 def scalar_products(
     topology: Topology, standing: Array, pairs: Iterable[tuple[Direction, Direction]]
 ) -> Constraints:
-    """Rows a . b = const of pairs of directions, of one body or of several (Table 2.1)."""
+    """Rows a . b = const of pairs of directions, of one body or of several (Table 2.1); standing (N, 3) [m]."""
     pairs = list(pairs)
     first = np.array([topology.slots_of(a) for a, _ in pairs])
     second = np.array([topology.slots_of(b) for _, b in pairs])
@@ -200,7 +200,7 @@ def coincident(topology: Topology, pairs: Iterable[tuple[str, str]]) -> Linear:
 
 
 def fixed(topology: Topology, standing: Array, names: Iterable[str]) -> Linear:
-    """Points and vectors that stay where they stand: the ground."""
+    """Points and vectors that stay where they stand (N, 3) [m]: the ground."""
     names = list(names)
     slots = [topology.slots_of((None, name))[1] for name in names]
     return [f"{name} fixed" for name in names], np.eye(len(standing))[slots], standing[slots]
@@ -209,7 +209,7 @@ def fixed(topology: Topology, standing: Array, names: Iterable[str]) -> Linear:
 def combination(
     topology: Topology, standing: Array, target: Direction, base: tuple[Direction, ...]
 ) -> Linear:
-    """A direction as the combination of three directions that it is in the standing pose (2.19).
+    """A direction as the combination of three directions that it is in the standing pose (N, 3) [m] (2.19).
 
     Raises:
         InputError: the three lie in one plane.
@@ -222,8 +222,6 @@ def combination(
     lines = lines[:, :-1]
     axes = (lines @ standing)[1:].T
     if abs(np.linalg.det(axes)) < 1e-9 * np.prod(np.linalg.norm(axes, axis=0)):
-        raise InputError(
-            f"combination of {list(base)}", code="bad_model", expected="three directions that span space"
-        )
+        raise input_error("dynamics.empty_combination", base=list(base))
     alpha = np.linalg.solve(axes, lines[0] @ standing)
     return [f"{direction_text(target)} combined"], (lines[0] - alpha @ lines[1:])[None], np.zeros((1, 3))

@@ -13,7 +13,7 @@ import numpy as np
 from musclesolve._util.arrays import Array
 from musclesolve._util.checks import check_array
 from musclesolve.dynamics.model.rigid_body import PLACES, RigidBodies
-from musclesolve.errors import InputError
+from musclesolve.errors import input_error
 
 _SKEW = 1e-9  # Largest difference across the diagonal of an inertia, as a share of its trace
 
@@ -41,34 +41,20 @@ class MassProperties:
             array = check_array(getattr(self, field), f"the {field} of the bodies", shape, names, axis=0)
             object.__setattr__(self, field, array)
         if names and len(names) != count:
-            raise InputError(
-                f"{len(names)} names of {count} bodies",
-                code="bad_shape",
-                expected="one name for each body, or none",
-            )
+            raise input_error("dynamics.names_and_bodies_differ", count=len(names), bodies=count)
         if (self.mass < 0).any():
             body = int(np.argmin(self.mass))
-            raise InputError(
-                f"{self._called(body)} has a negative mass ({self.mass[body]:g} kg)", code="bad_model"
-            )
+            raise input_error("dynamics.negative_mass", called=self._called(body), mass=self.mass[body])
         size = np.maximum(1e-12, np.trace(self.inertia, axis1=1, axis2=2))
         skew = np.abs(self.inertia - np.swapaxes(self.inertia, 1, 2)).max(axis=(1, 2), initial=0.0) / size
         if (skew > _SKEW).any():
-            raise InputError(
-                f"the inertia of {self._called(int(np.argmax(skew)))} is not symmetric",
-                code="bad_model",
-                expected="the same product of inertia on both sides of the diagonal",
-            )
+            raise input_error("dynamics.inertia_not_symmetric", called=self._called(int(np.argmax(skew))))
         if self.allow_impossible:
             return
         smallest = np.linalg.eigvalsh(second_moment(self.inertia))[:, 0]
         if (smallest < -1e-9 * size).any():
             body = int(np.argmin(smallest + 1e-9 * size))
-            raise InputError(
-                f"the inertia of {self._called(body)} is one that no rigid body can have",
-                code="bad_model",
-                expected="each principal moment at most the sum of the other two",
-            )
+            raise input_error("dynamics.impossible_inertia", called=self._called(body))
 
     def _called(self, body: int) -> str:
         return f"body {self.names[body]!r}" if self.names else f"the body at index {body}"
@@ -99,7 +85,7 @@ def basic_mass_matrix(rigid_bodies: RigidBodies, mass: MassProperties) -> Array:
 
 
 def mass_matrix(rigid_bodies: RigidBodies, basic: Array, q: Array) -> Array:
-    """Mass matrix of the whole system, (T, 3N, 3N).
+    """Mass matrix of the whole system, (T, 3N, 3N) [kg].
 
     Constant where a body has three points and a vector (2.62); V(q)^T M_e V(q) where it has two (2.70).
     """

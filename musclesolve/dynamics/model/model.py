@@ -16,7 +16,7 @@ from musclesolve.dynamics.model.joint_tree import Tree
 from musclesolve.dynamics.model.mass_matrix import MassProperties, basic_mass_matrix
 from musclesolve.dynamics.model.rigid_body import RigidBodies
 from musclesolve.dynamics.model.topology import Topology
-from musclesolve.errors import InputError
+from musclesolve.errors import input_error
 
 
 @dataclass(frozen=True)
@@ -45,16 +45,19 @@ class Model:
         length = np.linalg.norm(standing[topology.point_count :], axis=1)
         if (off := np.abs(length - 1.0) > _UNIT).any():
             worst = int(np.argmax(off))
-            raise InputError(
-                f"the direction {names[topology.point_count + worst]!r} has the length {length[worst]:g}",
-                code="bad_model",
-                expected="unit vectors",
+            raise input_error(
+                "dynamics.direction_not_of_length_one",
+                names=names[topology.point_count + worst],
+                length=length[worst],
             )
         if len(mass.mass) != len(bodies) or mass.names not in ((), bodies):
-            raise InputError(
-                f"mass properties of {len(mass.mass)} bodies {', '.join(mass.names)}".rstrip(),
-                code="bad_model",
-                expected=f"those of the {len(bodies)} bodies of {topology.name!r}, in order: {', '.join(bodies)}",
+            raise input_error(
+                "dynamics.other_mass_properties",
+                count=len(mass.mass),
+                names=mass.names,
+                bodies_count=len(bodies),
+                topology=topology.name,
+                bodies=bodies,
             )
         check_joints(topology, self.tree, self.constraints)
 
@@ -134,31 +137,24 @@ def check_joints(topology: Topology, tree: Tree, constraints: Constraints) -> No
     product = np.abs(rows @ directions.T)
     if product.max(initial=0.0) > _MET:
         row, dof = np.unravel_index(int(np.argmax(product)), product.shape)
-        raise InputError(
-            f"the degree of freedom {dofs[dof]!r} does not keep the constraint {constraints.names[row]}",
-            code="bad_model",
+        raise input_error(
+            "dynamics.dof_breaks_constraint",
             where=topology.name,
-            expected="joints that move each body as one piece",
-            remedy="both bodies must have its axis and pivot, and what is distal to it must hang there alone",
+            dofs=dofs[dof],
+            names=constraints.names[row],
         )
     values, vectors = np.linalg.eigh(directions @ directions.T)
     if values[0] <= _RANK * values[-1]:
-        raise InputError(
-            f"degrees of freedom that do the same: {largest(np.abs(vectors[:, 0]), dofs)}",
-            code="bad_model",
-            where=topology.name,
-            expected="independent degrees of freedom",
+        raise input_error(
+            "dynamics.dependent_dofs", where=topology.name, largest=largest(np.abs(vectors[:, 0]), dofs)
         )
     values = np.linalg.eigvalsh(rows @ rows.T)
     if (missing := size - len(dofs) - int((values > _RANK * values[-1]).sum())) > 0:
         _, _, free = np.linalg.svd(np.vstack([rows, directions]))
         moved = np.linalg.norm(free[-missing:].reshape(missing, -1, 3), axis=(0, 2))
-        raise InputError(
-            f"{missing} motions are neither held by a constraint nor those of a joint: "
-            f"{largest(moved, topology.coordinate_names)} can move",
-            code="bad_model",
+        raise input_error(
+            "dynamics.unheld_motions",
             where=topology.name,
-            expected="as many constraints as coordinates less degrees of freedom",
-            remedy="the two bodies of a revolute joint share a point and a vector, or two points; those of a universal "
-            "joint share a point and are listed under `universal`",
+            missing=missing,
+            largest=largest(moved, topology.coordinate_names),
         )

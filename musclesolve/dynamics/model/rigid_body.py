@@ -27,7 +27,7 @@ import numpy as np
 from musclesolve._util.arrays import Array, Indices, Mask, contiguous, vector_product
 from musclesolve.dynamics.kernel.arrays import BodyArrays, BodyMotions
 from musclesolve.dynamics.model.topology import RigidBody, Topology
-from musclesolve.errors import InputError
+from musclesolve.errors import input_error
 
 PLACES = 6
 """Slots of a body: i, j, then from and to of u, from and to of v."""
@@ -70,10 +70,11 @@ class RigidBodies:
         scale = np.linalg.norm(base, axis=1).prod(axis=1)
         if (flat := np.abs(np.linalg.det(base)) < 1e-9 * np.maximum(scale, 1e-30)).any():
             body = topology.bodies[int(np.argmax(flat))]
-            raise InputError(
-                f"body {body.name!r}: its points {list(body.points)} and vectors {list(body.vectors)} lie in one plane",
-                code="bad_model",
-                expected="a line and two directions that span space",
+            raise input_error(
+                "dynamics.body_in_one_plane",
+                body=body.name,
+                points=list(body.points),
+                vectors=list(body.vectors),
             )
         incidence = np.zeros((none + 1, len(slots), PLACES))
         for place in range(PLACES):
@@ -107,12 +108,7 @@ class RigidBodies:
         Refused where v is a cross product, which no linear combination can express (2.19, 2.64).
         """
         if self.crossed[body]:
-            raise InputError(
-                f"body {topology.bodies[body].name!r} has too few points and vectors for a spherical joint's axes or "
-                "extra points",
-                code="bad_model",
-                expected="two points and two vectors, three points and one vector, or four points",
-            )
+            raise input_error("dynamics.too_few_points_of_body", name=topology.bodies[body].name)
         c_i, c_j, c_u, c_v = coefficients
         c_u, c_v = c_u / self.length_u[body], c_v / self.length_v[body]
         return self.incidence[:, body] @ np.array([c_i, c_j, -c_u, c_u, -c_v, c_v])

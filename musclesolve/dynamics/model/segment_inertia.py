@@ -19,13 +19,14 @@ import numpy as np
 from musclesolve._util.arrays import Array
 from musclesolve._util.checks import check_array, check_choice, check_number
 from musclesolve._util.names import unknown_name
+from musclesolve._util.sides import SIDES
 from musclesolve.dynamics.model.data_files import read_table
 from musclesolve.dynamics.model.mass_matrix import MassProperties, second_moment
 from musclesolve.dynamics.model.model import Model
 from musclesolve.dynamics.model.topology import Topology, standing_layout
-from musclesolve.errors import InputError
+from musclesolve.errors import input_error
 
-Part = tuple[float, Array, Array]
+InertiaPart = tuple[float, Array, Array]
 """Mass [kg], center (3,) [m] and inertia (3, 3) [kg m2] about it, global axes of the standing pose."""
 
 _TRUNK_PARTS = ("lower_trunk", "middle_trunk", "upper_trunk", "head")
@@ -53,7 +54,7 @@ def segment_inertia(
     for trunk, name in zip(_TRUNK_PARTS, _TRUNK_LEVELS, strict=True):
         level = where[name] = level + step * rows[trunk]["length"]
     mass = mass / sum(rows[place["source"]]["mass_fraction"] for place in places["segment"])
-    parts: dict[str, list[Part]] = {}
+    parts: dict[str, list[InertiaPart]] = {}
     for place in places["segment"]:
         row, start, end = rows[place["source"]], where[place["start"]], where[place["end"]]
         axes, length = segment_axes(start, end, place["transverse"]), float(np.linalg.norm(end - start))
@@ -84,7 +85,7 @@ def segment_axes(start: Array, end: Array, transverse: str) -> Array:
     return np.column_stack([np.cross(across, longitudinal), across, longitudinal])
 
 
-def compose(pieces: list[Part]) -> Part:
+def compose(pieces: list[InertiaPart]) -> InertiaPart:
     """Several parts as one rigid segment (parallel-axis theorem); without mass its center is the middle of theirs."""
     mass = float(sum(m for m, _, _ in pieces))
     weights = [m / mass if mass > 0.0 else 1.0 / len(pieces) for m, _, _ in pieces]
@@ -108,9 +109,7 @@ def length_scales(topology: Topology, lengths: dict[str, float]) -> dict[str, fl
     for name, length in lengths.items():
         reference = float(np.linalg.norm(where[pairs[name][1]] - where[pairs[name][0]]))
         if not 0.2 < length / reference < 5.0:
-            raise InputError(
-                f"a {name} of {length:g} m", code="bad_number", expected=f"something like {reference:.2f} m"
-            )
+            raise input_error("dynamics.length_not_positive", name=name, length=length, reference=reference)
         scales[name] = length / reference
     return scales
 
@@ -118,7 +117,7 @@ def length_scales(topology: Topology, lengths: dict[str, float]) -> dict[str, fl
 def named_points(topology: Topology, standing: Array) -> dict[str, Array]:
     """Standing positions of the model's points, of mid-hip and of the fingertips."""
     where = dict(zip(topology.coordinate_names, standing, strict=True)) | {"mid_hip": np.zeros(3)}
-    for side in "rl":
+    for side in SIDES:
         if f"hand_radial_{side}" in where:
             where[f"fingertip_{side}"] = 0.5 * (where[f"hand_radial_{side}"] + where[f"hand_ulnar_{side}"])
     return where
@@ -146,7 +145,7 @@ def segments_of(model: Model) -> tuple[Segment, ...]:
     """
     ends = read_table("definitions", "human_lengths.toml")["segment"]
     where = named_points(model.topology, model.standing)
-    pieces: dict[str, list[Part]] = {}
+    pieces: dict[str, list[InertiaPart]] = {}
     for body, *part in zip(
         model.topology.bodies, model.mass.mass, model.mass.center, model.mass.inertia, strict=True
     ):
@@ -211,21 +210,15 @@ class StatedSegment:
         if self.mass_factor is not None:
             check_number(self.mass_factor, "mass_factor", "a positive number", above=0.0)
         if self.mass is not None and self.mass_factor is not None:
-            raise InputError(
-                "both mass and mass_factor of a segment are given", code="conflict", expected="one of them"
-            )
+            raise input_error("dynamics.mass_and_mass_factor")
         if self.center is not None:
             check_number(self.center, "center", "a share of the length, -0.5 to 1.5", least=-0.5, most=1.5)
         if self.inertia is not None:
             inertia = check_array(self.inertia, "inertia", (3,), axis=0)
             if inertia.min() < 0.0 or 2.0 * inertia.max() > inertia.sum() * (1.0 + 1e-9):
-                raise InputError(
-                    f"the moments of inertia {inertia.tolist()} are those of no segment",
-                    code="bad_number",
-                    expected="three moments above 0 [kg m2], each at most the sum of the other two",
-                )
+                raise input_error("dynamics.impossible_moments_of_inertia", inertia=inertia.tolist())
             if self.mass == 0.0 and inertia.any():
-                raise InputError("a segment without mass has moments of inertia", code="conflict")
+                raise input_error("dynamics.inertia_without_mass")
 
 
 def with_stated(
@@ -242,9 +235,7 @@ def with_stated(
         raise unknown_name(name, "segment", topology.segments)
     for name, stated in segments.items():
         if not isinstance(stated, StatedSegment):
-            raise InputError(
-                f"segments[{name!r}] is {stated!r:.60}", code="bad_type", expected="a StatedSegment"
-            )
+            raise input_error("dynamics.segment_is_no_mapping", name=name, stated=stated)
     masses, centers, inertias = table.mass.copy(), table.center.copy(), table.inertia.copy()
     others = np.array([body.segment not in segments for body in bodies])
     where, lengths = named_points(topology, standing), read_table("definitions", "human_lengths.toml")
@@ -275,22 +266,16 @@ def with_stated(
     if not others.any():
         whole_body = replace(table, mass=masses, center=centers, inertia=inertias)
         if abs(whole_body.total - table.total) > _ROUNDED * table.total:
-            raise InputError(
-                f"all segments are stated and weigh {whole_body.total:g} kg together, the body {table.total:g} kg",
-                code="conflict",
+            raise input_error(
+                "dynamics.stated_masses_differ_from_body",
                 where=PLACE,
-                expected="masses of the segments that add up to the mass of the body",
+                total=whole_body.total,
+                table_total=table.total,
             )
         return whole_body
     left = (table.total - float(masses[~others].sum())) / float(table.mass[others].sum())
     if not _LEFT[0] < left < _LEFT[1]:
-        raise InputError(
-            f"the stated segments leave the others {left:.2f} times their mass in the inertia table",
-            code="conflict",
-            where=PLACE,
-            expected="0.5 to 2 times",
-            remedy="check the masses of the segments, and that the body mass counts prostheses in",
-        )
+        raise input_error("dynamics.stated_masses_leave_too_little", where=PLACE, left=left)
     masses[others] *= left
     inertias[others] *= left
     return replace(table, mass=masses, center=centers, inertia=inertias)
@@ -300,7 +285,9 @@ _TAKEN = 0.5
 """Largest share of a segment's second moment that the distance of the centers of its parts makes."""
 
 
-def divided(segment: str, ends: set[str], whole: Part, share: float, where: dict[str, Array]) -> Part:
+def divided(
+    segment: str, ends: set[str], whole: InertiaPart, share: float, where: dict[str, Array]
+) -> InertiaPart:
     """The part of a segment that a body with points `ends` and a share of its mass is, by `human_segments.toml`.
 
     where: standing positions of the points. The inertias of both parts and m s (1 - s) |c_one - c_other|^2, masses

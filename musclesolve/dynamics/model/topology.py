@@ -19,7 +19,7 @@ from musclesolve._util.arrays import Array
 from musclesolve._util.checks import check_array
 from musclesolve._util.message_text import as_text
 from musclesolve._util.names import Names, suggestion, unknown_name
-from musclesolve.errors import InputError
+from musclesolve.errors import InputError, input_error
 
 Direction = tuple[str | None, str]
 """A direction in natural coordinates: (None, vector name), or (point name, point name), first to second."""
@@ -72,7 +72,9 @@ class Dof:
 
     A spherical joint is three of them in a row, with the same child; each has a `fixed_axis` instead, a unit vector of
     the parent (its components in the standing pose). rest: where the data do not determine the angle, it is drawn to
-    zero, or to what the whole motion shows (`straight_hinges`), as by a point on an arm of this length [m].
+    zero, or to what the whole motion shows (`straight_hinges`), as by a point on an arm of this length [m]. nominal:
+    the axis is not that of the joint, so bones and ligaments bear a part of its moment, which muscles do not share
+    unless asked.
     """
 
     name: str
@@ -85,6 +87,7 @@ class Dof:
     follower: Direction
     fixed_axis: tuple[float, float, float] | None = None
     rest: float = 0.0
+    nominal: bool = False
 
 
 @dataclass(frozen=True)
@@ -138,6 +141,19 @@ class Topology:
     def joint_index(self) -> Names:
         """Position of each joint degree of freedom in `dofs`."""
         return Names((dof.name for dof in self.dofs), "joint degree of freedom", self.name)
+
+    def dofs_between(self, bodies: Iterable[str]) -> tuple[str, ...]:
+        """The joint degrees of freedom by which some bodies move against each other, from the base outwards."""
+        inner = {dof.child: dof.parent for dof in self.dofs}
+        beyond = list[set[str]]()  # of each body the frames that move with it, up to the base
+        for body in bodies:
+            chain = {body}
+            while body in inner:
+                body = inner[body]
+                chain.add(body)
+            beyond.append(chain)
+        moved = {name for chain in beyond for name in chain} - beyond[0].intersection(*beyond[1:])
+        return tuple(dof.name for dof in self.dofs if dof.child in moved)
 
     @property
     def segments(self) -> tuple[str, ...]:
@@ -211,9 +227,7 @@ def check_topology(topology: Topology, file: Path | None = None) -> None:
         for dof in topology.dofs:
             _check_joint(topology, dof, None if file is None else np.vstack([standing, np.zeros(3)]))
     except InputError as fault:
-        raise InputError(
-            fault.problem, code=fault.code, file=file, expected=fault.expected, remedy=fault.remedy
-        ) from None
+        raise fault.moved(file) from None
 
 
 def bodies_of_joint(topology: Topology, dof: Dof) -> tuple[str, str]:
@@ -226,10 +240,6 @@ def bodies_of_joint(topology: Topology, dof: Dof) -> tuple[str, str]:
     return parent, child
 
 
-def _wrong(problem: str, expected: str, remedy: str | None = None) -> InputError:
-    return InputError(problem, code="bad_model", expected=expected, remedy=remedy)
-
-
 def _check_parts(topology: Topology) -> None:
     """Names are used once, every point can be placed, and bodies have points and vectors that there are."""
     kinds = {
@@ -240,48 +250,43 @@ def _check_parts(topology: Topology) -> None:
     for kind, names in kinds.items():
         if twice := [name for name in dict.fromkeys(names) if names.count(name) > 1]:
             taken = f"; {', '.join(BASE_DOFS)} are those of the base" if twice[0] in BASE_DOFS else ""
-            raise InputError(
-                f"two {kind} have the name {twice[0]!r}",
-                code="duplicate_name",
-                expected=f"one name each{taken}",
-            )
+            raise input_error("dynamics.same_name_twice", kind=kind, twice=twice[0], taken=taken)
 
     for point in topology.points:
         if not _triple(point.offset):
-            raise _wrong(
-                f"the offset of point {point.name!r} is {point.offset!r}", "three finite numbers [m]"
-            )
+            raise input_error("dynamics.bad_offset", point=point.name, offset=point.offset)
     for name, direction in topology.vectors.items():
         length = float(np.linalg.norm(direction)) if _triple(direction) else float("nan")
         if not abs(length - 1.0) <= _UNIT:
-            raise _wrong(
-                f"the direction of vector {name!r} is {as_text(direction)}",
-                "three finite numbers, a unit vector",
-                f"divide it by its length, {length:.9g}" if length > 0.0 else None,
+            raise input_error(
+                "dynamics.bad_direction",
+                remedy=f"divide it by its length, {length:.9g}" if length > 0.0 else None,
+                name=name,
+                direction=as_text(direction),
             )
     placed = {topology.origin, *(point.name for point in topology.layout_order)}
     if missing := [point for point in topology.points if point.name not in placed]:
-        raise _wrong(
-            f"no chain of offsets leads to the points {[point.name for point in missing]} "
-            f"({missing[0].name!r} is placed from {missing[0].parent!r})",
-            f"a chain from the origin {topology.origin!r}",
-            suggestion(missing[0].parent, placed - {missing[0].parent}),
+        raise input_error(
+            "dynamics.points_without_offsets",
+            remedy=suggestion(missing[0].parent, placed - {missing[0].parent}),
+            missing=[point.name for point in missing],
+            name=missing[0].name,
+            parent=missing[0].parent,
+            origin=topology.origin,
         )
 
     for body in topology.bodies:
         _check_names(topology, body.members, f"body {body.name!r}")
         if (len(body.points), len(body.vectors)) not in BODY_KINDS:
-            raise _wrong(
-                f"body {body.name!r} has {len(body.points)} points and {len(body.vectors)} vectors",
-                "2 points and 2 vectors, 3 and 1, 2 and 1, 3 and 0, or 4 and 0",
+            raise input_error(
+                "dynamics.other_number_of_points",
+                body=body.name,
+                count=len(body.points),
+                vectors_count=len(body.vectors),
             )
     used = {name for body in topology.bodies for name in body.members}
     if idle := [name for name in topology.coordinate_names if name not in used]:
-        raise _wrong(
-            f"{', '.join(idle)}: of no body",
-            "points and vectors that some body has",
-            "name it among a body's points, vectors or extra, or leave it out",
-        )
+        raise input_error("dynamics.of_no_body", idle=idle)
     for pair in topology.universal:
         _check_names(topology, pair, f"universal joint {list(pair)}")
 
@@ -303,25 +308,22 @@ def _check_tree(topology: Topology) -> None:
     for child, joints in into.items():
         if len(joints) > 1 or child == topology.root:
             root = ", but it is the root" if child == topology.root else ""
-            raise _wrong(
-                f"{child!r} is the child of {' and '.join(map(repr, joints))}{root}",
-                "a tree: one joint before every body, none before the root",
-                "leave the joint out and close the loop by constraint rows",
+            raise input_error(
+                "dynamics.child_of_several_joints", child=child, joints=map(repr, joints), root=root
             )
     for cross in (name for name in into if name not in bodies):
         out = [dof.name for dof in topology.dofs if dof.parent == cross]
         if len(out) != 1:
-            raise _wrong(
-                f"{cross!r}, the child of {into[cross][0]!r}, is no body, and {len(out) or 'no'} joints go on from it",
-                "a body, or the massless cross of a universal joint, with one joint in and one out",
-                suggestion(cross, bodies),
+            raise input_error(
+                "dynamics.cross_with_several_joints",
+                remedy=suggestion(cross, bodies),
+                cross=cross,
+                into=into[cross][0],
+                count=len(out) or "no",
             )
     for body in bodies:
         if body != topology.root and body not in into:
-            raise _wrong(
-                f"no joint leads to body {body!r}",
-                f"a degree of freedom or spherical joint with child = {body!r}",
-            )
+            raise input_error("dynamics.no_joint_to_body", body=body)
 
 
 def _check_joint(topology: Topology, dof: Dof, layout: Array | None) -> None:
@@ -333,9 +335,9 @@ def _check_joint(topology: Topology, dof: Dof, layout: Array | None) -> None:
     lines = [name for pair in (dof.axis, dof.reference, dof.follower) for name in pair if name]
     _check_names(topology, [*lines, dof.pivot], where)
     if dof.sign not in (-1, 1):
-        raise _wrong(f"{where} has the sign {dof.sign!r}", "1 or -1")
+        raise input_error("dynamics.bad_sign", place=where, sign=dof.sign)
     if topology.slot[dof.pivot] >= topology.point_count:
-        raise _wrong(f"{where} has the pivot {dof.pivot!r}, a vector", "a point")
+        raise input_error("dynamics.pivot_is_a_vector", place=where, pivot=dof.pivot)
     bodies = bodies_of_joint(topology, dof)
     for body in bodies:
         _check_member(topology, dof.pivot, body, f"{where}: its pivot")
@@ -354,10 +356,8 @@ def _check_joint(topology: Topology, dof: Dof, layout: Array | None) -> None:
     for body, direction, line in zip(bodies, (dof.reference, dof.follower), drivers, strict=True):
         _check_member(topology, direction, body, f"{where}: its driver's")
         if abs(axis @ line) > _PERPENDICULAR * float(np.linalg.norm(axis) * np.linalg.norm(line)):
-            raise _wrong(
-                f"{where}: the direction {'->'.join(n for n in direction if n)} of its driver is not "
-                "perpendicular to its axis",
-                "a direction of the parent and one of the child, both perpendicular to the axis",
+            raise input_error(
+                "dynamics.driver_not_perpendicular", place=where, direction=(n for n in direction if n)
             )
 
 
@@ -371,11 +371,7 @@ def _check_member(topology: Topology, what: str | Direction, body: str, which: s
     members = topology.bodies[topology.body_index[body]].members
     names = [what] if isinstance(what, str) else [name for name in what if name]
     if not names or set(names) - set(members):
-        raise _wrong(
-            f"{which} {'->'.join(names)} is not of body {body!r}",
-            f"some of {', '.join(members)}",
-            "let both bodies have it, as extra if need be",
-        )
+        raise input_error("dynamics.not_of_body", which=which, names=names, body=body, members=members)
 
 
 def _triple(value: object) -> bool:

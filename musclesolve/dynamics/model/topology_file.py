@@ -25,7 +25,7 @@ from musclesolve.dynamics.model.topology import (
     Topology,
     check_topology,
 )
-from musclesolve.errors import InputError
+from musclesolve.errors import InputError, input_error
 
 _NEEDED = object()
 
@@ -103,6 +103,7 @@ _KEYS: dict[str, dict[str, _Key]] = {
         "pivot": _TEXT,
         "driver": _Key("a direction of the parent and one of the child", _listed(_arrow, 2)),
         "rest": _Key("a length [m], not negative", lambda value: _number(value) and value >= 0.0, 0.0),
+        "nominal": _Key("true or false", lambda value: isinstance(value, bool), False),
     },
     "spherical": {
         "number": _WHOLE,
@@ -143,7 +144,7 @@ def _parsed(text: str, path: Path) -> Topology:
     if len(vectors) < len(rows["vector"]):
         names = [row["name"] for row in rows["vector"]]
         twice = min(name for name in names if names.count(name) > 1)
-        raise InputError(f"two vectors have the name {twice!r}", code="duplicate_name", file=path)
+        raise input_error("dynamics.same_vector_twice", file=path, twice=twice)
     points = tuple(
         Point(row["number"], row["name"], row["from"], tuple(row["offset"]), row["scale"])
         for row in rows["point"]
@@ -168,7 +169,7 @@ def _parsed(text: str, path: Path) -> Topology:
             lines.append((start, end) if arrow else (None, start))
         axis, reference, follower = lines
         joint = row["parent"], row["child"], axis, row["sign"], row["pivot"], reference, follower
-        dofs.append(Dof(row["name"], *joint, rest=float(row["rest"])))
+        dofs.append(Dof(row["name"], *joint, rest=float(row["rest"]), nominal=row["nominal"]))
     for row in rows["spherical"]:  # three degrees of freedom, about perpendicular axes of the parent
         joint = row["parent"], row["child"], NO_DIRECTION, 1, row["pivot"], NO_DIRECTION, NO_DIRECTION
         dofs += [Dof(name, *joint, tuple(direction)) for name, direction in row["axes"].items()]
@@ -180,12 +181,13 @@ def _parsed(text: str, path: Path) -> Topology:
         ready = [dof for dof in waiting if dof.parent in reached]
         if not ready:
             lost, known = waiting[0], [*(body.name for body in bodies), *(dof.child for dof in dofs)]
-            raise InputError(
-                f"no chain of joints leads from the root {root!r} to {lost.parent!r}, the parent of {lost.name!r}",
-                code="bad_model",
+            raise input_error(
+                "dynamics.no_chain_from_root",
                 file=path,
-                expected="joints that form a tree from the root on",
                 remedy=None if lost.parent in known else suggestion(lost.parent, known),
+                root=root,
+                parent=lost.parent,
+                lost=lost.name,
             )
         ordered += ready
         reached |= {dof.child for dof in ready}
@@ -201,20 +203,24 @@ def _read(entry: Mapping[str, Any], kind: str, index: int, file: Path) -> dict[s
     keys = _KEYS[kind]
     where = "model definition" if kind == "model" else f"{kind} {entry.get('name', f'number {index + 1}')!r}"
 
-    def wrong(problem: str, code: str, expected: str, remedy: str | None = None) -> InputError:
-        return InputError(problem, code=code, file=file, where=where, expected=expected, remedy=remedy)
+    def wrong(key: str, /, **fields: Any) -> InputError:
+        return input_error(key, file=file, where=where, **fields)
 
     for key_read in entry:
         if key_read not in keys:
-            known = f"some of {', '.join(keys)}"
-            raise wrong(f"unknown key {as_text(key_read)}", "unknown_key", known, suggestion(key_read, keys))
+            raise wrong(
+                "dynamics.unknown_key",
+                remedy=suggestion(key_read, keys),
+                key_read=as_text(key_read),
+                keys=keys,
+            )
     read = {}
     for name, key in keys.items():
         value = entry.get(name, key.default)
         if value is _NEEDED:
-            raise wrong(f"{name!r} is missing", "missing_key", f"{name} = {key.expected}")
+            raise wrong("dynamics.key_missing", name=name, key_expected=key.expected)
         if name in entry and not key.accepts(value):
-            raise wrong(f"{name} = {as_text(value)}", "bad_value", key.expected)
+            raise wrong("dynamics.bad_key_value", expected=key.expected, name=name, value=as_text(value))
         read[name] = value
     if "number" in keys and read["number"] is None:
         read["number"] = index + 1

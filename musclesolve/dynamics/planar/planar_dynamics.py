@@ -32,7 +32,7 @@ from musclesolve.dynamics.planar.planar_tree import (
     open_directions,
     rotated,
 )
-from musclesolve.errors import InputError, MuscleSolveError
+from musclesolve.errors import MuscleSolveError, input_error
 
 
 @dataclass(frozen=True)
@@ -265,13 +265,12 @@ def supported_inverse(
     """
     several = [supports] if isinstance(supports, Support) else list(supports)
     if len(several) != 1:
-        raise InputError(
-            f"{len(several)} supports at once: {3 * len(several)} reactions and {len(tree.joints)} torques from "
-            f"{len(tree.names) + 2} equations",
-            code="conflict",
-            expected="one support",
-            remedy="give the measured force under each foot to `inverse_dynamics`, take both legs as one where they "
-            "move together, or ask for `total_reaction`, which needs no share",
+        raise input_error(
+            "dynamics.too_many_supports",
+            count=len(several),
+            reactions=3 * len(several),
+            joints_count=len(tree.joints),
+            equations=len(tree.names) + 2,
         )
     support, q, qd = several[0], motion.q, motion.qd
     system = equations(tree, q, qd)

@@ -14,7 +14,7 @@ from musclesolve._util.arrays import Array, Indices, Mask
 from musclesolve._util.checks import check_array
 from musclesolve.dynamics.planar.planar_dynamics import torque_matrix
 from musclesolve.dynamics.planar.planar_tree import PlanarTree, allowed, material_points
-from musclesolve.errors import InputError
+from musclesolve.errors import input_error
 
 
 @dataclass(frozen=True)
@@ -59,11 +59,7 @@ class PlanarMuscles:
     def __post_init__(self) -> None:
         points = np.bincount(self.line, minlength=self.share.shape[1])
         if (points < 2).any() or (np.diff(self.line) < 0).any():
-            raise InputError(
-                f"lines with {points.tolist()} points",
-                code="bad_muscle_set",
-                expected="at least two each, line after line",
-            )
+            raise input_error("dynamics.lines_of_other_points", points=points.tolist())
         check_array(self.local, "the place of an attachment point", ("P", 2), axis=0)
         check_array(self.lateral, "the lateral place of an attachment point", ("P",), axis=0)
 

@@ -35,8 +35,8 @@ from musclesolve._util.names import unknown_name
 from musclesolve.constants import STANDARD_GRAVITY
 from musclesolve.dynamics.model.data_files import locate, read_table, read_text
 from musclesolve.dynamics.model.human_model import check_size
-from musclesolve.dynamics.model.segment_inertia import Part, compose
-from musclesolve.errors import InputError
+from musclesolve.dynamics.model.segment_inertia import InertiaPart, compose
+from musclesolve.errors import input_error
 
 
 @dataclass(frozen=True)
@@ -66,18 +66,14 @@ class PlanarTree:
             check_array(getattr(self, name), f"the {name} of the planar body", shape, self.names, axis=0)
         wrong = np.flatnonzero((self.mass <= 0.0) | (self.inertia <= 0.0))
         if len(wrong):
-            raise InputError(
-                f"segment {self.names[wrong[0]]!r} has mass {self.mass[wrong[0]]:g} kg and moment of inertia "
-                f"{self.inertia[wrong[0]]:g} kg m2",
-                code="bad_model",
-                expected="both positive",
+            raise input_error(
+                "dynamics.negative_segment_mass",
+                names=self.names[wrong[0]],
+                mass=self.mass[wrong[0]],
+                inertia=self.inertia[wrong[0]],
             )
         if len(self.order) != count:
-            raise InputError(
-                f"the segments {', '.join(self.names)} do not form one tree",
-                code="bad_model",
-                expected="one root (parent -1), every other segment with a parent that leads back to it",
-            )
+            raise input_error("dynamics.segments_not_one_tree", names=self.names)
 
     @cached_property
     def order(self) -> tuple[int, ...]:
@@ -128,7 +124,7 @@ class PlanarTree:
         """Index of the joint at the proximal end of a segment."""
         index = self.segment(name)
         if index == self.root:
-            raise InputError(f"{name!r} is the base segment, which has no proximal joint", code="conflict")
+            raise input_error("dynamics.base_without_proximal_joint", name=name)
         return int(np.flatnonzero(self.joints == index)[0])
 
 
@@ -173,7 +169,7 @@ def planar_body(
         # In a plane of space whose third axis is that of the joints.
         composed = []
         for segment in segments:
-            pieces: list[Part] = []
+            pieces: list[InertiaPart] = []
             for part in segment["part"]:
                 row = rows[part["source"]]
                 start, end = (scale * np.array([*part[key], 0.0], dtype=float) for key in ("start", "end"))
@@ -187,7 +183,7 @@ def planar_body(
         mount = scale * np.array([segment["joint"] for segment in segments], dtype=float)
         rest = np.radians([float(segment["rest_deg"]) for segment in segments])
     except (KeyError, TypeError, ValueError) as fault:
-        raise InputError(f"not a planar body: {fault!r}", code="bad_model", file=path) from fault
+        raise input_error("dynamics.not_planar_body", file=path, fault=fault) from fault
     masses, centers, inertias = (np.array(values) for values in zip(*composed, strict=True))
     return PlanarTree(
         names=names,

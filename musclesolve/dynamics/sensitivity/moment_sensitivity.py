@@ -48,7 +48,7 @@ from musclesolve.dynamics.kinematics.pose_fit import (
 from musclesolve.dynamics.model.model import Model
 from musclesolve.dynamics.rotations import cardan_rates, wrapped
 from musclesolve.dynamics.vectors import blocks
-from musclesolve.errors import InputError
+from musclesolve.errors import input_error
 
 
 @dataclass(frozen=True)
@@ -153,7 +153,7 @@ def _components(name: str) -> tuple[str, ...]:
     return tuple(f"{name} {axis}" for axis in "xyz")
 
 
-_STEP = 1e-30  # Imaginary step; nothing is subtracted, so it may be as small as numbers get
+_IMAGINARY_STEP = 1e-30  # Imaginary step; nothing is subtracted, so it may be as small as numbers get
 _INCONSISTENT = 1e-6  # Violation of a constraint [m, or a cosine] that no fitted pose has
 
 
@@ -180,12 +180,7 @@ def landmark_sensitivity(
 
     off = np.abs(model.constraints.violation(fit.q)).max(initial=0.0)
     if off > _INCONSISTENT:  # no optimum of the fit: the derivative of an optimum says nothing of it
-        raise InputError(
-            f"the fit violates the constraints of the model by {off:.2g}",
-            code="conflict",
-            expected="a pose of fit_pose or drive_pose, which satisfies them",
-            remedy="take the fit of one of these",
-        )
+        raise input_error("dynamics.fit_violates_constraints", off=off)
     known = model.topology.coordinate_names
     if names is None:
         points = targets.slots < model.topology.point_count
@@ -201,8 +196,10 @@ def landmark_sensitivity(
     for k in range(len(places)):
         for axis in range(3):
             moving = zip(still, splined(responses[..., k, axis]), strict=True)
-            moved = motion_from(model, time[keep], *(value + 1j * _STEP * change for value, change in moving))
-            values.append(projected_moments(model, moved, wrenches).imag / _STEP)
+            moved = motion_from(
+                model, time[keep], *(value + 1j * _IMAGINARY_STEP * change for value, change in moving)
+            )
+            values.append(projected_moments(model, moved, wrenches).imag / _IMAGINARY_STEP)
     sources = tuple(f"{name} {axis}" for name in names for axis in "xyz")
     return Sensitivity("measured point", "m", model.topology.dof_names, sources, np.stack(values, axis=2))
 
@@ -268,15 +265,10 @@ def coordinate_response(
     joints, parts = model.tree.joint_count, []
     for block in blocks(len(fit.q)):
         coordinates = fit.coordinates[block]
-        nearest = replace(NearestPose.of(model, targets.frames(block)), rest=fit.rest.frames(block))
+        nearest = replace(NearestPose.from_targets(model, targets.frames(block)), rest=fit.rest.frames(block))
         speeds, off = RESPONSES[method](nearest, coordinates, places)
         if not off < _OFF:  # found in another way: the derivative would be that of another pose
-            raise InputError(
-                f'the fit lies {off:.2g} rad or m from the one of method = "{method}"',
-                code="conflict",
-                expected="the fit of the same targets by the same method",
-                remedy="name the method that the fit was found by",
-            )
+            raise input_error("dynamics.fit_differs_from_method", off=off, method=method)
         # From speeds to coordinates: rotation vectors and Cardan angles undone.
         changes, angles, base = speeds.copy(), coordinates[:, :joints], coordinates[:, joints + 3 :]
         if len(model.tree.spherical):
@@ -295,7 +287,7 @@ def _nearest_response(nearest: NearestPose, coordinates: Array, places: list[int
     are from it.
     """
     free, every = nearest.free, np.arange(len(nearest.targets.slots))
-    hessian, gradient, pulls = _equations(nearest, Pose.of(coordinates), every, places)
+    hessian, gradient, pulls = _equations(nearest, Pose.from_coordinates(coordinates), every, places)
     inverse = np.linalg.pinv(hessian[:, free][:, :, free], rcond=_BLIND, hermitian=True)
     speeds = np.zeros_like(pulls)
     speeds[:, free] = inverse @ pulls[:, free]
@@ -310,7 +302,7 @@ def _driven_response(nearest: NearestPose, coordinates: Array, places: list[int]
     start = coordinates, nearest.rest
     near = fit_pose(model, targets, None, _TOLERANCE, _MAX_ITERATIONS, *start).coordinates
     plan = drive_plan(nearest)
-    poses = plan.poses(nearest, Pose.of(near), _TOLERANCE, _MAX_ITERATIONS)
+    poses = plan.poses(nearest, Pose.from_coordinates(near), _TOLERANCE, _MAX_ITERATIONS)
     first, off_nearest = _nearest_response(nearest, near, places)
     responses = [first]
     for solve, pose in zip(plan.solves, poses[1:], strict=True):

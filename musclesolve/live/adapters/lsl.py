@@ -18,7 +18,7 @@ from typing import TypeVar
 import pylsl
 
 from musclesolve._util.message_text import few
-from musclesolve.errors import InputError
+from musclesolve.errors import input_error
 from musclesolve.live.channels import Channel, Layout, frame_channels, frame_values
 from musclesolve.live.joining import Reading, Wanted
 from musclesolve.live.live import Frame, Live
@@ -95,11 +95,9 @@ class LslStream:
         try:
             self._open(found)
         except GONE as error:
-            problem, remedy = (
-                f"the LSL stream '{address}' does not answer: {error}",
-                "look at the program that sends it",
-            )
-            raise InputError(problem, code="no_stream", where="--from", remedy=remedy) from None
+            raise input_error(
+                "live.lsl_stream_not_answer", where="--from", address=address, error=error
+            ) from None
 
     def _look_for(self) -> pylsl.StreamInfo:
         """The stream of this name, once it shows."""
@@ -111,12 +109,12 @@ class LslStream:
             if perf_counter() > until:
                 break
             sleep(LOOKED)
-        raise InputError(
-            f"there is no LSL stream '{self._name}' (looked for {RESOLVED_WITHIN:g} s)",
-            code="no_stream",
+        raise input_error(
+            "live.no_lsl_stream",
             where="--from",
             expected=f"one of {few(sorted(streams), 12)}" if streams else "a stream; there are none at all",
-            remedy="start the program that sends it, in the same network",
+            name=self._name,
+            resolved_within=RESOLVED_WITHIN,
         )
 
     def _open(self, info: pylsl.StreamInfo) -> None:
@@ -126,17 +124,14 @@ class LslStream:
         )
         whole = _answered(inlet.info)
         if whole.channel_format() == pylsl.cf_string:
-            raise InputError(
-                f"the LSL stream '{self._name}' has texts",
-                code="bad_stream",
-                where="--from",
-                expected="numbers",
-            )
+            raise input_error("live.lsl_stream_texts", where="--from", name=self._name)
         described = ET.fromstring(whole.as_xml()).findall("./desc/channels/channel")
         names = ("label", "unit", "type", "marker")
         channels = [Channel(*(each.findtext(name) or "" for name in names)) for each in described]
         channels += [Channel("")] * (whole.channel_count() - len(channels))
-        self._layout = Layout.of(channels[: whole.channel_count()], self._wanted, f"lsl:{self._name}")
+        self._layout = Layout.from_channels(
+            channels[: whole.channel_count()], self._wanted, f"lsl:{self._name}"
+        )
         rate = whole.nominal_srate()
         self._even = EvenTimes(rate) if rate > 0.0 and self._layout.markers is not None else None
         _answered(inlet.open_stream)
@@ -207,13 +202,7 @@ class LslSink:
 
     def __init__(self, address: str) -> None:
         if not address:
-            raise InputError(
-                "a stream without a name",
-                code="bad_value",
-                where="--to",
-                expected="lsl:NAME",
-                remedy="--to lsl:Forces",
-            )
+            raise input_error("live.stream_without_name", where="--to")
         self._name, self._lag, self._outlet = address, 0.0, None
 
     def begin(self, live: Live) -> None:

@@ -24,7 +24,7 @@ import qtm_rt
 
 from musclesolve._util.arrays import Array
 from musclesolve._util.message_text import few
-from musclesolve.errors import InputError
+from musclesolve.errors import input_error
 from musclesolve.live.joining import Reading, Wanted
 
 CONNECTED_WITHIN = 5.0
@@ -54,13 +54,7 @@ class QualisysStream:
         host, _, port = place.partition(":")
         known = (port or "22223").isdecimal() and 0 < int(port or 22223) < 65536
         if not host or frame not in ("", "plate") or not known:
-            raise InputError(
-                f"'qualisys:{address}' is no address",
-                code="bad_value",
-                where="--from",
-                expected="qualisys:HOST, with :PORT (1 to 65535) or /plate behind it where they are needed",
-                remedy="--from qualisys:127.0.0.1",
-            )
+            raise input_error("live.qualisys_no_address", where="--from", address=address)
         self.clock, self._wanted, self._local = f"qualisys:{place}", wanted, frame == "plate"
         self._host, self._port, self._vanished = host, int(port or 22223), 0
         self._loop = asyncio.new_event_loop()
@@ -68,13 +62,7 @@ class QualisysStream:
         self._packets: asyncio.Queue[tuple[qtm_rt.QRTPacket | None, float]] = asyncio.Queue()
         try:
             if not self._loop.run_until_complete(self._connect()):
-                raise InputError(
-                    f"there is no QTM at {host}, port {self._port}",
-                    code="no_stream",
-                    where="--from",
-                    expected="QTM with a measurement that is open, or a file played with real-time output",
-                    remedy="start it, and look up host and port in its options, Real-Time Output",
-                )
+                raise input_error("live.no_qtm_at_port", where="--from", host=host, port=self._port)
         except BaseException:
             self.close()
             raise
@@ -95,12 +83,7 @@ class QualisysStream:
             components = ["3d", "forcesingle"] if len(self._corners) else ["3d"]
             await connection.stream_frames(components=components, on_packet=self._on_packet)
         except (qtm_rt.QRTCommandException, TimeoutError) as error:
-            raise InputError(
-                f"QTM at {self._host} does not send: {error}",
-                code="no_stream",
-                where="--from",
-                remedy="open a measurement in QTM; its real-time actions track markers and calculate forces",
-            ) from None
+            raise input_error("live.qtm_at_not_send", where="--from", host=self._host, error=error) from None
         return True
 
     def _read_settings(self, settings: ET.Element) -> None:
@@ -108,25 +91,20 @@ class QualisysStream:
         live = self._wanted.live
         labels = [label.findtext("Name") or "" for label in settings.iterfind("./The_3D/Label")]
         if missing := [name for name in live.markers if name not in {*labels, *live.optional}]:
-            raise InputError(
-                f"QTM has no marker '{missing[0]}'",
-                code="missing_marker",
-                where=f"qualisys:{self._host}",
-                expected=f"the markers of the trial file; QTM has {few(labels, 24)}",
-                remedy="apply the AIM model of this marker set in the real-time actions of QTM",
+            raise input_error(
+                "live.qtm_no_marker", missing=missing[0], labels=few(labels, 24), host=self._host
             )
         self._labels = len(labels)
         # -1: the last position, behind those of the labels, is of what no label has
         self._columns = np.array([labels.index(name) if name in labels else -1 for name in live.markers])
         plates = settings.findall("./Force/Plate")
         if plates and len(plates) != len(live.plates):
-            raise InputError(
-                f"{len(plates)} plates in QTM, {len(live.plates)} in the trial file",
-                code="conflict",
-                where=f"qualisys:{self._host}",
-                expected="as many plates",
-                remedy="state the foot on each plate of QTM, in their order: "
-                + " ".join(["--plate auto"] * len(plates)),
+            raise input_error(
+                "live.plates_in_qtm",
+                count=len(plates),
+                plates_count=len(live.plates),
+                options=["--plate auto"] * len(plates),
+                host=self._host,
             )
         self._corners = (
             np.array(
@@ -223,12 +201,13 @@ class QualisysStream:
         if (self._beside >= READINGS).any():
             number = int(np.argmax(self._beside))
             other = f"{self._host}" if self._local else f"{self._host}/plate"
-            raise InputError(
-                f"the center of pressure is {np.linalg.norm(away[number]):.2f} m from the middle of plate {number + 1}",
-                code="bad_plate",
-                where=f"qualisys:{self._host}",
-                expected=f"forces in the axes of {'each plate' if self._local else 'the laboratory'}",
-                remedy=f"--from qualisys:{other}, or correct the corners of the plate in QTM",
+            raise input_error(
+                "live.center_pressure_m",
+                norm=np.linalg.norm(away[number]),
+                number=number + 1,
+                axes="each plate" if self._local else "the laboratory",
+                other=other,
+                host=self._host,
             )
         up, loaded = np.sign(plates[:, 2]), loaded & ~beside
         again = np.sign(self._upwards) == up

@@ -10,7 +10,7 @@ from typing import Any
 
 from musclesolve._util.bundled_toml import bundled_toml
 from musclesolve._util.names import suggestion
-from musclesolve.errors import InputError, not_installed
+from musclesolve.errors import input_error, not_installed
 from musclesolve.live.joining import Stream, Wanted
 from musclesolve.live.stream import Sink
 
@@ -66,12 +66,13 @@ def _place(text: str, role: str) -> Any:
     kind, option = text.partition(":")[0], "--from" if role == "source" else "--to"
     kinds = {name: each for name, each in ADAPTERS.items() if getattr(each, role)}
     if kind not in kinds:
-        raise InputError(
-            f"there is no {role} '{kind}'",
-            code="unknown_name",
+        raise input_error(
+            "live.unknown_name_role",
             where=option,
-            expected="one of " + "; ".join(each.address for each in kinds.values()),
             remedy=suggestion(kind, kinds),
+            role=role,
+            kind=kind,
+            kinds=(each.address for each in kinds.values()),
         )
     adapter = kinds[kind]
     if missing := [name for name in adapter.packages if importlib.util.find_spec(name) is None]:

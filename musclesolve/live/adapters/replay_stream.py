@@ -10,7 +10,7 @@ from time import perf_counter, sleep
 
 import numpy as np
 
-from musclesolve.errors import InputError
+from musclesolve.errors import input_error
 from musclesolve.live.joining import Reading, Wanted
 from musclesolve.live.live import Live
 from musclesolve.live.replay import samples
@@ -35,13 +35,7 @@ class ReplayStream:
     def __init__(self, address: str, wanted: Wanted) -> None:
         live = wanted.live
         if not isinstance(live, Live):
-            raise InputError(
-                "a recording cannot be replayed to a subject who is to stand first",
-                code="conflict",
-                where="--from",
-                expected="a stream that shows the standing and then the movement",
-                remedy="leave out --stand: the trial file names its standing trial",
-            )
+            raise input_error("live.recording_cannot_replayed", where="--from")
         trial = read_recording(address, "a replay") if address else live.trial
         self._samples = list(samples(live, trial, live.rate))
         self._next, self._repeats = 0, wanted.repeats

@@ -18,7 +18,7 @@ import numpy as np
 
 from musclesolve._util.arrays import Array
 from musclesolve._util.message_text import as_text
-from musclesolve.errors import InputError
+from musclesolve.errors import input_error
 from musclesolve.live.joining import Reading, Wanted
 from musclesolve.live.live import Frame, Live
 from musclesolve.live.stream import STATUS_NAMES, Arrival
@@ -52,13 +52,7 @@ def address_of(text: str, option: str, kind: str = "udp") -> tuple[str, int]:
     host, _, port = text.rpartition(":")
     if port.isdecimal() and 0 < int(port) < 65536:
         return host.strip("[]") or LOCAL, int(port)
-    raise InputError(
-        f"'{kind}:{text}' has no port",
-        code="bad_value",
-        where=option,
-        expected=f"{kind}:PORT or {kind}:HOST:PORT, the port from 1 to 65535",
-        remedy=f"{option} {kind}:127.0.0.1:5005",
-    )
+    raise input_error("live.no_port", where=option, kind=kind, text=text, option=option)
 
 
 def socket_of(host: str, port: int, option: str) -> tuple[socket.socket, Any]:
@@ -70,8 +64,7 @@ def socket_of(host: str, port: int, option: str) -> tuple[socket.socket, Any]:
     try:
         family, kind, protocol, _, place = socket.getaddrinfo(host, port, type=socket.SOCK_DGRAM)[0]
     except OSError as error:
-        problem, remedy = f"the host '{host}' is not known: {error}", "state its number, such as 192.168.0.7"
-        raise InputError(problem, code="no_stream", where=option, remedy=remedy) from None
+        raise input_error("live.host_not_known", where=option, host=host, error=error) from None
     return socket.socket(family, kind, protocol), place
 
 
@@ -101,12 +94,8 @@ class UdpStream:
             self._socket.bind(place)
         except OSError as error:
             self._socket.close()
-            raise InputError(
-                f"nothing can be received at {host}, port {self.port}: {error.strerror}",
-                code="no_stream",
-                where="--from",
-                expected="an address of this machine and a port that no other program has",
-                remedy="state another port, or end the program that has it",
+            raise input_error(
+                "live.nothing_can_received", where="--from", host=host, port=self.port, reason=error.strerror
             ) from None
 
     def read(self, timeout: float) -> list[Reading]:

@@ -14,7 +14,7 @@ from musclesolve.dynamics.model.model import Model
 from musclesolve.live.live import Live
 from musclesolve.live.stream import STATUS_NAMES
 from musclesolve.motion.ground_reaction import center_of_pressure
-from musclesolve.muscles.placing.place_muscles import JoinedLegs
+from musclesolve.muscles.scaling.scale_muscles import ScaledMuscles, joined
 from musclesolve.recording.data import SIDES
 from musclesolve.report import picture
 from musclesolve.report.picture.bones import bones_of
@@ -28,9 +28,10 @@ from musclesolve.report.picture.picture_data import (
 )
 from musclesolve.results.dataset.frame_validity import STANCE_THRESHOLD, VALID
 from musclesolve.results.dataset.picture import Skeleton, subject_skeleton
+from musclesolve.results.dataset.quantities import QUANTITIES
 from musclesolve.sharing.status import Status
 
-COLORED_BY = {"activation": "activation", "muscle_force": "force"}
+COLORED_BY = {name: QUANTITIES[name].frame for name in ("activation", "muscle_force")}
 """Variables of picture.toml that a frame has -> attribute of the frame."""
 LEAST_HIGH = 1000.0
 """The scale of a force without a fixed end reaches so far at least, and grows with what comes [N]."""
@@ -47,7 +48,7 @@ class LiveDrawing:
     """
 
     model: Model
-    legs: JoinedLegs
+    muscles: ScaledMuscles
     joints: tuple[str, ...]
     sides: tuple[str, ...]
     weight: float
@@ -58,13 +59,13 @@ class LiveDrawing:
     knee_widths: dict[str, float]
 
     @classmethod
-    def of(cls, live: Live, weight: float) -> LiveDrawing:
+    def from_live(cls, live: Live, weight: float) -> LiveDrawing:
         """The drawing of a session."""
         mechanics = live.body.mechanics
         middle = len(mechanics.motion.time) // 2
         return cls(
             model=live.model,
-            legs=JoinedLegs(tuple(leg.muscles for leg in live.body.legs)),
+            muscles=joined([group.muscles for group in live.body.groups]),
             joints=live.joints,
             sides=live.sides,
             weight=weight,
@@ -77,12 +78,11 @@ class LiveDrawing:
 
     def base(self) -> PictureData:
         """What does not move, with the pose of the recording and nothing else that is known."""
-        legs = self.legs.legs
         skeleton, path, owner = self._placed(self.pose)
         points, bones = skeleton.points, bones_of(skeleton, ("",), self.knee_widths)
-        names = tuple(name for leg in legs for name in leg.names)
-        short = (name for leg in legs for name in leg.short_names)
-        strength = self.legs.parameters.max_isometric_force
+        names = self.muscles.names
+        short = self.muscles.short_names
+        strength = self.muscles.parameters.max_isometric_force
         number = {name: k for k, name in enumerate(points)}
         kept = [k for k, joint in enumerate(self.joints) if joint in number]
         acting = tuple(self.joints[k] for k in kept)
@@ -152,7 +152,7 @@ class LiveDrawing:
         about = base.about
         own = values[COLORED_BY[about["variable"]]][None].astype(float)
         if "of" in about:
-            own = own / getattr(self.legs.parameters, about["of"])
+            own = own / getattr(self.muscles.parameters, about["of"])
         if "high" in about:
             return Quantity(about, own, base.high)
         high = max(self.high.get(about["key"], base.high), round_above(own))
@@ -166,7 +166,7 @@ class LiveDrawing:
         still = np.zeros_like(pose)
         motion, _ = moving_bodies(self.model, np.zeros(1), pose, still, still)
         skeleton = subject_skeleton(self.model, motion)
-        lines = self.legs.paths.lines(motion.q, motion.coordinates, trimmed=False)
+        lines = self.muscles.paths.lines(motion.q, motion.coordinates, trimmed=False)
         position, place, rotation, path = (
             np.where(known, each.astype(float), np.nan)
             for each in (skeleton.position, skeleton.place, skeleton.rotation, lines.position)

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from musclesolve.errors import InputError
+from musclesolve.errors import input_error
 from musclesolve.results.files.atomic_writing import write_files
 
 MOST_CURVES = 6
@@ -50,41 +50,43 @@ class PageSettings:
         return cls(curves, curves[0])
 
     @classmethod
-    def of(cls, stated: Any, keys: Sequence[str], file: Path | None = None) -> PageSettings:
+    def from_document(cls, stated: Any, keys: Sequence[str], file: Path | None = None) -> PageSettings:
         """Settings from JSON; what is not stated is as usual.
 
         Raises:
             InputError: an unknown setting or quantity, a value that cannot be.
         """
-
-        def refuse(where: str, problem: str, expected: str, code: str = "bad_value") -> InputError:
-            return InputError(problem, code=code, file=file, where=where, expected=expected)
-
         usual = asdict(cls.usual(keys))
         if not isinstance(stated, dict):
-            raise refuse("settings", "settings of the page that are no table", f"the keys {', '.join(usual)}")
+            raise input_error("live.settings_page_no_table", file=file, where="settings", usual=usual)
         if unknown := [str(name) for name in stated if name not in usual]:
-            raise refuse(unknown[0], "no such setting", ", ".join(usual), "unknown_name")
+            raise input_error("live.no_such_setting", file=file, where=unknown[0], usual=usual)
         values = usual | stated
         curves = values["curves"]
         if not isinstance(curves, list | tuple) or len(curves) > MOST_CURVES:
-            raise refuse("curves", f"{curves!r}", f"a list of {MOST_CURVES} names at most")
+            raise input_error(
+                "live.bad_curves", file=file, where="curves", curves=curves, most_curves=MOST_CURVES
+            )
         for name, key in [("quantity", values["quantity"]), *(("curves", each) for each in curves)]:
             if key not in keys:
-                raise refuse(name, f"no quantity {key!r}", f"one of {', '.join(keys)}", "unknown_name")
+                raise input_error("live.no_quantity", file=file, where=name, key=key, keys=keys)
         for name, allowed in (("span", SPANS), ("value", VALUES), ("during", DURING)):
             if values[name] not in allowed:
-                raise refuse(name, f"{values[name]!r}", f"one of {', '.join(map(str, allowed))}")
+                raise input_error(
+                    "live.no_such_value",
+                    file=file,
+                    where=name,
+                    values=values[name],
+                    allowed=map(str, allowed),
+                )
         for name in ("low", "high"):
             number = values[name]
             of_a_kind = isinstance(number, int | float) and not isinstance(number, bool)
             if number is not None and not (of_a_kind and abs(number) <= sys.float_info.max):
-                raise refuse(name, f"{number!r:.60}", "a number, or null for an open end", "not_numbers")
+                raise input_error("live.not_numbers", file=file, where=name, number=number)
         low, high = values["low"], values["high"]
         if low is not None and high is not None and low > high:
-            raise refuse(
-                "low", f"a band from {low:g} to {high:g}", "a lower end that is not above the upper one"
-            )
+            raise input_error("live.band_upside_down", file=file, where="low", low=low, high=high)
         return cls(**values | {"curves": tuple(curves)})
 
     @classmethod
@@ -99,14 +101,8 @@ class PageSettings:
         try:
             stated = json.loads(file.read_text(encoding="utf-8"))
         except (OSError, ValueError, RecursionError) as error:
-            raise InputError(
-                f"settings of the page that cannot be read: {error}",
-                code="bad_format",
-                file=file,
-                expected="the JSON that the page has written",
-                remedy="delete the file, and choose on the page anew",
-            ) from error
-        return cls.of(stated, keys, file)
+            raise input_error("live.settings_page_cannot_read", file=file, error=error) from error
+        return cls.from_document(stated, keys, file)
 
     def write(self, file: Path) -> None:
         """Write them to a file, whole or not at all.

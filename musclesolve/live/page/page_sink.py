@@ -12,7 +12,7 @@ from time import monotonic
 from typing import Any
 
 from musclesolve._util.processes import block_sigint, one_thread_each
-from musclesolve.errors import InputError, not_installed
+from musclesolve.errors import input_error, not_installed
 from musclesolve.live.live import Frame, Live
 from musclesolve.live.page.frame_ring import BYTES, FrameRing, row_type
 from musclesolve.live.page.page_settings import PageSettings
@@ -75,7 +75,7 @@ class LivePage:
         """
         if self._ring is not None:
             return
-        setup, kind = PageSetup.of(live), row_type(live)
+        setup, kind = PageSetup.from_live(live), row_type(live)
         settings = PageSettings.read(self.settings, setup.keys)
         token = secrets.token_urlsafe(24)
         order = Order(setup, settings, self.settings, kind, self.port, token, self.opens)
@@ -83,18 +83,9 @@ class LivePage:
             self._connection.send(order)
             answer, text = self._connection.recv()
         except (EOFError, OSError):
-            raise InputError(
-                "the process of the live page has ended before it could serve it",
-                code="bad_environment",
-                remedy='in a script call this below `if __name__ == "__main__":`; else run without the page',
-            ) from None
+            raise input_error("live.process_live_page_ended") from None
         if answer == "refused":
-            raise InputError(
-                f"port {self.port} of 127.0.0.1 cannot be used: {text}",
-                code="bad_environment",
-                expected="a free port",
-                remedy="state another port, or none for one that is free",
-            )
+            raise input_error("live.port_cannot_used", port=self.port, text=text)
         self._ring, self.address = FrameRing(self._memory, kind), text
         self.announce(text)
 

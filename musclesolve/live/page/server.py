@@ -336,7 +336,7 @@ class PageServer:
     def _choose(self, stated: Any) -> None:
         """Take other settings, for all browsers; instead of those that cannot be they get the old ones."""
         with contextlib.suppress(InputError):
-            self.state.choose(PageSettings.of(stated, self.order.setup.keys))
+            self.state.choose(PageSettings.from_document(stated, self.order.setup.keys))
             self.trouble = ""
             if self.order.file is not None:
                 try:

@@ -12,26 +12,29 @@ from numpy.typing import NDArray
 from musclesolve._util.arrays import AnyArray, Array, Indices
 from musclesolve._util.sides import OTHER, SIDE_NAMES, split_side, with_side
 from musclesolve.recording.data import SIDES
+from musclesolve.results.dataset.quantities import KINDS, QUANTITIES, by_formula, in_set
 from musclesolve.sharing.status import Status, is_solved
 
-KINDS = {
-    "joint_reaction": ("contact force", "BW", 2),
-    "ground_reaction_force": ("vertical ground force", "BW", 2),
-    "muscle_force": ("force", "N", 0),
-    "activation": ("activation", "1", 2),
-    "joint_moment": ("moment", "N m", 1),
-    "joint_angle": ("angle", "deg", 1),
-}
-"""Variable of a result -> words after the name, unit on the page, decimals."""
-OF_MUSCLES = ("joint_reaction", "muscle_force", "activation")
-"""What is known only where the sharing among muscles has a solution."""
+ORDER = ("force", "muscle_force", "activation", "moment", "angle")
+"""Kinds of quantities in the order of the page; then the others."""
 WITHOUT_MOTION = (Status.INVALID_INPUT, Status.INVALID_MOTION, Status.INTERRUPTED)
 """With these not even angles and moments are known."""
 
 
+GROUND = "ground_reaction_force"
+
+
+def shown_kinds() -> list[str]:
+    """Variables of the page: those of a frame, and what follows from them by a formula."""
+    of_frame = {name for name, each in QUANTITIES.items() if each.frame or name == GROUND}
+    there = [name for name in in_set("page") if of_frame.issuperset(QUANTITIES[name].arguments or (name,))]
+    order = {kind: place for place, kind in enumerate(ORDER)}
+    return sorted(there, key=lambda name: (order.get(QUANTITIES[name].kind, len(order)), name == GROUND))
+
+
 @dataclass(frozen=True)
 class ShownQuantity:
-    """One number of a frame. key: variable and name in a result, as in "joint_reaction:knee_r"."""
+    """One number of a frame. kind: variable of a result; key: variable and name, as in "joint_reaction:knee_r"."""
 
     kind: str
     name: str
@@ -55,11 +58,12 @@ class ShownQuantity:
     @property
     def about(self) -> dict[str, Any]:
         """What the page says of it."""
-        words, unit, decimals = KINDS[self.kind]
+        quantity = QUANTITIES[self.kind]
+        words = f"vertical {quantity.said}" if self.kind == GROUND else quantity.said
         stem = "" if self.name in SIDE_NAMES else split_side(self.name)[0].replace("_", " ")
         side = f", {SIDE_NAMES[self.side]}" if self.side in SIDE_NAMES else ""
         label = f"{stem} {words}".strip().capitalize() + side
-        return {"key": self.key, "kind": self.kind, "label": label, "unit": unit, "decimals": decimals}
+        return {"key": self.key, "kind": self.kind, "label": label, **KINDS[quantity.kind].page}
 
 
 @dataclass(frozen=True)
@@ -75,8 +79,10 @@ class ShownQuantities:
     @property
     def every(self) -> list[ShownQuantity]:
         """In the order of the columns of `values`."""
-        names = (self.joints, SIDES, self.muscles, self.muscles, self.dofs, self.dofs)
-        return [ShownQuantity(kind, name) for kind, own in zip(KINDS, names, strict=True) for name in own]
+        names = {"joint": self.joints, "side": SIDES, "muscle": self.muscles, "dof": self.dofs}
+        return [
+            ShownQuantity(kind, name) for kind in shown_kinds() for name in names[QUANTITIES[kind].dims[1]]
+        ]
 
     def values(self, rows: AnyArray) -> NDArray[np.float32]:
         """Values (k, Q) in rows (k,) of frames; NaN where they are not valid.
@@ -85,24 +91,31 @@ class ShownQuantities:
         sharing among muscles has no solution.
         """
         valid, moving = is_solved(rows["status"]), ~np.isin(rows["status"], WITHOUT_MOTION)
-        columns = (
-            np.linalg.norm(rows["joint_reaction"], axis=2) / self.weight,
-            rows["wrench"][:, :, 2] / self.weight,
-            rows["force"],
-            rows["activation"],
-            rows["moment"],
-            np.degrees(rows["angle"]),
-        )
+        known: dict[str, Any] = {
+            name: rows[each.frame]
+            for name, each in QUANTITIES.items()
+            if each.frame and each.frame in (rows.dtype.names or ())
+        }
+        known[GROUND] = rows["wrench"][:, :, :3]
+        known |= by_formula(known, "page")
+        columns = [self._of_page(kind, known[kind]) for kind in shown_kinds()]
         by_side = np.stack([np.column_stack([mask, mask.all(axis=1)]) for mask in (moving, valid)], axis=1)
-        known = by_side[:, *self._asked]
-        return np.where(known, np.concatenate(columns, axis=1), np.nan).astype(np.float32)
+        return np.where(by_side[:, *self._asked], np.concatenate(columns, axis=1), np.nan).astype(np.float32)
+
+    def _of_page(self, kind: str, values: Array) -> Array:
+        """Values (k, n) in the unit of the page, of vectors (k, n, 3) their magnitude, of ground forces upwards."""
+        if "axis" in QUANTITIES[kind].dims:
+            values = values[:, :, 2] if kind == GROUND else np.linalg.norm(values, axis=2)
+        of_kind = KINDS[QUANTITIES[kind].kind]
+        rule = of_kind.units[of_kind.page["unit"]]
+        return np.asarray(rule.factor * values / (self.weight if "weight" in rule.by else 1.0))
 
     @cached_property
     def _asked(self) -> tuple[Indices, Indices]:
         """For each column whether its frame must be valid (1) or only its motion (0), and of which side; S: of all."""
         number = {side: k for k, side in enumerate(self.sides)}
         sides = [number.get(each.side, len(self.sides)) for each in self.every]
-        of_muscles = [each.kind in OF_MUSCLES for each in self.every]
+        of_muscles = [QUANTITIES[each.kind].follows == "solution" for each in self.every]
         return np.array(of_muscles, np.intp), np.array(sides, np.intp)
 
 

@@ -118,7 +118,11 @@ def anatomy(trial: Trial, margin: float = 0.0) -> Anatomy:
         margin: time kept on either side of the time range, as far as every marker is seen there [s]; derivatives
             over time need it to be as good at the ends as in the middle.
     """
-    subject, chosen, loads = trial.subject, filter_choice(trial, trial.filter), FootLoads.of(trial)
+    subject, chosen, loads = (
+        trial.subject,
+        filter_choice(trial, trial.settings.filter),
+        FootLoads.from_trial(trial),
+    )
     walk = filtered_markers(trial, chosen, margin)
     standing, axis_notes = with_functional_axes(trial, standing_trial(trial))
     body = measured_body(trial, subject, trial.hip_regression, walk, standing)
@@ -130,7 +134,7 @@ def anatomy(trial: Trial, margin: float = 0.0) -> Anatomy:
     by_cause = {
         "mass": weight_notes(trial, loads, walk.time, body.moving),
         "stature": stature_notes(subject.stature, body.offsets),
-        "cutoff": cutoff_notes(trial, chosen.options.cutoff_hz, loads),
+        "cutoff": cutoff_notes(trial, chosen.options.fixed_cutoff, loads),
     }
     notes = [
         *by_cause["mass"],
@@ -186,7 +190,7 @@ def measured_body(
     `hip_shift` moves hip centers that are not mapped by (3,) [m] in the neutral axes of the pelvis. `checked` refuses
     what no body can have, and looks for what is unusual.
     """
-    seen = Seen.of(MarkerMap.of(recording, walk.names, standing), walk.position)
+    seen = Seen.from_markers(MarkerMap.from_recording(recording, walk.names, standing), walk.position)
     moving = seen.moving
     if checked:
         check_sides(recording, moving)
@@ -194,7 +198,7 @@ def measured_body(
     shifted = {f"hip_{side}": stance.pelvis_axes @ by for side, by in (hip_shift or {}).items()}
     shifted = {name: stance.pelvis[name] + by for name, by in shifted.items()}
     stance = replace(stance, pelvis=stance.pelvis | shifted)
-    followed = Following.of(recording, subject, stance, seen).follow(seen, checked)
+    followed = Following.from_posture(recording, subject, stance, seen).follow(seen, checked)
     points, directions = followed.points, followed.directions
     offsets = standing_offsets(recording, stance, points)
     unusual: list[Unusual] = []
@@ -223,7 +227,7 @@ class Seen:
     places: Array
 
     @classmethod
-    def of(cls, markers: MarkerMap, position: Array) -> Seen:
+    def from_markers(cls, markers: MarkerMap, position: Array) -> Seen:
         """Of markers in motion, (T, n, 3) [m]."""
         seen = cls(*markers.follow(position))
         if shows_spines(seen.landmarks) or (top := trunk_top(seen.moving)) is None:
@@ -295,7 +299,7 @@ class Following:
     upright: Array | None
 
     @classmethod
-    def of(cls, recording: Recording, subject: Subject, stance: Posture, seen: Seen) -> Following:
+    def from_posture(cls, recording: Recording, subject: Subject, stance: Posture, seen: Seen) -> Following:
         """Of a standing posture, and any frames of the motion."""
         # Pelvis and feet, by their clusters where the trial has them and by their landmarks elsewhere.
         landmarks = seen.landmarks
@@ -457,7 +461,10 @@ def check_axes(recording: Recording, directions: Points) -> None:
                 expected = f"{landmark} on the outer side of the thigh, beside the line from hip to knee"
                 remedy = "check its marker; one in front of the thigh does not show the rotation of the thigh"
             raise recording.document.error(
-                f"the {SIDE_NAMES[side]} {joint} axis does not point from right to left",
-                *("mapping", landmark, 0, expected, remedy),
-                code="sides_swapped",
+                "motion.axis_not_to_the_left",
+                *("mapping", landmark),
+                expected=expected,
+                remedy=remedy,
+                side=SIDE_NAMES[side],
+                joint=joint,
             )

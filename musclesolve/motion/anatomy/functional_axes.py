@@ -18,11 +18,11 @@ from __future__ import annotations
 import numpy as np
 
 from musclesolve._util.arrays import Array
-from musclesolve.motion.anatomy.functional_frames import functional_frames
+from musclesolve.motion.anatomy.functional_hip import functional_frames
 from musclesolve.motion.anatomy.joint_centers import between, joint_center
 from musclesolve.motion.anatomy.landmark_positions import Points, axis_end, registered, standing_landmarks
 from musclesolve.motion.anatomy.pelvis import trunk_top
-from musclesolve.motion.anatomy.sara_rotation_axis import RotationAxis, rotation_axis, uncertainty
+from musclesolve.motion.anatomy.rotation_estimates import RotationAxis, rotation_axis, uncertainty
 from musclesolve.motion.anatomy.standing_posture import foot_left, hip_centers
 from musclesolve.recording.data import SIDE_NAMES, HingeMovement, Side, Trial
 from musclesolve.recording.markers.landmark_names import shows_spines
@@ -121,13 +121,20 @@ def _axis(
 def _refusal(trial: Trial, joint: str, side: Side, problem: str, expected: str) -> Exception:
     """Return the error of a functional trial that does not show its axis."""
     above, below = BODIES[joint]
-    remedy = (
-        f"check that the {SIDE_NAMES[side]} {joint} is the one that moves, and the markers of {above}_{side} and "
-        f"{below}_{side}; {MOVEMENT[joint]}"
-    )
     path = trial.hinges[f"{joint}_{side}"].markers.path
     return trial.document.error(
-        f"{problem} in {path}", "files", file_key(joint, side), 0, expected, remedy, code="bad_anatomy"
+        "motion.bad_movement",
+        "files",
+        file_key(joint, side),
+        expected=expected,
+        fault=problem,
+        path=path,
+        side_names=SIDE_NAMES[side],
+        joint=joint,
+        above=above,
+        side=side,
+        below=below,
+        movement=MOVEMENT[joint],
     )
 
 

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import numpy as np
 
-from musclesolve.motion.anatomy.functional_frames import functional_frames
+from musclesolve._util.arrays import Array, true_runs
 from musclesolve.motion.anatomy.landmark_positions import Points, registered
 from musclesolve.motion.anatomy.pelvis import pelvic_landmarks
 from musclesolve.motion.anatomy.proportions import FAR_HIP
-from musclesolve.motion.anatomy.score_rotation_center import rotation_center
-from musclesolve.recording.data import SIDE_NAMES, Recording
+from musclesolve.motion.anatomy.rotation_estimates import rotation_center
+from musclesolve.motion.signals.low_pass import low_pass
+from musclesolve.recording.data import SIDE_NAMES, Markers, Recording
 from musclesolve.recording.trial.functional_trials import file_key
+from musclesolve.recording.trial.recording_checks import jumps
 
 # Less motion than this about the second axis does not show the center; with 20 degrees errors of 1 mm of the markers
 # leave it uncertain by about as much (Ehrig et al. 2006).
@@ -21,6 +25,8 @@ LARGEST_CONDITION = 20.0
 LARGEST_RESIDUAL = 0.020
 # Farther than this from the regression is reported [m].
 APART = 0.020
+# No leg swings or bends faster [Hz]; stretches shorter than this are not filtered and not used [s].
+CUTOFF_HZ, SHORTEST_S = 6.0, 1.0
 CIRCLE = (
     "swing the leg to the front, the back and the side and draw circles with it, 30 degrees or more each way"
 )
@@ -83,7 +89,13 @@ def functional_hips(
         if fault:
             problem, expected, remedy = fault
             raise recording.document.error(
-                f"{problem} in {markers.path}", "files", key, 0, expected, remedy, code="bad_anatomy"
+                "motion.bad_movement_of_hip",
+                "files",
+                key,
+                expected=expected,
+                remedy=remedy,
+                fault=problem,
+                path=markers.path,
             )
         points[f"hip_{side}"] = center.proximal
         notes.append(
@@ -92,3 +104,36 @@ def functional_hips(
             f"{name} puts it {1000 * apart:.0f} mm away{': that is far, check both.' if apart > APART else '.'}"
         )
     return points, notes
+
+
+def functional_frames(
+    recording: Recording, markers: Markers, bodies: Mapping[str, list[Array]], key: str
+) -> list[Array]:
+    """Return the positions (T, n, 3) [m] of the points of each body in the frames that can be used.
+
+    `bodies` are bodies, in words, and the paths (S, 3) of their points in the functional trial [m]; `key` names the
+    trial in [files].
+
+    Raises:
+        InputError: no stretch of a second shows all of them.
+    """
+    position = np.stack([path for paths in bodies.values() for path in paths], axis=1)
+    rate = markers.rate
+    # Smoothed in the stretches in which all markers are seen and none jumps.
+    lost = np.isnan(position).any(axis=(1, 2)) | jumps(position, rate).any(axis=1)
+    stretches = [
+        low_pass(position[start:stop], rate, min(CUTOFF_HZ, 0.4 * rate))
+        for start, stop in true_runs(np.logical_not(lost))
+        if stop - start >= SHORTEST_S * rate
+    ]
+    if not stretches:
+        raise recording.document.error(
+            "motion.never_shows_all_markers",
+            "files",
+            key,
+            path=markers.path,
+            bodies=bodies,
+            shortest_s=SHORTEST_S,
+        )
+    ends = np.cumsum([len(paths) for paths in bodies.values()])[:-1]
+    return np.split(np.concatenate(stretches), ends, axis=1)

@@ -15,7 +15,7 @@ import numpy as np
 from musclesolve._util.arrays import Array
 from musclesolve._util.bundled_toml import bundled_toml
 from musclesolve._util.names import unknown_name
-from musclesolve.errors import InputError
+from musclesolve.errors import InputError, input_error
 from musclesolve.motion.anatomy.landmark_positions import Points, registered
 from musclesolve.motion.anatomy.unit_vectors import across, unit
 from musclesolve.recording.data import SIDES, Recording, Side, Subject
@@ -53,11 +53,11 @@ def hip_center(regression: str, lengths: Mapping[str, float], side: Side) -> Arr
         mid-PSIS, y left, z up.
     """
     if missing := hip_needs(regression) - set(lengths):
-        problem = f"the regression '{regression}' needs the length '{sorted(missing)[0]}'"
-        expected = "leg_length_m in [subject], or a standing trial to measure it on"
-        remedy = "add one of them, or choose harrington_2007, which needs none"
-        raise InputError(
-            problem, where="[joint_centers] hip", code="missing_argument", expected=expected, remedy=remedy
+        raise input_error(
+            "motion.regression_needs_length",
+            where="[joint_centers] hip",
+            regression=regression,
+            missing=sorted(missing)[0],
         )
     terms, lengths = hip_regressions()[regression], {**lengths, "constant": 1.0}
     forward, out, up = (
@@ -159,22 +159,12 @@ def chord_center(above: Array, wand: Array, lateral: Array, offset: float) -> Ar
     line = above - lateral
     length = np.linalg.norm(line, axis=-1, keepdims=True)
     if not length.min() > offset:
-        raise InputError(
-            f"the lateral marker is {1000 * length.min():.0f} mm from the joint center above it, and "
-            f"{1000 * offset:.0f} mm from its own",
-            code="bad_anatomy",
-            expected="half the joint width, and far less than the length of the segment",
-            remedy="check the marker, and the joint widths in [subject]",
-        )
+        raise input_error("motion.lateral_marker_mm", length=1000 * length.min(), offset=1000 * offset)
     u = unit(line)
     beside = np.linalg.norm(np.cross(wand - lateral, u), axis=-1)
     if not beside.min() > NEAREST_WAND:
-        raise InputError(
-            f"the marker on the side of the segment lies {1000 * beside.min():.0f} mm from the line between the "
-            "lateral marker and the joint center above it, so the plane of the joint is unknown",
-            code="bad_anatomy",
-            expected=f"more than {1000 * NEAREST_WAND:.0f} mm; a few centimetres are usual",
-            remedy="check that the two markers are not exchanged or copies of each other",
+        raise input_error(
+            "motion.marker_on_side_segment", beside=1000 * beside.min(), nearest_wand=1000 * NEAREST_WAND
         )
     w = across(wand - lateral, u)
     cosine = offset / length

@@ -88,7 +88,7 @@ class MarkerMap:
     weights: Array
 
     @classmethod
-    def of(cls, recording: Recording, markers: Sequence[str], standing: Points) -> MarkerMap:
+    def from_recording(cls, recording: Recording, markers: Sequence[str], standing: Points) -> MarkerMap:
         """Of the markers of a motion (n,), and the middle positions (3,) [m] of those of standing."""
         number = {marker: k for k, marker in enumerate(markers)}
         clusters = {
@@ -137,7 +137,7 @@ class MarkerMap:
 
 
 def body_shapes(recording: Recording, bodies: Mapping[str, tuple[Array, Sequence[int]]]) -> Shapes:
-    """The shapes of bodies of the trial as they stood, see `Shapes.of`; one that shows no rotation is refused."""
+    """The shapes of standing bodies, see `Shapes.from_bodies`; one that shows no rotation is refused."""
     for body, (shape, _) in bodies.items():
         try:
             check_shape(shape, body)
@@ -146,7 +146,7 @@ def body_shapes(recording: Recording, bodies: Mapping[str, tuple[Array, Sequence
             if recording.static is not None:
                 error.problem += f" in {recording.static.path}"
             raise recording.document.placed(error, table, key) from None
-    return Shapes.of(bodies)
+    return Shapes.from_bodies(bodies)
 
 
 def registered(recording: Recording, reference: Array, moving: Array, body: str) -> Poses:

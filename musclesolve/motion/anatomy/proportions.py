@@ -23,7 +23,7 @@ from musclesolve.recording.schema import Document
 
 # Beyond these multiples of the usual length a segment is unusual: wide enough for children, and for markers that sit
 # beside the joint.
-SHORTEST, LONGEST = 0.6, 1.5
+SHORTEST_RATIO, LONGEST_RATIO = 0.6, 1.5
 # Beyond these multiples no human fits, nor beyond limits that are wider. The distance of two landmarks may be off by
 # the placement of their markers as well, each by half of this on skin and shoes [m], which counts more the smaller the
 # subject is; but two landmarks are never in one place, nearer than this share of what is usual at least.
@@ -57,7 +57,12 @@ class Unusual:
     def refused(self, document: Document) -> InputError:
         """Return the error of a proportion that no human has."""
         return document.error(
-            self.what, "mapping", self.landmark, 0, self.expected, self.remedy, code="bad_anatomy"
+            "motion.bad_proportion",
+            "mapping",
+            self.landmark,
+            expected=self.expected,
+            remedy=self.remedy,
+            what=self.what,
         )
 
 
@@ -90,11 +95,14 @@ def unusual_segments(recording: Recording, stature: float, offsets: Points) -> l
     # Before the segments: with a wrong stature all of them are wrong.
     if not 1.0 / FAR_STATURE <= fitting / stature <= FAR_STATURE:
         tall = f"{fitting:.2f} m tall"
-        problem = f"the stature is {stature:g} m, but thighs, shanks and trunk are those of a subject {tall}"
-        expected = f"{stature / FAR_STATURE:.2f} to {stature * FAR_STATURE:.2f} m"
-        remedy = "correct stature_m, or check which markers are mapped to hips, knees, ankles and shoulders"
         raise recording.document.error(
-            problem, "subject", "stature_m", 0, expected, remedy, code="bad_anatomy"
+            "motion.stature_m_thighs_shanks",
+            "subject",
+            "stature_m",
+            stature=stature,
+            tall=tall,
+            shortest=stature / FAR_STATURE,
+            tallest=stature * FAR_STATURE,
         )
     return [
         unusual
@@ -162,7 +170,7 @@ def _unusual(
 ) -> list[Unusual]:
     """Return what is unusual about a length, nothing where it is usual; refuse what no human has."""
     entry = segment_shares()[segment]
-    usual, limits = entry["share"] * stature, entry.get("limits", (SHORTEST, LONGEST))
+    usual, limits = entry["share"] * stature, entry.get("limits", (SHORTEST_RATIO, LONGEST_RATIO))
     shortest, longest = (usual * limit for limit in limits)
     if shortest <= length <= longest:
         return []

@@ -32,9 +32,9 @@ class FootLoads:
     mass: float  # of the subject [kg]
 
     @classmethod
-    def of(cls, trial: Trial) -> FootLoads:
+    def from_trial(cls, trial: Trial) -> FootLoads:
         """The plates and levels of a trial."""
-        return cls(trial.forces, trial.filter.unloaded_below, trial.subject.mass)
+        return cls(trial.forces, trial.settings.filter.unloaded_below_n, trial.subject.mass)
 
     def level(self, weights: float) -> float:
         """A vertical force in body weights [N], but well above the threshold."""

@@ -92,7 +92,7 @@ class Gait:
     heading: Array = field(default_factory=lambda: np.zeros((0, 3)))
 
     @classmethod
-    def of(cls, trial: Trial, measured: Anatomy) -> Gait:
+    def from_trial(cls, trial: Trial, measured: Anatomy) -> Gait:
         """Find them, given the anatomy, whose hip joints the feet pass below."""
         struck, walking = gait_events(trial), walk(trial)
         if walking is None:

@@ -75,7 +75,7 @@ def gait_events(trial: Trial) -> GaitEvents:
         markers nor periodic strikes. Notes on conflicts between the sources, on marker events that fill in, and on
         events that were not recorded.
     """
-    loads = FootLoads.of(trial)
+    loads = FootLoads.from_trial(trial)
     walking, flight = walk(trial), len(flights(trial, loads)) > 0
     seen = [] if walking is None else marker_events(walking)
     seen = [event for event in seen if (event.kind, event.side) not in trial.all_events_of]

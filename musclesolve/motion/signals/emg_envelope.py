@@ -19,7 +19,8 @@ from musclesolve.motion.signals.low_pass import (
     sine_series,
     two_pass_gain,
 )
-from musclesolve.recording.data import Emg, EmgOptions
+from musclesolve.recording.data import Emg
+from musclesolve.settings.trial import EmgSettings
 
 
 def linear_envelopes(emg: Emg) -> Array:
@@ -63,7 +64,7 @@ def shaped(envelope: Array, shape: float) -> Array:
     return np.asarray(np.expm1(shape * envelope) / np.expm1(shape))
 
 
-def linear_envelope(signal: Array, rate_hz: float, options: EmgOptions) -> Array:
+def linear_envelope(signal: Array, rate_hz: float, options: EmgSettings) -> Array:
     """Return the envelope of raw signals (S, k) without gaps, in their unit: low-pass of |band-pass|, without lag.
 
     The signal is mirrored at its ends: filtered alone it would end at its own last sample, as positions do, and not at
@@ -108,9 +109,9 @@ def band_pass(signal: ArrayLike, rate_hz: float, band_hz: tuple[float, float], o
     return passed
 
 
-STEP = 0.001
+DELAY_STEP = 0.001
 """Steps of the delays that are tried [s]."""
-FEWEST = 10
+FEWEST_SAMPLES = 10
 """Samples that a correlation needs."""
 
 
@@ -138,7 +139,7 @@ def best_delays(
     Returns:
         Correlation (k,) and delay (k,) [s]; NaN with fewer than ten common samples, or where a curve is constant.
     """
-    delays = np.linspace(0.0, longest, round(longest / STEP) + 1)
+    delays = np.linspace(0.0, longest, round(longest / DELAY_STEP) + 1)
     r = delayed_correlations(time, curves, leading_time, leading, delays)
     best = np.where(np.isnan(r), -np.inf, r).argmax(axis=0)
     largest = r[best, np.arange(r.shape[1])]
@@ -156,7 +157,7 @@ def delayed_correlations(
     known = np.isfinite(curves) & np.isfinite(moved).all(axis=0)
     curve, lead = _centered(curves, known), _centered(moved, known)
     size = np.sqrt((curve**2).sum(axis=0) * (lead**2).sum(axis=1))
-    enough = (known.sum(axis=0) >= FEWEST) & (size > 0.0)
+    enough = (known.sum(axis=0) >= FEWEST_SAMPLES) & (size > 0.0)
     return np.divide((curve * lead).sum(axis=1), size, out=np.full(size.shape, np.nan), where=enough)
 
 

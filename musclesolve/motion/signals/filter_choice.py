@@ -11,8 +11,9 @@ from musclesolve.errors import InputError
 from musclesolve.motion.signals.low_pass import checked_cutoffs, low_pass
 from musclesolve.motion.signals.residual_analysis import CutoffVerdict, ResidualAnalysis, residual_analysis
 from musclesolve.motion.signals.smoothing_spline import lowest_cutoff, smoothing_spline
-from musclesolve.recording.data import SIDES, FilterOptions, Recording
+from musclesolve.recording.data import SIDES, Recording
 from musclesolve.recording.trial.recording_checks import jumps
+from musclesolve.settings.trial import FilterSettings
 
 # Whose cut-offs the forces get: the plate acts on the foot, and where foot and force are filtered unlike, impacts of
 # the one are not matched by the other and show as moments of the joints (Bisseling & Hof 2006, J Biomech
@@ -24,7 +25,7 @@ OF_THE_FOOT = ("ankle_lateral", "heel", "toe", "metatarsal_5")
 class FilterChoice:
     """The low-pass filter of a trial, n needed markers."""
 
-    options: FilterOptions  # what the trial file asks for
+    options: FilterSettings  # what the trial file asks for
     markers: tuple[str, ...]  # n names
     # (n, 3) cut-off of every coordinate [Hz]; where a residual analysis found none, the median of those of the
     # other axes of the marker, or of all markers
@@ -49,7 +50,7 @@ class FilterChoice:
         return low_pass(wrench, rate_hz, self.force_cutoff_hz, self.options.order)
 
 
-def filter_choice(recording: Recording, options: FilterOptions) -> FilterChoice:
+def filter_choice(recording: Recording, options: FilterSettings) -> FilterChoice:
     """Return the filter of a trial.
 
     Raises:
@@ -59,9 +60,9 @@ def filter_choice(recording: Recording, options: FilterOptions) -> FilterChoice:
     position = needed_markers(recording)[gap_free_range(recording)]
     noise, analysis = None, None
     try:
-        if options.cutoff_hz is not None:
+        if options.fixed_cutoff is not None:
             lowest = lowest_cutoff(rate, options.order) if options.method == "spline" else 0.0
-            cutoff = checked_cutoffs(options.cutoff_hz, position.shape, rate, lowest)
+            cutoff = checked_cutoffs(options.fixed_cutoff, position.shape, rate, lowest)
         elif options.choice == "cross_validation":
             spline = smoothing_spline(position, rate, None, options.order)
             cutoff, noise = spline.cutoff_hz, spline.noise
@@ -77,7 +78,7 @@ def filter_choice(recording: Recording, options: FilterOptions) -> FilterChoice:
     except InputError as error:
         raise recording.document.placed(error, "filter", "cutoff_hz") from None
 
-    force_cutoff = options.force_cutoff_hz or options.cutoff_hz
+    force_cutoff = options.force_cutoff_hz or options.fixed_cutoff
     if force_cutoff is None:
         mapped = (recording.mapping.get(f"{part}_{side}", ()) for part in OF_THE_FOOT for side in SIDES)
         of_the_feet = {marker for weights in mapped for marker in weights}

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 from musclesolve._util.arrays import Array
 from musclesolve._util.checks import check_number
 from musclesolve._util.message_text import as_text
-from musclesolve.errors import InputError
+from musclesolve.errors import input_error
 
 # What is left of the amplitude at the cut-off is 1/sqrt(2), that is 3 dB less.
 HALF_POWER = np.sqrt(2.0) - 1.0
@@ -93,17 +93,12 @@ def checked_signal(signal: ArrayLike, rate_hz: float) -> Array:
     check_number(rate_hz, "rate_hz", "a sampling rate above zero [Hz]", above=0.0)
     numbers = _real(signal, "signal")
     if numbers.ndim == 0 or len(numbers) < FEWEST_FRAMES or numbers.size == 0:
-        problem = f"a signal of the shape {numbers.shape} is too little to filter"
-        expected = f"an array (frames, ...) of at least {FEWEST_FRAMES} frames"
-        remedy = "put the frames along the first axis"
-        raise InputError(problem, code="too_few_frames", expected=expected, remedy=remedy)
+        raise input_error("motion.signal_shape_too_little", shape=numbers.shape, fewest_frames=FEWEST_FRAMES)
     # A single gap would spoil the whole coordinate.
     lost = ~np.isfinite(numbers).reshape(len(numbers), -1).all(axis=1)
     if lost.any():
         count = f"{lost.sum()} of {lost.size} frames"
-        problem = f"the signal lacks a number in {count}, first in frame {lost.argmax()}"
-        expected, remedy = "a signal without gaps", "fill the gaps, or take a stretch without them"
-        raise InputError(problem, code="not_finite", expected=expected, remedy=remedy)
+        raise input_error("motion.signal_lacks_number", count=count, argmax=lost.argmax())
     return numbers
 
 
@@ -117,7 +112,9 @@ def checked_order(
     """Return a whole number that is one of some: the order of one pass of a filter unless said otherwise."""
     number = _real(order, what)
     if number.ndim or float(number) not in orders:
-        raise InputError(f"{as_text(order)} as {what}", code="bad_number", expected=expected, remedy=remedy)
+        raise input_error(
+            "motion.bad_filter_number", expected=expected, remedy=remedy, order=as_text(order), what=what
+        )
     return int(number)
 
 
@@ -134,16 +131,11 @@ def checked_cutoffs(
     try:
         every = np.broadcast_to(cutoffs, shape[1:])
     except ValueError:
-        problem = f"cut-offs of the shape {cutoffs.shape} for coordinates of the shape {shape[1:]}"
-        expected = "one cut-off for all coordinates, or one for each"
-        raise InputError(problem, code="bad_shape", expected=expected) from None
+        raise input_error("motion.cut_offs_shape", shape=cutoffs.shape, row=shape[1:]) from None
     low = max(lowest_hz, lowest_carried(shape[0], rate_hz))
     wrong = every[~((every >= low) & (every < 0.5 * rate_hz))]
     if wrong.size:
-        problem = f"a cut-off of {wrong[0]:g} Hz at {rate_hz:g} samples a second in {shape[0]} frames"
-        expected = f"a cut-off from {low:.2g} Hz to below half the sampling rate"
-        remedy = "walking needs about 6 Hz"
-        raise InputError(problem, code="bad_number", expected=expected, remedy=remedy)
+        raise input_error("motion.cut_off_hz", wrong=wrong[0], rate_hz=rate_hz, shape=shape[0], low=low)
     return every
 
 
@@ -164,5 +156,5 @@ def _real(values: ArrayLike, what: str) -> Array:
         numbers = np.asarray(None)
     if numbers.dtype.kind not in "iuf":
         text = as_text(values) if numbers.ndim == 0 else f"an array of {numbers.dtype}"
-        raise InputError(f"{text} as {what}", code="not_numbers", expected="real numbers")
+        raise input_error("motion.not_numbers_text", text=text, what=what)
     return numbers.astype(float, copy=False)

@@ -39,7 +39,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from musclesolve._util.arrays import Array, Indices, Mask
 from musclesolve._util.checks import check_choice, check_number
-from musclesolve.errors import InputError
+from musclesolve.errors import input_error
 from musclesolve.motion.signals.low_pass import (
     checked_order,
     checked_signal,
@@ -132,20 +132,22 @@ def residual_analysis(
     check_choice(rule, "rule", RULES)
     frames, shape, by_number = len(numbers), numbers.shape[1:], "give the cut-off frequency as a number"
     if rate_hz < LOWEST_RATE_HZ:
-        problem = f"at {rate_hz:g} samples a second motion and noise cannot be separated"
-        expected = f"at least {LOWEST_RATE_HZ:g} samples a second"
-        raise InputError(problem, code="bad_number", expected=expected, remedy=by_number)
-    if frames / rate_hz < SHORTEST_S:
-        problem = f"{frames} frames, {frames / rate_hz:.2g} s, are too few to estimate noise from"
-        expected = f"at least {SHORTEST_S:g} s without gaps"
-        raise InputError(problem, code="too_few_frames", expected=expected, remedy=by_number)
-    if order < 2 and rule == "residual_analysis":
-        raise InputError(
-            "a filter of order 1 has no best cut-off: it lets so much noise through that accelerations never converge",
-            code="conflict",
-            expected="order 2 or higher",
-            remedy="order = 2, the rule residual_analysis_silva_2003, or the cut-off frequency as a number",
+        raise input_error(
+            "motion.at_samples_second_motion",
+            remedy=by_number,
+            rate_hz=rate_hz,
+            lowest_rate_hz=LOWEST_RATE_HZ,
         )
+    if frames / rate_hz < SHORTEST_S:
+        raise input_error(
+            "motion.frames_too_few",
+            remedy=by_number,
+            frames=frames,
+            seconds=frames / rate_hz,
+            shortest_s=SHORTEST_S,
+        )
+    if order < 2 and rule == "residual_analysis":
+        raise input_error("motion.filter_order_no_best")
     threshold = CORRELATION[rule]
     if correlation is not None:
         threshold = check_number(correlation, "correlation", "a number between 0 and 1", above=0.0, below=1.0)

@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from musclesolve._util.arrays import Array
-from musclesolve.errors import InputError
+from musclesolve.errors import input_error
 from musclesolve.motion.signals.low_pass import HALF_POWER, checked_cutoffs, checked_order, checked_signal
 
 if TYPE_CHECKING:
@@ -102,9 +102,7 @@ def smoothing_spline(
     what, expected = "half order of a smoothing spline", "2 (cubic) or 3 (quintic)"
     half_order = checked_order(half_order, _GRAM, what, expected, "3 gives smooth accelerations")
     if len(numbers) < 4 * half_order:
-        problem = f"{len(numbers)} frames are too few for a smoothing spline"
-        expected, remedy = f"at least {4 * half_order} frames", "take a longer recording"
-        raise InputError(problem, code="too_few_frames", expected=expected, remedy=remedy)
+        raise input_error("motion.too_few_for_spline", count=len(numbers), half_order=4 * half_order)
     shape, flat = numbers.shape[1:], numbers.reshape(len(numbers), -1)
     curvature = np.asfortranarray(np.diff(flat, half_order, axis=0))
     if cutoff_hz is None:

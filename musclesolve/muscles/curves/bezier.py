@@ -93,7 +93,9 @@ class Tabulated:
     slope: Array  # (nodes,)
 
     @classmethod
-    def of(cls, points: Sequence[CurvePoint], curviness: Sequence[float], nodes: int = 4097) -> Tabulated:
+    def from_points(
+        cls, points: Sequence[CurvePoint], curviness: Sequence[float], nodes: int = 4097
+    ) -> Tabulated:
         """The curve through points, with the curviness of each corner between them."""
         first, last = float(points[0].x), float(points[-1].x)
         grid = np.linspace(first, last, nodes)

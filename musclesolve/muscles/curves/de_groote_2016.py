@@ -90,17 +90,17 @@ class DeGrooteFregly2016(DeGroote2016):
         s = (l / L0 - 1 - e0) / (e1 - e0) for strains e0 and e1, s0 the same at 0.2 L0: a force of 1.7 % at the
         optimal length where e1 is 0.6 (De Groote et al. 2016 with the offset of OpenSim's class).
         """
-        share, _ = passive_share(np.maximum(l_norm, _SHORTEST), at_zero, at_one)
-        start = np.exp(_STIFFNESS * passive_share(_SHORTEST, at_zero, at_one)[0])
+        share, _ = passive_share(np.maximum(l_norm, _SHORTEST_FIBER), at_zero, at_one)
+        start = np.exp(_STIFFNESS * passive_share(_SHORTEST_FIBER, at_zero, at_one)[0])
         return np.asarray((np.exp(_STIFFNESS * share) - start) / (np.exp(_STIFFNESS) - start))
 
     def passive_slope(self, l_norm: ArrayLike, at_zero: ArrayLike = 0.0, at_one: ArrayLike = 0.6) -> Array:
         """Derivative of `passive` by the length."""
         share, span = passive_share(l_norm, at_zero, at_one)
-        start = np.exp(_STIFFNESS * passive_share(_SHORTEST, at_zero, at_one)[0])
+        start = np.exp(_STIFFNESS * passive_share(_SHORTEST_FIBER, at_zero, at_one)[0])
         rising = _STIFFNESS * np.exp(_STIFFNESS * share) / (np.exp(_STIFFNESS) - start) / span
-        return np.where(np.asarray(l_norm) > _SHORTEST, rising, 0.0)
+        return np.where(np.asarray(l_norm) > _SHORTEST_FIBER, rising, 0.0)
 
 
-_SHORTEST = 0.2
+_SHORTEST_FIBER = 0.2
 """Length of a fiber, in optimal lengths, below which it has no passive force."""

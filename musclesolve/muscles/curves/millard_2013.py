@@ -71,7 +71,7 @@ class Millard2013:
             CurvePoint(0.5 * (1.0 + half + high), 0.5, -1.0 / (high - 1.0 - 2.0 * half)),
             CurvePoint(high, least, 0.0),
         )
-        return Tabulated.of(points, [1.0] * 5)
+        return Tabulated.from_points(points, [1.0] * 5)
 
     @cached_property
     def _velocity(self) -> Tabulated:
@@ -86,7 +86,7 @@ class Millard2013:
             CurvePoint(1.0, most, 0.0),
         )
         shortening, lengthening = shape["concentric_curviness"], shape["eccentric_curviness"]
-        return Tabulated.of(points, [shortening, shortening, lengthening, lengthening])
+        return Tabulated.from_points(points, [shortening, shortening, lengthening, lengthening])
 
     def _passive(self, l_norm: ArrayLike, at_zero: ArrayLike, at_one: ArrayLike) -> tuple[Array, Array]:
         """Passive force and its slope."""

@@ -20,7 +20,7 @@ import numpy as np
 from musclesolve._util.arrays import Array
 from musclesolve._util.checks import check_array, check_choice, check_increasing, check_number
 from musclesolve._util.names import unknown_name
-from musclesolve.errors import InputError
+from musclesolve.errors import input_error
 
 SMOOTHNESS = 0.1
 """b of De Groote et al. (2016)."""
@@ -78,12 +78,7 @@ class ActivationDynamics:
         from scipy.integrate import solve_ivp
 
         if time is None:
-            raise InputError(
-                "an excitation without times",
-                code="missing_argument",
-                where="time",
-                expected="the times [s] between which its activation is wanted",
-            )
+            raise input_error("muscles.excitation_without_times", where="time")
         first = excitation(time[:1])[0] if self.start is None else self.start
         start = muscle_course(names, first, Sampling(), ACTIVATION)(time[:1])[0]
         solved = solve_ivp(
@@ -112,7 +107,9 @@ def _within(curve: Course, time: Array, problem: str, remedy: str) -> Course:
     def values(at: Array) -> Array:
         if at.min() < first - 1e-12 or at.max() > last + 1e-12:
             outside = float(at.min() if at.min() < first else at.max())
-            raise InputError(problem.format(first, last, outside), code="bad_range", remedy=remedy)
+            raise input_error(
+                "muscles.bad_pose_range", remedy=remedy, fault=problem.format(first, last, outside)
+            )
         return np.asarray(curve(np.clip(at, first, last)))
 
     return values
@@ -198,10 +195,8 @@ def muscle_course(names: Sequence[str], given: Given, sampling: Sampling, kind: 
         constant = np.broadcast_to(values, len(names))
         return lambda at: np.tile(constant, (len(at), 1))
     if time is None or len(time) != len(values):
-        raise InputError(
-            f"{len(values)} samples of {kind.name}, but {0 if time is None else len(time)} times",
-            code="bad_shape",
-            remedy="pass time= with as many entries as there are samples",
+        raise input_error(
+            "muscles.samples_times", count=len(values), kind=kind.name, times=0 if time is None else len(time)
         )
     from scipy.interpolate import CubicSpline, make_interp_spline
 
@@ -235,8 +230,12 @@ def _checked(values: Array, names: tuple[str, ...], kind: CourseKind, time: Arra
         f" at {time[first[0]]:g} s" if len(first) == 2 and time is not None and first[0] < len(time) else ""
     )
     value = float(values[first])
-    raise InputError(
-        f"the {kind.name}{whose} is {value:g}{when}",
+    raise input_error(
+        "muscles.activation_out_of_range",
         code="bad_number" if np.isfinite(value) else "not_finite",
         expected=kind.expected,
+        kind=kind.name,
+        whose=whose,
+        value=value,
+        when=when,
     )

@@ -19,7 +19,7 @@ from musclesolve.dynamics.inverse.joint_couples import Couples
 from musclesolve.dynamics.kinematics.motion_derivatives import joint_angles, revolute_angles, single_joints
 from musclesolve.dynamics.model.model import Model
 from musclesolve.dynamics.model.rigid_body import RigidBodies
-from musclesolve.errors import InputError
+from musclesolve.errors import input_error
 from musclesolve.muscles.driving.activation_dynamics import (
     ACTIVATION,
     EXCITATION,
@@ -30,10 +30,10 @@ from musclesolve.muscles.driving.activation_dynamics import (
     Sampling,
     muscle_course,
 )
-from musclesolve.muscles.muscle_parameters import MuscleParameters, joined_muscles
+from musclesolve.muscles.muscle_parameters import MuscleParameters
 from musclesolve.muscles.paths.engine import PathLines
-from musclesolve.muscles.paths.paths import Paths, PathState, joined_paths
-from musclesolve.muscles.placing.place_muscles import LegMuscles
+from musclesolve.muscles.paths.paths import Paths, PathState
+from musclesolve.muscles.scaling.scale_muscles import ScaledMuscles, joined
 
 
 @dataclass(frozen=True, eq=False)
@@ -148,7 +148,7 @@ class MuscleForces:
 
 def muscle_forces(
     model: Model,
-    muscles: LegMuscles | Sequence[LegMuscles],
+    muscles: ScaledMuscles | Sequence[ScaledMuscles],
     activation: Given | None = None,
     time: Array | None = None,
     *,
@@ -164,7 +164,7 @@ def muscle_forces(
 
     Args:
         model: the subject.
-        muscles: of one leg or of both, from `place_muscles` (model, set, side).
+        muscles: of one side or of both, from `scale_muscles` (model, set, side).
         activation: 0 to 1.
         time: (T,) [s] of the samples; for an excitation that is not sampled, from when to when it is needed.
         excitation: 0 to 1; the activation follows from it by first-order activation dynamics.
@@ -174,50 +174,38 @@ def muscle_forces(
 
     Raises:
         InputError: none or more than one of the three; dynamics without an excitation; muscles that are not those of
-            `place_muscles`, or of joints that the model lacks; no leg, a leg twice, or legs with different families of
-            Hill curves; what `muscle_course` refuses.
+            `scale_muscles`, or of joints that the model lacks; none, some twice, or different families of Hill curves;
+            what `muscle_course` refuses.
     """
-    legs = [muscles] if isinstance(muscles, LegMuscles) else muscles
-    if not isinstance(legs, Sequence) or not all(isinstance(leg, LegMuscles) for leg in legs):
-        raise InputError(
-            f"muscles = {muscles!r:.60}",
-            code="bad_type",
-            where="muscles",
-            expected="the muscles of a leg from place_muscles (model, set, side), or a list of these",
+    parts = [muscles] if isinstance(muscles, ScaledMuscles) else muscles
+    if not isinstance(parts, Sequence) or not all(isinstance(part, ScaledMuscles) for part in parts):
+        raise input_error("muscles.bad_muscles", where="muscles", muscles=muscles)
+    for name in [name for part in parts for name in part.dof_names]:
+        model.dof(name)  # the model has the joints of the muscles
+    known = [name for part in parts for name in part.names]
+    if not parts or len(set(known)) < len(known):
+        sides = [side for part in parts for side in part.sides]
+        raise input_error(
+            "muscles.muscles_sides",
+            code="duplicate_name" if parts else "missing_argument",
+            count=len(sides),
+            sides=sides,
         )
-    for name in [name for leg in legs for name in leg.dof_names]:
-        model.dof(name)  # the model has the joints of the legs
-    sides = [leg.side for leg in legs]
-    if not legs or len(set(sides)) < len(sides):
-        raise InputError(
-            f"muscles of {len(sides)} legs ({', '.join(sides)})",
-            code="duplicate_name" if legs else "missing_argument",
-            expected="the muscles of one leg, or of the right and the left one",
-        )
-    if len(curves := {family.name for leg in legs for family, _ in leg.parameters.families}) > 1:
-        raise InputError(
-            f"legs with different Hill curves: {', '.join(sorted(curves))}",
-            code="conflict",
-            expected="muscles of one set",
-        )
-    parameters = joined_muscles([leg.parameters for leg in legs])
-    paths = joined_paths([leg.paths for leg in legs])
+    if len(curves := {family.name for part in parts for family, _ in part.parameters.families}) > 1:
+        raise input_error("muscles.muscles_with_different_hill", curves=sorted(curves))
+    placed = joined(parts)
+    parameters, paths = placed.parameters, placed.paths
     sampling, names = Sampling(time, between), parameters.names
     driving = {"activation": activation, "excitation": excitation, "force": force}
     stated = [name for name, value in driving.items() if value is not None]
     if len(stated) != 1:
-        raise InputError(
-            f"{' and '.join(stated) or 'no activation'} given for the muscles",
+        raise input_error(
+            "muscles.given_for_muscles",
             code="conflict" if stated else "missing_argument",
-            expected="one of activation, excitation and force",
+            stated=" and ".join(stated) or "no activation",
         )
     if dynamics is not None and excitation is None:
-        raise InputError(
-            "dynamics of activation are given, but no excitation",
-            code="conflict",
-            where="dynamics",
-            remedy="pass excitation= instead of activation= or force=, or leave dynamics out",
-        )
+        raise input_error("muscles.dynamics_activation_given", where="dynamics")
     if excitation is not None:
         excited = muscle_course(names, excitation, sampling, EXCITATION)
         course = (dynamics or ActivationDynamics()).activation(names, excited, sampling.time)

@@ -1,6 +1,6 @@
 """Muscles with a tendon that stretches: parameters, and where fiber and tendon are.
 
-With the coordinate z of the tendon (tendon_curves.py), affine in its strain and z = 1 at one maximum isometric force,
+With the coordinate z of the tendon (smooth_curves.py), affine in its strain and z = 1 at one maximum isometric force,
 
     l_T = L_s (1 + e_0) + L_s (e_1 - e_0) z,     F_T = F0 f_T(z),
     l cos(alpha) = L_MT - l_T,   l sin(alpha) = L0 sin(alpha_0)     (constant thickness),
@@ -17,6 +17,7 @@ from functools import cached_property
 import numpy as np
 
 from musclesolve._util.arrays import Array, Indices, Mask
+from musclesolve._util.old_names import old_of
 from musclesolve.muscles.elastic.smooth_curves import (
     SampledCurves,
     SmoothCurves,
@@ -45,8 +46,10 @@ class ElasticMuscles:
     strain_at_start: Array
     strain_by_coordinate: Array
 
+    of = old_of("from_parameters")
+
     @classmethod
-    def of(cls, parameters: MuscleParameters, elastic: bool = True) -> ElasticMuscles:
+    def from_parameters(cls, parameters: MuscleParameters, elastic: bool = True) -> ElasticMuscles:
         """The muscles with tendons that have `tendon_strain` at one maximum isometric force.
 
         Args:

@@ -143,7 +143,7 @@ class FiberDynamics:
 
     @cached_property
     def _curves(self) -> LengtheningCurves:
-        return LengtheningCurves.of(self.muscles.curves.velocity)
+        return LengtheningCurves.from_force_velocity(self.muscles.curves.velocity)
 
 
 LEAST_SLOPE = 1e-3
@@ -164,7 +164,7 @@ class LengtheningCurves:
     outer: Array
 
     @classmethod
-    def of(cls, velocity: SampledCurves) -> LengtheningCurves:
+    def from_force_velocity(cls, velocity: SampledCurves) -> LengtheningCurves:
         """Curves over v / v_max from force-velocity curves."""
         from scipy.interpolate import PchipInterpolator
 

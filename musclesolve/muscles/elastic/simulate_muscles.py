@@ -10,7 +10,7 @@ import numpy as np
 
 from musclesolve._util.arrays import Array
 from musclesolve._util.checks import check_array, check_increasing
-from musclesolve.errors import InputError, MuscleSolveError
+from musclesolve.errors import MuscleSolveError, input_error
 from musclesolve.muscles.driving.activation_dynamics import (
     ACTIVATION,
     EXCITATION,
@@ -77,10 +77,10 @@ def simulate_muscles(
     if (activation is None) == (excitation is None) or (dynamics is not None and excitation is None):
         driving = {"activation": activation, "excitation": excitation, "dynamics": dynamics}
         stated = [name for name, value in driving.items() if value is not None]
-        raise InputError(
-            f"{' and '.join(stated) or 'no activation'} given for the muscles",
+        raise input_error(
+            "muscles.both_given_for_muscles",
             code="conflict" if stated else "missing_argument",
-            expected="either activation, or excitation with or without dynamics",
+            stated=" and ".join(stated) or "no activation",
         )
     if excitation is not None:
         excited = muscle_course(muscles.names, excitation, Sampling(time), EXCITATION)
@@ -200,13 +200,12 @@ def path_course(
         return check_array(values, what, shape, entries, real=True, where="velocity")
 
     if callable(length) != callable(velocity) and (callable(length) or velocity is not None):
-        raise InputError(
-            "a musculotendon length as a function of time, but not its rate"
+        raise input_error(
+            "muscles.musculotendon_length_function_time"
             if callable(length)
-            else "the rate of the musculotendon length as a function of time, but not the length",
-            code="missing_argument" if velocity is None else "conflict",
+            else "muscles.rate_musculotendon_length_function",
             where="velocity",
-            expected="two functions of time, or samples of the length with or without samples of its rate",
+            code="missing_argument" if velocity is None else "conflict",
         )
     if callable(length):
         assert callable(velocity)
@@ -214,12 +213,7 @@ def path_course(
     if np.ndim(length) < 2:
         constant = lengths(length, (count,))
         if velocity is not None:
-            raise InputError(
-                "a rate of musculotendon lengths that are constant",
-                code="conflict",
-                where="velocity",
-                remedy="pass samples (T, n) of the length, or leave the rate out",
-            )
+            raise input_error("muscles.rate_musculotendon_lengths_constant", where="velocity")
         return lambda at: (np.tile(constant, (len(at), 1)), np.zeros((len(at), count)))
     samples = lengths(length, samples_shape, names)
     if velocity is None:

@@ -15,8 +15,8 @@ from musclesolve._util.names import unknown_name
 from musclesolve.dynamics.kinematics.motion_derivatives import motion_from
 from musclesolve.dynamics.model.human_model import human_model
 from musclesolve.dynamics.model.model import Model
-from musclesolve.muscles.muscle_state import LegState, muscle_state
-from musclesolve.muscles.placing.place_muscles import LEG_DOFS, LegMuscles, place_muscles
+from musclesolve.muscles.muscle_state import ScaledState, muscle_state
+from musclesolve.muscles.scaling.scale_muscles import ScaledMuscles, scale_muscles
 
 SIDE = "r"
 
@@ -45,7 +45,7 @@ def passive_moments(
         subject: its model; the standard subject (1.70 m, 70.25 kg, male) unless given.
     """
     model = human_model() if subject is None else subject
-    muscles = place_muscles(model, database, SIDE, passive=passive)
+    muscles = scale_muscles(model, database, SIDE, passive=passive)
     sweeps = published_sweeps()
     return [
         PassiveMoments(sweep, passive_moment(state, sweep.dof))
@@ -53,22 +53,22 @@ def passive_moments(
     ]
 
 
-def states_along(model: Model, muscles: LegMuscles, sweeps: Sequence[Sweep]) -> list[LegState]:
+def states_along(model: Model, muscles: ScaledMuscles, sweeps: Sequence[Sweep]) -> list[ScaledState]:
     """The muscles of a leg at rest in the poses of each sweep, all other angles zero."""
     states = []
     for sweep in sweeps:
         coordinates = np.zeros((len(sweep.angle), len(model.topology.dof_names)))
         for dof, angle in sweep.angles().items():
-            coordinates[:, model.dof(f"{dof}_{muscles.side}")] = angle
+            coordinates[:, model.dof(f"{dof}_{muscles.sides[0]}")] = angle
         still = np.zeros_like(coordinates)
         motion = motion_from(model, np.arange(len(sweep.angle), dtype=float), coordinates, still, still)
         states.append(muscle_state(model, muscles, motion))
     return states
 
 
-def passive_moment(state: LegState, dof: str) -> Array:
+def passive_moment(state: ScaledState, dof: str) -> Array:
     """Moment (T,) [N m] of all passive forces about a degree of freedom, without side: sum_i r_i F_i."""
-    arm = state.moment_arm[:, LEG_DOFS.index(dof)]
+    arm = state.moment_arm[:, state.muscles.dof_names.index(f"{dof}_{state.muscles.sides[0]}")]
     return np.asarray((arm * state.passive_force).sum(axis=1))
 
 

@@ -9,7 +9,7 @@ import numpy as np
 from muscle_db import MuscleDatabase
 from musclesolve._util.arrays import Array
 from musclesolve._util.checks import check_choice
-from musclesolve.errors import InputError
+from musclesolve.errors import input_error
 from musclesolve.muscles.curves.curve_family import CurveFamily
 
 PassiveRule = Literal["calibrated", "table", "none"]
@@ -57,10 +57,5 @@ def checked_passive(rule: str, database: MuscleDatabase) -> str:
     """The rule for passive forces, if it is one and the set has what it needs."""
     check_choice(rule, "the rule for passive forces", get_args(PassiveRule))
     if rule == "calibrated" and database.calibrated_passive is None:
-        raise InputError(
-            f"the muscle set {database.name} has no calibrated passive strains",
-            code="bad_muscle_set",
-            expected="a table [calibrated_passive] in its file",
-            remedy='write passive = "table" or "none" in [muscles]',
-        )
+        raise input_error("muscles.muscle_set_no_calibrated", database=database.name)
     return rule

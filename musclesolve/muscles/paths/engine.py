@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 from musclesolve._util.arrays import AnyArray, Array, Indices, Mask, contiguous
 from musclesolve.muscles.paths.kernel.arrays import (
     OPENSIM,
-    SHORTEST,
+    SHORTEST_PATH,
     WORK_SIZE,
     LayoutArrays,
     LineArrays,
@@ -51,7 +51,7 @@ class PathLayout:
     wrap_method: Indices | None = None
 
     @classmethod
-    def of(
+    def from_points(
         cls,
         point_muscle: Indices,
         objects: Sequence[tuple[str, ArrayLike, float, str]],
@@ -198,7 +198,7 @@ def solve_paths(
         as_opensim: lengths as OpenSim 4 reports them and gradients that give its moment arms, which are not their
             derivatives: see kernel/cylinder.py, ellipsoid_plane.py and wrapping.py.
     """
-    rules = int(OPENSIM if as_opensim else SHORTEST)
+    rules = int(OPENSIM if as_opensim else SHORTEST_PATH)
     out = _run(layout, PoseArrays(position, on, center, rotation), _NO_LINES, rules)
     return PathNodes(out.length, out.position, out.gradient)
 
@@ -240,7 +240,7 @@ def trace_paths(layout: PathLayout, position: Array, on: Mask, center: Array, ro
     first = np.concatenate([[0], np.cumsum(needed)]).astype(np.intp)
     line = np.empty((len(position), first[-1], 3), dtype=np.float32)
     lines = LineArrays(first, line, np.empty((len(position), layout.muscles), dtype=np.intp))
-    _run(layout, PoseArrays(position, on, center, rotation), lines, int(SHORTEST))
+    _run(layout, PoseArrays(position, on, center, rotation), lines, int(SHORTEST_PATH))
     return PathLines(np.repeat(np.arange(layout.muscles), needed), lines.position, lines.used)
 
 

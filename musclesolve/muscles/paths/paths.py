@@ -30,7 +30,6 @@ from musclesolve.dynamics.kinematics.motion_derivatives import Motion
 from musclesolve.dynamics.model.joint_tree import Tree
 from musclesolve.dynamics.model.model import Model
 from musclesolve.dynamics.model.rigid_body import PLACES, RigidBodies
-from musclesolve.muscles.paths.carriers import MovingFrames, WrapObjects
 from musclesolve.muscles.paths.engine import (
     PathLayout,
     PathLines,
@@ -39,6 +38,7 @@ from musclesolve.muscles.paths.engine import (
     trace_paths,
 )
 from musclesolve.muscles.paths.kernel.arrays import CarriedArrays, FrameMotion, PoseArrays
+from musclesolve.muscles.paths.moving_frames import MovingFrames, WrapObjects
 
 
 class Groups(NamedTuple):
@@ -153,9 +153,9 @@ class Paths:
         """
         from musclesolve.muscles.paths.kernel.entry import PLACE
 
-        poses = PoseArrays.of(len(q), len(self.point_body), len(self.objects.body))
+        poses = PoseArrays.allocate(len(q), len(self.point_body), len(self.objects.body))
         bodies, relative = self.rigid_bodies.compiled, self.frames.at(coordinates)
-        space, moved = FrameMotion.of(len(q), len(self.frames)), BodyMotions.unset(len(bodies.crossed))
+        space, moved = FrameMotion.allocate(len(q), len(self.frames)), BodyMotions.unset(len(bodies.crossed))
         given = contiguous(q), contiguous(coordinates)
         PLACE.load()(bodies, self._carried, *given, relative, moved, poses, space)
         return poses, space
@@ -177,19 +177,18 @@ class Paths:
         return on
 
     def subset(self, muscles: Indices) -> Paths:
-        """The paths of some muscles (k,), increasing, without conditional points: these are stated to `evaluate`."""
+        """The paths of some muscles (k,), increasing."""
         points = np.isin(self.layout.point_muscle, muscles)
-        none = np.zeros(0, dtype=np.intp)
+        kept, number = points[self.switched], np.cumsum(points) - 1
+        of_switches = ("switch_dof", "switch_lower", "switch_upper")
         return replace(
             self,
             layout=self.layout.subset(muscles),
             point_body=self.point_body[points],
             standing=self.standing[points],
             point_frame=self.point_frame[points],
-            switched=none,
-            switch_dof=none,
-            switch_lower=none.astype(float),
-            switch_upper=none.astype(float),
+            switched=number[self.switched[kept]],
+            **{name: getattr(self, name)[kept] for name in of_switches},
         )
 
     def evaluate(self, q: Array, coordinates: Array, on: Mask | None = None) -> PathState:

@@ -18,12 +18,12 @@ import numpy as np
 
 from musclesolve._util.arrays import Array, Mask
 from musclesolve._util.checks import check_increasing, check_number, check_real_array
-from musclesolve.errors import InputError
+from musclesolve.errors import InputError, input_error
 from musclesolve.motion.signals.low_pass import HALF_POWER, low_pass
 from musclesolve.opensim.model import Coordinate, OpenSimModel
 from musclesolve.recording.data import Table
-from musclesolve.recording.text.mot_file import read_mot
-from musclesolve.recording.text.repeated_names import check_used
+from musclesolve.recording.text.number_rows import check_used
+from musclesolve.recording.text.opensim_text import read_mot
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -102,33 +102,32 @@ def coordinate_motion(
         if (name := plain_name(column)) in model.coordinates:
             check_used([column], "column", table.repeated, table.path)
             if columns.setdefault(name, k) != k:
-                raise InputError(
-                    f"the coordinate {name} stands twice: as '{table.names[columns[name]]}' and as '{column}'",
-                    code="duplicate_name",
+                raise input_error(
+                    "pipeline.coordinate_stands_twice",
                     file=_file(table),
-                    expected="one column for each coordinate",
-                    remedy="remove one of them",
+                    name=name,
+                    names=table.names[columns[name]],
+                    column=column,
                 )
     names = tuple(name for name in model.coordinates if name in columns)
     if not names:
-        raise InputError(
-            f"no column is a coordinate of the model {model.name}",
-            code="missing_column",
+        raise input_error(
+            "pipeline.no_column_coordinate_model",
             file=_file(table),
-            expected=f"columns such as {', '.join(list(model.coordinates)[:8])}",
-            remedy="give the coordinates of inverse kinematics of this model",
+            model=model.name,
+            coordinates=list(model.coordinates)[:8],
         )
     values = table.values[:, [columns[name] for name in names]].copy()
     lost = ~np.isfinite(values)
     if lost.any():
         row, first = np.argwhere(lost)[0]
-        raise InputError(
-            f"{names[first]} has no value at {table.time[row]:g} s ({lost.sum()} such values in all)",
-            code="not_finite",
+        raise input_error(
+            "pipeline.no_value",
             file=_file(table),
             where=f"line {table.lines[row]}" if len(table.lines) else None,
-            expected="a number for every coordinate at every time",
-            remedy="fill the gaps, or give a file without this stretch",
+            names=names[first],
+            time=table.time[row],
+            lost=lost.sum(),
         )
     angles = np.array([model.coordinates[name].rotational for name in names])
     degrees, unit_notes = _in_degrees(table, names, values * angles)
@@ -145,11 +144,11 @@ def coordinate_motion(
     if cutoff_hz is not None:
         check_number(cutoff_hz, "cutoff_hz", "a cut-off frequency above zero [Hz], or None", above=0.0)
     if len(table.time) < FEWEST_FRAMES:
-        raise InputError(
-            f"{len(table.time)} frames",
-            code="too_few_frames",
+        raise input_error(
+            "pipeline.frames_too_few_frames",
             file=_file(table),
-            expected=f"at least {FEWEST_FRAMES} frames, of which velocities can be made",
+            count=len(table.time),
+            fewest_frames=FEWEST_FRAMES,
         )
     filtered = values if cutoff_hz is None else _filtered(table, values, cutoff_hz)
     change = np.abs(filtered - values) * angles
@@ -189,12 +188,7 @@ def as_table(source: Source, what: str) -> Table:
         time = given["time"]
         columns = {name: column for name, column in given.items() if name != "time"}
     else:
-        raise InputError(
-            f"{what} is {type(source).__name__}",
-            code="bad_type",
-            where=what,
-            expected='the path of a .mot or .sto file, a Table, a Dataset over time, or arrays by name with "time"',
-        )
+        raise input_error("pipeline.wrong_type", where=what, what=what, name=type(source).__name__)
     times = check_increasing(time, where=what)
     expected = f"{len(times)} numbers, one for each time"
     values = [
@@ -238,14 +232,14 @@ def _in_degrees(table: Table, names: tuple[str, ...], angles: Array) -> tuple[bo
         ]
     if beyond:
         file = _file(table)
-        raise InputError(
-            f"{reaches}, and {'its header says inDegrees=no, radians' if file else 'these angles are in radians'}",
-            code="bad_units",
+        raise input_error(
+            "pipeline.angles_in_radians",
             file=file,
-            expected="less than a full rotation (2 pi)",
             remedy="if these are degrees, write inDegrees=yes into the header"
             if file
             else "if these are degrees, convert them with numpy.radians",
+            reaches=reaches,
+            value="its header says inDegrees=no, radians" if file else "these angles are in radians",
         )
     return False, []
 
@@ -253,22 +247,17 @@ def _in_degrees(table: Table, names: tuple[str, ...], angles: Array) -> tuple[bo
 def _filtered(table: Table, values: Array, cutoff_hz: float) -> Array:
     steps = np.diff(table.time)
     if np.ptp(steps) > _EVEN * steps.mean():
-        raise InputError(
-            f"the time between frames varies from {steps.min():.4g} to {steps.max():.4g} s",
-            code="uneven_sampling",
-            file=_file(table),
-            expected="evenly spaced samples",
-            remedy="resample the coordinates, or leave them unfiltered (no cut-off)",
+        raise input_error(
+            "pipeline.time_between_frames_varies", file=_file(table), steps=steps.min(), longest=steps.max()
         )
     rate = 1.0 / steps.mean()
     if rate < SLOWEST_HZ:
-        raise InputError(
-            f"the frames lie {steps.mean():.4g} s apart",
-            code="bad_units",
+        raise input_error(
+            "pipeline.frames_lie_apart",
             file=_file(table),
             where="time",
-            expected=f"times in seconds, at least {SLOWEST_HZ:g} frames a second",
-            remedy="write the times in seconds: these may be milliseconds or numbers of frames",
+            steps=steps.mean(),
+            slowest_hz=SLOWEST_HZ,
         )
     named = cutoff_hz
     if cutoff_hz < 0.5 * rate:
@@ -277,13 +266,16 @@ def _filtered(table: Table, values: Array, cutoff_hz: float) -> Array:
     try:
         return low_pass(values, rate, named, ORDER)
     except InputError as error:
-        raise InputError(
-            f"a cut-off of {cutoff_hz:g} Hz at {rate:g} samples a second in {len(values)} frames",
-            code=error.code,
+        raise input_error(
+            "pipeline.cut_off_hz",
             file=_file(table),
             where="cutoff_hz",
+            code=error.code,
             expected=error.expected,
             remedy=error.remedy,
+            cutoff_hz=cutoff_hz,
+            rate=rate,
+            count=len(values),
         ) from error
 
 

@@ -1,8 +1,11 @@
-"""Joint moments and contact forces of an OpenSim model from external loads, along its coordinates."""
+"""Joint moments and contact forces of an OpenSim model from external loads, along its coordinates.
+
+The knees of an OpenSim model: joints, length of the shank, patella.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -10,9 +13,9 @@ from pathlib import Path
 import numpy as np
 
 from musclesolve._util.arrays import Array, Mask, within
-from musclesolve._util.sides import side_of
+from musclesolve._util.sides import OTHER, SIDES, joint_kind, side_of
 from musclesolve._util.time_holes import USUAL_HZ, HoleLimits, hole_note
-from musclesolve.errors import InputError
+from musclesolve.errors import input_error
 from musclesolve.motion.motion_plausibility import balance_limit, balanced
 from musclesolve.opensim.external_loads import (
     LOADED_N,
@@ -35,7 +38,6 @@ from musclesolve.opensim.kinematics import BodyMotion, body_motion
 from musclesolve.opensim.model import GROUND, TO_GLOBAL, Joint, OpenSimModel
 from musclesolve.pipeline.body import JointLoads
 from musclesolve.pipeline.opensim.coordinate_motion import CoordinateMotion
-from musclesolve.pipeline.opensim.knees import knee_joints, patella_bodies, shank_length
 from musclesolve.pipeline.opensim.moments import CoordinateMoments
 from musclesolve.pipeline.patella import Ligament, PatellarLever, quadriceps
 
@@ -170,7 +172,7 @@ class LoadDynamics:
         foot carries.
         """
         model, bodies = self.model, self.dynamics.bodies
-        feet = [foot for side in "rl" if (foot := foot_of_side(model, side))]
+        feet = [foot for side in SIDES if (foot := foot_of_side(model, side))]
         if not feet or self.root_force is None or not self.stands:
             return {}
         number = [model.body_number[foot] for foot in feet]
@@ -242,9 +244,9 @@ def knee_lever(
     flexion = np.arctan2(turned[:, 0, 1], turned[:, 1, 1])
     flexing = int(np.abs(np.einsum("tmx,tx->m", twists[..., :3], left)).argmax())
     spin, velocity = twists[:, flexing, :3], twists[:, flexing, 3:]
-    ligament = Ligament.of(side_of(knee.name), shank_length(model, knee))
+    ligament = Ligament.from_shank_length(side_of(knee.name), shank_length(model, knee))
     velocity = velocity + np.cross(spin, center)
-    return flexing, PatellarLever.of(ligament, flexion, up, left, spin, velocity)
+    return flexing, PatellarLever.from_flexion(ligament, flexion, up, left, spin, velocity)
 
 
 def whole_motion(model: OpenSimModel, motion: CoordinateMotion) -> ModelMotion:
@@ -302,19 +304,15 @@ def moments_under_loads(
     """Generalized forces of coordinates from external loads, as `load_moments`; path: of the loads."""
     notes, loads = list[str](), list[ExternalLoad]()
     for load in given:
-        limits = HoleLimits.of(load.time, motion.cutoff_hz or USUAL_HZ)
+        limits = HoleLimits.from_times(load.time, motion.cutoff_hz or USUAL_HZ)
         holes, name = limits.long_holes(load.time), load.file.name if load.file else "The loads file"
         notes += [*load.notes, *([hole_note(f"{name} lacks rows", holes, limits)] if holes else [])]
         loads.append(load.with_holes(limits))
     inside = [within(motion.time, load.time[0], load.time[-1]) for load in loads]
     known = np.all(inside, axis=0) if inside else np.ones(len(motion.time), dtype=bool)
     if not known.any():
-        raise InputError(
-            f"no frame of the coordinates ({motion.time[0]:g} to {motion.time[-1]:g} s) is within the loads",
-            code="no_overlap",
-            file=path,
-            expected="loads of the same trial",
-            remedy="give the ground reactions of these coordinates",
+        raise input_error(
+            "pipeline.no_frame_coordinates", file=path, time=motion.time[0], last=motion.time[-1]
         )
     found = load_dynamics(model, motion.frames(known), loads)
     moment = np.zeros((len(motion.time), len(names)))
@@ -331,3 +329,31 @@ def moments_under_loads(
     acting = ", ".join(f"{load.name} on {load.body}" for load in loads) or "none"
     method = f"Moments by inverse dynamics; external loads: {acting}."
     return CoordinateMoments(moment, known, path, (method, *dict.fromkeys(notes)), loads=tuple(loads))
+
+
+def knee_joints(joints: Iterable[Joint]) -> list[Joint]:
+    """The first joint of each side that rotates and has a name with knee in it, from the thigh to the shank."""
+    knees: dict[str, Joint] = {}
+    for joint in joints:
+        rotates = any(axis.coordinates for axis in joint.rotations) and not joint.is_reversed
+        if joint_kind(joint.name) == "knee" and side_of(joint.name) != OTHER and rotates:
+            knees.setdefault(side_of(joint.name), joint)
+    return list(knees.values())
+
+
+def shank_length(model: OpenSimModel, knee: Joint) -> float | None:
+    """Distance from the knee to the joint that the shank carries [m], the farthest of several; None without any."""
+    ends = [joint.inboard.position for joint in model.joints if joint.inboard.body == knee.outboard.body]
+    return max((float(np.linalg.norm(end - knee.outboard.position)) for end in ends), default=None)
+
+
+def patella_bodies(model: OpenSimModel, knee: Joint) -> list[str]:
+    """Bodies that ride on the thigh and move with the knee, through a coupler or by its own coordinates."""
+    moving = model.independent(knee.moved_by)
+    return [
+        joint.outboard.body
+        for joint in model.joints
+        if joint is not knee
+        and joint.inboard.body == knee.inboard.body
+        and model.independent(joint.moved_by) & moving
+    ]

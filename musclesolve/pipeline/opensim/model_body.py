@@ -6,20 +6,20 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TypedDict, Unpack
+from typing import Any
 
 import numpy as np
 
 from musclesolve._util.arrays import Array, Indices, within
 from musclesolve._util.checks import check_choice, check_number
 from musclesolve._util.message_text import few
-from musclesolve._util.sides import ALL_SIDES, side_of, split_side, with_side
-from musclesolve.constants import USUAL_COST
-from musclesolve.errors import InputError
+from musclesolve._util.sides import ALL_SIDES, sides_of, split_side, with_side
+from musclesolve.errors import InputError, input_error
 from musclesolve.muscles.muscle_state import MuscleState
-from musclesolve.muscles.muscle_strength import strength_warnings
 from musclesolve.muscles.person import PersonMuscles
-from musclesolve.muscles.tendon_strain import TendonStrain, check_tendon, check_tendon_strains
+from musclesolve.muscles.scaling.scale_muscles import separate_groups
+from musclesolve.muscles.strength import strength_warnings
+from musclesolve.muscles.tendon_strain import check_tendon, check_tendon_strains
 from musclesolve.opensim.external_loads import FEET
 from musclesolve.opensim.geometry import (
     OpenSimGeometry,
@@ -34,7 +34,7 @@ from musclesolve.opensim.model import Joint, OpenSimModel
 from musclesolve.opensim.muscle_parameters import curve_notes, muscle_parameters
 from musclesolve.opensim.person_file import person_of_model
 from musclesolve.opensim.read_model import read_osim
-from musclesolve.pipeline.body import Part, Sharing
+from musclesolve.pipeline.body import Sharing, SharingGroup
 from musclesolve.pipeline.emg_informed import informed_cost
 from musclesolve.pipeline.knee_contact import ContactSpacing
 from musclesolve.pipeline.measured_activation import Channels, MeasuredActivation
@@ -47,98 +47,78 @@ from musclesolve.pipeline.opensim.coordinate_motion import (
     beyond_ranges,
     coordinate_motion,
 )
-from musclesolve.pipeline.opensim.knees import knee_joints, shank_length
-from musclesolve.pipeline.opensim.load_dynamics import LoadDynamics, load_dynamics, load_moments
+from musclesolve.pipeline.opensim.load_dynamics import (
+    LoadDynamics,
+    knee_joints,
+    load_dynamics,
+    load_moments,
+    shank_length,
+)
 from musclesolve.pipeline.opensim.moments import shared_moments
-from musclesolve.pipeline.opensim.shared_choice import SharedChoice, separate_groups, shared_choice
+from musclesolve.pipeline.opensim.shared_choice import SharedChoice, shared_choice
 from musclesolve.pipeline.share import motion_cost, motion_solver, sharing_problem
 from musclesolve.recording.data import Table
-from musclesolve.recording.schema import check_value, trial_keys
+from musclesolve.recording.schema import check_value
 from musclesolve.recording.trial.emg_channels import CHANNELS
 from musclesolve.recording.trial.fascicle_lengths import check_fascicle_overlap
 from musclesolve.recording.trial.model_trial import ModelTrial
+from musclesolve.settings.schema import settings_of
+from musclesolve.settings.trial import (
+    KneeSettings,
+    ModelMuscleSettings,
+    ModelSettings,
+    TimeSettings,
+    share_arguments,
+)
 from musclesolve.sharing.cost.cost_base import Cost
 from musclesolve.sharing.cost.cost_registry import find_cost
 from musclesolve.sharing.problem import Problem
 from musclesolve.sharing.solver.solver_registry import Solver, find_solver
 
-PASSIVE = ("table", "none")
 TIME_RANGE = "time range"
 
 
-class Choices(TypedDict, total=False):
-    """The keywords of `opensim_problem`; see there."""
+def model_settings(loads: str | Path | None = None, **choices: Any) -> ModelSettings:
+    """Return the settings that keywords of `opensim_problem` state; see there.
 
-    muscles: Sequence[str] | None
-    dofs: Sequence[str] | None
-    without: Sequence[str]
-    side: str
-    passive: str
-    reserve_weight: float | None
-    cutoff_hz: float | None
-    start_s: float | None
-    end_s: float | None
-    loads: str | Path | None
-    feet: str
-    tendon: str
-    tendon_strain: TendonStrain | None
-    contact_spacing_m: float | None
-    movement: str | None
-    cycles_s: Sequence[tuple[float, float]]
-    person: PersonMuscles | str | Path | None
-
-
-@dataclass(frozen=True)
-class ModelOptions:
-    """What `opensim_problem` may be asked for; see there."""
-
-    muscles: Sequence[str] | None = None
-    dofs: Sequence[str] | None = None
-    without: Sequence[str] = ()
-    side: str = "both"
-    passive: str = "none"
-    reserve_weight: float | None = None
-    cutoff_hz: float | None = 6.0
-    start_s: float | None = None
-    end_s: float | None = None
-    loads: str | Path | None = None
-    feet: str = "stated"
-    tendon: str = "rigid"
-    tendon_strain: TendonStrain | None = None
-    contact_spacing_m: float | None = None
-    movement: str | None = None
-    cycles_s: Sequence[tuple[float, float]] = ()
-    person: PersonMuscles | str | Path | None = None
-
-    def __post_init__(self) -> None:
-        """Refuse what no model can be asked for."""
-        if self.movement is not None:
-            check_choice(self.movement, "movement", trial_keys()["time"]["keys"]["movement"]["choices"])
-        if len(self.cycles_s):
-            check_value(np.asarray(self.cycles_s, dtype=object).tolist(), "time", "cycles_s")
-        check_choice(self.passive, "passive", PASSIVE)
-        check_choice(self.feet, "feet", FEET)
-        if self.feet != "stated" and self.loads is None:
-            raise InputError(
-                f"without loads there are no feet to be found: feet = {self.feet!r}",
-                code="conflict",
-                where="feet",
-                expected="feet with loads, which are assigned to them",
-                remedy="give loads instead of moments, or leave it out",
+    Raises:
+        TypeError: there is no such keyword.
+        InputError: a value that no model can be asked for.
+    """
+    arguments, tables = share_arguments(), dict[str, dict[str, Any]](files={"loads": loads})
+    for name, value in choices.items():
+        if name not in arguments:
+            raise TypeError(
+                f"there is no keyword {name!r} of an OpenSim model; known: {', '.join(arguments)}"
             )
-        check_tendon(self.tendon, self.tendon_strain)
-        if self.reserve_weight is not None:
-            check_number(self.reserve_weight, "reserve_weight", "a number above zero, or None", above=0.0)
-        if self.contact_spacing_m is not None:
-            check_value(self.contact_spacing_m, "knee", "contact_spacing_m")
-            if self.loads is None:
-                raise InputError(
-                    "without loads there are no contact forces, so that a spacing of the contacts has no effect",
-                    code="conflict",
-                    where="contact_spacing_m",
-                    expected="a spacing with loads, from which moments and contact forces are computed",
-                    remedy="give loads instead of moments, or leave it out",
-                )
+        table, key = arguments[name]
+        tables.setdefault(table, {})[key] = value
+    settings = ModelSettings().changed(**tables)
+    check_model_settings(settings)
+    return settings
+
+
+def check_model_settings(settings: ModelSettings) -> None:
+    """Refuse what no model can be asked for."""
+    time, muscles, feet = settings.time, settings.muscles, settings.plates.feet
+    loads, reserve_weight = settings.files.loads, settings.sharing.reserve_weight
+    if time.movement is not None:
+        check_choice(time.movement, "movement", settings_of(TimeSettings)["movement"].choices)
+    if time.cycles_s is not None and len(time.cycles_s):
+        cycles = np.asarray(time.cycles_s, dtype=object).tolist()
+        check_value(cycles, settings_of(TimeSettings)["cycles_s"], "cycles_s")
+    check_choice(muscles.passive, "passive", settings_of(ModelMuscleSettings)["passive"].choices)
+    check_choice(feet, "feet", FEET)
+    if feet != "stated" and loads is None:
+        raise input_error("pipeline.without_loads_no_feet", where="feet", feet=feet)
+    check_tendon(muscles.tendon, muscles.tendon_strain)
+    if reserve_weight is not None:
+        check_number(reserve_weight, "reserve_weight", "a number above zero, or None", above=0.0)
+    if settings.knee.contact_spacing_m is not None:
+        spacing = settings_of(KneeSettings)["contact_spacing_m"]
+        check_value(settings.knee.contact_spacing_m, spacing, "contact_spacing_m")
+        if loads is None:
+            raise input_error("pipeline.without_loads_no_contact", where="contact_spacing_m")
 
 
 @dataclass(frozen=True, eq=False)
@@ -156,12 +136,12 @@ class ModelBody:
     """
 
     model: OpenSimModel
-    options: ModelOptions
+    settings: ModelSettings
     sharing: Sharing
     choice: SharedChoice
     motion: CoordinateMotion
-    whole: Part
-    parts: tuple[Part, ...]
+    whole: SharingGroup
+    parts: tuple[SharingGroup, ...]
     angle: Array
     speed: Array
     moment_file: Path | None
@@ -213,8 +193,8 @@ class ModelBody:
         """
         knees = [joint for joint in knee_joints(self.model.joints) if joint.name in self.joints]
         found = {
-            joint.name: ContactSpacing.of(
-                self.options.contact_spacing_m, shank_length=shank_length(self.model, joint)
+            joint.name: ContactSpacing.from_size(
+                self.settings.knee.contact_spacing_m, shank_length=shank_length(self.model, joint)
             )
             for joint in knees
         }
@@ -228,12 +208,12 @@ class ModelBody:
         }
         for name, (what, remedy, is_lacking) in lacking.items():
             if name in sharing.cost.data and is_lacking:
-                raise InputError(
-                    f"the cost {sharing.cost.label} needs {what}, which are not known here",
-                    code="missing_argument",
+                raise input_error(
+                    "pipeline.cost_needs_not_known",
                     where="cost",
-                    expected="a cost of what is known of this motion",
-                    remedy=f"give {remedy}, or choose another cost",
+                    label=sharing.cost.label,
+                    what=what,
+                    instead=remedy,
                 )
 
 
@@ -246,7 +226,8 @@ def opensim_problem(
     model: OpenSimModel | str | Path,
     coordinates: Source,
     moments: Source | None = None,
-    **choices: Unpack[Choices],
+    side: str = "both",
+    **choices: Any,
 ) -> Problem:
     """The force-sharing problem of an OpenSim model.
 
@@ -293,16 +274,10 @@ def opensim_problem(
         InputError: a name is unknown, a column is missing, a part of the model that is needed is not supported, tendons
             are elastic, ...
     """
-    options = ModelOptions(**choices)
-    if options.tendon != "rigid":
-        raise InputError(
-            f"a problem of single frames with {options.tendon} tendons",
-            code="conflict",
-            where="tendon",
-            expected='tendon = "rigid": how an elastic tendon stretches depends on the whole motion',
-            remedy='call share_model(..., tendon="elastic")',
-        )
-    body = model_body(model, coordinates, moments, options)
+    settings = model_settings(**choices)
+    if settings.muscles.tendon != "rigid":
+        raise input_error("pipeline.problem_single_frames", where="tendon", tendon=settings.muscles.tendon)
+    body = model_body(model, coordinates, moments, settings, side=side)
     return sharing_problem(body.whole, body.sharing)
 
 
@@ -310,66 +285,56 @@ def model_body(
     model: OpenSimModel | str | Path,
     coordinates: Source,
     moments: Source | None,
-    options: ModelOptions,
+    settings: ModelSettings,
     sharing: Sharing | None = None,
+    side: str = "both",
 ) -> ModelBody:
     """The body that an OpenSim model and its motion make; arguments as in `opensim_problem`.
 
+    settings: of `model_settings`, or of a trial file with its loads by their path.
     sharing: how its moments are shared; with the usual cost and solver unless given.
     """
     model = model if isinstance(model, OpenSimModel) else read_osim(model)
-    person = None if options.person is None else person_of_model(options.person, model)
-    choice = shared_choice(model, options.dofs, options.muscles, options.side, options.without)
+    chosen, loads_file = settings.muscles, settings.files.loads
+    cutoff, dofs, without = settings.filter.cutoff_hz, settings.sharing.dofs, settings.sharing.without
+    person = None if chosen.database is None else person_of_model(chosen.database, model)
+    choice = shared_choice(model, dofs, chosen.names, side, without or ())
     table: Table | None = None
-    motion = coordinate_motion(model, coordinates, options.cutoff_hz)
+    motion = coordinate_motion(model, coordinates, None if isinstance(cutoff, str) else cutoff)
     needed = {name for name in {*choice.needed, *choice.dofs} if not model.coordinates[name].locked}
     if lacking := [name for name in model.coordinates if name in needed and name not in motion.names]:
-        raise InputError(
-            f"there is no column {few(lacking, 8)}",
-            code="missing_column",
-            file=motion.file,
-            expected="every coordinate that the muscles cross and the model does not lock",
-            remedy="give the file of inverse kinematics of this model, or choose other muscles",
-        )
-    if options.loads is not None and moments is None:
-        due = load_moments(model, motion, choice.dofs, options.loads, options.feet)
-    elif moments is not None and options.loads is None:
+        raise input_error("pipeline.no_column", file=motion.file, lacking=few(lacking, 8))
+    if loads_file is not None and moments is None:
+        due = load_moments(model, motion, choice.dofs, loads_file, settings.plates.feet)
+    elif moments is not None and loads_file is None:
         if isinstance(moments, str | Path | Table):
             table = moments = as_table(moments, "moments")
         due = shared_moments(model, moments, choice.dofs, motion)
     else:
-        raise InputError(
-            "both moments and loads are given"
+        raise input_error(
+            "pipeline.both_moments_loads_given"
             if moments is not None
-            else "neither moments nor loads are given",
+            else "pipeline.neither_moments_nor_loads",
             code="missing_argument" if moments is None else "conflict",
-            expected="joint moments, or external loads that they are computed from",
-            remedy="give one of them",
         )
 
     # the frames of the time range whose moments are known
-    start, end = options.start_s, options.end_s
+    start, end = settings.time.start_s, settings.time.end_s
     wanted = within(motion.time, -np.inf if start is None else start, np.inf if end is None else end)
     kept = due.known & wanted
     if np.isnan(due.moment[kept]).all():
         time = motion.time[due.known & ~np.isnan(due.moment).all(axis=1)]
         if not time.size:
-            raise InputError(
-                "no moment is known in any frame of the coordinates",
-                code="missing_samples",
-                file=due.file,
-                expected="numbers where the coordinates are",
-                remedy="give inverse dynamics, or ground reactions, without such gaps",
-            )
+            raise input_error("pipeline.no_moment_known", file=due.file)
         limits = {"from": start, "to": end}
         stated = " ".join(f"{word} {limit:g} s" for word, limit in limits.items() if limit is not None)
-        raise InputError(
-            f"no frame with moments lies in the time range {stated}",
-            code="bad_range",
+        raise input_error(
+            "pipeline.no_frame_with_moments",
             file=motion.file,
             where=TIME_RANGE,
-            expected=f"a range within {time[0]:g} to {time[-1]:g} s",
-            remedy="correct the time range",
+            stated=stated,
+            first=time[0],
+            last=time[-1],
         )
     notes = [*choice.notes, *motion.notes, *due.notes, *curve_notes(choice.muscles)]
     if left := int((wanted & ~due.known).sum()):
@@ -384,11 +349,11 @@ def model_body(
         usable = usable if dynamics.balanced is None else dynamics.balanced
 
     # the muscles, with elastic tendons longer than those of the model where its paths are
-    rigid = options.tendon == "rigid"
+    rigid = chosen.tendon == "rigid"
     muscles = muscle_parameters(
         choice.muscles,
-        with_passive=options.passive == "table",
-        tendon_strain=options.tendon_strain,
+        with_passive=chosen.passive == "table",
+        tendon_strain=chosen.tendon_strain,
         joints_crossed=joints_crossed(model, choice.names),
     )
     shift = np.zeros(len(muscles.names))
@@ -398,7 +363,7 @@ def model_body(
         muscles = replace(muscles, tendon_slack_length=muscles.tendon_slack_length + shift)
     if person is not None:
         muscles = person.applied(muscles)
-        notes += person.notes(muscles.names, options.tendon)
+        notes += person.notes(muscles.names, chosen.tendon)
     warnings = [*strength_warnings(muscles.names, muscles.max_isometric_force)]
     geometry, velocity = geometry_along(model, choice, motion)
     shared = len(choice.dofs)
@@ -414,12 +379,15 @@ def model_body(
     # where tendons are rigid frames stand alone: the fibers have the lengths that OpenSim gives them
     length = fiber_path_lengths(model, geometry) if rigid else geometry.length
     angle, speed = _coordinates(model, motion, choice.dofs)
-    usual = Sharing(find_cost(USUAL_COST), find_solver("batch"), options.tendon, options.reserve_weight)
-    whole = Part(
-        sides=_sides(choice.dofs),
+    if sharing is None:
+        usual = settings.sharing
+        cost, solver = find_cost(usual.cost), find_solver(usual.solver)
+        sharing = Sharing(cost, solver, chosen.tendon, usual.reserve_weight)
+    whole = SharingGroup(
+        sides=sides_of(choice.dofs),
         dofs=choice.dofs,
         shared=choice.dofs,
-        state=MuscleState.of(muscles, length, velocity, arms["moment_arm"]),
+        state=MuscleState.from_lengths(muscles, length, velocity, arms["moment_arm"]),
         moment=due.moment[kept],
         usable=usable,
         time=motion.time,
@@ -435,14 +403,13 @@ def model_body(
     ]
     return ModelBody(
         model=model,
-        options=options,
-        sharing=sharing or usual,
+        settings=settings,
+        sharing=sharing,
         choice=choice,
         motion=motion,
         whole=whole,
         parts=tuple(
-            _part(model, whole, dofs, np.array(numbers, dtype=np.intp))
-            for dofs, numbers in separate_groups(choice.crossing, choice.names, choice.dofs)
+            _part(model, whole, dofs.tolist(), columns) for dofs, columns in separate_groups(choice.acts)
         ),
         angle=angle,
         speed=speed,
@@ -465,7 +432,7 @@ _LEAST_MOMENT = 1.0
 """Peak moment below which a coordinate needs no muscles [N m], as a reserve that is negligible."""
 
 
-def unserved_dofs(part: Part) -> dict[str, float]:
+def unserved_dofs(part: SharingGroup) -> dict[str, float]:
     """Shared coordinates whose moments the muscles cannot produce -> share of the peak moment that is beyond them.
 
     What all muscles of one direction add at most to the passive forces is sum_i |r_i| F_i with moment arm r and F the
@@ -494,13 +461,13 @@ def unserved_dofs(part: Part) -> dict[str, float]:
     }
 
 
-def _part(model: OpenSimModel, whole: Part, dofs: list[int], muscles: Indices) -> Part:
+def _part(model: OpenSimModel, whole: SharingGroup, dofs: list[int], muscles: Indices) -> SharingGroup:
     """Some coordinates and the muscles that act on them alone, by their numbers in the whole."""
     names = tuple(whole.dofs[k] for k in dofs)
     joints = [joint.name for joint in shared_joints(model, names)]
     return replace(
         whole,
-        sides=_sides(names),
+        sides=sides_of(names),
         dofs=names,
         shared=names,
         state=whole.state.part(dofs, muscles),
@@ -517,7 +484,9 @@ def body_of_trial(
     Raises:
         InputError: see `opensim_problem`; a name in the file that is unknown, with its place.
     """
-    stated, elastic = trial.sharing, trial.tendon == "elastic"
+    settings = trial.settings
+    stated, of_muscles, time = settings.sharing, settings.muscles, settings.time
+    elastic = of_muscles.tendon == "elastic"
     cost_of, solver_of = (motion_cost, motion_solver) if elastic else (find_cost, find_solver)
     with _placed(trial, "sharing", "cost", cost is None):
         chosen = cost_of(stated.cost if cost is None else cost)
@@ -529,43 +498,26 @@ def body_of_trial(
         _placed(trial, "knee", "contact_spacing_m", where="contact_spacing_m"),
         _placed(trial, "plates", "feet", where="feet"),
     ):
-        options = ModelOptions(
-            muscles=trial.muscles,
-            dofs=stated.dofs,
-            without=stated.without,
-            side=side,
-            passive=trial.passive,
-            reserve_weight=stated.reserve_weight,
-            cutoff_hz=trial.cutoff_hz,
-            start_s=trial.start_s,
-            end_s=trial.end_s,
-            loads=trial.loads,
-            feet=trial.feet,
-            tendon=trial.tendon,
-            tendon_strain=trial.tendon_strain,
-            contact_spacing_m=trial.contact_spacing,
-            movement=trial.movement,
-            cycles_s=trial.cycles,
-            person=trial.database,
-        )
-    sharing = Sharing(chosen, method, trial.tendon, stated.reserve_weight)
+        settings = settings.changed(files={"loads": trial.loads})
+        check_model_settings(settings)
+    sharing = Sharing(chosen, method, of_muscles.tendon, stated.reserve_weight)
     model = read_osim(trial.model)
     _check_names(trial, "sharing", "dofs", "coordinate", stated.dofs, model.coordinates)
     _check_names(trial, "sharing", "without", "coordinate", stated.without, model.coordinates)
-    _check_names(trial, "muscles", "names", "muscle", trial.muscles, model.muscles)
+    _check_names(trial, "muscles", "names", "muscle", of_muscles.names, model.muscles)
     with (
         _placed(trial, "filter", "cutoff_hz", where="cutoff_hz"),
-        _placed(trial, "time", "end_s" if trial.start_s is None else "start_s", where=TIME_RANGE),
-        _placed(trial, "muscles", "tendon_strain", trial.tendon_strain is not None),
+        _placed(trial, "time", "end_s" if time.start_s is None else "start_s", where=TIME_RANGE),
+        _placed(trial, "muscles", "tendon_strain", of_muscles.tendon_strain is not None),
         _placed(trial, "sharing", "without", where="without"),
     ):
-        body = model_body(model, trial.coordinates, trial.moments, options, sharing)
+        body = model_body(model, trial.coordinates, trial.moments, settings, sharing, side)
     body = replace(body, trial=trial, notes=(*trial.notes, *body.notes))
     if trial.fascicles is not None:
         known = channel_names(body.muscles)
         muscles = fascicle_muscles(trial.fascicles, trial.document, known, trial.model.name)
         check_fascicle_overlap(trial.document, trial.fascicles, *body.time[[0, -1]].tolist())
-        measured = MeasuredFascicles.of(trial.fascicles, muscles, ALL_SIDES)
+        measured = MeasuredFascicles.from_fascicles(trial.fascicles, muscles, ALL_SIDES)
         measured.check_unit(trial.document, body.whole.state.parameters)
         body = replace(body, fascicles=measured, notes=(*body.notes, *measured.notes(body.time)))
     if trial.emg is None:
@@ -573,7 +525,7 @@ def body_of_trial(
             body.check(sharing)
         return body
     fitted = {} if body.person is None else body.person.emg
-    emg = MeasuredActivation.of(trial.emg, model_channels(trial, body.muscles), ALL_SIDES, fitted)
+    emg = MeasuredActivation.from_emg(trial.emg, model_channels(trial, body.muscles), ALL_SIDES, fitted)
     parts = tuple(
         replace(part, emg=emg.expected(body.time, part.state.parameters.names)) for part in body.parts
     )
@@ -586,8 +538,16 @@ def _check_names(
     """Refuse a name of the trial file that the model does not have."""
     for name in names or ():
         if name not in known:
-            problem = f"there is no {what} '{name}' in {trial.model.name}"
-            raise trial.document.unknown(problem, name, known, table, key)
+            raise trial.document.unknown(
+                "pipeline.unknown_name_what",
+                name,
+                known,
+                table,
+                key,
+                what=what,
+                name=name,
+                model=trial.model.name,
+            )
 
 
 @contextmanager
@@ -615,8 +575,9 @@ def model_channels(trial: ModelTrial, muscles: Sequence[str]) -> Channels:
     for channel, names in zip(trial.emg.names, trial.emg.muscles, strict=True):
         for name in names:
             if name not in known:
-                problem = f"{name!r} is no muscle that shares the moments"
-                raise trial.document.unknown(problem, name, known, CHANNELS, channel)
+                raise trial.document.unknown(
+                    "pipeline.no_muscle_shares_moments", name, known, CHANNELS, channel, name=name
+                )
         channels.append(tuple(dict.fromkeys(muscle for name in names for muscle in known[name])))
     return tuple(channels)
 
@@ -632,12 +593,6 @@ def channel_names(muscles: Sequence[str]) -> dict[str, tuple[str, ...]]:
         name = with_side(stem.rstrip("0123456789"), side)
         known[name] = (*known.get(name, ()), muscle)
     return known | {muscle: (muscle,) for muscle in muscles}
-
-
-def _sides(dofs: Sequence[str]) -> tuple[str, ...]:
-    """The sides of some coordinates, by the ends of their names."""
-    present = {side_of(name) for name in dofs}
-    return tuple(side for side in ALL_SIDES if side in present)
 
 
 def _coordinates(model: OpenSimModel, motion: CoordinateMotion, names: Sequence[str]) -> tuple[Array, Array]:

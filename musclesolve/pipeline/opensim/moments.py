@@ -27,14 +27,14 @@ from musclesolve._util.arrays import Array, Mask, within
 from musclesolve._util.checks import check_real_array
 from musclesolve._util.message_text import few
 from musclesolve._util.time_holes import USUAL_HZ, HoleLimits, hole_note
-from musclesolve.errors import InputError
+from musclesolve.errors import input_error
 from musclesolve.opensim.external_loads import ExternalLoad
 from musclesolve.opensim.geometry import coordinate_chain
 from musclesolve.opensim.kinematics import coordinate_values, joint_motion
 from musclesolve.opensim.model import Joint, OpenSimModel
 from musclesolve.pipeline.opensim.coordinate_motion import CoordinateMotion, Source, as_table
 from musclesolve.recording.data import Table
-from musclesolve.recording.text.repeated_names import check_used
+from musclesolve.recording.text.number_rows import check_used
 
 SUFFIXES = ("_moment", "_force")
 
@@ -90,25 +90,20 @@ def coordinate_moments(
             check_used([column], "column", table.repeated, table.path)
             columns[name] = table.names.index(column)
         elif name in names:
-            raise InputError(
-                f"there is no moment of the coordinate {name}",
-                code="missing_column",
-                file=file,
-                expected=f"a column {name}_moment, or {name}_force for a translation; there are "
-                f"{few(table.names, 12)}",
-                remedy="give the file of inverse dynamics of this model, or choose the coordinates to be shared",
+            raise input_error(
+                "pipeline.no_moment_coordinate", file=file, name=name, names=few(table.names, 12)
             )
     known = within(time, table.time[0], table.time[-1])
     if not known.any():
-        raise InputError(
-            f"the moments are from {table.time[0]:g} to {table.time[-1]:g} s, the coordinates from {time[0]:g} to "
-            f"{time[-1]:g} s",
-            code="no_overlap",
+        raise input_error(
+            "pipeline.moments_from_to_coordinates",
             file=file,
-            expected="moments of the same trial",
-            remedy="give inverse dynamics of these coordinates",
+            time=table.time[0],
+            last=table.time[-1],
+            first=time[0],
+            motion_last=time[-1],
         )
-    limits = HoleLimits.of(table.time, cutoff_hz or USUAL_HZ)
+    limits = HoleLimits.from_times(table.time, cutoff_hz or USUAL_HZ)
     moment = np.zeros((len(time), len(names) + len(optional)))
     by_holes: dict[tuple[tuple[float, float], ...], list[str]] = {}
     for place, name in enumerate((*names, *optional)):

@@ -7,13 +7,15 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from musclesolve._util.arrays import Mask
 from musclesolve._util.checks import check_choice
 from musclesolve._util.names import unknown_name
-from musclesolve.errors import InputError
+from musclesolve._util.sides import SIDES
+from musclesolve.errors import input_error
 from musclesolve.opensim.external_loads import toes_of_side
 from musclesolve.opensim.model import OpenSimModel, OpenSimMuscle
 
-SIDES = {"r": "_l", "l": "_r", "both": ""}
+LEFT_OUT = {"r": "_l", "l": "_r", "both": ""}
 """Side -> the ending of the names that are left out."""
 _NAMED = 6
 
@@ -31,6 +33,11 @@ class SharedChoice:
     def names(self) -> tuple[str, ...]:
         """Names of the n muscles."""
         return tuple(muscle.name for muscle in self.muscles)
+
+    @property
+    def acts(self) -> Mask:
+        """Which muscles act on which coordinate, (m, n)."""
+        return np.array([[dof in self.crossing[name] for name in self.names] for dof in self.dofs])
 
     @property
     def needed(self) -> frozenset[str]:
@@ -61,8 +68,8 @@ def shared_choice(
         InputError: an unknown or driven coordinate, one without a muscle, one that is both asked for and left out, an
             unknown or unsupported muscle, no muscle at all.
     """
-    check_choice(side, "side", SIDES)
-    crossing, other = model.crossing, SIDES[side]
+    check_choice(side, "side", LEFT_OUT)
+    crossing, other = model.crossing, LEFT_OUT[side]
 
     def crossed(names: Iterable[str]) -> frozenset[str]:
         return frozenset().union(*(crossing[name] for name in names))
@@ -89,43 +96,31 @@ def shared_choice(
     else:
         shared = _known(dofs, model.coordinates, "coordinate", model)
         if both := [name for name in shared if name in excluded]:
-            raise InputError(
-                f"{', '.join(both)}: to be shared and left out",
-                code="conflict",
-                where="without",
-                expected="a coordinate that is shared, or left out",
-                remedy="remove it from one of the two lists",
-            )
+            raise input_error("pipeline.to_shared_left_out", where="without", both=both)
         for coupler in model.couplers:
             if coupler.dependent in shared:
-                raise InputError(
-                    f"{coupler.dependent} is driven by {', '.join(coupler.independent)}",
-                    code="conflict",
+                raise input_error(
+                    "pipeline.driven_conflict",
                     file=model.file,
-                    expected="coordinates that move independently",
-                    remedy=f"choose {', '.join(coupler.independent)}, whose moment arms include what it drives",
+                    dependent=coupler.dependent,
+                    independent=coupler.independent,
                 )
     acting = tuple(name for name in candidates if crossing[name] & set(shared))
     acted_on = crossed(acting)
     bare = [name for name in shared if name not in acted_on]
     if bare or not shared:
-        raise InputError(
-            f"no muscle acts on {', '.join(bare) or 'any free angle'}",
-            code="conflict",
-            file=model.file,
-            expected="coordinates that one of the chosen muscles moves",
-            remedy="choose other coordinates or muscles",
+        raise input_error(
+            "pipeline.no_muscle_acts", file=model.file, bare=", ".join(bare) or "any free angle"
         )
     # a constraint that is not supported makes the moment of a coordinate one of others too
     for constraint in model.other_constraints:
         if held := [name for name in shared if name in constraint.involved]:
-            raise InputError(
-                f"{', '.join(held[:8])}: the constraint {constraint.name} ({constraint.kind}) ties these coordinates "
-                "to others",
-                code="unsupported",
+            raise input_error(
+                "pipeline.constraint_ties_coordinates",
                 file=model.file,
-                expected="coordinates that no constraint of this kind acts on",
-                remedy="choose other coordinates or muscles, or remove the constraint in OpenSim",
+                held=held[:8],
+                constraint=constraint.name,
+                kind=constraint.kind,
             )
     chosen = tuple(model.chosen(acting))
     parts = {name: f"{name} ({kind})" for name, kind in model.unsupported.items()}
@@ -158,7 +153,7 @@ def shared_choice(
 
 def _of_toes(model: OpenSimModel) -> frozenset[str]:
     """The coordinates of the joints between feet and toes."""
-    toes = {toes_of_side(model, side) for side in "rl"}
+    toes = {toes_of_side(model, side) for side in SIDES}
     return frozenset().union(*(joint.moved_by for joint in model.joints if joint.outboard.body in toes))
 
 
@@ -176,29 +171,9 @@ def _known(names: Sequence[str], known: Iterable[str], what: str, model: OpenSim
         if name not in known:
             raise unknown_name(name, what, known, f" in the model {model.name}", model.file)
         if name in names[:k]:
-            raise InputError(
-                f"{what} {name} stands twice", code="duplicate_name", expected=f"every {what} once"
-            )
+            raise input_error("pipeline.stands_twice", what=what, name=name)
     return names
 
 
 Crossing = Mapping[str, frozenset[str]]
 """Muscle -> the independent coordinates that its length depends on."""
-
-
-def separate_groups(
-    crossing: Crossing, muscles: Sequence[str], dofs: Sequence[str]
-) -> list[tuple[list[int], list[int]]]:
-    """Coordinates and muscles, by number, that can be shared apart: no muscle of a group acts on another group.
-
-    Returns:
-        Coordinates and muscles of each group, in the order of the first coordinate.
-    """
-    group = np.arange(len(dofs))
-    acts = [[k for k, dof in enumerate(dofs) if dof in crossing[name]] for name in muscles]
-    for own in acts:
-        group[np.isin(group, group[own])] = group[own].min()
-    return [
-        (np.flatnonzero(group == first).tolist(), [i for i, own in enumerate(acts) if group[own[0]] == first])
-        for first in np.unique(group)
-    ]

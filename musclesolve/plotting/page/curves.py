@@ -74,7 +74,7 @@ class Strides:
     share: Array  # (K, P) of the way from the one to the other
 
     @classmethod
-    def of(cls, time: Array, cycles: list[frames.Cycle]) -> Strides:
+    def from_cycles(cls, time: Array, cycles: list[frames.Cycle]) -> Strides:
         """The strides of frames at times (T,) [s]; a strike less than a frame beyond them has the value of the last."""
         before, after, share = [], [], []
         for cycle in cycles:
@@ -156,7 +156,7 @@ def abscissa(result: xr.Dataset, *, averaged: bool = True) -> Abscissa:
     counts = [len(of_leg) for of_leg in complete.values()]
     if not averaged or min(counts) < STRIDES[0] or max(counts) < STRIDES[1]:
         return cycle_axis(passes)
-    return cycle_axis(passes, {side: Strides.of(time, of_leg) for side, of_leg in complete.items()})
+    return cycle_axis(passes, {side: Strides.from_cycles(time, of_leg) for side, of_leg in complete.items()})
 
 
 def time_axis(result: xr.Dataset) -> Abscissa:
@@ -206,7 +206,7 @@ class Validity:
     failed: Mask
 
     @classmethod
-    def of(cls, result: xr.Dataset, side: str) -> Validity:
+    def from_result(cls, result: xr.Dataset, side: str) -> Validity:
         """Read from the status of the result."""
         solved, failed = frames.solved(result, side), frames.unsolved(result, side)
         return cls(solved, ~solved & ~failed & ~frames.not_measured(result, side), failed)
@@ -227,7 +227,7 @@ class Legs:
     )  # the sides of curves with an end that does not make the scale
 
     @classmethod
-    def of(cls, result: xr.Dataset, x: Abscissa | None = None, *, analysed: bool = True) -> Legs:
+    def from_result(cls, result: xr.Dataset, x: Abscissa | None = None, *, analysed: bool = True) -> Legs:
         """Legs whose muscles were analysed, or all that were measured."""
         sides = frames.sides(result) if analysed else [str(side) for side in result["side"].values]
         axis = x or abscissa(result)
@@ -238,7 +238,7 @@ class Legs:
             }
         if sum(at.size for leg in events.values() for at in leg.values()) > MOST_EVENTS:
             events = {}
-        validity = {side: Validity.of(result, side) for side in sides}
+        validity = {side: Validity.from_result(result, side) for side in sides}
         return cls(result, axis, sides, validity, events, frames.muscle_sides(result))
 
     @property
@@ -333,11 +333,12 @@ class Legs:
                     axes.plot(PERCENTS, shown, color=color, linestyle=dashes, **style)
 
     def draw_both(self, axes: Axes, stem: str, values: xr.DataArray, *, measured: bool = False) -> None:
-        """Draw what each leg has of a quantity over time and degree of freedom, named `stem` without side."""
-        known = list(map(str, values["dof"].values))
+        """Draw what each leg has of a quantity over time and names, as of degrees of freedom: `stem` without side."""
+        (dim,) = (dim for dim in values.dims if dim != "time")
+        known = list(map(str, values[dim].values))
         for side in self.sides:
             if (name := with_side(stem, side)) in known:
-                self.draw(axes, side, values.sel(dof=name).values, measured=measured)
+                self.draw(axes, side, values.sel({dim: name}).values, measured=measured)
 
     def mark_stance(self, axes: Axes, *sides: str) -> None:
         """Draw bars on the upper edge of a panel, over the frames with the foot of a leg on the ground.

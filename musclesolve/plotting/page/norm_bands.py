@@ -83,7 +83,7 @@ class NormBands:
     drawn: list[str] = field(default_factory=list)  # their sentences
 
     @classmethod
-    def of(cls, result: xr.Dataset, x: Abscissa) -> NormBands:
+    def from_result(cls, result: xr.Dataset, x: Abscissa) -> NormBands:
         """Norms that fit a result; none on an axis of time, for a leg that does not walk, or in a style without."""
         if not current_style().norms or not x.is_cycle:
             return cls(())

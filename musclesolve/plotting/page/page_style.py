@@ -18,7 +18,7 @@ from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import Any
 
-from musclesolve.errors import InputError
+from musclesolve.errors import input_error
 
 FORMATS = ("png", "pdf", "svg")
 WIDTHS = (60.0, 1000.0)
@@ -58,11 +58,11 @@ class PageStyle:
             ("size of the text", self.font_pt, SIZES, "points"),
         ):
             if not (math.isfinite(value) and low <= value <= high):
-                problem = f"the {name} is {value:g} {unit}"
-                raise InputError(problem, code="bad_number", expected=f"{low:g} to {high:g} {unit}")
+                raise input_error(
+                    "plotting.size_out_of_range", name=name, value=value, unit=unit, low=low, high=high
+                )
         if self.file_format not in FORMATS:
-            problem = f"there is no format {self.file_format!r} of figures"
-            raise InputError(problem, code="unknown_name", expected=f"one of {', '.join(FORMATS)}")
+            raise input_error("plotting.no_format_figures", file_format=self.file_format, formats=FORMATS)
 
     @property
     def width(self) -> float:
@@ -89,6 +89,35 @@ class PageStyle:
         """Size of the title of a page [points]."""
         return self.font_pt + (1.0 if self.narrow else 3.0)
 
+    @property
+    def settings(self) -> Any:
+        """The style sheet: settings of matplotlib with which axes and legends are made."""
+        sizes = ("axes.labelsize", "legend.fontsize")
+        return STYLE_SHEET | dict.fromkeys(sizes, self.font_pt)
+
+
+NOTE_COLOR, GRID_COLOR = "#555555", "#D9D9D9"
+STYLE_SHEET: dict[str, Any] = {
+    "axes.grid": True,
+    "axes.axisbelow": True,
+    "axes.ymargin": 0.1,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    # numbers are never printed as an offset or a power of ten at the end of the axis
+    "axes.formatter.useoffset": False,
+    "axes.formatter.limits": (-99, 99),
+    "grid.color": GRID_COLOR,
+    "grid.linewidth": 0.4,
+    "legend.frameon": False,
+    "legend.borderpad": 0.0,
+    "legend.borderaxespad": 0.0,
+    "legend.columnspacing": 1.2,
+    "legend.labelspacing": 0.3,
+    "legend.handletextpad": 0.6,
+}
+for _axis in ("xtick", "ytick"):
+    STYLE_SHEET |= {f"{_axis}.major.size": 2.0, f"{_axis}.major.pad": 2.5}
+    STYLE_SHEET |= {f"{_axis}.color": NOTE_COLOR, f"{_axis}.labelcolor": "black"}
 
 A4_PAGE = PageStyle()
 _style: ContextVar[PageStyle] = ContextVar("page_style", default=A4_PAGE)
@@ -123,6 +152,5 @@ STANCE_BAR = {"r": (0.97, 1.0), "l": (0.94, 0.97)}  # shares of the height of a 
 FAILED_MARK: dict[str, Any] = {"marker": "x", "linestyle": "", "markersize": 2.5, "markeredgewidth": 0.7}
 # Shares of the height of a panel, below what the curves use of it.
 FAILED_ROW = {"r": 0.02, "l": 0.06, "other": 0.02}
-NOTE_COLOR, GRID_COLOR = "#555555", "#D9D9D9"
 TEXT, SMALL = 8.0, 6.5
 """Points on maps; on pages the style in force decides."""

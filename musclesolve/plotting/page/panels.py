@@ -52,15 +52,7 @@ def small_multiples(
     """
     style, names = current_style(), [name.replace("_", " ") for name in panels]
     narrow = style.narrow  # each line above 43 panels counts
-    # As many panels side by side as leave every heading two lines, three on a narrow page.
-    for columns in range(min(grid.columns, max(1, len(panels))), 0, -1):
-        row = Arrangement(1, columns, 1.0)
-        rooms = [row.room_above(style, number % columns) for number in range(len(names))]
-        lines = [broken(name, style.font_pt, room) for name, room in zip(names, rooms, strict=True)]
-        fits = [text_width(line, style.font_pt) <= room for line, room in zip(lines, rooms, strict=True)]
-        wide = row.pitch(style) - row.gap(style) >= LEAST_WIDTH * style.scale
-        if wide and all(fits) and all(line.count("\n") < (3 if narrow else 2) for line in lines):
-            break
+    columns = fitting_columns(names, grid.columns, 3 if narrow else 2)
     usual = max(1, -(-len(panels) // grid.columns))
     rows, height = max(1, -(-len(panels) // columns)), min(1.0, 0.16 + 0.21 * usual) if grid.low else 1.0
     height = height * rows / usual
@@ -77,6 +69,20 @@ def small_multiples(
         x.apply(panel, labelled=number + columns >= len(panels), with_label=False)
     sheet.label_axes(x.label, titles[1])
     return sheet
+
+
+def fitting_columns(names: Sequence[str], most: int, lines: int) -> int:
+    """As many panels side by side, at most so many, as leave every heading so many lines."""
+    style = current_style()
+    for columns in range(min(most, max(1, len(names))), 1, -1):
+        row = Arrangement(1, columns, 1.0)
+        rooms = [row.room_above(style, number % columns) for number in range(len(names))]
+        texts = [broken(name, style.font_pt, room) for name, room in zip(names, rooms, strict=True)]
+        fits = [text_width(text, style.font_pt) <= room for text, room in zip(texts, rooms, strict=True)]
+        wide = row.pitch(style) - row.gap(style) >= LEAST_WIDTH * style.scale
+        if wide and all(fits) and all(text.count("\n") < lines for text in texts):
+            return columns
+    return 1
 
 
 def muscles_by_group(names: Sequence[str], groups: Sequence[str]) -> dict[str, str]:

@@ -1,8 +1,9 @@
 """A page: a header, a grid of panels, and lengths between them that go with the text, whatever the width.
 
-The panels are axes of matplotlib. Where they lie follows from the widths of the texts in print before anything is
-drawn: text has the size that was asked for, is broken into lines where it does not fit, and the page is as high as
-headings and legend need. (The constrained layout of matplotlib breaks no lines and keeps the height of the page.)
+The panels are subplots of a `GridSpec` of matplotlib, with a row for headings above each row of panels. Its ratios
+follow from the widths of the texts in print before anything is drawn: text has the size that was asked for, is broken
+into lines where it does not fit, and the page is as high as headings and legend need. (The constrained layout of
+matplotlib breaks no lines, keeps the height of the page, and takes as long as drawing a page of 43 panels does.)
 """
 
 from __future__ import annotations
@@ -23,58 +24,36 @@ from matplotlib.legend_handler import HandlerTuple
 from matplotlib.text import Annotation, Text
 from matplotlib.transforms import ScaledTranslation
 
-from musclesolve.plotting.page.page_style import GRID_COLOR, MM, NOTE_COLOR, PageStyle, current_style
+from musclesolve.plotting.page.page_style import MM, NOTE_COLOR, PageStyle, current_style
 from musclesolve.results.dataset.result_quantities import identity
 
 A4 = (210.0 * MM, 297.0 * MM)
-LEFT, BOTTOM, RIGHT, TOP = 0.60, 0.55, 0.32, 0.14
-"""Margins at the default size of text [inch]; the header begins below the upper one."""
-SIDEWAYS, UPWARDS, LABEL = 0.41, 0.11, 0.25
-"""Space between panels for numbers, above numbers or ticks, and for a label of the axis of every panel [inch]."""
-LEAST, USUAL = 0.36, 0.6
-"""The height that a panel keeps, and the one that a narrow page does not take from it, at that size of text [inch]."""
-USUAL_MARGINS, USUAL_GAP = (0.95, 0.55), 0.40
-"""Space above and below the panels, and between them, on a page of the default style [inch], for `height`."""
-LINE = 1.25 / 72.0
-"""Height of a line of text per point of its size [inch]."""
-LEGEND_LINE = 1.5 / 72.0
-"""Height of a line of the legend per point of its text [inch]."""
-EDGE = 0.06
-"""What text leaves free at the edge of the page [inch]."""
-HINTED = 0.15
-"""Length by which lines are shorter than the page [inch]: letters on a screen are up to 3 % wider than in print."""
-BESIDE = 2.6
-"""Width of the sign beside a text of the legend, with the space between them [sizes of the text]."""
-SPACING = 1.2
-"""Space between the columns of a legend [sizes of the text]."""
-ACROSS = 0.46
-"""Distance from a panel to the label of its vertical axis [inch]."""
-ABOVE = 3.0
-"""Distance from a panel to the text above it [points]."""
-BETWEEN = 0.045
-"""Space between the text above a panel and that above the next, and between two texts of one [inch]."""
-BEYOND = 0.22
-"""How far the text on the right reaches beyond the panel, where there is space [inch]."""
+
+# Lengths [inch], at the default size of text where nothing else is said.
+LEFT, BOTTOM, RIGHT, TOP = 0.60, 0.55, 0.32, 0.14  # margins; the header begins below the upper one
+SIDEWAYS, UPWARDS, LABEL = (
+    0.41,
+    0.11,
+    0.25,
+)  # between panels: for numbers, above numbers or ticks, for axis labels
+LEAST, USUAL = 0.36, 0.6  # height that a panel keeps, and that a narrow page does not take from it
+USUAL_MARGINS, USUAL_GAP = (
+    (0.95, 0.55),
+    0.40,
+)  # above, below and between the panels of the default style, for `height`
+EDGE = 0.06  # what text leaves free at the edge of the page
+HINTED = (
+    0.15  # by which lines are shorter than the page: letters on a screen are up to 3 % wider than in print
+)
+ACROSS = 0.46  # from a panel to the label of its vertical axis
+BETWEEN = 0.045  # between the text above a panel and that above the next, and between two texts of one
+BEYOND = 0.22  # how far the text on the right reaches beyond the panel, where there is space
+LINE = 1.25 / 72.0  # height of a line of text per point of its size
+LEGEND_LINE = 1.5 / 72.0  # height of a line of the legend per point of its text
+ABOVE = 3.0  # from a panel to the text above it [points]
+BESIDE = 2.6  # width of the sign beside a text of the legend, with the space between them [sizes of the text]
 KEPT = "\N{NO-BREAK SPACE}"
 """Space at which a line is not broken: before a bracket."""
-NO_SPACE: Mapping[str, float] = {}
-PLAIN: dict[str, Any] = {
-    "axes.grid": True,
-    "axes.axisbelow": True,
-    "axes.ymargin": 0.1,
-    "axes.spines.top": False,
-    "axes.spines.right": False,
-    "axes.formatter.useoffset": False,
-    "axes.formatter.limits": (-99, 99),
-}
-"""How axes are made: numbers are never printed as an offset or a power of ten at the end of the axis."""
-TICKS: dict[str, Any] = {
-    "length": 2.0,
-    "pad": 2.5,
-    "color": NOTE_COLOR,
-    "grid_color": GRID_COLOR,
-    "grid_linewidth": 0.4,
-}
 
 
 def page(
@@ -85,7 +64,7 @@ def page(
     *,
     height: float = 1.0,
     labels: bool = False,
-    space: Mapping[str, float] = NO_SPACE,
+    space: Mapping[str, float] | None = None,
     sharey: Any = False,
 ) -> tuple[Sheet, np.ndarray]:
     """A page with a grid of panels, shape (rows, columns), as wide and with text as large as the style in force says.
@@ -104,7 +83,7 @@ def page(
             panel, "below" every panel; and the "least" height of a panel [inch].
         sharey: of `Figure.subplots`.
     """
-    style = current_style()
+    style, space = current_style(), space or {}
     usual = A4[1] * height - sum(USUAL_MARGINS) - (rows - 1) * (USUAL_GAP + space.get("below", 0.0))
     sheet = Sheet(style, Arrangement(rows, columns, max(usual / rows, 0.1), labels, **space), sharey)
     if style.titled:
@@ -150,12 +129,10 @@ class Arrangement:
 
 @dataclass
 class _Panel:
-    """A panel: where it lies, and the text above it."""
+    """The text above a panel, and the space for it."""
 
     row: int
-    column: int  # the first one
-    last: int  # the last one that it extends over
-    room: float  # for text above it, from its left edge to the next panel or the edge of the page [inch]
+    room: float  # from its left edge to the next panel or the edge of the page [inch]
     name: str = ""
     note: Annotation | None = None  # below the name
     right: Annotation | None = None  # above the right end
@@ -175,20 +152,24 @@ class Sheet(Figure):
         self._outer: dict[str, Text] = {}
         # Inches from the upper left corner, whatever height the page will have.
         self._from_top = self.dpi_scale_trans + ScaledTranslation(0.0, 1.0, self.transFigure)  # type: ignore[arg-type]
-        settings: Any = PLAIN | {"axes.labelsize": style.font_pt}
-        with mpl.rc_context(settings):
-            # Lists: an array of objects that are in a cycle with it is never collected.
-            self._rows: list[list[Axes]] = self.subplots(
-                grid.rows, grid.columns, squeeze=False, sharey=sharey
-            ).tolist()
-        self._placed: dict[Axes, _Panel] = {}
+        self._cells = self.add_gridspec(2 * grid.rows, grid.columns, hspace=0.0)
         across = ScaledTranslation(-ACROSS * style.scale, 0.0, self.dpi_scale_trans)
-        for (row, column), axes in np.ndenumerate(self.panels):
-            self._placed[axes] = _Panel(row, column, column, grid.room_above(style, column))
-            axes.tick_params(labelsize=style.font_pt, **TICKS)
-            axes.patch.set_visible(False)
-            if grid.labels:
-                axes.yaxis.set_label_coords(0.0, 0.5, axes.transAxes + across)
+        # Lists: an array of objects that are in a cycle with it is never collected.
+        self._rows: list[list[Axes]] = []
+        self._placed: dict[Axes, _Panel] = {}
+        with mpl.rc_context(style.settings):
+            for row in range(grid.rows):
+                self._rows.append([])
+                for column in range(grid.columns):
+                    shared = self._rows[0 if sharey is True else row][:1] if sharey else []
+                    axes = self.add_subplot(self._cells[2 * row + 1, column], sharey=next(iter(shared), None))
+                    # with its size given, the number of ticks follows from it too
+                    axes.tick_params(labelsize=style.font_pt, labelleft=not sharey or column == 0)
+                    axes.patch.set_visible(False)
+                    if grid.labels:
+                        axes.yaxis.set_label_coords(0.0, 0.5, axes.transAxes + across)
+                    self._rows[row].append(axes)
+                    self._placed[axes] = _Panel(row, grid.room_above(style, column))
 
     @property
     def panels(self) -> np.ndarray:
@@ -226,10 +207,11 @@ class Sheet(Figure):
         labels, handles = list(entries), list(entries.values())
         size, left = self.style.font_pt, LEFT * self.style.scale
         room, em, columns = self.style.width - left - HINTED, size / 72.0, len(handles)
+        spacing = self.style.settings["legend.columnspacing"]
 
         def width(columns: int) -> float:
             widest = [max(text_width(label, size) for label in labels[k::columns]) for k in range(columns)]
-            return sum(widest) + em * (columns * BESIDE + (columns - 1) * SPACING)
+            return sum(widest) + em * (columns * BESIDE + (columns - 1) * spacing)
 
         while columns > 1 and width(columns) > room:
             columns -= 1
@@ -239,23 +221,17 @@ class Sheet(Figure):
         self._legend_height = rows * LEGEND_LINE * size
         # matplotlib fills a legend column by column; entries are read row by row.
         order = [k for column in range(columns) for k in range(column, len(handles), columns)]
-        self._legend = self.legend(
-            handles=[handles[k] for k in order],
-            labels=[labels[k] for k in order],
-            ncols=columns,
-            fontsize=size,
-            loc="upper left",
-            bbox_to_anchor=(left, 0.0),
-            bbox_transform=self._from_top,
-            borderpad=0.0,
-            borderaxespad=0.0,
-            frameon=False,
-            columnspacing=SPACING,
-            labelspacing=0.3,
-            handlelength=BESIDE - 0.6,
-            handletextpad=0.6,
-            handler_map={tuple: HandlerTuple(ndivide=None, pad=0.0)},
-        )
+        with mpl.rc_context(self.style.settings):
+            self._legend = self.legend(
+                handles=[handles[k] for k in order],
+                labels=[labels[k] for k in order],
+                ncols=columns,
+                loc="upper left",
+                bbox_to_anchor=(left, 0.0),
+                bbox_transform=self._from_top,
+                handlelength=BESIDE - self.style.settings["legend.handletextpad"],
+                handler_map={tuple: HandlerTuple(ndivide=None, pad=0.0)},
+            )
         self.fit()
 
     def label_axes(self, x: str, y: str) -> None:
@@ -274,13 +250,12 @@ class Sheet(Figure):
     def one_panel(self, row: np.ndarray) -> Axes:
         """Return a panel that takes the place of those of a row (columns,)."""
         first: Axes = row[0]
-        end = self._placed[row[-1]]
         for axes in row[1:]:
             axes.remove()
             del self._placed[axes]
         panel = self._placed[first]
-        panel.last = end.last
-        panel.room = end.room + (end.last - panel.column) * self.grid.pitch(self.style)
+        first.set_subplotspec(self._cells[2 * panel.row + 1, : len(row)])
+        panel.room += (len(row) - 1) * self.grid.pitch(self.style)
         self.fit()
         return first
 
@@ -355,12 +330,16 @@ class Sheet(Figure):
         panel = max(min(panel, (A4[1] - fixed) / grid.rows), grid.least * scale)
         height = fixed + grid.rows * panel
         self.set_size_inches(width, height)
-        edge, ends = (LEFT + grid.left) * scale, top + np.cumsum(self._headings) + np.arange(grid.rows) * gap
-        for axes, place in self._placed.items():
-            end = ends[place.row] + (place.row + 1) * panel
-            wide = pitch - grid.gap(style) + (place.last - place.column) * pitch
-            left = edge + place.column * pitch
-            axes.set_position((left / width, 1.0 - end / height, wide / width, panel / height))
+        edge, between = (LEFT + grid.left) * scale, np.array([0.0] + [gap] * (grid.rows - 1))
+        ratios = np.stack([between + self._headings, np.full(grid.rows, panel)], axis=1)
+        self._cells.set_height_ratios(ratios.ravel().tolist())
+        self.subplots_adjust(
+            left=edge / width,
+            right=(edge + grid.inner_width(style)) / width,
+            bottom=bottom / height,
+            top=1.0 - top / height,
+            wspace=grid.gap(style) / (pitch - grid.gap(style)),
+        )
         if self._outer:
             x, y = self._outer["x"], self._outer["y"]
             x.set_position((0.5 + 0.5 * (edge - RIGHT * scale) / width, 0.16 * scale / height))

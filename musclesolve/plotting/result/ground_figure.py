@@ -32,8 +32,8 @@ def ground_reaction(result: xr.Dataset) -> Sheet:
 
     Without the last panel where an older result has no center of pressure, or no foot is on the ground.
     """
-    legs, weight = Legs.of(result, analysed=False), body_weight(result)
-    norms = NormBands.of(result, legs.x)
+    legs, weight = Legs.from_result(result, analysed=False), body_weight(result)
+    norms = NormBands.from_result(result, legs.x)
     reaction = along_heading(result, result["ground_reaction_force"])
     paths = _paths(result, legs.sides)
     rows = len(COMPONENTS) + bool(paths)

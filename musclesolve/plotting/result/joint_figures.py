@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 import xarray as xr
 from matplotlib.axes import Axes
@@ -13,6 +15,7 @@ from musclesolve.plotting.page.page_style import current_style
 from musclesolve.plotting.page.panels import dof_rows, joint_rows
 from musclesolve.plotting.page.sheet import Sheet, broken, heading, note, page, sheet_of, zero_line
 from musclesolve.results.dataset.labels import SEGMENT_OF
+from musclesolve.results.dataset.quantities import QUANTITIES, shown
 from musclesolve.results.dataset.result_quantities import (
     OPPOSITE,
     body_weight,
@@ -24,7 +27,9 @@ from musclesolve.results.facts import KNEE_FORCES, Facts
 from musclesolve.results.plausibility import measured
 
 DEGREES = 180.0 / np.pi
-MOMENT_COLUMNS = 3
+MOMENT_COLUMNS, MANY_COLUMNS = 3, 5
+MANY = 13
+"""So many panels are smaller."""
 BESIDE_MM = 120.0
 """Width of a page from which three panels are beside each other with numbers that do not meet."""
 DIRECTIONS = {
@@ -36,11 +41,11 @@ DIRECTIONS = {
 
 def joint_angles_and_moments(result: xr.Dataset) -> Sheet:
     """Angle [deg] and internal moment per body mass [N m/kg] of the seven degrees of freedom of each leg."""
-    legs = Legs.of(result, analysed=False)
+    legs = Legs.from_result(result, analysed=False)
     mass = float(result.attrs["subject_mass_kg"])
     dofs = [dof for dof in OPPOSITE if all(f"{dof}_{side}" in result["dof"].values for side in legs.sides)]
     sheet, panels = page(result, "Joint angles and internal joint moments", len(dofs), 2, labels=True)
-    norms = NormBands.of(result, legs.x)
+    norms = NormBands.from_result(result, legs.x)
     angles, turned = _angles(result)
     for row, dof in dof_rows(panels, legs.x, dofs, "[N m/kg]"):
         norms.draw(row[0], "joint_angle", dof)
@@ -57,7 +62,7 @@ def joint_angles_and_moments(result: xr.Dataset) -> Sheet:
 
 def coordinates_and_moments(result: xr.Dataset) -> Sheet:
     """Each shared coordinate [deg] and its moment [N m], in the sense of the model."""
-    legs, stems = Legs.of(result, analysed=False), coordinate_stems(result)
+    legs, stems = Legs.from_result(result, analysed=False), coordinate_stems(result)
     height = min(1.0, 0.12 + 0.15 * len(stems))
     sheet, panels = page(result, "Coordinates and moments", len(stems), 2, height=height, labels=True)
     angles, turned = _angles(result)
@@ -94,21 +99,28 @@ def _note_turns(axes: Axes, stem: str, turned: set[str]) -> None:
 
 def joint_moments(result: xr.Dataset) -> Sheet:
     """Internal moment of each degree of freedom that the muscles share [N m], both legs in one panel."""
-    legs = Legs.of(result)
     shared = [str(dof) for dof in np.atleast_1d(result.attrs.get("shared_dofs", result["dof"].values))]
-    stems = list(dict.fromkeys(split_side(dof)[0] for dof in shared if dof in result["dof"].values))
-    columns = min(MOMENT_COLUMNS, len(stems))
+    return quantity_curves(result, "joint_moment", shared)
+
+
+def quantity_curves(result: xr.Dataset, name: str, labels: Sequence[str] = ()) -> Sheet:
+    """A quantity of each degree of freedom, muscle or joint, both legs in one panel; all of them without labels."""
+    legs, quantity = Legs.from_result(result), QUANTITIES[name]
+    factor, unit = shown(str(result[name].attrs.get("units", quantity.units)))
+    known = [str(label) for label in result[name][quantity.dims[1]].values]
+    stems = list(dict.fromkeys(split_side(label)[0] for label in labels or known if label in known))
+    columns = min(MOMENT_COLUMNS if len(stems) < MANY else MANY_COLUMNS, len(stems))
     rows = -(-len(stems) // columns)
-    sheet, panels = page(result, "Internal joint moments", rows, columns, height=min(1.0, 0.14 + 0.2 * rows))
+    sheet, panels = page(result, quantity.heading, rows, columns, height=min(1.0, 0.14 + 0.2 * rows))
     for number, axes in enumerate(panels.flat):
         axes.set_visible(number < len(stems))
     for number, (axes, stem) in enumerate(zip(panels.flat, stems, strict=False)):
-        legs.draw_both(axes, stem, result["joint_moment"])
+        legs.draw_both(axes, stem, factor * result[name])
         legs.mark_stance(axes)
         zero_line(axes)
         legs.x.apply(axes, labelled=number + columns >= len(stems), with_label=False)
         heading(axes, stem.replace("_", " "))
-    sheet.label_axes(legs.x.label, "moment [N m]  (each panel has its own scale)")
+    sheet.label_axes(legs.x.label, f"{quantity.said} [{unit}]  (each panel has its own scale)")
     legs.legend(sheet, stance=True)
     return sheet
 
@@ -123,7 +135,7 @@ def contact_forces(result: xr.Dataset) -> Sheet:
 
     Beside the curves with muscles a band: the peaks that implants measured in the movement.
     """
-    legs, weight, facts = Legs.of(result), body_weight(result), Facts(result)
+    legs, weight, facts = Legs.from_result(result), body_weight(result), Facts(result)
     shown, sources = {peak.joint: peak for peak in facts.contact_peaks}, list[str]()
     sheet, panels = page(result, "Joint contact force, magnitude", 3, 2, height=0.75, sharey="row")
     for row, joint in joint_rows(panels, legs.x):
@@ -153,7 +165,7 @@ def contact_forces(result: xr.Dataset) -> Sheet:
 
 def knee_contact_forces(result: xr.Dataset) -> Sheet:
     """Forces of the parts of the knee, muscles included, in body weights."""
-    legs, weight, shown = Legs.of(result), body_weight(result), Facts(result).knee_peaks
+    legs, weight, shown = Legs.from_result(result), body_weight(result), Facts(result).knee_peaks
     names = {part: name for part, name in KNEE_FORCES.items() if name in result}
     below = current_style().width_mm < BESIDE_MM
     rows, columns, height = (len(names), 1, 0.75) if below else (1, len(names), 0.35)
@@ -175,7 +187,7 @@ def knee_contact_forces(result: xr.Dataset) -> Sheet:
 
 def contact_force_components(result: xr.Dataset) -> Sheet:
     """Axial, fore-aft and medio-lateral contact force on the distal segment, muscles included, in body weights."""
-    legs, force = Legs.of(result), result["contact_force_component"] / body_weight(result)
+    legs, force = Legs.from_result(result), result["contact_force_component"] / body_weight(result)
     title = "Joint contact force on the distal segment, muscles included"
     sheet, panels = page(result, title, len(LEG_JOINTS), len(DIRECTIONS), height=0.65)
     for row, joint in zip(panels, LEG_JOINTS, strict=True):

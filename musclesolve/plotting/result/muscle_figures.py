@@ -52,7 +52,7 @@ def muscle_forces(result: xr.Dataset) -> Sheet:
 
 def function_groups(result: xr.Dataset) -> Sheet:
     """A panel for each group of the muscle set, from hip to ankle, with the peak of the summed force of each leg."""
-    legs = Legs.of(result)
+    legs = Legs.from_result(result)
     # Group -> its muscles without side, the groups in the order of all pages.
     stems: dict[str, set[str]] = {}
     for name, group in zip(result["muscle"].values, result["group"].values, strict=True):
@@ -83,7 +83,7 @@ def fibers_and_tendons(result: xr.Dataset) -> Sheet:
 
     Of the muscles of the Achilles tendon, then of those whose tendons store most energy at their peak.
     """
-    legs, optimal = Legs.of(result), result["optimal_fiber_length"]
+    legs, optimal = Legs.from_result(result), result["optimal_fiber_length"]
     quantities = {
         "fiber length [L0]": result["fiber_length"] / optimal,
         "fiber velocity [L0/s]": result["fiber_velocity"] / optimal,
@@ -115,7 +115,7 @@ def fibers_and_tendons(result: xr.Dataset) -> Sheet:
 
 def measured_fascicles(result: xr.Dataset) -> Sheet:
     """Fiber length of the muscles whose fascicles were measured, beside the measured length, in millimetres."""
-    legs = Legs.of(result)
+    legs = Legs.from_result(result)
     result = result.isel(fascicle=result["fascicle_muscle"].isin(result["muscle"]).values)
     muscles = list(map(str, result["fascicle_muscle"].values))
     measured = {
@@ -142,7 +142,7 @@ def measured_fascicles(result: xr.Dataset) -> Sheet:
 def _every_muscle(
     result: xr.Dataset, name: str, titles: tuple[str, str], grid: Grid, with_emg: bool = False
 ) -> Sheet:
-    legs = Legs.of(result)
+    legs = Legs.from_result(result)
     values = result[name].transpose("muscle", "time").values
     curves = dict(zip(map(str, result["muscle"].values), values, strict=True))
     # Curves of EMG (T,) as compared with the activation, with their correlation, by muscle with side.

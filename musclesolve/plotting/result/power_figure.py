@@ -32,12 +32,12 @@ def joint_powers(result: xr.Dataset) -> Sheet:
     Below them the support moment of each leg [N m/kg] (Winter 1980) and the power of all its joints. In W and N m where
     the mass is not known; of a model without such joints the power of each coordinate.
     """
-    legs, joints = Legs.of(result, analysed=False), powered_joints(result)
+    legs, joints = Legs.from_result(result, analysed=False), powered_joints(result)
     # Per body mass where that is known.
     mass, of_mass = result.attrs.get("subject_mass_kg", 1.0), "/kg" * ("subject_mass_kg" in result.attrs)
     if not joints:
         return _coordinates(legs, mass, f"[W{of_mass}]")
-    norms = NormBands.of(result, legs.x)
+    norms = NormBands.from_result(result, legs.x)
     bursts = legs.x.is_cycle and Facts(result).movement.name != RUNNING  # whose bursts are elsewhere
     moments = {side: support_moment(result, side) for side in legs.sides}
     known = {side: moment / mass for side, moment in moments.items() if moment is not None}

@@ -9,7 +9,7 @@ import xarray as xr
 from matplotlib.axes import Axes
 from matplotlib.patches import Patch
 
-from musclesolve._util.sides import SIDE_NAMES
+from musclesolve._util.sides import SIDE_NAMES, has_side
 from musclesolve.plotting.page.curves import Legs, line, time_axis
 from musclesolve.plotting.page.page_style import NOTE_COLOR, SIDE_COLOR
 from musclesolve.plotting.page.sheet import Sheet, heading, height_for, page, space_for, zero_line
@@ -35,7 +35,7 @@ def consistency_shift(result: xr.Dataset) -> Sheet:
     A row for each joint or landmark, right and left together, the toes at the bottom.
     """
     names, rms, worst = moved_points(result)
-    side = [name[-1] if name[-2:] in ("_r", "_l") else _MIDDLE for name in names]
+    side = [name[-1] if has_side(name) else _MIDDLE for name in names]
     stem = [name.removesuffix(f"_{s}") for name, s in zip(names, side, strict=True)]
     rows = list(dict.fromkeys(stem))
     labels = [row.replace("_", " ") for row in rows]
@@ -68,7 +68,7 @@ def consistency_shift(result: xr.Dataset) -> Sheet:
 
 def reserves(result: xr.Dataset) -> Sheet:
     """Moments that the muscles of an OpenSim model leave to reserves [N m]."""
-    legs, stems = Legs.of(result, analysed=False), coordinate_stems(result)
+    legs, stems = Legs.from_result(result, analysed=False), coordinate_stems(result)
     rows = -(-len(stems) // 2)
     title = "Reserve moments" if legs.incomplete else "Reserve moments: no frame needs one"
     height = min(1.0, 0.12 + (0.2 if legs.incomplete else 0.08) * rows)
@@ -87,7 +87,7 @@ def reserves_and_residual(result: xr.Dataset) -> Sheet:
 
     Where every frame is solved without a reserve, only the residual.
     """
-    legs = Legs.of(result, time_axis(result))
+    legs = Legs.from_result(result, time_axis(result))
     if not legs.incomplete:
         title = "Residual at the pelvis; no frame needs a reserve"
         sheet, panels = page(result, title, 1, 2, height=0.35, labels=True)

@@ -11,10 +11,11 @@ from matplotlib.axes import Axes
 
 from musclesolve._util.arrays import Array
 from musclesolve._util.progress import Progress
-from musclesolve._util.sides import ALL_SIDES, LEG_JOINTS, side_of, split_side, with_side
-from musclesolve.errors import InputError
+from musclesolve._util.sides import LEG_JOINTS, side_of, split_side, with_side
+from musclesolve.errors import input_error
+from musclesolve.plotting.figure_names import COMPARISON, drawings, files_of, needs_of
 from musclesolve.plotting.page.curves import Legs, Validity, abscissa, cross, line, with_neighbors
-from musclesolve.plotting.page.figure_files import figures_of, named
+from musclesolve.plotting.page.figure_files import figures_of
 from musclesolve.plotting.page.page_style import FAILED_MARK, NOTE_COLOR, RESERVE_STYLE
 from musclesolve.plotting.page.panels import Grid, muscles_by_group, small_multiples
 from musclesolve.plotting.page.sheet import Sheet
@@ -42,7 +43,7 @@ def comparison_files(comparison: xr.Dataset, progress: Progress | None = None) -
         f"{name}_{side}": partial(draw, side=side)
         for name, draw in FIGURES.items()
         for side in frames.sides(comparison)
-        if name != "compare_contact_forces" or "joint_reaction" in comparison
+        if needs_of(COMPARISON).get(name, name) in (name, *comparison)
     }
     return figures_of(comparison, pages, progress)
 
@@ -74,8 +75,8 @@ def compare_contact_forces(comparison: xr.Dataset, side: str) -> Sheet:
     return _page(data, "joint", side, titles, "contact", Grid(1, least=1e-3, above=0.05, low=True))
 
 
-FIGURES = named(compare_activations, compare_group_forces, compare_contact_forces, compare_co_contraction)
-FILES = tuple(f"{name}_{side}.png" for name in FIGURES for side in ALL_SIDES)
+FIGURES = drawings(COMPARISON)
+FILES = files_of(COMPARISON)
 """Every figure of a comparison that there may be."""
 
 
@@ -85,10 +86,10 @@ def _page(
     """A panel for each entry of a dimension that belongs to a leg, in it a curve for each cost."""
     # The frames are the same under every cost; the first cost decides which pass of several is drawn first.
     first = comparison.isel(cost=0)
-    legs = Legs.of(first, abscissa(first, averaged=False))
+    legs = Legs.from_result(first, abscissa(first, averaged=False))
     costs = [str(cost) for cost in comparison["cost"].values]
     parts = [comparison.sel(cost=cost) for cost in comparison["cost"].values]
-    validity = [Validity.of(part, side) for part in parts]
+    validity = [Validity.from_result(part, side) for part in parts]
     styles = [line_style(number, len(costs)) for number in range(len(costs))]
     # Names of the leg, without side, in the order in which they are on every page: muscles group by group.
     ours = [side_of(str(name)) == side for name in comparison[dim].values]
@@ -142,15 +143,11 @@ def line_style(number: int, count: int) -> dict[str, Any]:
 
 def _check(comparison: xr.Dataset) -> None:
     if missing := [name for name in NEEDED if name not in comparison.variables]:
-        problem = f"this is not a comparison of musclesolve: it has no {', '.join(missing)}"
-        expected, source = "a dataset written by `musclesolve compare`", comparison.encoding.get("source")
-        raise InputError(problem, code="bad_result", file=source, expected=expected)
+        source = comparison.encoding.get("source")
+        raise input_error("plotting.not_comparison_musclesolve", file=source, missing=missing)
     if comparison.sizes["cost"] > len(COST_COLORS):
-        problem = f"there are {comparison.sizes['cost']} costs, and only {len(COST_COLORS)} colors"
-        expected, remedy = (
-            f"at most {len(COST_COLORS)} costs in one comparison",
-            "compare them in several runs",
+        raise input_error(
+            "plotting.costs_only_colors", sizes=comparison.sizes["cost"], count=len(COST_COLORS)
         )
-        raise InputError(problem, code="bad_result", expected=expected, remedy=remedy)
     if comparison.sizes["time"] < 2:
-        raise InputError("a comparison of a single frame has no curves to draw", code="too_few_frames")
+        raise input_error("plotting.comparison_single_frame")

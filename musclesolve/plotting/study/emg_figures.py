@@ -9,26 +9,27 @@ from matplotlib.axes import Axes
 from musclesolve._util.arrays import Array
 from musclesolve.plotting.page.curves import line
 from musclesolve.plotting.page.figure_files import figures_of, named
-from musclesolve.plotting.page.page_style import NOTE_COLOR
+from musclesolve.plotting.page.page_style import NOTE_COLOR, current_style
 from musclesolve.plotting.page.sheet import Sheet, heading, page
 
 LEFT_OUT, FOLLOWED, CURVE = "#0072B2", "#E69F00", "#111111"
-LEFT = {"left": 0.15}
-"""Space for the label of the vertical axis [inch]."""
+LABEL = 0.25
+"""Space below a panel for the label of its axis [inch]."""
 
 
 def emg_files(found: xr.Dataset) -> dict[str, bytes]:
-    """The content of the file of the figure of what ``musclesolve.emg_trade_off`` returns, by its name."""
+    """The content of the file of the figure of what ``musclesolve.studies.emg_trade_off`` returns, by its name."""
     return figures_of(found, named(emg_trade_off))
 
 
 def emg_trade_off(found: xr.Dataset) -> Sheet:
     """Effort over the rms misfit to EMG with the weights at the points, and r of the channels over the weight."""
-    sheet, panels = page(
-        found, "EMG-informed sharing: effort against misfit", 1, 2, height=0.36, labels=True, space=LEFT
-    )
-    _curve(panels[0, 0], found)
-    _correlations(panels[0, 1], found)
+    rows, columns = (2, 1) if current_style().narrow else (1, 2)
+    title = "EMG-informed sharing: effort against misfit"
+    space = {"left": 0.15, "below": LABEL}
+    sheet, panels = page(found, title, rows, columns, height=0.36 * rows, labels=True, space=space)
+    _curve(panels.flat[0], found)
+    _correlations(panels.flat[1], found)
     entries = {
         "r of a channel while it alone is not followed, median and quartiles": line(LEFT_OUT, marker="o"),
         "r while followed (no test)": line(FOLLOWED, linestyle="--"),

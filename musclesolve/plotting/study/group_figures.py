@@ -16,14 +16,15 @@ from matplotlib.patches import Patch
 from matplotlib.transforms import Affine2D, ScaledTranslation, blended_transform_factory
 
 from musclesolve._util.progress import Progress
-from musclesolve.errors import InputError
+from musclesolve.errors import input_error
 from musclesolve.plotting.page.curves import line, percents
 from musclesolve.plotting.page.figure_files import figures_of
 from musclesolve.plotting.page.page_style import GRID_COLOR, NOTE_COLOR, current_style
-from musclesolve.plotting.page.panels import muscles_by_group
-from musclesolve.plotting.page.sheet import Arrangement, Sheet, broken, heading, page, text_width, zero_line
+from musclesolve.plotting.page.panels import fitting_columns, muscles_by_group
+from musclesolve.plotting.page.sheet import Sheet, heading, page, sheet_of, text_width, zero_line
 from musclesolve.plotting.study.comparison_figures import COST_COLORS as COLORS
-from musclesolve.results.cycles.curve_names import curves_of, shown
+from musclesolve.results.cycles.gait_cycles import curves_of
+from musclesolve.results.dataset.quantities import heading_of, shown
 from musclesolve.results.dataset.result_quantities import OPPOSITE, listed
 from musclesolve.results.tables.study_tables import NO_GROUP, p_text
 
@@ -39,15 +40,6 @@ EFFECTS: tuple[tuple[str, Any], ...] = (("#111111", "-"), ("#999999", "-"), ("#C
 """Color and dashes of the statistic of an effect, where there are several."""
 MOST = 24
 """Panels on a page."""
-TITLES = {
-    "joint_angle": "Joint angles",
-    "joint_moment": "Internal joint moments",
-    "joint_power": "Joint powers",
-    "muscle_force": "Muscle forces",
-    "activation": "Muscle activations",
-    "joint_reaction": "Joint contact forces",
-    "ground_reaction_force": "Ground reaction force",
-}
 
 
 def group_files(
@@ -107,14 +99,12 @@ def group_curves(
     """
     if variable not in means or f"{variable}_high" not in means:
         known = [str(name) for name in means.data_vars if f"{name}_high" in means]
-        problem = f"these means have no {variable!r}"
-        raise InputError(problem, code="unknown_name", expected=f"one of {', '.join(known)}")
+        raise input_error("plotting.means_unknown_name", variable=variable, known=known)
     ends = ("_low", "_high") if band == "confidence" else ("_std", "_std")
     curves = {key: dict(curves_of(means[variable + key].rename(variable))) for key in ("", *ends)}
     wanted = list(names) if names is not None else _ordered(means, variable)
     if missing := sorted(set(wanted) - set(curves[""])):
-        problem = f"{variable} has no curve {', '.join(missing)}"
-        raise InputError(problem, code="unknown_name", expected=f"one of {', '.join(curves[''])}")
+        raise input_error("plotting.no_curve", variable=variable, missing=missing, curves=curves[""])
     tests = {} if comparisons is None else _tests(comparisons, variable, wanted)
     effects = list(dict.fromkeys(str(test["effect"].values) for of in tests.values() for test in of))
     factor, unit = shown(str(means[variable].attrs.get("units", "")))
@@ -157,7 +147,7 @@ def group_curves(
 
 
 def _title(variable: str) -> str:
-    return TITLES.get(variable, variable.replace("_", " ").capitalize())
+    return heading_of(variable)
 
 
 def _ordered(means: xr.Dataset, variable: str) -> list[str]:
@@ -179,10 +169,12 @@ def _styles(means: xr.Dataset) -> dict[tuple[str, str], dict[str, Any]]:
     """How the curve of every group and condition that has subjects is drawn."""
     groups, conditions = ([str(name) for name in means[key].values] for key in ("group", "condition"))
     if max(len(groups), 1) > len(COLORS) or (len(groups) == 1 and len(conditions) > len(COLORS)):
-        problem = (
-            f"there are {len(groups)} groups and {len(conditions)} conditions, and only {len(COLORS)} colors"
+        raise input_error(
+            "plotting.groups_conditions_only_colors",
+            count=len(groups),
+            conditions_count=len(conditions),
+            colors_count=len(COLORS),
         )
-        raise InputError(problem, code="bad_number", expected=f"at most {len(COLORS)} of each in one figure")
     styles = {}
     for row, group in enumerate(groups):
         for column, condition in enumerate(conditions):
@@ -203,11 +195,7 @@ def _panels(means: xr.Dataset, variable: str, names: Sequence[str], effects: int
     """A page with as many panels side by side as leave every heading two lines."""
     style = current_style()
     most = 2 if style.narrow else 3 if len(names) < 13 else 4
-    for columns in range(min(most, max(1, len(names))), 0, -1):
-        room = Arrangement(1, columns, 1.0).room_above(style, 0)
-        texts = [broken(name.replace("_", " "), style.font_pt, room) for name in names]
-        if all(text.count("\n") < 2 and text_width(text, style.font_pt) <= room for text in texts):
-            break
+    columns = fitting_columns([name.replace("_", " ") for name in names], most, 2)
     rows = max(1, -(-len(names) // columns))
     height = min(1.0, 0.12 + (0.135 + 0.06 * bool(effects)) * rows)
     space = {"below": _below(effects), "least": 0.5}
@@ -253,18 +241,12 @@ def _bars(
             axes.plot([start, max(end, start + 0.01)], [middle] * 2, transform=place, color=color,
                       linewidth=3.0, solid_capstyle="butt", clip_on=False)  # fmt: skip
             text = f"p{'' if (p := p_text(float(cluster['p']))).startswith('<') else '='}{p}"
-            wide = text_width(text, style.note_pt) / max(_panel_width(axes), 0.1)
+            wide = text_width(text, style.note_pt) / max(sheet_of(axes).panel_width(axes), 0.1)
             left = end + 0.02 if end + 0.02 + wide < 1.1 else start - 0.02 - wide
             if left > taken and not _covers(comparisons, members, number, left, wide, first, last):
                 axes.text(left, middle, text, transform=place, fontsize=style.note_pt, color=BAR_COLOR,
                           va="center_baseline", ha="left", clip_on=False)  # fmt: skip
                 taken = left + wide
-
-
-def _panel_width(axes: Axes) -> float:
-    figure = axes.figure
-    assert isinstance(figure, Sheet)
-    return figure.panel_width(axes)
 
 
 def _covers(

@@ -8,41 +8,39 @@ from functools import partial
 
 import xarray as xr
 from matplotlib.axes import Axes
+from matplotlib.figure import Figure
 
 from musclesolve._util.progress import Progress
 from musclesolve._util.sides import LEG_JOINTS, SIDE_NAMES, joint_kind
+from musclesolve.plotting.figure_names import RESULTS, drawings, files_of, needs_of
 from musclesolve.plotting.page.curves import cycle_axis, line
 from musclesolve.plotting.page.figure_files import figures_of
 from musclesolve.plotting.page.panels import Grid, muscles_by_group, small_multiples
 from musclesolve.plotting.page.sheet import Sheet
 from musclesolve.plotting.study.comparison_figures import line_style
-from musclesolve.recording.data import SIDES
 
 UNITS = {"BW": "body weights", "N": "N"}
-NAMES = ("compared_group_forces", "compared_contact_forces")
-FILES = tuple(f"{name}_{side}.png" for name in NAMES for side in SIDES)
+FILES = files_of(RESULTS)
 """Every figure that there may be."""
 
 
 def result_comparison_files(compared: xr.Dataset, progress: Progress | None = None) -> dict[str, bytes]:
     """The content of the file of every figure of what `compare_results` returns, by its name."""
-    pages: dict[str, Callable[[xr.Dataset], Sheet]] = {}
-    for name, (variable, draw) in zip(
-        NAMES, {"group_force": group_forces, "contact_force": contact_forces}.items(), strict=True
-    ):
-        if variable in compared:
+    pages: dict[str, Callable[[xr.Dataset], Figure]] = {}
+    for name, draw in drawings(RESULTS).items():
+        if needs_of(RESULTS)[name] in compared:
             pages |= {f"{name}_{side}": partial(draw, side=str(side)) for side in compared["side"].values}
     return figures_of(compared, pages, progress)
 
 
-def group_forces(compared: xr.Dataset, side: str) -> Sheet:
+def compared_group_forces(compared: xr.Dataset, side: str) -> Sheet:
     """Sum of the forces of the muscles of each function group, every panel with its own scale."""
     groups = [str(name) for name in compared["function_group"].values]
     names = muscles_by_group(groups, groups)
     return _page(compared, side, "group_force", "function_group", "Force of function groups", list(names), 3)
 
 
-def contact_forces(compared: xr.Dataset, side: str) -> Sheet:
+def compared_contact_forces(compared: xr.Dataset, side: str) -> Sheet:
     """Magnitude of the contact force at hip, knee and ankle."""
     names = [str(name) for name in compared["joint"].values if joint_kind(str(name)) in LEG_JOINTS]
     return _page(compared, side, "contact_force", "joint", "Joint contact force, magnitude", names, 1)

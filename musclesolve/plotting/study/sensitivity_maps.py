@@ -14,7 +14,7 @@ from matplotlib.image import AxesImage
 from musclesolve._util.names import unknown_name
 from musclesolve._util.sides import SIDE_NAMES
 from musclesolve.dynamics.sensitivity.moment_sensitivity import Sensitivity
-from musclesolve.errors import InputError
+from musclesolve.errors import input_error
 from musclesolve.plotting.page.page_style import GRID_COLOR, NOTE_COLOR, SMALL, TEXT
 from musclesolve.plotting.page.sheet import A4
 from musclesolve.sharing.status import Status
@@ -65,8 +65,7 @@ def force_sensitivity_map(
     leg = found.sel(side=side)
     there = leg["unique"].values
     if not there.any():
-        remedy = "see `margin` and the status of the run"
-        raise InputError("no frame of this leg has a derivative", code="bad_result", remedy=remedy)
+        raise input_error("plotting.no_frame_leg_derivative")
     if time is None:
         alone = there & (leg["status"].values == Status.SOLVED)
         total = np.nan_to_num(leg["muscle_force"].values).sum(axis=1)
@@ -117,14 +116,13 @@ def sensitivity_map(
     """
     sizes = ERROR_SIZE | dict(errors or {})
     if not sensitivities:
-        raise InputError("there are no sensitivities to draw", code="missing_argument")
+        raise input_error("plotting.no_sensitivities_to_draw")
     dofs = sensitivities[0].dofs
     for sensitivity in sensitivities:
         if sensitivity.kind not in sizes:
-            problem = f"no size is given for an error of {sensitivity.kind!r}"
-            raise InputError(problem, code="missing_argument", expected="an entry in `errors`")
+            raise input_error("plotting.no_size_given", kind=sensitivity.kind)
         if sensitivity.dofs != dofs:
-            raise InputError("the sensitivities are those of different models", code="not_comparable")
+            raise input_error("plotting.sensitivities_different_models")
 
     def limb(row: int) -> tuple[int, int]:
         leg = dofs[row].startswith(("hip", "knee", "ankle"))

@@ -12,8 +12,9 @@ from matplotlib.patches import Patch
 
 from musclesolve._util.progress import Progress
 from musclesolve._util.sides import SIDE_NAMES, split_side, with_side
+from musclesolve.plotting.figure_names import UNCERTAINTIES, drawings, needs_of
 from musclesolve.plotting.page.curves import Legs, abscissa, percents
-from musclesolve.plotting.page.figure_files import figures_of, named
+from musclesolve.plotting.page.figure_files import figures_of
 from musclesolve.plotting.page.page_style import NOTE_COLOR, SIDE_COLOR, STANCE_COLOR, current_style
 from musclesolve.plotting.page.panels import joint_rows, small_multiples
 from musclesolve.plotting.page.sheet import Sheet, heading, height_for, page, space_for
@@ -48,7 +49,7 @@ def uncertainty_figures(samples: xr.Dataset, progress: Progress | None = None) -
 
 def uncertainty_muscle_forces(samples: xr.Dataset) -> Sheet:
     """Force of each muscle [N] with its bands, both legs in one panel."""
-    legs = Legs.of(samples, abscissa(samples, averaged=False))
+    legs = Legs.from_result(samples, abscissa(samples, averaged=False))
     known = _muscles_by_side(samples)
 
     def fill(axes: Axes, muscle: str) -> None:
@@ -65,7 +66,7 @@ def uncertainty_muscle_forces(samples: xr.Dataset) -> Sheet:
 
 def uncertainty_contact_forces(samples: xr.Dataset) -> Sheet:
     """Magnitude of the force at each joint [body weights] with its bands, a column for each leg."""
-    legs, weight = Legs.of(samples, abscissa(samples, averaged=False)), body_weight(samples)
+    legs, weight = Legs.from_result(samples, abscissa(samples, averaged=False)), body_weight(samples)
     title = _title("Joint contact force, magnitude", samples)
 
     def fill(axes: Axes, side: str, name: str) -> None:
@@ -85,7 +86,7 @@ def uncertainty_contact_forces(samples: xr.Dataset) -> Sheet:
 
 def error_sources_contact_forces(samples: xr.Dataset) -> Sheet:
     """Standard deviation of the magnitude of every contact force [body weights], divided among the sources."""
-    legs, weight = Legs.of(samples, abscissa(samples, averaged=False)), body_weight(samples)
+    legs, weight = Legs.from_result(samples, abscissa(samples, averaged=False)), body_weight(samples)
 
     def fill(axes: Axes, side: str, name: str) -> None:
         force = samples.sel(joint=name)
@@ -143,16 +144,7 @@ def error_sources_muscle_forces(samples: xr.Dataset) -> Sheet:
     return sheet
 
 
-FIGURES = named(
-    *(uncertainty_muscle_forces, uncertainty_contact_forces),
-    *(error_sources_muscle_forces, error_sources_contact_forces),
-)
-NEEDS = {
-    "uncertainty_contact_forces": "contact_force",
-    "error_sources_muscle_forces": "muscle_force_contribution",
-    "error_sources_contact_forces": "contact_force_contribution",
-}
-"""Figures of a variable that is there only where loads are known, or contributions were computed."""
+FIGURES, NEEDS = drawings(UNCERTAINTIES), needs_of(UNCERTAINTIES)
 
 
 def _joint_panels(legs: Legs, title: str, fill: Callable[[Axes, str, str], None]) -> Sheet:

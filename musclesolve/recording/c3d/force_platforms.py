@@ -19,14 +19,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from musclesolve._util.arrays import Array, Mask
 from musclesolve.constants import STANDARD_GRAVITY
-from musclesolve.errors import InputError
+from musclesolve.errors import InputError, input_error
 from musclesolve.recording.c3d.c3d_file import C3D, length_in
-from musclesolve.recording.place_errors import error_at
 from musclesolve.recording.units import newton_metres_in, newtons_in, plain_unit
 
 # An avoirdupois pound is 0.45359237 kg, times standard gravity.
@@ -117,8 +117,9 @@ def read_plates(file: C3D, rotation: Array) -> tuple[list[PlateRecording], list[
     if count == 0:
         return [], []
     if not file.layout.channels or count > _MOST_PLATES:
-        problem = f"{count} plates and {file.layout.channels} analog channels"
-        raise _fault(file, problem, "USED", "plates with channels")
+        raise _fault(
+            "recording.c3d.plates_analog_channels", file, "USED", count=count, channels=file.layout.channels
+        )
     recordings, notes = [], []
     # All plates are read before any channel: what is wrong with one needs no numbers.
     for plate, channels, factors in [_plate(file, index, rotation) for index in range(count)]:
@@ -151,33 +152,33 @@ def _plate(file: C3D, index: int, rotation: Array) -> tuple[Plate, list[int], Ar
     kind = next((known for known in _CHANNELS if index < kinds.size and kinds[index] == known), None)
     if kind is None:
         problem = f"is of type {kinds[index]:g}" if index < kinds.size else "has no type"
-        remedy = "export the forces as MOT or STO and name that file under forces in [files]"
-        raise _fault(file, f"plate {index + 1} {problem}", "TYPE", "a plate of type 1, 2, 3 or 4", remedy)
+        raise _fault("recording.c3d.bad_plate", file, "TYPE", index=index + 1, fault=problem)
     needed, table = len(_CHANNELS[kind]), file.description.numbers("FORCE_PLATFORM:CHANNEL")
     table = table.reshape(-1, 1) if table.ndim == 1 and index == 0 else table
     if table.ndim != 2 or table.shape[0] < needed or table.shape[1] <= index:
-        problem, expected = f"plate {index + 1} has no list of {needed} channels", "its channels, from 1"
-        raise _fault(file, problem, "CHANNEL", expected)
+        raise _fault("recording.c3d.plate_no_list_channels", file, "CHANNEL", index=index + 1, needed=needed)
     # A missing number is no channel.
     channels = [int(number) - 1 for number in np.nan_to_num(table[:needed, index])]
     if min(channels) < 0 or max(channels) >= file.layout.channels or len(set(channels)) < needed:
-        problem = (
-            f"the channels of plate {index + 1} are {', '.join(str(channel + 1) for channel in channels)}"
+        raise _fault(
+            "recording.c3d.channels_plate",
+            file,
+            "CHANNEL",
+            index=index + 1,
+            channels=(str(channel + 1) for channel in channels),
+            needed=needed,
+            layout_channels=file.layout.channels,
         )
-        expected = f"{needed} different ones of the {file.layout.channels} analog channels"
-        raise _fault(file, problem, "CHANNEL", expected)
     factors, matrix = si_factors(file, index + 1, kind, channels), np.eye(6)
     if kind == 4:
         matrices = file.description.numbers("FORCE_PLATFORM:CAL_MATRIX")
         if matrices.ndim == 2 and index == 0:
             matrices = matrices[..., None]
         if matrices.ndim != 3 or min(matrices.shape[:2]) < 6 or matrices.shape[2] <= index:
-            problem, expected = f"plate {index + 1} has no calibration matrix", "6 x 6 numbers for type 4"
-            raise _fault(file, problem, "CAL_MATRIX", expected)
+            raise _fault("recording.c3d.plate_no_calibration_matrix", file, "CAL_MATRIX", index=index + 1)
         matrix = matrices[:6, :6, index]
         if not (np.abs(matrix) < 1e9).all() or not matrix.any(axis=1).all():
-            problem, expected = f"the calibration matrix of plate {index + 1} has a zero row", "6 x 6 numbers"
-            raise _fault(file, problem, "CAL_MATRIX", expected)
+            raise _fault("recording.c3d.calibration_matrix_plate_zero", file, "CAL_MATRIX", index=index + 1)
         # Channels are calibrated by the matrix, and are in SI units behind it.
         matrix, factors = factors[:, None] * matrix, np.ones(6)
     plate = Plate(
@@ -192,18 +193,23 @@ def _plate(file: C3D, index: int, rotation: Array) -> tuple[Plate, list[int], Ar
     area = np.linalg.norm(np.cross(plate.corners[0] - plate.corners[2], plate.corners[1] - plate.corners[3]))
     if not (edges.min() > _EDGES[0] and edges.max() < _EDGES[1] and area > _EDGES[0] ** 2):
         lengths = ", ".join(f"{edge:.3g}" for edge in edges)
-        problem = f"the edges of plate {index + 1} are {lengths} m long"
-        raise _fault(file, problem, "CORNERS", "the four corners of a rectangle, one after the other")
+        raise _fault("recording.c3d.edges_plate_m_long", file, "CORNERS", index=index + 1, lengths=lengths)
     if kind == 3:
         # The transducers lie below the plate, unless ORIGIN is missing, or in another unit.
         arms = np.abs(plate.origin[:2])
         half = 0.5 * np.linalg.norm(np.diff(plate.corners[:3], axis=0), axis=1)
         if not ((arms >= _SHORTEST_ARM) & (arms <= half + _BEYOND_EDGE)).all():
-            problem = (
-                f"the transducers of plate {index + 1} lie {arms[0]:.3g} and {arms[1]:.3g} m from its middle"
+            raise _fault(
+                "recording.c3d.transducers_plate_lie_m",
+                file,
+                "ORIGIN",
+                index=index + 1,
+                arms=arms[0],
+                second=arms[1],
+                shortest_arm=_SHORTEST_ARM,
+                half=half[0],
+                half_width=half[1],
             )
-            expected = f"{_SHORTEST_ARM:g} m to half an edge, {half[0]:.3g} and {half[1]:.3g} m"
-            raise _fault(file, problem, "ORIGIN", expected)
     return plate, channels, factors
 
 
@@ -212,7 +218,9 @@ def _part(file: C3D, name: str, index: int, size: int) -> Array:
     values = file.description.numbers(f"FORCE_PLATFORM:{name}").ravel(order="F")
     part = values[size * index : size * (index + 1)]
     if part.size < size or not (np.abs(part) < 1e6).all():
-        raise _fault(file, f"plate {index + 1} has no {name}", name, f"{size} numbers for every plate")
+        raise _fault(
+            "recording.c3d.plate_without_parameter", file, name, index=index + 1, name=name, size=size
+        )
     return part
 
 
@@ -233,10 +241,15 @@ def si_factors(file: C3D, number: int, kind: int, channels: list[int]) -> Array:
             "moment": newton_metres_in(unit) or _POUND_LENGTHS.get(plain),
         }
         if plain not in _NO_QUANTITY and not any(sizes.values()):
-            problem = f"channel {channel + 1}, of plate {number}, is in '{unit}'"
-            expected = {"force": "N or kN", "length": "mm or m", "moment": "Nmm or Nm"}[quantity]
-            remedy = "state the unit in the capture software, or export the forces as MOT or STO"
-            raise error_at(file.path, "ANALOG:UNITS", problem, expected, remedy, code="unknown_unit")
+            raise input_error(
+                "recording.c3d.channel_plate",
+                file=file.path,
+                where="ANALOG:UNITS",
+                expected={"force": "N or kN", "length": "mm or m", "moment": "Nmm or Nm"}[quantity],
+                channel=channel + 1,
+                number=number,
+                unit=unit,
+            )
         factors.append(sizes[quantity] or default[quantity])
     return np.array(factors)
 
@@ -265,10 +278,8 @@ def _zero(file: C3D, plate: Plate, values: Array) -> list[str]:
     return []
 
 
-def _fault(
-    file: C3D, problem: str, name: str, expected: str, remedy: str = "correct it in the capture software"
-) -> InputError:
-    return error_at(file.path, f"FORCE_PLATFORM:{name}", problem, expected, remedy, code="bad_plate")
+def _fault(key: str, file: C3D, name: str, /, **fields: Any) -> InputError:
+    return input_error(key, file=file.path, where=f"FORCE_PLATFORM:{name}", **fields)
 
 
 def measured(plate: Plate, channels: Array, down: Array | None = None) -> tuple[Array, Array, Array]:

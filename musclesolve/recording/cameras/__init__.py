@@ -1,9 +1,5 @@
-"""From pixels to points: the direct linear transformation, calibrated on known points, solved for unknown ones.
+"""From pixels to points: the direct linear transformation. Stands alone on arrays; see `musclesolve.cameras`."""
 
-Stands alone on arrays. The camera is a pinhole with eleven coefficients; lenses that bend straight lines are not
-modelled, so their images have to be undistorted first.
-"""
+from musclesolve._util.old_names import with_old_names
 
-import lazy_loader
-
-__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
+__getattr__ = with_old_names(__name__)

@@ -14,8 +14,8 @@ from numpy.typing import ArrayLike
 from musclesolve._util.arrays import Array
 from musclesolve._util.checks import check_array
 from musclesolve._util.message_text import as_text
+from musclesolve.errors import input_error
 from musclesolve.recording.cameras.camera import Camera
-from musclesolve.recording.place_errors import error_at
 
 UNKNOWNS = 11
 # Last but one singular value of the normalised linear equations over the first: 0.2 for the corners of a cube, 0.1
@@ -25,14 +25,12 @@ CRITICAL = 0.003
 LARGEST_MISFIT = 0.1
 # Probability of naming any point when all of them are equally good.
 FALSE_ALARM = 0.01
-ROUNDS = 100
-_PAIRS = "check which pixels belong to which control point"
-FEWEST = 6
+MOST_ITERATIONS = 100
+FEWEST_POINTS = 6
 # Points nearer to each other than this share of their spread are one point.
-SAME = 1e-6
+SAME_POINT = 1e-6
 # Thickness of the points square to their best plane over their greatest extent; thinner ones show no depth.
 THINNEST = 0.01
-_SOLID = "six or more points that fill the volume of the motion: different heights, widths and depths"
 
 
 @dataclass(frozen=True)
@@ -83,7 +81,7 @@ class Calibration:
         return np.asarray(np.linalg.norm(self.residual, axis=1))
 
 
-def calibrate(
+def calibrate_cameras(
     points: ArrayLike, image: ArrayLike, name: str = "", labels: Sequence[str] | None = None
 ) -> Calibration:
     """Find the coefficients that bring projected control points nearest to the digitised ones.
@@ -117,9 +115,13 @@ def calibrate(
     rms, spread = np.sqrt(np.mean(residual**2)), np.sqrt(np.mean((pixels - pixels.mean(axis=0)) ** 2))
     if rms > LARGEST_MISFIT * spread:
         worst = ", ".join(names[k] for k in np.argsort(-np.linalg.norm(residual, axis=1))[:3])
-        problem = f"the control points fit their pixels only to {rms:.3g} px, worst {worst}"
-        expected = f"less than {LARGEST_MISFIT * spread:.3g} px"
-        raise error_at(None, place, problem, expected, f"{_PAIRS}, and their unit", code="bad_camera")
+        raise input_error(
+            "recording.cameras.control_points_fit_pixels",
+            where=place,
+            rms=rms,
+            worst=worst,
+            largest_misfit=LARGEST_MISFIT * spread,
+        )
     _, misfit, slopes = _expanded(coefficients, near, seen)
     distance, error = distance_and_error(coefficients, slopes)
     return Calibration(
@@ -144,10 +146,7 @@ def _linear(world: Array, image: Array, place: str) -> Array:
     solution = vectors[-1]
     # The middle of the points is before the camera, so its denominator, the twelfth unknown, is not zero.
     if values[10] < CRITICAL * values[0] or abs(solution[11]) < CRITICAL * np.abs(solution).max():
-        problem = "these control points leave the camera undetermined, although they are not in one plane"
-        expected = "points that fill the volume of the motion"
-        remedy = "add control points in its empty corners"
-        raise error_at(None, place, problem, expected, remedy, code="bad_camera")
+        raise input_error("recording.cameras.control_points_leave_camera", where=place)
     return np.asarray(solution[:11] / solution[11])
 
 
@@ -156,9 +155,8 @@ def _refined(coefficients: Array, world: Array, image: Array, names: Sequence[st
     depth, misfit, slopes = _expanded(coefficients, world, image)
     if (behind := depth <= 0.0).any():
         wrong = ", ".join(f"'{name}'" for name, is_so in zip(names, behind, strict=True) if is_so)
-        problem = f"the pixels put the control points {wrong} behind the camera and the others before it"
-        raise error_at(None, place, problem, "all of them before the camera", _PAIRS, code="bad_camera")
-    for _ in range(ROUNDS):
+        raise input_error("recording.cameras.pixels_put_control_points", where=place, wrong=wrong)
+    for _ in range(MOST_ITERATIONS):
         step = np.linalg.lstsq(slopes, misfit, rcond=None)[0]
         for _ in range(30):
             depth, tried, slopes = _expanded(coefficients + step, world, image)
@@ -235,44 +233,49 @@ def checked_pairs(
     world = check_array(points, "the array of control points", ("n", 3), finite=False, real=True, where=place)
     pixels = check_array(image, "the array of image points", ("n", 2), finite=False, real=True, where=place)
     if labels is not None and not isinstance(labels, Sequence):
-        problem, expected = f"the labels are {as_text(labels)}", "one name for every control point"
-        raise error_at(None, place, problem, expected, "give a list of names, or none", code="bad_type")
+        raise input_error("recording.cameras.bad_labels", where=place, labels=as_text(labels))
     names = tuple(str(label) for label in (range(1, len(world) + 1) if labels is None else labels))
     if not len(world) == len(pixels) == len(names):
-        problem = f"{len(world)} control points, {len(pixels)} image points and {len(names)} names"
-        raise error_at(None, place, problem, "as many of each", "match them in order", code="bad_shape")
+        raise input_error(
+            "recording.cameras.control_points_image_points",
+            where=place,
+            count=len(world),
+            pixels_count=len(pixels),
+            names_count=len(names),
+        )
     bad = np.logical_not(np.isfinite(np.hstack([world, pixels])).all(axis=1))
     if bad.any():
         named = ", ".join(f"'{name}'" for name, taken in zip(names, bad, strict=True) if taken)
-        problem = f"the control point {named} has a coordinate that is not finite"
-        expected = "finite coordinates"
-        remedy = "leave out points that the camera does not see"
-        raise error_at(None, place, problem, expected, remedy, code="not_finite")
+        raise input_error("recording.cameras.control_point_coordinate", where=place, named=named)
     # A point counts when no earlier one is at its place.
     apart = np.linalg.norm(world[:, None] - world, axis=-1)
-    near = apart <= SAME * apart.max(initial=0.0)
+    near = apart <= SAME_POINT * apart.max(initial=0.0)
     different = int(np.sum(~np.tril(near, k=-1).any(axis=1)))
-    if different < FEWEST:
+    if different < FEWEST_POINTS:
         places = f" at {different} different places" if different < len(world) else ""
-        problem = f"{len(world)} control points{places} do not determine the eleven coefficients"
-        remedy = f"add {FEWEST - different} or more, away from the others"
-        raise error_at(None, place, problem, _SOLID, remedy, code="bad_camera")
+        raise input_error(
+            "recording.cameras.control_points_not_determine",
+            where=place,
+            count=len(world),
+            places=places,
+            fewest_points=FEWEST_POINTS - different,
+        )
     if (shape := _flatness(world)) is not None:
-        problem = f"the control points lie in one {shape} to within {100 * THINNEST:g} % of their extent"
-        remedy = f"add points well away from that {shape}, for example on poles of different heights"
-        raise error_at(None, place, problem, _SOLID, remedy, code="bad_camera")
+        raise input_error(
+            "recording.cameras.control_points_lie", where=place, shape=shape, thinnest=100 * THINNEST
+        )
     for k, name in enumerate(names):
         # Any single point lies on a line through the camera: with a plane it is a critical configuration
         # (Hartley & Zisserman 2004, Multiple View Geometry, section 22.1).
         if _flatness(np.delete(world, k, axis=0)) is not None:
-            problem = f"all control points but '{name}' lie in one plane"
-            remedy = f"add points away from that plane, and not on the line from the camera through '{name}'"
-            raise error_at(None, place, problem, _SOLID, remedy, code="bad_camera")
+            raise input_error("recording.cameras.all_control_points_lie", where=place, name=name)
     spread = np.linalg.svd(pixels - pixels.mean(axis=0), compute_uv=False)
-    if not spread[1] > SAME * max(spread[0], np.abs(pixels).max()):
-        problem = f"the image points {'lie on one line' if spread[0] > 0.0 else 'coincide'}"
-        remedy = "check the columns of the pixels: one of them is a copy, or constant"
-        raise error_at(None, place, problem, "points spread over the image", remedy, code="bad_camera")
+    if not spread[1] > SAME_POINT * max(spread[0], np.abs(pixels).max()):
+        raise input_error(
+            "recording.cameras.image_points",
+            where=place,
+            how="lie on one line" if spread[0] > 0.0 else "coincide",
+        )
     return world, pixels, names
 
 

@@ -12,9 +12,8 @@ from numpy.typing import ArrayLike
 
 from musclesolve._util.arrays import Array
 from musclesolve._util.checks import check_array, check_integer, check_number
-from musclesolve.recording.place_errors import error_at
+from musclesolve.errors import input_error
 
-_CALIBRATE = "calibrate the camera again, with points at different depths"
 _POSITIVE = "a number above zero"
 
 
@@ -45,13 +44,11 @@ class Camera:
         rows = np.append(values, 1.0).reshape(3, 4)
         size = np.linalg.norm(rows, axis=1, keepdims=True)
         if not (size > 0.0).all() or np.linalg.svd(rows / size, compute_uv=False)[2] < 1e-12:
-            problem = "all points are projected to one line"
-            expected = "height and width in the image"
-            raise error_at(None, place, problem, expected, _CALIBRATE, code="bad_camera")
+            raise input_error("recording.cameras.all_points_projected", where=place)
         expected = "1.0 when the origin of the world is before the camera, -1.0 when it is behind"
         front = float(np.sign(check_number(self.front, "the sign 'front'", expected, where=place)))
         if front == 0.0:
-            raise error_at(None, place, "the sign 'front' is zero", expected, None, code="bad_number")
+            raise input_error("recording.cameras.sign_front_zero", where=place, expected=expected)
         object.__setattr__(self, "coefficients", values)
         object.__setattr__(self, "front", front)
 
@@ -72,10 +69,7 @@ class Camera:
         # A parallel projection, with its center (NaN) at infinity, has the same denominator everywhere: reach 0.
         reach = np.nan_to_num(np.linalg.norm(matrix[2, :3]) * np.linalg.norm(front - center))
         if not abs(matrix[2, 3]) > 1e-6 * reach:
-            problem = "the origin of the world lies exactly beside it"
-            expected = "an origin before or behind the plane of the camera"
-            remedy = "measure the control points from another origin, for example from one of them"
-            raise error_at(None, f"camera '{name}'", problem, expected, remedy, code="bad_camera")
+            raise input_error("recording.cameras.origin_world_lies_exactly", name=name)
         scaled = matrix / matrix[2, 3]
         return cls(name, scaled.ravel()[:11], float(np.sign(scaled[2, :3] @ front + 1.0)))
 
@@ -93,9 +87,7 @@ class Camera:
         """
         center = _center(self.matrix)
         if not np.isfinite(center).all():
-            place, problem = f"camera '{self.name}'", "its projection is parallel"
-            expected = "a center at a finite distance"
-            raise error_at(None, place, problem, expected, _CALIBRATE, code="bad_camera")
+            raise input_error("recording.cameras.projection_parallel", name=self.name)
         return center
 
     @property
@@ -162,9 +154,7 @@ def camera_at(
     ahead = target - center
     right = np.cross(ahead, upward)
     if not np.linalg.norm(right) > 1e-9 * np.linalg.norm(ahead) * np.linalg.norm(upward):
-        problem = "it looks along the upward direction, so what is up in its image is unknown"
-        expected, remedy = "another view", "move it, or give another 'up'"
-        raise error_at(None, place, problem, expected, remedy, code="bad_camera")
+        raise input_error("recording.cameras.looks_along_upward_direction", where=place)
     ahead, right = ahead / np.linalg.norm(ahead), right / np.linalg.norm(right)
     attitude = np.stack([right, np.cross(ahead, right), ahead])
     lens = np.array([[focal_length, 0.0, width / 2], [0.0, focal_length, height / 2], [0.0, 0.0, 1.0]])

@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -19,18 +20,17 @@ from numpy.typing import ArrayLike, NDArray
 from musclesolve._util.arrays import Array
 from musclesolve._util.message_text import few
 from musclesolve._util.names import suggestion
-from musclesolve.errors import InputError
-from musclesolve.recording.cameras.calibration import Calibration, calibrate
+from musclesolve.errors import InputError, input_error
+from musclesolve.recording.cameras.calibration import Calibration, calibrate_cameras
 from musclesolve.recording.cameras.camera import Camera
 from musclesolve.recording.data import Markers
-from musclesolve.recording.place_errors import error_at
 from musclesolve.recording.schema import Document, validated
-from musclesolve.recording.text.number_rows import RowReader, check_measured, number_table
-from musclesolve.recording.text.repeated_names import check_unique
-from musclesolve.recording.text.text_file import check_writable, file_path, write_text
+from musclesolve.recording.text.number_rows import RowReader, check_measured, check_unique, number_table
+from musclesolve.recording.text.opensim_text import check_writable
+from musclesolve.recording.text.text_file import file_path, write_text
 from musclesolve.recording.units import METRES
+from musclesolve.settings.other_files import CameraFileSettings
 
-KEYS = "camera_keys.toml"
 # The most frames of a recording with gaps: so many for every row of the longest file of markers, and some to spare.
 # More come from a wrong frame number, and would fill the memory.
 SPARSEST, SPARE_FRAMES = 10, 1000
@@ -74,55 +74,52 @@ class CameraFile:
 
 def read_camera_file(path: str | Path) -> CameraFile:
     """Read a camera file and the tables it names, and calibrate its cameras."""
-    document = Document(file_path(path), KEYS)
-    content = validated(document)
-    recording, entries = content["recording"], content["camera"]
+    document = Document(file_path(path), CameraFileSettings)
+    settings = validated(document, CameraFileSettings)
+    recording, entries = settings.recording, settings.camera
     if len(entries) < 2:
-        problem, expected = "there is only one camera", "two or more: one image shows no distance"
-        remedy = "add another [[camera]]"
-        raise document.error(problem, "camera", None, 0, expected, remedy, code="bad_camera")
-    cameras = [entry["name"] for entry in entries]
+        raise document.error("recording.cameras.only_one_camera", "camera")
+    cameras = [entry.name for entry in entries]
     for index, name in enumerate(cameras):
         if name in cameras[:index]:
-            problem, expected = f"the camera '{name}' stands twice", "a name of its own for every camera"
-            remedy = "rename one of them"
-            raise document.error(problem, "camera", "name", index, expected, remedy, code="duplicate_name")
-    sources = [document.input_file("recording", "control_points", recording["control_points"])]
+            raise document.error("recording.cameras.camera_stands_twice", "camera", "name", index, name=name)
+    sources = [document.input_file("recording", "control_points", recording.control_points)]
     known, places = read_control_points(sources[0])
     calibrations, digitised = [], []
     for index, entry in enumerate(entries):
         control, markers = (
             document.input_file("camera", key, entry[key], index) for key in ("control_points", "markers")
         )
-        name, (points, pixels) = entry["name"], read_control_image(control)
+        name, (points, pixels) = entry.name, read_control_image(control)
         for point in points:
             if point not in known:
-                problem = f"there is no control point '{point}'"
-                expected = "a name of the file of control points"
-                remedy = suggestion(point, known) or f"its points are {few(known, 24)}"
-                raise error_at(control, None, problem, expected, remedy, code="unknown_name")
+                raise input_error(
+                    "recording.cameras.no_control_point",
+                    file=control,
+                    remedy=suggestion(point, known) or f"its points are {few(known, 24)}",
+                    point=point,
+                )
         try:
-            fit = calibrate(places[[known.index(point) for point in points]], pixels, name, points)
+            fit = calibrate_cameras(places[[known.index(point) for point in points]], pixels, name, points)
         except InputError as error:
             error.problem = f"camera '{name}', {control.name}: {error.problem}"
             raise document.placed(error, "camera", "control_points", index) from None
         calibrations.append(fit)
-        seen, offset = read_digitised(markers, recording["rate_hz"]), entry["offset_frames"]
+        seen, offset = read_digitised(markers, recording.rate_hz), entry.offset_frames
         if offset != int(offset):
-            problem, remedy = f"the offset is {offset:g} frames", "synchronise the cameras to the frame"
             raise document.error(
-                problem, "camera", "offset_frames", index, "a whole number of frames", remedy
+                "recording.cameras.offset_frames", "camera", "offset_frames", index, offset=offset
             )
         digitised.append(replace(seen, frames=seen.frames + int(offset)))
         sources += [control, markers]
     first, names, image = _together(document, digitised)
-    limit = recording["largest_residual_px"]
+    limit = recording.largest_residual_px
     return CameraFile(
         path=document.path,
         calibrations=tuple(calibrations),
         first=first,
-        rate=recording["rate_hz"],
-        start=recording["start_s"],
+        rate=recording.rate_hz,
+        start=recording.start_s,
         names=names,
         image=image,
         largest_residual=np.inf if limit is None else limit,
@@ -142,15 +139,23 @@ def _together(document: Document, digitised: Sequence[Digitised]) -> tuple[int, 
         seen, step = digitised[int(np.argmax(steps))], max(steps)
         if step > SPARE_FRAMES:
             row = int(np.argmax(np.diff(seen.frames))) + 1
-            problem = f"the frame is {step} frames after that of the row before"
-            expected = f"frames of one recording; this file has {len(seen.frames)} rows"
-            remedy = "correct the frame number"
-            raise error_at(seen.path, seen.lines[row], problem, expected, remedy, code="bad_value")
+            raise input_error(
+                "recording.cameras.frame_frames_after_row",
+                file=seen.path,
+                where=seen.lines[row],
+                step=step,
+                count=len(seen.frames),
+            )
         rows = sum(len(seen.frames) for seen in digitised)
-        problem = f"the cameras have {rows} rows for {count} frames, from {first} to {first + count - 1}"
-        expected = "frames of one recording"
-        remedy = "check the numbers of the frames in the files of markers, rate_hz and offset_frames"
-        raise document.error(problem, "camera", "offset_frames", 0, expected, remedy, code="bad_camera")
+        raise document.error(
+            "recording.cameras.cameras_rows_for_frames",
+            "camera",
+            "offset_frames",
+            rows=rows,
+            count=count,
+            first=first,
+            last=first + count - 1,
+        )
     names = tuple(dict.fromkeys(name for seen in digitised for name in seen.names))
     image = np.full((len(digitised), count, len(names), 2), np.nan)
     for k, seen in enumerate(digitised):
@@ -172,17 +177,13 @@ class Heading:
         """Return the cells of a line without blanks and quotes around them."""
         return [cell.strip().strip('"').strip() for cell in line.split(self.separator)]
 
-    def error(
-        self, problem: str, expected: str, line: int | None = None, code: str = "bad_format"
-    ) -> InputError:
-        """Return an InputError that points at a line, the one of the column names if no other is given."""
-        remedy = "correct the table"
-        return error_at(self.path, self.line if line is None else line, problem, expected, remedy, code=code)
+    def error(self, key: str, line: int | None = None, /, **fields: Any) -> InputError:
+        """Return the error of a template that points at a line, that of the column names if no other is given."""
+        return input_error(key, file=self.path, where=self.line if line is None else line, **fields)
 
     def half_seen(self, name: str, line: int) -> InputError:
         """Return the error of a point with one coordinate of two."""
-        problem, expected = f"the point '{name}' has only one of its two coordinates", "both or neither"
-        return self.error(problem, expected, line=line)
+        return self.error("recording.cameras.point_only_one_two", line, name=name)
 
 
 @dataclass(frozen=True)
@@ -205,12 +206,10 @@ def read_control_points(path: Path) -> tuple[tuple[str, ...], Array]:
     columns = heading.columns[1:]
     unit = next((unit for unit in METRES if set(columns) == {f"{axis}_{unit}" for axis in "xyz"}), None)
     if unit is None:
-        problem = f"the columns are {few(heading.columns, 12)}"
-        raise heading.error(problem, "name,x_mm,y_mm,z_mm, or the same in cm or m")
+        raise heading.error("recording.cameras.bad_columns", columns=few(heading.columns, 12))
     position = METRES[unit] * table[:, [columns.index(f"{axis}_{unit}") for axis in "xyz"]]
     for k in np.flatnonzero(np.isnan(position).any(axis=1)):
-        problem, expected = f"the control point '{names[k]}' has no place", "its three coordinates"
-        raise heading.error(problem, expected, line=lines[k])
+        raise heading.error("recording.cameras.control_point_no_place", lines[k], second=names[k])
     return names, position
 
 
@@ -218,7 +217,7 @@ def read_control_image(path: Path) -> tuple[tuple[str, ...], Array]:
     """Return names and pixels (n, 2) of the control points that a camera saw."""
     heading, names, table, lines = _named_rows(path)
     if heading.columns[1:] != ["u", "v"]:
-        raise heading.error(f"the columns are {few(heading.columns, 12)}", "name,u,v")
+        raise heading.error("recording.cameras.bad_picture_columns", columns=few(heading.columns, 12))
     for k in np.flatnonzero(np.isnan(table).sum(axis=1) == 1):
         raise heading.half_seen(names[k], lines[k])
     seen = ~np.isnan(table[:, 0])
@@ -234,18 +233,15 @@ def read_digitised(path: Path, rate: float) -> Digitised:
         heading = _heading(reader, path)
         clock, *columns = heading.columns
         if clock not in ("frame", "time", "time_s"):
-            problem, expected = f"the first column is '{clock}'", "frame, or time in seconds"
-            raise heading.error(problem, expected, code="missing_column")
+            raise heading.error("recording.cameras.first_column", clock=clock)
         for column in columns:
             name, axis = column[:-2], column[-2:]
             if not name or axis not in ("_u", "_v") or not {f"{name}_u", f"{name}_v"} <= set(columns):
-                problem = f"the column '{column}' is not one of a pair"
-                expected = "NAME_u and NAME_v for every marker"
-                raise heading.error(problem, expected, code="missing_column")
+                raise heading.error("recording.cameras.column_not_one_pair", column=column)
         names = tuple(dict.fromkeys(column[:-2] for column in columns))
         blocks = list(reader.blocks(heading.columns, heading.split, heading.separator))
     if not blocks:
-        raise heading.error("no rows follow the column names", "one row per frame", code="truncated_file")
+        raise heading.error("recording.cameras.no_rows_follow_column")
     table, lines = (np.concatenate(parts) for parts in zip(*blocks, strict=True))
     exact = table[:, 0] if clock == "frame" else table[:, 0] * rate
     near = np.abs(exact - np.round(exact)) <= (1e-6 if clock == "frame" else OFF_GRID)
@@ -253,11 +249,15 @@ def read_digitised(path: Path, rate: float) -> Digitised:
         problem, expected = f"the {clock} is {table[row, 0]:.10g}", "a whole number"
         if clock != "frame":
             expected = f"a multiple of 1/{rate:g} s (rate_hz of the camera file)"
-        raise heading.error(problem, expected, line=lines[row], code="bad_value")
+        raise heading.error("recording.cameras.impossible_cell", lines[row], expected=expected, fault=problem)
     frames = np.round(exact).astype(np.int64)
     for row in np.flatnonzero(np.diff(frames) <= 0):
-        problem, expected = f"frame {frames[row + 1]} follows frame {frames[row]}", "increasing frames"
-        raise heading.error(problem, expected, line=lines[row + 1], code="time_not_increasing")
+        raise heading.error(
+            "recording.cameras.frame_follows_frame",
+            lines[row + 1],
+            frames=frames[row + 1],
+            before=frames[row],
+        )
     image = table[:, [[heading.columns.index(f"{name}_{axis}") for axis in "uv"] for name in names]]
     for row, column in np.argwhere(np.isnan(image).sum(axis=-1) == 1):
         raise heading.half_seen(names[column], lines[row])
@@ -273,8 +273,7 @@ def _heading(reader: RowReader, path: Path) -> Heading:
     columns = heading.split(line or "")
     if len(columns) < 3 or "" in columns:
         raise heading.error(
-            "a column has no name" if len(columns) > 2 else "this is not a table of points",
-            "a line of column names separated by commas, and rows below it",
+            "recording.cameras.column_no_name" if len(columns) > 2 else "recording.cameras.not_table_points"
         )
     check_unique(columns, "column", path, heading.line)
     return Heading(path, columns, separator, heading.line)
@@ -289,15 +288,17 @@ def _named_rows(path: Path) -> tuple[Heading, tuple[str, ...], Array, NDArray[np
             rows.append(heading.split(line))
             numbers.append(reader.line_number)
     if heading.columns[0] != "name":
-        raise heading.error(f"the first column is '{heading.columns[0]}'", "name", code="missing_column")
+        raise heading.error("recording.cameras.first_column_of_points", columns=heading.columns[0])
     if not rows:
-        raise heading.error("no rows follow the column names", "one row per point", code="truncated_file")
+        raise heading.error("recording.cameras.no_points")
     names = tuple(row[0] for row in rows)
     for k, name in enumerate(names):
         if not name or name in names[:k]:
-            problem = f"the point '{name}' stands twice" if name else "a point has no name"
-            expected = "a name of its own for every point"
-            raise heading.error(problem, expected, line=numbers[k], code="duplicate_name")
+            raise heading.error(
+                "recording.cameras.duplicate_name",
+                numbers[k],
+                name=f"the point '{name}' stands twice" if name else "a point has no name",
+            )
     lines, columns = np.array(numbers, dtype=np.int64), heading.columns[1:]
     values = number_table([row[1:] for row in rows], lines, columns, path)
     check_measured(values, lines, columns, path)
@@ -337,21 +338,16 @@ def write_camera_file(
     folder, place = file_path(folder), "write_camera_file"
     control_noise = noise_px if control_noise_px is None else control_noise_px
     if rng is None and (noise_px or control_noise):
-        problem, expected = "noise needs a generator", "rng: a numpy.random.Generator"
-        remedy = "give rng=numpy.random.default_rng(1)"
-        raise error_at(None, place, problem, expected, remedy, code="missing_argument")
+        raise input_error("recording.cameras.noise_needs_generator", where=place)
     check_writable(folder, "marker", markers.names, markers.time, markers.position, PIXEL_DECIMALS)
     for text in (name, *markers.names, *(camera.name for camera in cameras)):
         if not text or text != text.strip() or any(letter in text for letter in ',;\t\n\r"\\/#'):
-            problem = f"the files of cameras cannot hold the name {text!r}"
-            expected = "a name without separators, quotes, slashes, # and surrounding blanks"
-            raise error_at(None, place, problem, expected, "rename it before writing", code="bad_value")
+            raise input_error("recording.cameras.files_cameras_cannot_hold", where=place, text=text)
     known = np.asarray(control_points, dtype=np.float64)
     points = [f"P{k}" for k in range(1, len(known) + 1)]
     exact = (markers.time - markers.time[0]) * markers.rate
     if np.abs(exact - np.round(exact)).max() > 0.01:
-        problem = "the markers are unevenly sampled"
-        raise error_at(None, place, problem, "even samples", "resample them", code="uneven_sampling")
+        raise input_error("recording.cameras.markers_unevenly_sampled", where=place)
     frames = [str(int(frame)) for frame in np.round(exact)]
     _write_csv(folder / f"{name}_points.csv", ["name", "x_m", "y_m", "z_m"], points, known, PLACE_DECIMALS)
     columns = ["frame", *(f"{marker}_{axis}" for marker in markers.names for axis in "uv")]

@@ -9,7 +9,7 @@ from functools import lru_cache
 import numpy as np
 
 from musclesolve._util.arrays import Array, Indices
-from musclesolve.errors import InputError
+from musclesolve.errors import input_error
 
 # The rotation about a line is undetermined: points closer to one than this are refused.
 SMALLEST_BREADTH = 0.004
@@ -54,12 +54,7 @@ def check_shape(reference: Array, name: str) -> None:
     """Refuse points (n, 3) [m] of a body that do not show how it rotates: fewer than three, or points on a line."""
     broad = breadth(reference)
     if broad < SMALLEST_BREADTH:
-        raise InputError(
-            f"the points of {name} lie on a line to within {1000 * broad:.1f} mm, so its rotation is unknown",
-            code="bad_shape",
-            expected="three or more points that span a triangle",
-            remedy="check that no two markers are exchanged or copied, or use a marker away from the line",
-        )
+        raise input_error("recording.gaps.points_lie_on_line", name=name, broad=1000 * broad)
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,7 +71,7 @@ class Shapes:
     first: Indices
 
     @classmethod
-    def of(cls, bodies: Mapping[str, tuple[Array, Sequence[int]]]) -> Shapes:
+    def from_bodies(cls, bodies: Mapping[str, tuple[Array, Sequence[int]]]) -> Shapes:
         """Of the shape (k, 3) [m] of each body and the places (k,) of its points among those that are measured."""
         sizes = [len(shape) for shape, _ in bodies.values()]
         return cls(
@@ -118,5 +113,5 @@ def register(reference: Array, moving: Array, name: str = "cluster") -> Poses:
     See `Shapes.register`. Fewer than three points and points on a line are refused with the name of the body.
     """
     check_shape(reference, name)
-    shape = Shapes.of({name: (reference, range(len(reference)))})
+    shape = Shapes.from_bodies({name: (reference, range(len(reference)))})
     return shape.poses(shape.register(moving))[name]

@@ -12,12 +12,13 @@ from typing import Any
 from musclesolve.errors import InputError
 from musclesolve.recording.data import SIDE_NAMES, SIDES, Markers
 from musclesolve.recording.markers.landmark_names import landmarks, shows_spines
-from musclesolve.recording.schema import Document, is_number
-from musclesolve.recording.text.repeated_names import repeated_name
+from musclesolve.recording.schema import Document
+from musclesolve.recording.text.number_rows import repeated_name
+from musclesolve.settings.schema import is_number
+from musclesolve.settings.trial import RecordedSettings, SubjectSettings
 
 Weights = Mapping[str, float]
 LARGEST_WEIGHT = 1e3
-_FORMS = 'a marker name, { midpoint = ["A", "B"] } or { weights = { A = 0.9, B = 0.1 } }'
 WANDS = {"knee": "thigh_wand", "ankle": "shank_wand"}
 """The landmark on the side of the segment above each joint, which shows the rotation of the segment."""
 FUNCTIONAL = "functional"
@@ -36,7 +37,7 @@ def examined_mapping(
     """
     known = landmarks()
     errors = [
-        document.unknown("there is no such landmark", name, known, "mapping", name)
+        document.unknown("recording.markers.no_such_landmark", name, known, "mapping", name)
         for name in table
         if name not in known
     ]
@@ -50,7 +51,15 @@ def examined_mapping(
                 other += f'; or let a movement show the joint: {joint} = "{FUNCTIONAL}" in [joint_centers]'
             problem, expected = f"'{landmark.name}' is missing", f"{landmark.name}: {landmark.description}"
             remedy = f'add {landmark.name} = "<marker>"{other}'
-            errors.append(document.error(problem, "mapping", None, 0, expected, remedy, code="missing_key"))
+            errors.append(
+                document.error(
+                    "recording.markers.landmark_missing",
+                    "mapping",
+                    expected=expected,
+                    remedy=remedy,
+                    fault=problem,
+                )
+            )
     mapping: dict[str, Weights] = {}
     for name in [name for name in table if name in known]:
         try:
@@ -62,7 +71,16 @@ def examined_mapping(
             problem = f"'{name}' is mapped to the same point as '{same[0]}'"
             expected = "a point of its own for every landmark"
             remedy = "correct the marker of one of them, or leave out the optional one"
-            errors.append(document.error(problem, "mapping", name, 0, expected, remedy, code="bad_mapping"))
+            errors.append(
+                document.error(
+                    "recording.markers.bad_mapping",
+                    "mapping",
+                    name,
+                    expected=expected,
+                    remedy=remedy,
+                    fault=problem,
+                )
+            )
         else:
             mapping[name] = weights
     return mapping, errors
@@ -83,14 +101,17 @@ def read_weights(document: Document, name: str, value: Any, table: str = "mappin
     ):
         weights = {marker: float(weight) for marker, weight in stated.items()}
     if not weights:
-        remedy = f'write {name} = "<marker>" with a marker of the files'
-        raise document.error(f"the value is {_short(value)}", table, name, 0, _FORMS, remedy)
+        raise document.error("recording.markers.bad_value", table, name, given=_short(value), name=name)
     total = math.fsum(weights.values())
     # Weights that do not sum to one give a point that depends on where the origin of the laboratory is.
     if not abs(total - 1.0) <= 1e-6:
-        remedy = f"divide each of them by {total:g}" if total > 0.0 else "correct the weights"
-        problem, expected = f"the weights sum to {total:g}", "weights that sum to 1"
-        raise document.error(problem, table, name, 0, expected, remedy)
+        raise document.error(
+            "recording.markers.weights_sum",
+            table,
+            name,
+            remedy=f"divide each of them by {total:g}" if total > 0.0 else "correct the weights",
+            total=total,
+        )
     return weights
 
 
@@ -106,9 +127,9 @@ def read_clusters(
     for name, value in table.items():
         names = isinstance(value, list) and all(isinstance(marker, str) and marker for marker in value)
         if not names or len(set(value)) != len(value) or len(value) < 3:
-            expected = "a list of three or more different markers"
-            remedy = "add a marker to it, or remove the cluster"
-            raise document.error(f"the value is {_short(value)}", name_of_table, name, 0, expected, remedy)
+            raise document.error(
+                "recording.markers.bad_marker_value", name_of_table, name, given=_short(value)
+            )
     return {name: tuple(value) for name, value in table.items()}
 
 
@@ -116,7 +137,9 @@ def read_carried(document: Document, table: Mapping[str, Any], clusters: Mapping
     """Return marker -> the cluster that carries it."""
     for marker, cluster in table.items():
         if not isinstance(cluster, str) or cluster not in clusters:
-            raise document.unknown(f"there is no cluster {cluster!r}", cluster, clusters, "carried", marker)
+            raise document.unknown(
+                "recording.markers.no_cluster", cluster, clusters, "carried", marker, cluster=cluster
+            )
     return dict(table)
 
 
@@ -132,7 +155,9 @@ def absences(
     if clusters and static is None:
         problem, expected = "clusters need a standing trial", "static in [files]"
         remedy = "name the standing trial, or remove [clusters] and [carried]"
-        without = document.error(problem, "clusters", None, 0, expected, remedy, code="missing_key")
+        without = document.error(
+            "recording.markers.landmark_missing", "clusters", expected=expected, remedy=remedy, fault=problem
+        )
         return {("clusters", name): without for name in clusters}
     errors: dict[tuple[str, str], InputError] = {}
 
@@ -140,8 +165,15 @@ def absences(
         """Note the first of the files that does not show a marker: it is absent, or stands twice."""
         for file in (file for file in files if file is not None and (table, key) not in errors):
             if marker not in file:
-                problem = f"the marker '{marker}' is not in {file.path}"
-                error = document.unknown(problem, marker, file.names, table, key, code="missing_marker")
+                error = document.unknown(
+                    "recording.markers.marker_missing_marker",
+                    marker,
+                    file.names,
+                    table,
+                    key,
+                    marker=marker,
+                    path=file.path,
+                )
                 errors[table, key] = error
             elif marker in file.repeated:
                 errors[table, key] = repeated_name("marker", marker, file.repeated[marker], file.path)
@@ -164,7 +196,12 @@ def absences(
                 expected = "a marker of the motion, or one that a cluster carries"
                 remedy = f'add to [carried]: "{marker}" = "<cluster>"'
                 error = document.error(
-                    problem, "mapping", landmark, 0, expected, remedy, code="missing_marker"
+                    "recording.markers.marker_not_shown",
+                    "mapping",
+                    landmark,
+                    expected=expected,
+                    remedy=remedy,
+                    fault=problem,
                 )
                 errors.setdefault(("mapping", landmark), error)
             else:
@@ -174,9 +211,9 @@ def absences(
     return errors
 
 
-def functional_joints(content: Mapping[str, Any]) -> tuple[str, ...]:
+def functional_joints(settings: RecordedSettings) -> tuple[str, ...]:
     """Return which of knee and ankle a trial file wants to be found by their motion."""
-    return tuple(joint for joint in HINGES if content["joint_centers"][joint] == FUNCTIONAL)
+    return tuple(joint for joint in HINGES if settings.joint_centers[joint] == FUNCTIONAL)
 
 
 def one_marker(mapping: Mapping[str, Weights], joint: str, side: str) -> bool:
@@ -198,7 +235,7 @@ def follows_segment(mapping: Mapping[str, Weights], landmark: str) -> bool:
 def joint_errors(
     document: Document,
     mapping: Mapping[str, Weights],
-    subject: Mapping[str, Any],
+    subject: SubjectSettings,
     static: bool,
     functional: Collection[str] = (),
 ) -> list[InputError]:
@@ -212,9 +249,11 @@ def joint_errors(
     hips, *shoulders = (all(name in mapping for name in pair) for pair in pairs)
     if not shows_spines(mapping) and not (hips and (any(shoulders) or "neck_base" in mapping)):
         spines, others = "asis_r, asis_l and psis_r, psis_l or sacrum", "both shoulders or neck_base"
-        problem, expected = "the pelvis is not shown", f"{spines}; or both hip_center and {others}"
+        expected = f"{spines}; or both hip_center and {others}"
         remedy = "map the markers of the pelvis"
-        errors.append(document.error(problem, "mapping", None, 0, expected, remedy, code="missing_marker"))
+        errors.append(
+            document.error("recording.markers.pelvis_not_shown", "mapping", expected=expected, remedy=remedy)
+        )
     without_static: list[InputError] = []
     for joint, ends in (("knee", "epicondyles"), ("ankle", "malleoli")):
         ways = {side: [way for way in ENDS if f"{joint}_{way}_{side}" in mapping] for side in SIDES}
@@ -231,10 +270,24 @@ def joint_errors(
         if subject[f"{joint}_width_m"] is None:
             expected = f"{joint}_width_m, the distance between the {ends}, or {medial}"
             remedy = f"measure it and add {joint}_width_m = ... to [subject]"
-            errors.append(document.error(reason, "subject", None, 0, expected, remedy, code="missing_key"))
+            errors.append(
+                document.error(
+                    "recording.markers.joint_not_shown",
+                    "subject",
+                    expected=expected,
+                    remedy=remedy,
+                    reason=reason,
+                )
+            )
         if not static and joint not in functional:
             expected, remedy = f"a standing trial, or {medial}", 'add static = "..." to [files]'
             without_static.append(
-                document.error(reason, "files", None, 0, expected, remedy, code="missing_key")
+                document.error(
+                    "recording.markers.joint_not_shown",
+                    "files",
+                    expected=expected,
+                    remedy=remedy,
+                    reason=reason,
+                )
             )
     return errors + without_static[:1]

@@ -9,7 +9,9 @@ from typing import Any
 import numpy as np
 
 from musclesolve._util.arrays import Mask
+from musclesolve.errors import InputError
 from musclesolve.recording.data import Markers
+from musclesolve.recording.faults import Faults
 from musclesolve.recording.markers.mapping_tables import (
     Weights,
     absences,
@@ -19,8 +21,8 @@ from musclesolve.recording.markers.mapping_tables import (
     read_carried,
     read_clusters,
 )
-from musclesolve.recording.markers.marker_names import MarkerNames
 from musclesolve.recording.markers.marker_set import (
+    MarkerNames,
     apply_marker_set,
     best_marker_set,
     find_marker_set,
@@ -28,6 +30,7 @@ from musclesolve.recording.markers.marker_set import (
     markers_of,
 )
 from musclesolve.recording.schema import Document
+from musclesolve.settings.trial import RecordedSettings
 
 
 @dataclass(frozen=True)
@@ -49,30 +52,68 @@ class MarkerMapping:
 
 
 def read_marker_mapping(
-    document: Document, content: Mapping[str, Any], walk: Markers, static: Markers | None
+    document: Document,
+    settings: RecordedSettings,
+    walk: Markers,
+    static: Markers | None,
+    faults: Faults | None = None,
 ) -> MarkerMapping:
-    """Return the marker mapping, checked against the recordings.
+    """Return the marker mapping as far as the recordings show it.
 
-    Refused are an unknown set, landmark or marker, and a mapping from which a joint cannot be found.
+    At fault are an unknown set, landmark or marker, and a mapping from which a joint cannot be found. Where a standing
+    trial is named that could not be read, nothing is at fault for want of it.
     """
-    asked = requested_mapping(document, content, walk, static)
-    if not asked.tables["mapping"] and not content["markers"]["set"]:
+    faults = faults or Faults()
+    try:
+        asked = requested_mapping(document, settings, walk, static)
+    except InputError as error:
+        # Without the set, or without the owners of the markers, every line would seem wrong.
+        faults.add("mapping", error)
+        return MarkerMapping(walk, static, {}, {}, {})
+    walk, static, tables, chosen = asked.walk, asked.static, asked.tables, settings.markers.set
+    unread, functional = static is None and settings.files.static is not None, functional_joints(settings)
+    mapping, wrong = examined_mapping(document, tables["mapping"], functional)
+    if not tables["mapping"] and not chosen:
         remedy = "add [mapping] with a line for every landmark, or [markers] with the name of a marker set"
         if (best := best_marker_set(walk)) is not None:
             shown = f"the recording has the markers of {best[1]} of its landmarks"
             remedy = f'add [markers] with set = "{best[0]}": {shown}'
-        problem = "the markers have no mapping"
-        raise document.error(problem, "mapping", None, 0, "[mapping]", remedy, code="missing_key")
-    walk, static = asked.walk, asked.static
-    functional = functional_joints(content)
-    mapping, wrong = examined_mapping(document, asked.tables["mapping"], functional)
-    if wrong:
-        raise wrong[0]
-    clusters = read_clusters(document, asked.tables["clusters"])
-    carried = read_carried(document, asked.tables["carried"], clusters)
-    lacking = joint_errors(document, mapping, content["subject"], static is not None, functional)
-    for error in (*lacking, *absences(document, mapping, clusters, carried, walk, static).values()):
-        raise error
+        wrong = [document.error("recording.markers.markers_no_mapping", "mapping", remedy=remedy)]
+    elif not tables["mapping"]:
+        wrong = wrong[:1]
+    if not (unread and chosen):  # what a set has for markers of the standing trial is missing for want of it
+        faults.add("mapping", *wrong)
+
+    clusters: dict[str, tuple[str, ...]] = {}
+    for name, value in tables["clusters"].items():
+        clusters |= faults.attempt("mapping", {}, read_clusters, document, {name: value})
+    carried: dict[str, str] = {}
+    for marker, cluster in tables["carried"].items():
+        if not isinstance(cluster, str) or cluster in clusters or cluster not in tables["clusters"]:
+            carried |= faults.attempt("mapping", {}, read_carried, document, {marker: cluster}, clusters)
+    if not wrong and not (unread and chosen):
+        standing = static is not None or unread
+        faults.add("mapping", *joint_errors(document, mapping, settings.subject, standing, functional))
+    # What a cluster that is at fault would carry is missing for want of it.
+    uncarried = tables["carried"].keys() - carried.keys()
+    mapping = {name: weights for name, weights in mapping.items() if not uncarried & set(weights)}
+
+    absent = absences(document, mapping, clusters, carried, walk, static)
+    if not unread:
+        faults.add("mapping", *absent.values())
+    clusters = {k: markers for k, markers in clusters.items() if not unread and ("clusters", k) not in absent}
+    lost = {
+        marker
+        for marker, cluster in carried.items()
+        if cluster not in clusters or ("carried", marker) in absent
+    }
+    carried = {marker: cluster for marker, cluster in carried.items() if marker not in lost}
+    mapping = {
+        name: weights
+        for name, weights in mapping.items()
+        if all(marker in walk or marker in carried for marker in weights)
+        or not (("mapping", name) in absent or lost & set(weights))
+    }
     notes = [
         f"The motion shows the marker '{marker}', but by [carried] it follows the cluster {cluster}."
         for marker, cluster in carried.items()
@@ -93,16 +134,16 @@ class RequestedMapping:
 
 
 def requested_mapping(
-    document: Document, content: Mapping[str, Any], walk: Markers, static: Markers | None
+    document: Document, settings: RecordedSettings, walk: Markers, static: Markers | None
 ) -> RequestedMapping:
     """Return the recordings by the names of the mapping, and the tables that hold for them."""
     tables: dict[str, dict[str, Any]] = {
-        name: dict(content[name]) for name in ("mapping", "clusters", "carried")
+        name: dict(settings[name]) for name in ("mapping", "clusters", "carried")
     }
     mapped = (marker for way in tables["mapping"].values() for marker in markers_of(way))
     listed = (marker for names in tables["clusters"].values() if isinstance(names, list) for marker in names)
     written = frozenset(m for m in (*mapped, *listed, *tables["carried"]) if isinstance(m, str))
-    person, asked = content["markers"]["person"], content["markers"]["set"]
+    person, asked = settings.markers.person, settings.markers.set
     chosen = find_marker_set(document, asked) if asked else None
     names = MarkerNames(written, person=person)
     if chosen is not None:

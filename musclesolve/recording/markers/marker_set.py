@@ -2,30 +2,131 @@
 
 A set is named by a file in ``recording/markers/sets`` or by the path of a user's own. Only what the recordings show is
 used of it; tables of the trial file add to it and override it. A user's own set is tested line by line.
+
+From the labels of a file to the names that the mapping uses: persons, cases and aliases.
+
+Capture software may write the person before every label, "Ann:LASI". Whether it does is up to the way of export, so
+both forms of a label are the same marker, as long as one person is in the file.
 """
 
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cache
 from importlib import resources
 from typing import Any
 
 from musclesolve._util.message_text import as_text
-from musclesolve.errors import InputError
+from musclesolve.errors import InputError, input_error
 from musclesolve.recording.data import SIDES, Markers
 from musclesolve.recording.markers.landmark_names import landmarks
 from musclesolve.recording.markers.mapping_tables import follows_segment, read_clusters, read_weights
-from musclesolve.recording.markers.marker_names import MarkerNames
 from musclesolve.recording.schema import Document
 from musclesolve.recording.text.text_file import is_file
+
+
+@dataclass(frozen=True)
+class MarkerNames:
+    """The names that the mapping uses.
+
+    `written` are the names in the trial file, `known` the folded names and aliases of a marker set; `person` is the one
+    whose markers are meant, None: the only one.
+    """
+
+    written: frozenset[str] = frozenset()
+    known: Mapping[str, str] = field(default_factory=dict)
+    person: str | None = None
+
+    def name_of(self, label: str) -> str | None:
+        """Return the name that a label without a person stands for, None where the mapping does not use it."""
+        return label if label in self.written else self.known.get(label.strip().casefold())
+
+    def renamed(self, markers: Markers) -> Markers:
+        """Return the markers by the names that the mapping uses.
+
+        Other labels stay as they are, and so does one whose name is taken already.
+        """
+        exact = set(markers.names) & (self.written | set(self.known.values()))
+        others = (
+            set(self.persons(markers)) - {self.person} if self.person is not None else self._doubles(markers)
+        )
+        names: list[str] = []
+        for label in markers.names:
+            person, plain = split_label(label)
+            new = label if label in exact else self.name_of(label)
+            if new is None and person not in others:
+                new = self.name_of(plain)
+            taken = exact | set(names) | set(markers.names)
+            names.append(new if new is not None and (new == label or new not in taken) else label)
+        return _with_names(markers, names)
+
+    def persons(self, markers: Markers) -> list[str]:
+        """Return the persons before labels that the mapping uses."""
+        exact = self.written & set(markers.names)
+        parts = [split_label(label) for label in markers.names if label not in exact]
+        return list(
+            dict.fromkeys(person for person, plain in parts if person and self.name_of(plain) is not None)
+        )
+
+    def _doubles(self, markers: Markers) -> set[str]:
+        """Return the persons one of whose markers is there without a person as well: they are not the subject."""
+        alone = {self.name_of(label) for label in markers.names} - {None}
+        parts = [split_label(label) for label in markers.names]
+        return {person for person, plain in parts if person and self.name_of(plain) in alone}
+
+    def checked(self, document: Document, markers: Markers) -> Markers:
+        """Return the markers by the names that the mapping uses."""
+        persons = self.persons(markers)
+        if self.person is None:
+            left = [person for person in persons if person not in self._doubles(markers)]
+            if len(left) > 1:
+                raise input_error(
+                    "recording.markers.same_markers",
+                    file=markers.path,
+                    left=left,
+                    first=left[0],
+                    name=document.path.name,
+                )
+        elif persons and self.person not in persons:
+            raise document.unknown(
+                "recording.markers.no_markers",
+                self.person,
+                persons,
+                "markers",
+                "person",
+                person=self.person,
+                path=markers.path,
+            )
+        return self.renamed(markers)
+
+
+def split_label(label: str) -> tuple[str, str]:
+    """Return person and name of a label such as "Ann:LASI"; the person is "" where there is none."""
+    person, _, plain = label.partition(":")
+    return (person, plain) if person and plain else ("", label)
+
+
+def without_person(markers: Markers) -> Markers:
+    """Return the markers without the name of the person, if there is only one; labels without one stay."""
+    persons = {person for person, _ in map(split_label, markers.names)} - {""}
+    plain = [split_label(name)[1] for name in markers.names]
+    if len(persons) != 1 or len(set(plain)) < len(plain):
+        return markers
+    return _with_names(markers, plain)
+
+
+def _with_names(markers: Markers, names: Sequence[str]) -> Markers:
+    """Return the markers by other names, in the same order."""
+    new = dict(zip(markers.names, names, strict=True))
+    repeated = {new[name]: where for name, where in markers.repeated.items()}
+    return replace(markers, names=tuple(names), repeated=repeated)
+
 
 _FEWEST_IN_CLUSTER = 3
 TABLES = ("mapping", "clusters", "carried", "aliases")
 KEYS = ("description", "source", "letters", "sided", *TABLES)
-_SHOW = "start from a bundled set: musclesolve markers NAME shows one"
 
 
 @dataclass(frozen=True)
@@ -73,9 +174,9 @@ def find_marker_set(document: Document, name: str) -> MarkerSet:
     except InputError as error:
         raise document.placed(error, "markers", "set") from None
     if not beside:
-        expected = f"one of {', '.join(known)}, or the path of your own (.toml)"
-        problem = f"there is no marker set {name!r}"
-        raise document.unknown(problem, name, known, "markers", "set", expected=expected)
+        raise document.unknown(
+            "recording.markers.no_marker_set", name, known, "markers", "set", name=name, known=known
+        )
     file = Document(document.input_file("markers", "set", name))
     check_own_set(file)
     return _marker_set(file.path.stem, file.content)
@@ -192,19 +293,17 @@ def check_own_set(file: Document) -> None:
     content = file.content
     for key in content:
         if key not in KEYS:
-            raise file.unknown(f"there is no such key: {key!r}", key, KEYS, key, code="unknown_key")
+            raise file.unknown("recording.markers.no_such_key", key, KEYS, key, key=key)
     letters = content.get("letters", {"r": "R", "l": "L"})
     right = isinstance(letters, dict) and set(letters) == set(SIDES)
     if not right or not all(isinstance(letter, str) and letter for letter in letters.values()):
-        problem, expected = f"the value is {as_text(letters)}", 'r = "R" and l = "L", or others'
-        raise file.error(problem, "letters", None, 0, expected, _SHOW)
+        raise file.error("recording.markers.bad_letters", "letters", letters=as_text(letters))
     if letters["r"] == letters["l"]:
-        problem, remedy = "right and left have one letter", "correct one of them"
-        raise file.error(problem, "letters", "l", 0, "two letters", remedy, code="conflict")
+        raise file.error("recording.markers.right_left_one_letter", "letters", "l")
     sided = _table(file, "sided", content.get("sided", {}))
     for key in sided:
         if key not in TABLES:
-            raise file.unknown("there is no such table", key, TABLES, f"sided.{key}", code="unknown_key")
+            raise file.unknown("recording.markers.no_such_table", key, TABLES, f"sided.{key}")
     clusters = {*_table(file, "clusters", content.get("clusters", {}))}
     clusters |= {
         f"{name}_{side}"
@@ -218,7 +317,7 @@ def check_own_set(file: Document) -> None:
                 if kind == "mapping":
                     if key + suffix not in landmarks():
                         known = _stems(landmarks(), suffix)
-                        raise file.unknown("there is no such landmark", key, known, table, key)
+                        raise file.unknown("recording.markers.no_such_landmark", key, known, table, key)
                     ways = value if isinstance(value, list) else [value]
                     for way in ways or [None]:
                         read_weights(file, key, way, table)
@@ -226,11 +325,16 @@ def check_own_set(file: Document) -> None:
                     read_clusters(file, {key: value}, table)
                 elif kind == "carried":
                     if not isinstance(value, str) or value + suffix not in clusters:
-                        problem = f"there is no cluster {as_text(value)}"
-                        raise file.unknown(problem, value, _stems(sorted(clusters), suffix), table, key)
+                        raise file.unknown(
+                            "recording.markers.no_cluster_in_set",
+                            value,
+                            _stems(sorted(clusters), suffix),
+                            table,
+                            key,
+                            value=as_text(value),
+                        )
                 elif not isinstance(value, list) or not all(isinstance(name, str) and name for name in value):
-                    problem, expected = f"the value is {as_text(value)}", "a list of marker names"
-                    raise file.error(problem, table, key, 0, expected, _SHOW)
+                    raise file.error("recording.markers.bad_value_in_set", table, key, value=as_text(value))
 
 
 def _stems(names: Iterable[str], suffix: str) -> list[str]:
@@ -239,7 +343,7 @@ def _stems(names: Iterable[str], suffix: str) -> list[str]:
 
 def _table(file: Document, name: str, value: Any) -> Mapping[str, Any]:
     if not isinstance(value, dict):
-        raise file.error("this is not a table", name, expected=f"[{name}] and its keys below", remedy=_SHOW)
+        raise file.error("recording.markers.not_table", name, name=name)
     return value
 
 

@@ -23,7 +23,7 @@ BELT_WINDOW = 2.0
 """A belt may change its speed: at every instant it has the median over so long around it, more than a stride [s]."""
 HALF_WINDOW = 0.02
 """A velocity is a difference over so long before and after [s]: noise of 1 mm makes 0.04 m/s of it."""
-SHORTEST = 0.06
+SHORTEST_CONTACT = 0.06
 """The markers show no contact shorter than this [s], and none lacks a force that lacks it for a shorter time."""
 EDGE = 0.03
 """Markers and plates may disagree by so long on the ends of a contact [s]."""
@@ -74,7 +74,7 @@ def foot_path(trial: Trial, side: Side) -> FootPath | None:
         floor |= (above < LOW) & (speed < SLOW)
         air &= (above > HIGH) | (speed > FAST)
     vertical = vertical_force(trial, side)
-    contact = long_enough(floor, round(SHORTEST * rate))
+    contact = long_enough(floor, round(SHORTEST_CONTACT * rate))
     return FootPath(contact, air & ~floor, vertical > touch(trial), vertical)
 
 
@@ -164,7 +164,7 @@ def unmeasured(trial: Trial, feet: dict[Side, FootPath]) -> dict[Side, Mask]:
     """
     rate, shares = trial.markers.rate, {side: _shares(trial, feet, side) for side in feet}
     some_whole = any(share >= WHOLE for of_side in shares.values() for share in of_side.values())
-    edge, shortest, reach = round(EDGE * rate), max(1, round(SHORTEST * rate)), round(ROLL * rate)
+    edge, shortest, reach = round(EDGE * rate), max(1, round(SHORTEST_CONTACT * rate)), round(ROLL * rate)
     lost: dict[Side, Mask] = {side: np.zeros(foot.floor.size, bool) for side, foot in feet.items()}
     for side, foot in feet.items():
         for first, stop in true_runs(foot.floor):

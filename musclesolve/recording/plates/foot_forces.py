@@ -11,18 +11,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any, cast
+from typing import Final, cast
 
 import numpy as np
 
 from musclesolve._util.arrays import Array, Mask, true_runs
 from musclesolve._util.message_text import few
 from musclesolve._util.names import suggestion
-from musclesolve.errors import InputError
+from musclesolve.errors import InputError, input_error
 from musclesolve.recording.c3d.c3d_file import C3D
 from musclesolve.recording.c3d.force_platforms import Plate, PlateRecording, read_plates
 from musclesolve.recording.data import SIDE_NAMES, SIDES, Markers, PlateForce, PlateGap, Side, Table
-from musclesolve.recording.place_errors import error_at
 from musclesolve.recording.plates.plate_assignment import (
     Contact,
     Feet,
@@ -34,8 +33,9 @@ from musclesolve.recording.plates.plate_assignment import (
     on_plates_whole,
 )
 from musclesolve.recording.schema import Document
-from musclesolve.recording.text.repeated_names import check_used
+from musclesolve.recording.text.number_rows import check_used
 from musclesolve.recording.trial.analysed_range import finds_range
+from musclesolve.settings.trial import ForceSettings, RecordedSettings
 
 # The center of pressure lies on the plate to within this [m].
 _BESIDE = 0.1
@@ -45,27 +45,27 @@ SURE = 100.0
 """Vertical force above which the center of pressure is reliable [N]."""
 # A step: loaded so long [s]; from so long before it to so long after [s] its foot goes so far [m], in the direction of
 # its toe or heel (cosine), and while it is loaded it stays where it is [m].
-_LONG, _AROUND, _FAR, _STRAIGHT, _PLANTED = 0.15, 0.15, 0.4, 0.8, 0.1
+_LONG, _AROUND, _STEP_LENGTH, _STRAIGHT, _PLANTED = 0.15, 0.15, 0.4, 0.8, 0.1
 # The center of pressure of a step travels some 0.2 m; what rests within the first does not travel, what travels the
 # second shows its direction [m].
 _RESTS, _TRAVELS = 0.03, 0.06
 # From braking to driving the force changes by some 0.2 of its vertical peak; so much the other way it is inverted.
 _INVERTED = -0.1
 ROLES = ("force", "point", "moment")
-AUTO = "auto"
+AUTO: Final = "auto"
 """The side of a [[force]] whose foot is found contact by contact."""
 # No number of a plate that was measured is larger, in N, m and N m: one is enough to spoil everything.
 LARGEST = 1e5
 
 
-def is_stated(entry: Mapping[str, Any]) -> bool:
+def is_stated(entry: ForceSettings) -> bool:
     """Return whether a [[force]] of a trial file has what a plate needs: a foot, and columns or a number."""
-    source = [entry["force"], entry["point"]] if entry["plate"] is None else [entry["plate"]]
-    return None not in (entry["side"], *source)
+    source = [entry.force, entry.point] if entry.plate is None else [entry.plate]
+    return None not in (entry.side, *source)
 
 
 def plate_of(
-    document: Document, content: dict[str, Any], index: int, table: Table, rotation: Array
+    document: Document, settings: RecordedSettings, index: int, table: Table, rotation: Array
 ) -> PlateForce:
     """Return the force of the columns that table number `index` of [[force]] names, in the global frame.
 
@@ -73,8 +73,7 @@ def plate_of(
     twice, those whose unit is of another vector, and those that this [[force]] or an earlier one names for another
     component.
     """
-    entries: list[dict[str, Any]] = content["force"]
-    entry = entries[index]
+    entry = settings.force[index]
     columns, *earlier = (
         {
             # Three columns, stated as such or as their common beginning.
@@ -82,29 +81,41 @@ def plate_of(
             for role in ROLES
             if one[role] is not None
         }
-        for one in (entry, *entries[:index])
+        for one in (entry, *settings.force[:index])
     )
     for role, names in columns.items():
         for name in names:
             if name not in table.names:
-                problem, expected = f"the column '{name}' is not in {table.path}", "a column of this file"
-                remedy = suggestion(name, table.names) or f"its columns are {few(table.names, 24)}"
-                raise document.error(problem, "force", role, index, expected, remedy, code="missing_column")
+                raise document.error(
+                    "recording.plates.column_missing_column",
+                    "force",
+                    role,
+                    index,
+                    remedy=suggestion(name, table.names) or f"its columns are {few(table.names, 24)}",
+                    name=name,
+                    path=table.path,
+                )
         check_used(names, "column", table.repeated, table.path)
     taken = {name: k for k, vectors in enumerate(earlier) for names in vectors.values() for name in names}
     for role, name in [(role, name) for role, names in columns.items() for name in names]:
         stated = table.roles[table.names.index(name)] if table.roles else ""
         if stated not in ("", role):
-            problem = f"the column '{name}' of {table.path.name} is in the unit of a {stated}"
-            expected = f"the columns of the {role}"
-            remedy = "correct the name of the column here, or its unit in the header of the file"
-            raise document.error(problem, "force", role, index, expected, remedy, code="bad_units")
+            raise document.error(
+                "recording.plates.column_in_unit",
+                "force",
+                role,
+                index,
+                name=name,
+                path_name=table.path.name,
+                stated=stated,
+                role=role,
+            )
         # A column of nothing but zeros may stand for as many components as are not measured.
         if name in taken and np.nan_to_num(table[name]).any():
             plates = ", for two plates" if taken[name] != index else ""
-            expected, remedy = "a column of its own for every component", "correct the name of one of them"
-            problem = f"the column '{name}' is named twice{plates}"
-            raise document.error(problem, "force", role, index, expected, remedy, code="conflict")
+            raise document.error(
+                "recording.plates.column_named_twice", "force", role, index, name=name, plates=plates
+            )
         taken[name] = index
     vectors = {
         role: np.stack([table[name] for name in names], axis=-1) @ rotation.T
@@ -113,16 +124,18 @@ def plate_of(
     force, point = vectors["force"], vectors["point"]
     moment = vectors.get("moment", 0.0 * np.nan_to_num(force))
     # The point of application of a zero force is arbitrary.
-    loaded = np.abs(force[:, 2]) >= content["filter"]["unloaded_below_n"]
+    loaded = np.abs(force[:, 2]) >= settings.filter.unloaded_below_n
     for role, names in columns.items():
         values = np.stack([table[name] for name in names], axis=-1)
         if len(beyond := np.argwhere((np.abs(values) > LARGEST) & (loaded[:, None] | (role == "force")))):
             row, column = beyond[0]
-            problem, where = f"the number is {values[row, column]:.3g}", _cell(table, row, names[column])
-            expected = "a number that was measured, in newtons and metres"
-            remedy = "correct it in the software that exported the file"
-            raise error_at(table.path, where, problem, expected, remedy, code="bad_units")
-    side = SIDES[0] if entry["side"] == AUTO else entry["side"]  # of AUTO see `with_feet`
+            raise input_error(
+                "recording.plates.bad_number",
+                file=table.path,
+                where=_cell(table, row, names[column]),
+                values=values[row, column],
+            )
+    side = SIDES[0] if entry.side == AUTO else entry.side  # of AUTO see `with_feet`
     plate = PlateForce(side, table.time, force, point, moment, table.path)
     lacking = np.isnan(force).any(axis=1)
     lacking |= loaded & (np.isnan(point) | np.isnan(moment)).any(axis=1)
@@ -132,7 +145,7 @@ def plate_of(
     for first, _ in true_runs(lacking):
         empty = [name for names in columns.values() for name in names if np.isnan(table[name][first])]
         places.append(_cell(table, first, empty[0]))
-    filled = across_gaps(plate, lacking, places, content["gaps"]["spline_s"])
+    filled = across_gaps(plate, lacking, places, settings.gaps.spline_s)
     if lacking.all():
         raise plate_gap_error(filled, filled.gaps[0])
     return filled
@@ -182,11 +195,10 @@ def across_gaps(plate: PlateForce, lacking: Mask, places: Sequence[str], longest
 
 def plate_gap_error(plate: PlateForce, gap: PlateGap) -> InputError:
     """Return the refusal of a stretch in which a plate has no numbers."""
-    problem = f"a number is missing at {gap.first:g} s"
-    problem += f", and up to {gap.last:g} s" if gap.last > gap.first else ""
-    expected = "a force in every row; its point and moment wherever it is not zero"
-    remedy = "fill the gap in the software that exported the file; an unloaded plate has a force of 0"
-    return error_at(plate.path, gap.where, problem, expected, remedy, code="missing_samples")
+    until = f", and up to {gap.last:g} s" if gap.last > gap.first else ""
+    return input_error(
+        "recording.plates.number_missing", file=plate.path, where=gap.where, first=gap.first, until=until
+    )
 
 
 def plate_gap_notes(forces: Sequence[PlateForce]) -> list[str]:
@@ -212,7 +224,7 @@ class _Boundless:
 
 def with_feet(
     document: Document,
-    content: Mapping[str, Any],
+    settings: RecordedSettings,
     plates: Mapping[int, PlateForce],
     walk: Markers,
     mapping: Mapping[str, Mapping[str, float]],
@@ -222,7 +234,7 @@ def with_feet(
     Plates by their places in [[force]], as `plate_of` reads them; those whose side is `AUTO` are divided by their
     contacts: each belongs to the foot that is nearest to the center of pressure. `walk` and `mapping` show the feet.
     """
-    sides = [entry["side"] for entry in content["force"]]
+    sides = [entry.side for entry in settings.force]
     stated = tuple(plate for place, plate in plates.items() if sides[place] != AUTO)
     found = {place + 1: plate for place, plate in plates.items() if sides[place] == AUTO}
     if not found:
@@ -233,16 +245,16 @@ def with_feet(
         )
         for number, plate in found.items()
     ]
-    feet, threshold = feet_of(walk, mapping), content["filter"]["unloaded_below_n"]
+    feet, threshold = feet_of(walk, mapping), settings.filter.unloaded_below_n
     steps = {recording.plate.number: contacts(recording, walk, feet, threshold) for recording in recordings}
-    forces, notes = _assigned(document, content, recordings, steps)
+    forces, notes = _assigned(document, settings, recordings, steps)
     assigned = (replace(force, gaps=found[force.number].gaps) for force in forces if force.number is not None)
     return (*stated, *assigned), notes
 
 
 def c3d_forces(
     document: Document,
-    content: Mapping[str, Any],
+    settings: RecordedSettings,
     file: C3D,
     walk: Markers,
     mapping: Mapping[str, Mapping[str, float]],
@@ -256,43 +268,41 @@ def c3d_forces(
     """
     recordings, notes = read_plates(file, rotation)
     if not recordings:
-        problem, expected = f"{file.path.name} has no force plates", "ground reaction forces"
-        remedy = "name the file of the forces under forces in [files]"
-        key = "forces" if content["files"]["forces"] else "markers"
-        raise document.error(problem, "files", key, 0, expected, remedy, code="bad_plate")
+        key = "forces" if settings.files.forces else "markers"
+        raise document.error("recording.plates.no_force_plates", "files", key, name=file.path.name)
     if walk.path != file.path:
         notes += file.notes
     for recording in recordings:
         plate, name = recording.plate, f"plate {recording.plate.number}"
         if abs(plate.axes[2, 2]) < _LEVEL:
-            problem = f"{name} of {file.path.name} is not horizontal: its surface is vertical"
-            expected = "the axis of the files that points up, square to the plates"
-            remedy = "look up in the capture software which axis points up"
-            raise document.error(problem, "laboratory", "up", 0, expected, remedy, code="bad_axes")
+            raise document.error(
+                "recording.plates.not_horizontal", "laboratory", "up", name=name, path_name=file.path.name
+            )
         sure = recording.force[:, 2] > SURE
         if sure.any() and np.mean(plate.contains(recording.point[sure], _BESIDE)) < 0.5:
             away = np.median(np.linalg.norm((recording.point[sure] - plate.center)[:, :2], axis=1))
-            problem = f"the center of pressure of {name} lies beside it, {away:.3g} m from its middle"
-            expected = "a center of pressure between CORNERS"
-            remedy = (
-                "correct CORNERS, ORIGIN, or the unit of the moments (ANALOG:UNITS) in the capture software"
+            raise input_error(
+                "recording.plates.center_pressure_lies",
+                file=file.path,
+                where="FORCE_PLATFORM",
+                name=name,
+                away=away,
             )
-            raise error_at(file.path, "FORCE_PLATFORM", problem, expected, remedy, code="bad_plate")
-    feet, threshold = feet_of(walk, mapping), content["filter"]["unloaded_below_n"]
+    feet, threshold = feet_of(walk, mapping), settings.filter.unloaded_below_n
     steps = {r.plate.number: contacts(r, walk, feet, threshold) for r in recordings}
-    if finds_range(content):
+    if finds_range(settings):
         plates = [recording.plate for recording in recordings]
         steps = {number: on_plates_whole(of_plate, feet, plates) for number, of_plate in steps.items()}
     for recording in recordings:
         check_steps(recording, steps[recording.plate.number], feet)
-    divide = _named if content["force"] else _assigned
-    forces, more = divide(document, content, recordings, steps)
+    divide = _named if settings.force else _assigned
+    forces, more = divide(document, settings, recordings, steps)
     return forces, notes + more
 
 
 def _named(
     document: Document,
-    content: Mapping[str, Any],
+    settings: RecordedSettings,
     recordings: list[PlateRecording],
     steps: Mapping[int, list[Contact]],
 ) -> tuple[tuple[PlateForce, ...], list[str]]:
@@ -303,32 +313,39 @@ def _named(
     """
     forces: list[PlateForce] = []
     used: list[int] = []
-    for index, entry in enumerate(content["force"]):
-        number, side = entry["plate"], entry["side"]
+    for index, entry in enumerate(settings.force):
+        number, side = entry.plate, entry.side
         if side == AUTO:
-            problem, expected = "the foot on a plate of a C3D file is to be found", "no [[force]] at all"
-            remedy = "leave out all [[force]]: the contacts decide then"
-            raise document.error(problem, "force", "side", index, expected, remedy, code="conflict")
-        if number not in range(1, len(recordings) + 1):
-            problem = f"there is no plate {number} in {recordings[0].path.name}"
-            expected = f"a number from 1 to {len(recordings)}"
-            remedy = "correct the number, or leave out all [[force]]"
-            raise document.error(problem, "force", "plate", index, expected, remedy)
+            raise document.error("recording.plates.foot_on_plate_c3d", "force", "side", index)
+        if number is None or number not in range(1, len(recordings) + 1):
+            raise document.error(
+                "recording.plates.no_plate",
+                "force",
+                "plate",
+                index,
+                number=number,
+                name=recordings[0].path.name,
+                count=len(recordings),
+            )
         if number in used:
-            remedy = "leave out all [[force]] where both feet step on one plate"
-            problem = f"plate {number} is named twice"
-            raise document.error(problem, "force", "plate", index, code="conflict", remedy=remedy)
+            raise document.error("recording.plates.plate_named_twice", "force", "plate", index, number=number)
         used.append(number)
         recording, significant = recordings[number - 1], [step for step in steps[number] if step.significant]
-        others = [step for step in significant if step.side not in (side, None) and _in_range(content, step)]
+        others = [step for step in significant if step.side not in (side, None) and _in_range(settings, step)]
         if others:
             other: Side = "l" if side == "r" else "r"
-            problem = f"the {SIDE_NAMES[other]} foot stands on {others[0]}"
-            expected = f"only the {SIDE_NAMES[side]} foot on this plate, in the time range"
-            remedy = f'leave out all [[force]]: the contacts decide then; or side = "{other}"'
-            raise document.error(problem, "force", "side", index, expected, remedy, code="conflict")
+            raise document.error(
+                "recording.plates.foot_stands",
+                "force",
+                "side",
+                index,
+                side_names=SIDE_NAMES[other],
+                others=others[0],
+                side=SIDE_NAMES[side],
+                other=other,
+            )
         under = np.ones(recording.time.size, bool)
-        for step in significant if finds_range(content) else ():
+        for step in significant if finds_range(settings) else ():
             if step.side != side:
                 under[step.first : step.last] = False
         forces.append(force_on_foot(recording, side, under))
@@ -336,14 +353,14 @@ def _named(
         f"The force on {step}, up to {step.peak:.0f} N, is left out: [[force]] does not name that plate."
         for number, of_plate in steps.items()
         for step in of_plate
-        if number not in used and step.significant and _in_range(content, step)
+        if number not in used and step.significant and _in_range(settings, step)
     ]
     return tuple(forces), notes
 
 
 def _assigned(
     document: Document,
-    content: Mapping[str, Any],
+    settings: RecordedSettings,
     recordings: list[PlateRecording],
     steps: Mapping[int, list[Contact]],
 ) -> tuple[tuple[PlateForce, ...], list[str]]:
@@ -351,15 +368,13 @@ def _assigned(
     path = recordings[0].path
     significant = [step for of_plate in steps.values() for step in of_plate if step.significant]
     for step in significant:
-        if step.side is None and _in_range(content, step):
-            problem = f"it is not clear which foot the force is on: {step.reason}"
-            expected = "one foot on a plate at a time, seen by the markers of heel and toe"
-            remedy = "choose a range without this contact ([time]), or name plates and feet in [[force]]"
-            raise error_at(path, step, problem, expected, remedy, code="unassigned_plate")
+        if step.side is None and _in_range(settings, step):
+            raise input_error(
+                "recording.plates.not_clear_foot_force", file=path, where=step, reason=step.reason
+            )
     forces = tuple(force for r in recordings for force in on_feet(r, steps[r.plate.number]))
     if not forces:
-        problem, remedy = "no foot stands on a plate", "choose another recording, or other forces in [files]"
-        raise error_at(path, "FORCE_PLATFORM", problem, "a step on a plate", remedy, code="unassigned_plate")
+        raise input_error("recording.plates.no_foot_stands", file=path, where="FORCE_PLATFORM")
     notes = [
         f"The {SIDE_NAMES[side]} foot was found on {places}."
         for side in SIDES
@@ -373,11 +388,11 @@ def _assigned(
     return forces, notes
 
 
-def _in_range(content: Mapping[str, Any], contact: Contact) -> bool:
+def _in_range(settings: RecordedSettings, contact: Contact) -> bool:
     """Return whether a contact lies in the time range that is given; a range that is found leaves it out."""
-    if finds_range(content):
+    if finds_range(settings):
         return False
-    start, end = content["time"]["start_s"], content["time"]["end_s"]
+    start, end = settings.time.start_s, settings.time.end_s
     return (end is None or contact.start <= end) and (start is None or contact.end >= start)
 
 
@@ -428,8 +443,14 @@ def check_steps(recording: PlateRecording, touches: list[Contact], feet: Feet) -
         ),
     ):
         if wrong and all(wrong):
-            place = str(steps[0])
-            raise error_at(recording.path, place, problem, expected, remedy, code="unassigned_plate")
+            raise input_error(
+                "recording.plates.plate_not_assigned",
+                file=recording.path,
+                where=str(steps[0]),
+                expected=expected,
+                remedy=remedy,
+                fault=problem,
+            )
 
 
 def _way(foot: FootTrack, contact: Contact) -> Array | None:
@@ -443,6 +464,6 @@ def _way(foot: FootTrack, contact: Contact) -> Array | None:
     far, axis = float(np.linalg.norm(gone)), toe[1] - heel[1]
     straight = abs(float(gone @ axis)) > _STRAIGHT * far * float(np.linalg.norm(axis))
     # Comparisons with what was not seen are false.
-    if far > _FAR and straight and float(np.linalg.norm(toe[2] - toe[1])) < _PLANTED:
+    if far > _STEP_LENGTH and straight and float(np.linalg.norm(toe[2] - toe[1])) < _PLANTED:
         return np.asarray(gone / far)
     return None

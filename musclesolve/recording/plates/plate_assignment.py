@@ -15,7 +15,7 @@ from musclesolve.recording.data import SIDE_NAMES, SIDES, Markers, PlateForce, S
 # A contact shorter [s] or lighter [N] than this is noise, or a passing touch; a break as short is none.
 _BRIEF, _LIGHT = 0.05, 50.0
 # The center of pressure of a foot is never farther from the line of its heel and toe [m].
-FAR = 0.25
+FARTHEST_PRESSURE = 0.25
 # The share of a contact's force that has to be nearer to one foot than to the other.
 CLEAR = 0.9
 # Markers of heel and toe may stand so far beyond the edge of a plate while the sole is on it [m].
@@ -186,7 +186,7 @@ def _foot_of(recording: PlateRecording, samples: slice, feet: Feet, rate: float)
     share = float(weight[distance[0] <= distance[1]].sum() / weight.sum())
     side = SIDES[0] if share >= 0.5 else SIDES[1]
     away = float(np.median(distance[SIDES.index(side)]))
-    if away > FAR:
+    if away > FARTHEST_PRESSURE:
         return None, f"no foot is near, the {SIDE_NAMES[side]} one is {away:.2f} m away"
     stands = []
     for foot in feet.values():

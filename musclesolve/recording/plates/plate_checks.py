@@ -15,7 +15,7 @@ import numpy as np
 
 from musclesolve._util.arrays import Array, Mask, at_times, true_runs
 from musclesolve.constants import STANDARD_GRAVITY
-from musclesolve.errors import InputError
+from musclesolve.errors import InputError, input_error
 from musclesolve.recording.data import (
     SIDE_NAMES,
     SIDES,
@@ -26,7 +26,6 @@ from musclesolve.recording.data import (
     Trial,
 )
 from musclesolve.recording.gaps.gap_filling import REACH_S
-from musclesolve.recording.place_errors import error_at
 from musclesolve.recording.plates.plate_assignment import FootTrack
 from musclesolve.recording.schema import Document
 
@@ -147,9 +146,23 @@ def plate_error(
 def _error(fault: PlateFault, plate: PlateForce, index: int, document: Document) -> InputError:
     _, problem, key, expected, remedy, on_plate = fault
     if plate.number is None:
-        return document.error(problem, "force", key, index, expected, remedy, code="bad_forces")
-    where = f"plate {plate.number}"
-    return error_at(plate.path, where, problem, expected, on_plate or remedy, code="bad_forces")
+        return document.error(
+            "recording.plates.impossible_forces",
+            "force",
+            key,
+            index,
+            expected=expected,
+            remedy=remedy,
+            fault=problem,
+        )
+    return input_error(
+        "recording.plates.impossible_forces_of_plate",
+        file=plate.path,
+        expected=expected,
+        remedy=on_plate or remedy,
+        fault=problem,
+        number=plate.number,
+    )
 
 
 def check_any_load(trial: Trial, document: Document) -> None:
@@ -175,7 +188,7 @@ def loaded(trial: Trial, plate: PlateForce) -> Mask:
 
 def _near(trial: Trial, plate: PlateForce) -> Mask:
     """Return the samples of a plate (S,) whose force the filter carries into the time range."""
-    (start, end), cutoff = trial.time_range, trial.filter.cutoff_hz
+    (start, end), cutoff = trial.time_range, trial.settings.filter.fixed_cutoff
     reach = REACH_S if cutoff is None else min(REACH_S, _PERIODS / cutoff)
     return np.asarray((plate.time >= start - reach) & (plate.time <= end + reach))
 

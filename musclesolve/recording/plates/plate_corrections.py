@@ -9,13 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 
 from musclesolve._util.arrays import Array
 from musclesolve.recording.data import PlateForce
 from musclesolve.recording.schema import Document
+from musclesolve.settings.trial import RecordedSettings
 
 
 def plate_numbers(forces: tuple[PlateForce, ...]) -> list[int]:
@@ -24,37 +24,37 @@ def plate_numbers(forces: tuple[PlateForce, ...]) -> list[int]:
 
 
 def corrected_plates(
-    document: Document, content: Mapping[str, Any], forces: tuple[PlateForce, ...], rotation: Array
+    document: Document, settings: RecordedSettings, forces: tuple[PlateForce, ...], rotation: Array
 ) -> tuple[tuple[PlateForce, ...], tuple[str, ...]]:
     """Return the plates as [plates] corrects them, and a sentence on every correction.
 
     Args:
         document: the trial file.
-        content: its tables, with defaults.
+        settings: its tables, with defaults.
         forces: the plates as they were recorded, global frame.
         rotation: (3, 3) from the axes of the files to the global frame.
 
     Raises:
         InputError: a plate that the trial does not have.
     """
-    table, numbers = content["plates"], plate_numbers(forces)
+    table, numbers = settings.plates, plate_numbers(forces)
     by_plate = {key: table[key] or {} for key in ("shift_mm", "vertical_gain", "vertical_zero_n")}
     known = [str(number) for number in dict.fromkeys(numbers)]
     for key, values in by_plate.items():
         for name in values:
             if name not in known:
-                raise document.unknown("there is no such plate", name, known, "plates", key)
+                raise document.unknown("recording.plates.no_such_plate", name, known, "plates", key)
     shift, gain, zero = by_plate.values()
     corrected = []
     for number, plate in zip(map(str, numbers), forces, strict=True):
         point = plate.point + 0.001 * rotation @ np.array(shift.get(number, (0.0, 0.0, 0.0)))
-        loaded = np.abs(plate.force[:, 2]) >= content["filter"]["unloaded_below_n"]
+        loaded = np.abs(plate.force[:, 2]) >= settings.filter.unloaded_below_n
         force = plate.force.copy()
         force[loaded, 2] = gain.get(number, 1.0) * (force[loaded, 2] - zero.get(number, 0.0))
-        late = table["offset_s"]
+        late = table.offset_s
         gaps = tuple(replace(gap, first=gap.first + late, last=gap.last + late) for gap in plate.gaps)
         corrected.append(replace(plate, time=plate.time + late, force=force, point=point, gaps=gaps))
-    return tuple(corrected), tuple(_sentences(table["offset_s"], shift, gain, zero))
+    return tuple(corrected), tuple(_sentences(table.offset_s, shift, gain, zero))
 
 
 def _sentences(

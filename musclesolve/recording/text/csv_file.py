@@ -22,12 +22,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from musclesolve._util.arrays import Array
-from musclesolve.errors import InputError
+from musclesolve.errors import InputError, input_error
 from musclesolve.recording.data import Markers, Table
-from musclesolve.recording.place_errors import EXPORT_AGAIN, error_at
-from musclesolve.recording.text.number_rows import Block, RowReader, timed_rows, without_lost
-from musclesolve.recording.text.repeated_names import check_unique, distinct_names, numbered
-from musclesolve.recording.text.text_file import decimal_point, file_path
+from musclesolve.recording.text.number_rows import (
+    Block,
+    RowReader,
+    check_unique,
+    distinct_names,
+    numbered,
+    timed_rows,
+    without_lost,
+)
+from musclesolve.recording.text.text_file import EXPORT_AGAIN, decimal_point, file_path
 from musclesolve.recording.units import metres_in, newton_metres_in, newtons_in
 
 # Titles of the sections of a CSV file of Vicon Nexus.
@@ -44,9 +50,6 @@ COUNTERS = ("frame", "frame#", "sub frame", "subframe", "index")
 TIMES = ("time", "t")
 _IN_BRACKETS = re.compile(r"(.*?)\s*[\[(]\s*([^\])]*?)\s*[\])]")
 _COORDINATE = re.compile(r"(?P<marker>.+?)\s*[_.: ]\s*(?P<axis>[xyzXYZ])(?:_(?P<unit>mm|cm|m))?")
-_PLAIN = "NAME_x, NAME_y and NAME_z for every marker, with the unit: RASI_x [mm]"
-_TRIPLE = "X, Y, Z under every marker and nothing else"
-_TRAJECTORIES = "export the trajectories alone, without velocities and accelerations"
 
 
 @dataclass(frozen=True)
@@ -140,15 +143,15 @@ def _blocks(reader: RowReader, titles: Sequence[str], separator: str) -> Iterato
     Their decimal sign is a comma where one stands in the first of them, and no point does.
     """
     if not any(line.strip() for line in reader.ahead):
-        problem, expected = "nothing follows the header", "one row per frame"
-        raise error_at(reader.path, None, problem, expected, code="truncated_file")
+        raise input_error("recording.text.nothing_follows_header", file=reader.path)
     commas = separator != "," and any("," in line for line in reader.ahead)
     decimal = "," if commas and not any("." in line for line in reader.ahead) else "."
     split, width = partial(cells_of, separator=separator), len(named_columns(titles))
     for values, lines in reader.blocks(titles, split, separator, decimal):
         if len(beyond := np.argwhere(~np.isnan(values[:, width:]))):
-            problem, expected = "a number stands beyond the last named column", "a name over every number"
-            raise error_at(reader.path, lines[beyond[0, 0]], problem, expected)
+            raise input_error(
+                "recording.text.number_stands_beyond_last", file=reader.path, where=lines[beyond[0, 0]]
+            )
         yield values, lines
 
 
@@ -160,8 +163,9 @@ def _markers_header(reader: RowReader) -> tuple[str, Coordinates]:
         separator = separator_of(line)
         columns = cells_of(line, separator)
         if title in _OTHER_SECTIONS:
-            problem = f"the file begins with the section {columns[0]}"
-            raise error_at(path, 1, problem, "Trajectories, or column names", "export the trajectories alone")
+            raise input_error(
+                "recording.text.file_begins_with_section", file=path, where=1, columns=columns[0]
+            )
         return separator, plain_coordinates(columns, path, reader.line_number)
     rate_line, names, axes, units = (reader.line() or "" for _ in range(4))
     separator = separator_of(axes)
@@ -171,8 +175,13 @@ def _markers_header(reader: RowReader) -> tuple[str, Coordinates]:
     except ValueError:
         rate = 0.0
     if not 0.0 < rate < np.inf:
-        remedy = decimal_point(rate_cell) or EXPORT_AGAIN
-        raise error_at(path, 2, f"the rate is '{rate_cell}'", "frames a second", remedy, code="bad_number")
+        raise input_error(
+            "recording.text.bad_rate",
+            file=path,
+            where=2,
+            remedy=decimal_point(rate_cell) or EXPORT_AGAIN,
+            rate_cell=rate_cell,
+        )
     over, titles, below = (cells_of(row, separator) for row in (names, axes, units))
     return separator, vicon_coordinates(rate, over, titles, below, path, 4)
 
@@ -219,8 +228,7 @@ def find_time(columns: Sequence[str], path: Path, line: int) -> tuple[int, float
             return k, factor(
                 unit or "s", lambda unit: SECONDS.get(unit.casefold()), "s, ms", cell, path, line
             )
-    problem, expected = "there is no column of time", "a column named time, in seconds"
-    raise error_at(path, line, problem, expected, "export the time with the data", code="missing_column")
+    raise input_error("recording.text.no_column_time", file=path, where=line)
 
 
 def factor(
@@ -229,8 +237,9 @@ def factor(
     """Return the factor of a unit; refused is one of no size, with the units that are known."""
     size = size_of(unit)
     if size is None:
-        where, remedy = f"line {line}, '{cell}'", "write the unit that the numbers are in"
-        raise error_at(path, where, f"the unit '{unit}'", f"one of {known}", remedy, code="unknown_unit")
+        raise input_error(
+            "recording.text.unit_unknown_unit", file=path, unit=unit, known=known, line=line, cell=cell
+        )
     return size
 
 
@@ -249,8 +258,7 @@ def plain_coordinates(columns: Sequence[str], path: Path, line: int) -> Coordina
             continue
         match = _COORDINATE.fullmatch(name)
         if match is None:
-            problem = f"the column '{cell}' is no coordinate of a marker"
-            raise error_at(path, line, problem, _PLAIN, "rename or remove the column")
+            raise input_error("recording.text.column_no_coordinate_marker", file=path, where=line, cell=cell)
         axes, axis = axes_of.setdefault(match["marker"], {}), match["axis"].lower()
         if axis in axes:
             first, places = twice.setdefault(match["marker"], (axis, [axes[axis][0]]))
@@ -262,13 +270,16 @@ def plain_coordinates(columns: Sequence[str], path: Path, line: int) -> Coordina
         if len(axes_of[marker]) < 3:
             check_unique([*axes_of[marker], axis], f"coordinate of '{marker}'", path, line)
     if not axes_of:
-        raise error_at(path, line, "the file has no markers", _PLAIN, code="missing_marker")
+        raise input_error("recording.text.file_no_markers", file=path, where=line)
     for marker, axes in axes_of.items():
         if missing := [axis for axis in "xyz" if axis not in axes]:
-            problem = f"the marker '{marker}' has no {missing[0]}"
-            expected = "three coordinates of every marker"
-            remedy = f"export it again with {marker}_{missing[0]}"
-            raise error_at(path, line, problem, expected, remedy, code="missing_column")
+            raise input_error(
+                "recording.text.marker_missing_column",
+                file=path,
+                where=line,
+                marker=marker,
+                missing=missing[0],
+            )
     triples = [[axes[axis] for axis in "xyz"] for axes in axes_of.values()]
     stated = [unit for triple in triples for _, unit in triple if unit is not None]
     if not stated or (len(set(stated)) > 1 and len(stated) < 3 * len(triples)):
@@ -288,10 +299,7 @@ def plain_coordinates(columns: Sequence[str], path: Path, line: int) -> Coordina
 
 
 def _no_unit(marker: str, path: Path, line: int) -> InputError:
-    problem = "the header does not say in which unit of length the numbers are"
-    expected = "mm, cm or m in brackets behind the names of the columns"
-    remedy = f"write {marker}_x [mm] where the numbers are millimetres, [m] where they are metres"
-    return error_at(path, line, problem, expected, remedy, code="unknown_unit")
+    return input_error("recording.text.header_not_say", file=path, where=line, marker=marker)
 
 
 def vicon_coordinates(
@@ -306,8 +314,13 @@ def vicon_coordinates(
     firsts, repeated = distinct_names([(k, names[k]) for k in every], f"line {line - 1}, columns")
     for k in every:
         if [axis.casefold() for axis in axes[k : k + 3]] != ["x", "y", "z"]:
-            problem = f"under the marker '{names[k]}' stands {', '.join(axes[k : k + 3]) or 'nothing'}"
-            raise error_at(path, line, problem, _TRIPLE, _TRAJECTORIES)
+            raise input_error(
+                "recording.text.under_marker_stands",
+                file=path,
+                where=line,
+                second=names[k],
+                axes=", ".join(axes[k : k + 3]) or "nothing",
+            )
     triples = [[first, first + 1, first + 2] for first in firsts.values()]
     if not triples or not all(k < len(units) and units[k] for triple in triples for k in triple):
         raise _no_unit(next(iter(firsts), "NAME"), path, line + 1)
@@ -315,7 +328,7 @@ def vicon_coordinates(
         [factor(units[k], metres_in, LENGTHS, units[k], path, line + 1) for k in triple] for triple in triples
     ]
     if extra := [axes[k] for k in range(2, len(axes)) if axes[k] and not any(j <= k < j + 3 for j in every)]:
-        raise error_at(path, line, f"the column '{extra[0]}' belongs to no marker", _TRIPLE, _TRAJECTORIES)
+        raise input_error("recording.text.column_belongs", file=path, where=line, extra=extra[0])
     titles, marker = [], ""
     for k, axis in enumerate(axes):
         marker = names[k] if k < len(names) and names[k] else marker

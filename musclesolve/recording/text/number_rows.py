@@ -2,6 +2,16 @@
 
 The lines of a piece become numbers all at once in numpy's parser, which is stricter than Python's. Only a piece that
 it refuses is read cell by cell, to understand what it does not (cells of blanks) or to name the line at fault.
+
+Times that were rounded when they were printed: the even grid of the sampling clock is found again.
+
+A file may print a 60 Hz clock as 0.000, 0.017, 0.033, 0.050. Taken literally that is a sawtooth of velocity, and one of
+20 Hz in every acceleration. Where an even grid agrees with every time to the digits printed, the grid is what was
+meant; where none does, the samples are uneven or rows are missing, and the times stay as they are.
+
+Names that stand twice in a file: which of the columns is meant is unknown, so the name has no numbers.
+
+A recording is not refused for a repeated name that nothing uses; a use of it is refused by ``repeated_name``.
 """
 
 from __future__ import annotations
@@ -10,6 +20,8 @@ import io
 import os
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from types import TracebackType
 
@@ -17,10 +29,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from musclesolve._util.arrays import AnyArray, Array
-from musclesolve.recording.place_errors import EXPORT_AGAIN, error_at
-from musclesolve.recording.text.repeated_names import blanked, repeated_notes
+from musclesolve.errors import InputError, input_error
 from musclesolve.recording.text.text_file import (
-    TEXT,
+    EXPORT_AGAIN,
     binary_file,
     decimal_point,
     decoded,
@@ -28,8 +39,219 @@ from musclesolve.recording.text.text_file import (
     open_input,
     opening,
 )
-from musclesolve.recording.text.time_grid import checked_times
 from musclesolve.recording.units import LARGEST
+
+_MOST_NAMED = 5
+
+
+def distinct_names(
+    columns: Iterable[tuple[int, str]], where: str = ""
+) -> tuple[dict[str, int], dict[str, str]]:
+    """Return the first column of every name, and where the names stand that do so more than once.
+
+    columns: numbers, from zero, and names. where: what the numbers of a file, from one, follow: "line 9, columns".
+    """
+    places: dict[str, list[int]] = {}
+    for column, name in columns:
+        places.setdefault(name, []).append(column)
+    repeated = {name: numbered(where, columns) for name, columns in places.items() if len(columns) > 1}
+    return {name: columns[0] for name, columns in places.items()}, repeated
+
+
+def numbered(where: str, columns: Sequence[int]) -> str:
+    """Return the place of columns, counted from zero, as a file numbers them: "line 9, columns 3 and 7"."""
+    *numbers, last = [str(column + 1) for column in columns]
+    return f"{where} {', '.join(numbers)} and {last}"
+
+
+def blanked(values: Array, names: Sequence[str], repeated: Mapping[str, str]) -> None:
+    """Put NaN into the columns (T, n, ...) of the names that stand twice, in place."""
+    values[:, [k for k, name in enumerate(names) if name in repeated]] = np.nan
+
+
+def repeated_notes(kind: str, repeated: Mapping[str, str], path: Path) -> tuple[str, ...]:
+    """Return a note on names that stand twice, none where none does."""
+    if not repeated:
+        return ()
+    named = ", ".join(f"'{name}'" for name in list(repeated)[:_MOST_NAMED])
+    more = f" and {len(repeated) - _MOST_NAMED} more" if len(repeated) > _MOST_NAMED else ""
+    return (
+        f"In {path.name} a {kind} stands twice: {named}{more}. Nothing may use it, and its columns are left out.",
+    )
+
+
+def repeated_name(kind: str, name: str, where: object, path: Path) -> InputError:
+    """Return the refusal of a name that is used and stands twice."""
+    return input_error("recording.text.stands_twice", file=path, where=where, kind=kind, name=name)
+
+
+def check_unique(names: Sequence[str], kind: str, path: Path, line: int) -> None:
+    """Refuse a name that stands twice among the names of markers or columns."""
+    for name in distinct_names(enumerate(names))[1]:
+        raise repeated_name(kind, name, line, path)
+
+
+def check_used(names: Iterable[str], kind: str, repeated: Mapping[str, str], path: Path) -> None:
+    """Refuse the use of names that stand twice in a file."""
+    for name in names:
+        if name in repeated:
+            raise repeated_name(kind, name, repeated[name], path)
+
+
+EVEN = 1e-6
+"""Deviations from even sampling below this share of a step change nothing."""
+NOTED_S = 1e-5
+"""A change of the times below this needs no note [s]: at 5 m/s it moves a marker by 0.05 mm."""
+COARSE, VERY_COARSE, COARSEST = 0.4, 0.8, 4.0
+"""Units of the times, in steps: beyond the first a rate must be stated or common, because a fitted one could hide a
+missing row; beyond the second, up to one step, it must be stated, and the clock must have started at a whole number of
+steps or at the first time; beyond the third nothing is known of the steps."""
+FEWEST_ROWS = 30
+"""So many rows at least show a rate that no header states: in fewer a slightly lower rate hides a missing row."""
+SLOWEST_HZ = 0.1
+"""Lowest rate at which a motion or force is recorded [Hz]."""
+_MOST_DECIMALS = 15
+_EPS = float(np.finfo(float).eps)
+
+
+@dataclass(frozen=True)
+class TimeGrid:
+    """Even times (T,) [s], their rate [Hz], and whether that is the rate of the header."""
+
+    time: Array
+    rate: float
+    stated: bool
+
+
+def checked_times(
+    printed: Array, lines: NDArray[np.int64], path: Path, stated_hz: float | None = None
+) -> tuple[Array, tuple[str, ...]]:
+    """Return the times (T,) [s] of a file, even where rounding alone made them uneven, and notes on what changed.
+
+    Missing or decreasing times are refused with their line (T,); `stated_hz` is the rate of the header.
+    """
+    if printed.size < 2:
+        raise input_error("recording.text.row_data", file=path, size=printed.size)
+    grid = even_grid(printed, stated_hz)
+    if grid is None:
+        for k in np.flatnonzero(np.isnan(printed)):
+            raise input_error("recording.text.time_missing", file=path, where=lines[k])
+        for k in np.flatnonzero(np.diff(printed) <= 0):
+            raise input_error(
+                "recording.text.time_goes",
+                file=path,
+                where=lines[k + 1],
+                printed=printed[k],
+                next_printed=printed[k + 1],
+            )
+        return printed, ()
+    moved = float(np.abs(grid.time - printed).max())
+    if moved < NOTED_S:
+        return grid.time, ()
+    source = "of its header" if grid.stated else "that fit them"
+    if stated_hz and not grid.stated:
+        source += f", not the {stated_hz:g} Hz of its header"
+    return grid.time, (
+        f"The times of {path.name} are rounded: they are taken as the even {grid.rate:.6g} Hz {source}, up to "
+        f"{1000 * moved:.2g} ms away from what is printed.",
+    )
+
+
+def even_grid(printed: Array, stated_hz: float | None = None) -> TimeGrid | None:
+    """Return the even grid that was rounded, or cut off, to the printed times (T,) [s]; a stated rate is tried first.
+
+    None where no grid agrees with every time to the digits printed, and where the times are even.
+    """
+    if printed.size < 3 or not (np.diff(printed) >= 0.0).all() or printed[-1] == printed[0]:
+        return None
+    even, step = np.linspace(printed[0], printed[-1], printed.size), np.ptp(printed) / (printed.size - 1)
+    if np.abs(printed - even).max() <= EVEN * step:
+        return None
+    stated = [stated_hz] if stated_hz and SLOWEST_HZ <= stated_hz < np.inf else []
+    for half in _half_units(printed):
+        fitted = _fitted(printed, half) if printed.size >= FEWEST_ROWS else ()
+        for rate, is_stated in chain(((rate, True) for rate in stated), ((rate, False) for rate in fitted)):
+            if (time := _agreeing(printed, half, rate)) is not None:
+                return TimeGrid(time, rate, is_stated)
+    return None
+
+
+def _half_units(printed: Array) -> Iterator[Array]:
+    """Yield half the unit to which every time (T,) [s] may have been rounded, nothing where all digits are used.
+
+    The first is the same for all: the largest of which all times are multiples. 0.000, 0.017, 0.033 are multiples of
+    1 ms. The second grows with the time, as where a number of significant digits is printed: 0.0166667 and 10.0167 both
+    have six.
+    """
+    for decimals in range(_MOST_DECIMALS):  # of the time that has the most of them
+        scaled = printed * 10.0**decimals
+        slack = 8.0 * _EPS * np.abs(scaled)
+        if slack.max() > 0.01:
+            return
+        if (np.abs(scaled - np.rint(scaled)) <= slack).all():
+            break
+    else:
+        return
+    whole = np.rint(np.abs(scaled)).astype(np.int64)
+    common = 10.0**-decimals * float(np.gcd.reduce(whole))
+    yield np.full(printed.size, 0.5 * common)
+    rest = whole.copy()
+    while (ends := (rest > 0) & (rest % 10 == 0)).any():
+        rest[ends] //= 10
+    significant = len(str(rest.max()))
+    size = np.floor(np.log10(np.maximum(whole, 1)) + 1e-12) - decimals
+    growing = np.maximum(common, 10.0 ** (size + 1.0 - significant))
+    if growing.max() > common:
+        yield 0.5 * growing
+
+
+def _fitted(printed: Array, half: Array) -> Iterator[float]:
+    """Yield the rates [Hz] that may fit the times: common ones near the slope, then the best fits."""
+    index: Array = np.arange(printed.size, dtype=np.float64) - 0.5 * (printed.size - 1)
+    period, unit = float(index @ printed / (index @ index)), 2.0 * float(half.max())
+    # Round rates, those of video (59.94, 119.88), and whole milliseconds (62.5).
+    common = (
+        *(round(1.0 / period, -places) for places in (2, 1, 0)),
+        round(1.001 / period) / 1.001,
+        1000.0 / max(round(1000.0 * period), 1),
+    )
+    for rate in dict.fromkeys(common):
+        # Times that are multiples of the step are even, or have a hole that a lower rate would hide.
+        if rate > 0.0 and not VERY_COARSE < unit * rate <= 1.0 + EVEN:
+            yield float(rate)
+    if unit / period >= COARSE:
+        return
+    yield 1.0 / period
+
+    def strip(period: float) -> float:
+        residual = printed - period * index
+        return float((residual - half).max() - (residual + half).min())
+
+    # The width of the strip that holds all times, to their digits, is a convex function of the period: thirds of it.
+    low, high = (period + sign * 4.0 * half.max() / printed.size for sign in (-1.0, 1.0))
+    for _ in range(60):
+        one, other = low + (high - low) / 3.0, high - (high - low) / 3.0
+        low, high = (low, other) if strip(one) < strip(other) else (one, high)
+    yield 1.0 / (0.5 * (low + high))
+
+
+def _agreeing(printed: Array, half: Array, rate: float) -> Array | None:
+    """Return the even times (T,) of a rate that agree with the printed ones to half a unit, None where none do."""
+    steps, unit = np.arange(printed.size) / rate, 2.0 * float(half.max())
+    if unit * rate > COARSEST:
+        return None
+    residual, very_coarse = printed - steps, unit * rate > VERY_COARSE
+    slack = 1e-6 * unit + 8.0 * _EPS * float(np.abs(printed).max())
+    low, high = float((residual - half).max()) - slack, float((residual + half).min()) + slack
+    # Digits that were cut off leave the true time above the printed one by less than a unit.
+    cut_low, cut_high = float(residual.max()) - slack, float((residual + 2.0 * half).min())
+    cut_high += -slack if very_coarse else slack
+    for first, last in ((low, high), (cut_low, cut_high)):
+        for start in (round(0.5 * (first + last) * rate) / rate, float(printed[0])):
+            if first <= start <= last:
+                return start + steps
+    return None if very_coarse or low > high else 0.5 * (low + high) + steps
+
 
 Split = Callable[[str], list[str]]
 
@@ -167,8 +389,9 @@ class RowReader:
             self._read += len(piece)
             *lines, self._rest = (self._rest + piece).split("\n")
             if len(self._rest) > LONGEST_LINE:
-                problem = f"a line of more than {LONGEST_LINE} characters"
-                raise error_at(self.path, None, problem, TEXT, f"the line ends are lost; {EXPORT_AGAIN}")
+                raise input_error(
+                    "recording.text.line_more_characters", file=self.path, longest_line=LONGEST_LINE
+                )
         return lines
 
 
@@ -315,14 +538,13 @@ def number_table(
     for k, (cells, line) in enumerate(zip(rows, lines, strict=True)):
         if cells and cells[0][:1].isalpha() and cells[0].casefold() not in _NO_NUMBERS and not any(cells[1:]):
             # Capture software exports several tables into one file.
-            problem = f"after the rows of numbers another table begins, '{_short(cells[0])}'"
-            remedy = "export the trajectories, or the forces, alone; or remove this line and all below it"
-            raise error_at(path, line, problem, "one table in a file", remedy)
+            raise input_error(
+                "recording.text.after_rows_numbers_another", file=path, where=line, cells=_short(cells[0])
+            )
         if len(cells) != len(names):
-            expected = f"{len(names)} cells, as the column names say"
-            remedy = f"the row is cut short, or has cells too many (decimal commas?); {EXPORT_AGAIN}"
-            problem = f"{len(cells)} cells in this row"
-            raise error_at(path, line, problem, expected, remedy, code="truncated_file")
+            raise input_error(
+                "recording.text.cells_in_row", file=path, where=line, count=len(cells), names_count=len(names)
+            )
         values[k] = [
             _number(cell, decimal, path, line, name) for cell, name in zip(cells, names, strict=True)
         ]
@@ -342,8 +564,15 @@ def _number(cell: str, decimal: str, path: Path, line: int, name: str) -> float:
     expected, remedy = "a number", decimal_point(cell) or _CORRECT_CELL
     if decimal == ",":
         expected, remedy = "a number with a decimal comma, as in the rows before", _CORRECT_CELL
-    where = f"line {line}, column '{name}'"
-    raise error_at(path, where, f"{_short(cell)!r} is not a number", expected, remedy, code="not_numbers")
+    raise input_error(
+        "recording.text.not_number",
+        file=path,
+        expected=expected,
+        remedy=remedy,
+        cell=_short(cell),
+        line=line,
+        name=name,
+    )
 
 
 def _short(cell: str) -> str:
@@ -355,6 +584,12 @@ def check_measured(values: Array, lines: NDArray[np.int64], names: Sequence[str]
     beyond = np.abs(values) > LARGEST
     if beyond.any():
         row, column = np.argwhere(beyond)[0]
-        where = f"line {lines[row]}, column '{names[column]}'"
-        problem, expected = f"the number is {values[row, column]:g}", f"a number of at most {LARGEST:g}"
-        raise error_at(path, where, problem, expected, _CORRECT_CELL, code="not_finite")
+        raise input_error(
+            "recording.text.number_not_finite",
+            file=path,
+            remedy=_CORRECT_CELL,
+            values=values[row, column],
+            largest=LARGEST,
+            lines=lines[row],
+            names=names[column],
+        )

@@ -7,13 +7,11 @@ import hashlib
 import os
 import re
 import tomllib
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from io import BufferedReader
 from pathlib import Path
 from typing import Any
-
-import numpy as np
 
 from muscle_db.regular_file import (
     RECORDING,
@@ -24,28 +22,27 @@ from muscle_db.regular_file import (
     open_regular,
     read_regular,
 )
-from musclesolve._util.arrays import Array
 from musclesolve._util.interrupts import ignore_interrupts
 from musclesolve._util.locks import Lock
 from musclesolve._util.message_text import as_text
 from musclesolve._util.names import suggestion
 from musclesolve._util.written_files import HIDDEN, PART, note
-from musclesolve.errors import InputError
-from musclesolve.recording.place_errors import EXPORT_AGAIN, error_at
-from musclesolve.recording.text.repeated_names import distinct_names
-from musclesolve.recording.units import LARGEST
+from musclesolve.errors import InputError, input_error
 
-RECORDED = (".trc", ".c3d", ".csv", ".mot", ".sto", ".toml")
+EXPORT_AGAIN = "export the file again"
+STORAGE = (".mot", ".sto")
+"""Suffixes of tables of numbers as OpenSim writes them."""
+OPENSIM = (".osim", ".xml")
+"""Suffixes of models and settings of OpenSim."""
+RECORDED = (".trc", ".c3d", ".csv", *STORAGE, ".toml")
 """Suffixes of the files of a trial."""
 TEXT = "a text file (TRC, MOT, STO, CSV or TOML)"
-MOST_DECIMALS = 30
 
 
 def file_path(path: str | Path) -> Path:
     """Return a path that was given as text or as a path."""
     if not isinstance(path, str | Path):
-        problem = f"{as_text(path)} is not a path"
-        raise error_at(None, None, problem, "the path of a file", "give its name as text", code="bad_type")
+        raise input_error("recording.text.not_path", path=as_text(path))
     return Path(path)
 
 
@@ -79,9 +76,9 @@ def writing(path: Path) -> Iterator[None]:
     except OSError as reason:
         if fault := _no_place(path):
             raise fault from None
-        problem = f"the file cannot be written ({reason.strerror or reason})"
-        expected, remedy = "a place where you may write", "name another file, or make room for it"
-        raise error_at(path, None, problem, expected, remedy, code="not_writable") from None
+        raise input_error(
+            "recording.text.file_cannot_written", file=path, reason=reason.strerror or reason
+        ) from None
 
 
 def _no_place(path: Path) -> InputError | None:
@@ -93,7 +90,9 @@ def _no_place(path: Path) -> InputError | None:
         problem, expected, remedy = "there is no such folder", "a folder", f"make {folder} first"
     else:
         return None
-    return error_at(path, None, problem, expected, remedy, code="not_writable")
+    return input_error(
+        "recording.text.no_place_to_write", file=path, expected=expected, remedy=remedy, fault=problem
+    )
 
 
 def check_place(path: str | Path, what: str, *suffixes: str, table: str | None = None) -> None:
@@ -110,20 +109,19 @@ def check_place(path: str | Path, what: str, *suffixes: str, table: str | None =
     """
     path = file_path(path)
     if path.suffix.casefold() not in suffixes:
-        problem = f"a file of {what} does not end in '{path.suffix}'"
-        expected, remedy = (
-            f"a name that ends in {', '.join(suffixes)}",
-            f"-o {path.stem or 'name'}{suffixes[0]}",
+        raise input_error(
+            "recording.text.file_not_end",
+            file=path,
+            what=what,
+            suffix=path.suffix,
+            suffixes=suffixes,
+            stem=path.stem or "name",
+            first=suffixes[0],
         )
-        raise error_at(path, None, problem, expected, remedy)
     if fault := _no_place(path):
         raise fault
     if table is not None and path.exists() and stated_table(path, table) is None:
-        problem, expected = (
-            f"this is not a file of {what}, and would be lost",
-            "a new file, or one of the same kind",
-        )
-        raise error_at(path, None, problem, expected, "choose another name", code="occupied_folder")
+        raise input_error("recording.text.not_file_would_lost", file=path, what=what)
 
 
 def stated_table(path: Path, name: str) -> dict[str, Any] | None:
@@ -143,14 +141,17 @@ def opening(path: Path) -> Iterator[None]:
     except (FileNotFoundError, NotADirectoryError, IsADirectoryError):
         raise no_file(path) from None
     except UnsuitableFileError as reason:
-        problem, expected, remedy = reason.problem, reason.expected, reason.remedy
-        raise error_at(path, None, problem, expected, remedy, code="unreadable_file") from None
+        raise input_error(
+            "recording.text.unsuitable_file",
+            file=path,
+            expected=reason.expected,
+            remedy=reason.remedy,
+            reason_problem=reason.problem,
+        ) from None
     except OSError as reason:
-        problem, expected = f"the file cannot be read ({reason.strerror})", "a file that you may read"
-        raise error_at(path, None, problem, expected, "copy it elsewhere", code="unreadable_file") from None
+        raise input_error("recording.text.file_cannot_read", file=path, reason=reason.strerror) from None
     except ValueError:
-        problem = f"{str(path)!r} is not a file name"
-        raise error_at(None, None, problem, "a file name", "check the name", code="missing_file") from None
+        raise input_error("recording.text.not_file_name", path=str(path)) from None
 
 
 def open_input(path: Path, most: int = RECORDING) -> BufferedReader:
@@ -212,14 +213,13 @@ def binary_file(path: Path) -> InputError:
     with open_input(path) as stream:
         start = stream.read(2)
     if start in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE):
-        problem, remedy = "the text is UTF-16", "save it again as UTF-8"
-        return error_at(path, None, problem, "UTF-8", remedy, code="bad_encoding")
-    return error_at(path, None, "this is a binary file", TEXT, "export it as text, or name another file")
+        return input_error("recording.text.text_utf", file=path)
+    return input_error("recording.text.binary_file", file=path)
 
 
 def empty_file(path: Path, remedy: str = EXPORT_AGAIN) -> InputError:
     """Return the refusal of a file without content."""
-    return error_at(path, None, "the file is empty", TEXT, remedy, code="truncated_file")
+    return input_error("recording.text.file_empty", file=path, remedy=remedy)
 
 
 def no_file(path: Path) -> InputError:
@@ -240,7 +240,9 @@ def no_file(path: Path) -> InputError:
         with suppress(OSError):
             there = sorted(name for name in os.listdir(folder) if Path(name).suffix.casefold() in kinds)
             remedy = suggestion(path.name, there) or remedy
-    return error_at(path, None, problem, expected, remedy, code="missing_file")
+    return input_error(
+        "recording.text.no_such_file", file=path, expected=expected, remedy=remedy, fault=problem
+    )
 
 
 def decimal_point(text: str) -> str | None:
@@ -270,11 +272,7 @@ def write_text(path: Path, text: str | Iterable[str]) -> None:
         name = hashlib.sha256(os.fsencode(path.name)).hexdigest()[:16]
         lock = Lock.acquire(path.with_name(f"{HIDDEN}{name}{PART}"))
         if lock is None:
-            problem, remedy = (
-                "another run is writing this file",
-                "wait until it has ended, or name another file",
-            )
-            raise error_at(path, None, problem, "one run at a time", remedy, code="busy")
+            raise input_error("recording.text.another_run_writing_file", file=path)
         with lock as part:
             os.ftruncate(part.number, 0)  # what a killed run left
             with os.fdopen(part.number, "w", encoding="utf-8", newline="\n", closefd=False) as stream:
@@ -285,41 +283,3 @@ def write_text(path: Path, text: str | Iterable[str]) -> None:
             with ignore_interrupts():
                 part.move(path)
                 note([path])
-
-
-def check_writable(
-    path: str | Path, kind: str, names: Sequence[str], time: Array, values: Array, decimals: int
-) -> Path:
-    """Return the path of a file that can be written: the readers would accept it.
-
-    `kind` is "marker" or "column", of n names; times are (T,) [s], values (T, n, ...) in the unit that is written with
-    so many decimals, NaN for a gap.
-    """
-    path = file_path(path)
-    if not isinstance(decimals, int) or isinstance(decimals, bool) or not 0 <= decimals <= MOST_DECIMALS:
-        expected = f"a whole number from 0 to {MOST_DECIMALS}"
-        raise error_at(
-            path, None, f"{as_text(decimals)} decimals", expected, "write decimals=6", code="bad_number"
-        )
-    if time.ndim != 1 or time.size < 2:
-        problem = f"{time.size} frame(s) have no rate to write"
-        raise error_at(path, None, problem, "at least two", "write more frames", code="too_few_frames")
-    if values.shape[:2] != (time.size, len(names)):
-        problem = f"{time.size} frames and {len(names)} names for values of the shape {values.shape}"
-        expected = f"as many rows as frames, and one {kind} for every name"
-        raise error_at(path, None, problem, expected, "give matching names and times", code="bad_shape")
-    for name in distinct_names(enumerate(names))[1]:
-        problem, expected = f"the {kind} '{name}' stands twice", f"every {kind} once"
-        raise error_at(path, None, problem, expected, "rename one of them", code="duplicate_name")
-    if not (np.abs(time) <= LARGEST).all() or (np.diff(time) <= 0.0).any():
-        problem = "the times do not increase from frame to frame"
-        raise error_at(
-            path, None, problem, "finite, increasing times", "sort the frames", code="time_not_increasing"
-        )
-    beyond = np.abs(values) > LARGEST
-    if beyond.any():
-        row, column = np.argwhere(beyond)[0, :2]
-        problem = f"'{names[column]}' has the value {values[beyond][0]:g} at {time[row]:g} s"
-        expected = f"numbers of at most {LARGEST:g}, or nan where nothing was measured"
-        raise error_at(path, None, problem, expected, "correct the value before writing", code="not_finite")
-    return path

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -18,6 +17,7 @@ from musclesolve.recording.data import BESIDE_GAP, SIDE_NAMES, SIDES, Side, Tria
 from musclesolve.recording.gaps.gap_filling import missing
 from musclesolve.recording.markers.landmark_names import bounding_markers
 from musclesolve.recording.plates.foot_contacts import FootPath, seen_feet, unmeasured
+from musclesolve.settings.trial import RecordedSettings
 
 Run = tuple[int, int]
 AT_ENDS = 0.1
@@ -26,10 +26,10 @@ AT_ENDS = 0.1
 FOR_FILTER = f"({AT_ENDS:g} s left for the filter)"
 AT_CONTACTS = 0.01
 """So much is left out beside a contact that was not measured [s]."""
-SHORTEST = 0.2
+SHORTEST_STRETCH = 0.2
 """Shortest stretch of a leg that is analysed [s]."""
 MOST_NAMES = 3
-FEWEST = 10
+FEWEST_FRAMES = 10
 """The ends of a recording in which nothing is found are left out as far as so many frames are left."""
 
 
@@ -42,9 +42,9 @@ class AnalysedRange:
     sentences: tuple[str, ...]
 
 
-def finds_range(content: Mapping[str, Any]) -> bool:
-    """Return whether a trial file, by its content, leaves the time range to be found."""
-    return content["time"]["start_s"] is None and content["time"]["end_s"] is None
+def finds_range(settings: RecordedSettings) -> bool:
+    """Return whether a trial file, by its settings, leaves the time range to be found."""
+    return settings.time.start_s is None and settings.time.end_s is None
 
 
 def find_range(trial: Trial) -> AnalysedRange | None:
@@ -64,7 +64,7 @@ def find_range(trial: Trial) -> AnalysedRange | None:
             first, stop = first + within[0], stop + within[0]
             first += round((AT_ENDS if first == within[0] else AT_CONTACTS) * rate)
             stop -= round((AT_ENDS if stop == within[1] else AT_CONTACTS) * rate)
-            if stop > first and time[stop - 1] - time[first] >= SHORTEST:
+            if stop > first and time[stop - 1] - time[first] >= SHORTEST_STRETCH:
                 runs.append((first, stop))
         return runs
 
@@ -154,6 +154,6 @@ def nothing_found(trial: Trial) -> str:
 def without_ends(trial: Trial) -> tuple[float, float]:
     """Return the time range without its ends, as far as frames enough are left [s]."""
     first, stop = trial.frames().start, trial.frames().stop
-    ends = max(0, min(round(AT_ENDS * trial.markers.rate), (stop - first - FEWEST) // 2))
+    ends = max(0, min(round(AT_ENDS * trial.markers.rate), (stop - first - FEWEST_FRAMES) // 2))
     time = trial.markers.time
     return float(time[first + ends]), float(time[stop - 1 - ends])

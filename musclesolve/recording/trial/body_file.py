@@ -7,7 +7,9 @@ from pathlib import Path
 from typing import Any
 
 from musclesolve.recording.data import SubjectBody
-from musclesolve.recording.schema import Document, described_keys, validated
+from musclesolve.recording.schema import Document, validated
+from musclesolve.settings.schema import Settings, same, setting, settings_class, table
+from musclesolve.settings.trial import SEGMENTS, SegmentSettings, SubjectSettings
 
 SAME = 1e-6
 """Two numbers that differ by less are the same statement [kg, m]."""
@@ -15,58 +17,68 @@ STATED = ("mass_kg", "stature_m", "sex", "shoe_mass_kg")
 """What [subject] of a trial file and of its body must have alike."""
 
 
-def body_keys() -> dict[str, Any]:
-    """Return the tables and keys of a body file, see `Document`; tables that only people read are free."""
-    trial, segments = described_keys("trial_keys.toml"), described_keys("segment_keys.toml")
-    mass = segments["keys"]["mass_kg"] | {"required": True}
-    shift = {"type": "triple", "minimum": -200.0, "maximum": 200.0}
-    shift["about"] = (
-        "shift of the center of mass from the inertia table's: forward, left, up in standing [mm]"
-    )
-    of_subject = trial["subject"]["keys"]
-    return {
-        "body": {"free": True},
-        "subject": {"required": True, "keys": {key: of_subject[key] for key in STATED}},
-        "mass_kg": {"required": True, "keys": dict.fromkeys(segments["segments"], mass)},
-        "center_shift_mm": {"keys": dict.fromkeys(segments["segments"], shift)},
-        "session": {"free": True, "list": True},
-        "trial": {"free": True, "list": True},
-        "parameter": {"free": True, "list": True},
-    }
+_MASS = same(SegmentSettings, "mass_kg", required=True)
+_SHIFT = setting(
+    "triple",
+    "shift of the center of mass from the inertia table's: forward, left, up in standing [mm]",
+    minimum=-200.0,
+    maximum=200.0,
+)
+_SubjectOfBody = settings_class("SubjectOfBody", {key: same(SubjectSettings, key) for key in STATED})
+_Masses = settings_class("Masses", dict.fromkeys(SEGMENTS, _MASS))
+_Shifts = settings_class("Shifts", dict.fromkeys(SEGMENTS, _SHIFT))
 
 
-def read_body(document: Document, table: Mapping[str, Any]) -> SubjectBody | None:
+class BodySettings(Settings):
+    """A body file; tables that only people read are free."""
+
+    body: Mapping[str, Any] = table()
+    subject: Settings = table(_SubjectOfBody, required=True)
+    mass_kg: Settings = table(_Masses, required=True)
+    center_shift_mm: Settings = table(_Shifts)
+    session: tuple[Any, ...] = table(one_per="session")
+    trial: tuple[Any, ...] = table(one_per="trial")
+    parameter: tuple[Any, ...] = table(one_per="parameter")
+
+
+def read_body(document: Document, subject: SubjectSettings) -> SubjectBody | None:
     """Return the body that [subject] of a trial file names, None where it names none.
 
     Args:
         document: the trial file.
-        table: its [subject], with defaults.
+        subject: its [subject].
 
     Raises:
         InputError: a file that is missing or no body file, or the body of another subject.
     """
-    if table["body"] is None:
+    if subject.body is None:
         return None
-    file = Document(document.input_file("subject", "body", table["body"]), body_keys())
-    content = validated(file)
+    file = Document(document.input_file("subject", "body", subject.body), BodySettings)
+    settings = validated(file, BodySettings)
     for key in STATED:
-        body, trial = content["subject"][key], table[key]
+        body, trial = settings.subject[key], subject[key]
         if body == trial or (isinstance(body, float) and abs(body - trial) < SAME):
             continue
-        problem = f"{key} is {trial}, and {body} in {file.path.name}"
-        expected = "the subject whose body it is: mass, stature, sex and shoes as the calibration had them"
-        remedy = "name the body of this subject, or calibrate it again: musclesolve calibrate-body"
-        raise document.error(problem, "subject", "body", 0, expected, remedy, code="conflict")
-    shifts = {name: shift for name, shift in content["center_shift_mm"].items() if shift is not None}
+        raise document.error(
+            "recording.trial.conflict_key",
+            "subject",
+            "body",
+            key=key,
+            trial=trial,
+            body=body,
+            name=file.path.name,
+        )
+    shifts = {name: shift for name, shift in settings.center_shift_mm.stated.items()}
     return SubjectBody(
         path=file.path,
-        mass=content["mass_kg"],
+        mass=settings.mass_kg.stated,
         center_shift={name: (0.001 * x, 0.001 * y, 0.001 * z) for name, (x, y, z) in shifts.items()},
-        stated_mass=table["mass_kg"],
+        stated_mass=subject.mass_kg,
     )
 
 
 def body_path(document: Document) -> dict[str, Path]:
     """Return the file of the body by its role in the provenance; nothing without one."""
-    name = document.content.get("subject", {}).get("body")
-    return {"body": document.path.parent / name} if isinstance(name, str) else {}
+    stated = document.content.get("subject", {})
+    names = {key: stated.get(key) for key in ("body", "skeleton")}
+    return {key: document.path.parent / name for key, name in names.items() if isinstance(name, str)}

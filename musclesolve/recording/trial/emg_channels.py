@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
 from musclesolve._util.arrays import Array, true_runs
 from musclesolve._util.warning_note import WarningNote
+from musclesolve.errors import input_error
 from musclesolve.recording.c3d.c3d_file import is_c3d
-from musclesolve.recording.data import Emg, EmgOptions, Recording, Table
+from musclesolve.recording.data import Emg, Recording, Table
 from musclesolve.recording.emg_state import EMG_HZ, NEGATIVE, fast_and_negative, is_envelope, is_flat
 from musclesolve.recording.formats import read_channels
-from musclesolve.recording.place_errors import error_at
 from musclesolve.recording.schema import Document
 from musclesolve.recording.trial.recording_checks import check_columns, check_sampling, off_grid
+from musclesolve.settings.trial import EmgSettings, TrialSettings
 
 CHANNELS = "emg.channels"
 OF_NYQUIST = 0.9
@@ -29,7 +29,7 @@ ONE_SIDED = 0.35
 
 
 def read_emg(
-    document: Document, content: dict[str, Any], markers: Path, *, checked: bool = True
+    document: Document, settings: TrialSettings, markers: Path, *, checked: bool = True
 ) -> tuple[Emg | None, list[str]]:
     """Return the signals that a trial file names and notes on them; None without [emg].
 
@@ -38,49 +38,41 @@ def read_emg(
     Raises:
         InputError: a file, channel or number that cannot be right, with its place.
     """
-    stated = content["emg"]
-    channels = stated["channels"]
+    stated = settings.emg
+    channels = stated.channels
     if channels is None:
         return None, []
     path = markers
-    if stated["file"] is not None:
-        path = document.input_file("emg", "file", stated["file"])
+    if stated.file is not None:
+        path = document.input_file("emg", "file", stated.file)
     elif not is_c3d(markers):
-        problem, expected = (
-            "'file' is missing",
-            "the file with the signals; only a C3D of markers may hold them",
-        )
-        raise document.error(problem, "emg", None, 0, expected, 'add a line file = "..."', code="missing_key")
+        raise document.error("recording.trial.file_missing", "emg")
     if not channels:
-        problem, expected = "no channel is named", 'channel = "muscle", one line for each'
-        remedy = 'add a line such as SOL = "soleus_r", or remove [emg]'
-        raise document.error(problem, CHANNELS, None, 0, expected, remedy, code="missing_key")
+        raise document.error("recording.trial.no_channel_named", CHANNELS)
     muscles = {name: (m,) if isinstance(m, str) else tuple(m) for name, m in channels.items()}
     for name, listed in muscles.items():
         if len(set(listed)) < len(listed):
-            problem, remedy = f"a muscle of the channel '{name}' stands twice", "remove one of them"
-            raise document.error(
-                problem, CHANNELS, name, 0, "every muscle once", remedy, code="duplicate_name"
-            )
+            raise document.error("recording.trial.muscle_channel_stands_twice", CHANNELS, name, name=name)
     table = read_channels(path)
     check_columns(document, muscles, CHANNELS, table, "channel")
     values = np.stack([table[name] for name in muscles], axis=-1)
     time, values, resampled = _evenly(table.time, values)
-    processed = stated["processed"]
+    processed = stated.processed
     if processed is None:
         processed = are_envelopes(values, (time.size - 1) / float(time[-1] - time[0]))
     if resampled and not processed:
         check_sampling(table.time, path)
     evened = [] if time is table.time else [_evened(table, resampled)]
     # The envelope that counts as activation 1; a word stands for the largest of the recording.
-    maximum: dict[str, float] = {} if isinstance(stated["maximum"], str) else stated["maximum"]
+    maximum = {} if isinstance(stated.maximum, str) else stated.maximum
     for name in maximum:
         if name not in muscles:
-            problem = f"'{name}' is no channel of [{CHANNELS}]"
-            raise document.unknown(problem, name, muscles, "emg", "maximum")
-    options, notes = _options(document, stated | {"processed": processed}, table.rate)
+            raise document.unknown(
+                "recording.trial.no_channel_emg_channels", name, muscles, "emg", "maximum", name=name
+            )
+    options, notes = _options(document, stated.changed(processed=processed), table.rate)
     emg = Emg(
-        time + options.offset,
+        time + options.offset_s,
         tuple(muscles),
         values,
         tuple(muscles.values()),
@@ -90,7 +82,7 @@ def read_emg(
     )
     if checked:
         check_signals(document, emg)
-    kind = kind_notes(emg, stated["processed"])
+    kind = kind_notes(emg, stated.processed)
     return emg, [*table.sentences, *evened, *notes, *(each.sentence for each in kind), *_notes(emg)]
 
 
@@ -98,71 +90,77 @@ def check_overlap(recording: Recording, emg: Emg) -> None:
     """Refuse signals that were not recorded at any time of the analysed range."""
     start, end = recording.time_range
     if emg.time[-1] < start or emg.time[0] > end:
-        moved = f" ({emg.options.offset:+g} s of offset_s among it)" if emg.options.offset else ""
-        problem = f"the EMG was recorded from {emg.time[0]:g} to {emg.time[-1]:g} s{moved}"
-        expected = f"a part of the analysed {start:g} to {end:g} s"
-        remedy = "name the file of this trial, or export it on the clock of the markers"
-        raise recording.document.error(problem, "emg", "file", 0, expected, remedy, code="no_overlap")
+        moved = f" ({emg.options.offset_s:+g} s of offset_s among it)" if emg.options.offset_s else ""
+        raise recording.document.error(
+            "recording.trial.emg_recorded",
+            "emg",
+            "file",
+            time=emg.time[0],
+            last=emg.time[-1],
+            moved=moved,
+            start=start,
+            end=end,
+        )
 
 
-def _options(document: Document, stated: dict[str, Any], rate: float) -> tuple[EmgOptions, list[str]]:
+def _options(document: Document, options: EmgSettings, rate: float) -> tuple[EmgSettings, list[str]]:
     """Return the options, with an upper cut-off that the rate [Hz] can hold, and a note where it was lowered."""
-    options = EmgOptions(
-        processed=stated["processed"],
-        highpass_hz=stated["highpass_hz"],
-        lowpass_hz=stated["lowpass_hz"],
-        band_order=int(stated["band_order"]),
-        envelope_hz=stated["envelope_hz"],
-        envelope_order=int(stated["envelope_order"]),
-        max_delay=stated["max_delay_s"],
-        delay=stated["delay_s"],
-        offset=stated["offset_s"],
-        weight=stated["weight"],
-    )
     if options.processed:
         return options, []
     if options.lowpass_hz <= options.highpass_hz:
-        problem = f"the band from {options.highpass_hz:g} to {options.lowpass_hz:g} Hz is empty"
-        remedy = "20 and 400 Hz are usual for surface EMG"
-        expected = "lowpass_hz above highpass_hz"
-        raise document.error(problem, "emg", "lowpass_hz", 0, expected, remedy, code="conflict")
+        raise document.error(
+            "recording.trial.band_from_to_hz",
+            "emg",
+            "lowpass_hz",
+            highpass_hz=options.highpass_hz,
+            lowpass_hz=options.lowpass_hz,
+        )
     highest = OF_NYQUIST * 0.5 * rate
     for key, cutoff in (("highpass_hz", options.highpass_hz), ("envelope_hz", options.envelope_hz)):
         if cutoff >= highest:
-            problem = f"EMG of {rate:.4g} samples a second cannot be filtered at {cutoff:g} Hz"
-            expected = f"{key} below {highest:.4g} Hz, or a rate above {2.0 * cutoff / OF_NYQUIST:.4g} Hz"
-            remedy = (
-                "processed = true if these are envelopes already; else export at the rate of the recording"
+            raise document.error(
+                "recording.trial.emg_samples_second_cannot",
+                "emg",
+                key,
+                rate=rate,
+                cutoff=cutoff,
+                key=key,
+                highest=highest,
+                needed=2.0 * cutoff / OF_NYQUIST,
             )
-            raise document.error(problem, "emg", key, 0, expected, remedy, code="bad_value")
     if options.lowpass_hz <= highest:
         return options, []
     note = (
         f"EMG was recorded at {rate:.4g} Hz: the band-pass filter ends at {highest:.4g} Hz instead of "
         f"{options.lowpass_hz:g} Hz."
     )
-    return replace(options, lowpass_hz=highest), [note]
+    return options.changed(lowpass_hz=highest), [note]
 
 
 def check_signals(document: Document, emg: Emg) -> None:
     """Refuse signals that are too short to filter, or on both sides of zero where they should be envelopes."""
     options = emg.options
     if not options.processed and emg.time[-1] - emg.time[0] < 1.0 / options.envelope_hz:
-        problem = f"the EMG lasts {emg.time[-1] - emg.time[0]:.3g} s"
-        expected = f"more than a period of envelope_hz, {1.0 / options.envelope_hz:.3g} s"
-        remedy = "export the whole recording"
-        raise error_at(emg.path, None, problem, expected, remedy, code="too_few_frames")
+        raise input_error(
+            "recording.trial.emg_lasts",
+            file=emg.path,
+            time=emg.time[-1] - emg.time[0],
+            envelope_hz=1.0 / options.envelope_hz,
+        )
     for name, signal in zip(emg.names, emg.cleaned.T, strict=True):
         if not options.processed or is_flat(signal):
             continue
         negative = fast_and_negative(signal, emg.rate)[2]
         if negative > NEGATIVE:
-            problem = (
-                f"{100.0 * negative:.0f} % of the area of the channel '{name}' of {emg.path.name} is negative"
+            raise document.error(
+                "recording.trial.area_channel_negative",
+                CHANNELS,
+                name,
+                negative=100.0 * negative,
+                name=name,
+                path_name=emg.path.name,
+                at_most=100.0 * NEGATIVE,
             )
-            expected = f"at most {100.0 * NEGATIVE:.0f} % where processed = true: the undershoot of a filter"
-            remedy = "remove processed = true if the signal is raw"
-            raise document.error(problem, CHANNELS, name, 0, expected, remedy, code="bad_signal")
 
 
 @dataclass(frozen=True)
@@ -201,7 +199,7 @@ class KindNote:
 
 def kind_notes(emg: Emg, stated: bool | None) -> list[KindNote]:
     """Return which channels are envelopes where the trial file does not say, and which are not what it says."""
-    processed = emg.options.processed
+    processed = bool(emg.options.processed)
     known = {
         name: (is_envelope(signal, emg.rate), *fast_and_negative(signal, emg.rate))
         for name, signal in zip(emg.names, emg.cleaned.T, strict=True)

@@ -8,23 +8,22 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 
 from musclesolve._util.arrays import Array
+from musclesolve.errors import input_error
 from musclesolve.recording.data import SIDE_NAMES, SIDES, HingeMovement, Markers, Side
 from musclesolve.recording.formats import read_markers
 from musclesolve.recording.markers.landmark_names import back_landmarks
 from musclesolve.recording.markers.mapping_tables import FUNCTIONAL, HINGES
 from musclesolve.recording.markers.marker_mapping import MarkerMapping
-from musclesolve.recording.place_errors import error_at
 from musclesolve.recording.schema import Document
-from musclesolve.recording.text.repeated_names import check_used
+from musclesolve.recording.text.number_rows import check_used
 from musclesolve.recording.trial.recording_checks import check_sampling
+from musclesolve.settings.trial import RecordedSettings
 
 # The regression that functional centers are compared with.
-COMPARED = "harrington_2007"
 # joint -> the body above and the one below it, what moves in its trial, and the other way to find it.
 BODIES = {"hip": ("pelvis", "thigh"), "knee": ("thigh", "shank"), "ankle": ("shank", "foot")}
 MOVES = {"hip": "moves in all directions", "knee": "bends and straightens", "ankle": "bends and straightens"}
@@ -60,41 +59,54 @@ def file_key(joint: str, side: Side) -> str:
 
 
 def read_functional(
-    document: Document, content: Mapping[str, Any], rotation: Array, marker_mapping: MarkerMapping
+    document: Document, settings: RecordedSettings, rotation: Array, marker_mapping: MarkerMapping
 ) -> FunctionalTrials:
     """Return the recordings of joints that are found by their motion, in the global frame; empty where none is."""
     hips: dict[Side, Markers] = {}
     hinges: dict[str, HingeMovement] = {}
     # Ankles before knees: a knee without a marker lies on the line from hip to ankle.
     for joint in ("hip", *reversed(HINGES)):
-        named = {side: content["files"][file_key(joint, side)] for side in SIDES}
-        if content["joint_centers"][joint] != FUNCTIONAL:
+        named = {side: settings.files[file_key(joint, side)] for side in SIDES}
+        if settings.joint_centers[joint] != FUNCTIONAL:
             for side in [side for side in SIDES if named[side] is not None]:
-                problem = f"a functional trial is named, but the {joint} centers are found otherwise"
-                expected, key = f'{joint} = "{FUNCTIONAL}" in [joint_centers]', file_key(joint, side)
-                remedy = f'write {joint} = "{FUNCTIONAL}", or remove the functional trials'
-                raise document.error(problem, "files", key, 0, expected, remedy, code="conflict")
+                key = file_key(joint, side)
+                raise document.error(
+                    "recording.trial.functional_trial_named_centers", "files", key, joint=joint
+                )
             continue
         for side, name in named.items():
             key = file_key(joint, side)
             if name is None:
                 moving = f"{SIDE_NAMES[side]} {joint}"
-                problem = f'the {joint} centers are to be "{FUNCTIONAL}", but no trial moves the {moving}'
-                expected = f"{key} in [files]: a trial in which that {joint} {MOVES[joint]}"
-                remedy = f"add {key} (one file may stand for both sides), or {OTHERWISE[joint]}"
-                raise document.error(problem, "joint_centers", joint, 0, expected, remedy, code="missing_key")
+                raise document.error(
+                    "recording.trial.centers_to_functional",
+                    "joint_centers",
+                    joint,
+                    joint=joint,
+                    moving=moving,
+                    key=key,
+                    moves=MOVES[joint],
+                    otherwise=OTHERWISE[joint],
+                )
             center = f"{joint}_center_{side}"
             if center in marker_mapping.mapping:
-                problem = f'{center} is mapped, but the {joint} centers are to be "{FUNCTIONAL}"'
-                expected = f"one way to find the {joint} centers"
-                remedy = f"remove {center}, or the line {joint} = in [joint_centers]"
-                raise document.error(problem, "mapping", center, 0, expected, remedy, code="conflict")
+                raise document.error(
+                    "recording.trial.mapped_centers_to_functional",
+                    "mapping",
+                    center,
+                    center=center,
+                    joint=joint,
+                )
         if marker_mapping.static is None:
             both = "pelvis and thighs" if joint == "hip" else " and ".join(BODIES[joint])
-            problem = f"functional {joint} centers need a standing trial"
-            expected = f"static in [files]: the shape of {both} is measured there"
-            remedy = f"name the standing trial, or {OTHERWISE[joint]}"
-            raise document.error(problem, "joint_centers", joint, 0, expected, remedy, code="missing_key")
+            raise document.error(
+                "recording.trial.functional_centers_need_standing",
+                "joint_centers",
+                joint,
+                joint=joint,
+                both=both,
+                otherwise=OTHERWISE[joint],
+            )
         for side, name in named.items():
             key = file_key(joint, side)
             path = document.input_file("files", key, name)
@@ -150,8 +162,15 @@ def _body_markers(
         lateral = {"thigh": "knee", "shank": "ankle"}.get(body)
         listed = '"...", "...", "..."'
         else_one = f"; the lateral {lateral} marker may be one of them" if lateral else ""
-    remedy = f"add to [clusters]: {name} = [{listed}]{else_one}"
-    raise document.error(problem, "clusters", None, 0, expected, remedy, code="missing_marker")
+    raise document.error(
+        "recording.trial.too_few_cluster_markers",
+        "clusters",
+        expected=expected,
+        fault=problem,
+        name=name,
+        listed=listed,
+        else_one=else_one,
+    )
 
 
 def _check_seen(
@@ -162,14 +181,21 @@ def _check_seen(
     expected = f"every marker of the {' and of the '.join(words)}"
     for marker in dict.fromkeys(marker for markers in reversed([*bodies.values()]) for marker in markers):
         if marker not in recording:
-            problem = f"the marker '{marker}' is not in {recording.path}"
             raise document.unknown(
-                problem, marker, recording.names, "files", key, code="missing_marker", expected=expected
+                "recording.trial.marker_missing_marker",
+                marker,
+                recording.names,
+                "files",
+                key,
+                expected=expected,
+                marker=marker,
+                path=recording.path,
             )
         check_used([marker], "marker", recording.repeated, recording.path)
         if not _is_seen(recording, marker):
-            problem, remedy = f"the marker '{marker}' is never seen", "label it in the capture software"
-            raise error_at(recording.path, None, problem, expected, remedy, code="missing_samples")
+            raise input_error(
+                "recording.trial.marker_never_seen", file=recording.path, expected=expected, marker=marker
+            )
 
 
 def _candidates(marker_mapping: MarkerMapping, recording: Markers, body: str, side: Side) -> list[str]:

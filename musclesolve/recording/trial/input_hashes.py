@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from musclesolve._util.warning_note import WarningNote
-from musclesolve.recording.place_errors import error_at
+from musclesolve.errors import input_error
 from musclesolve.recording.schema import Document, file_state
 from musclesolve.recording.text.text_file import has_hash, sha256
 
@@ -36,9 +36,7 @@ def hashes_as_read(document: Document, files: Mapping[str, Path]) -> dict[str, s
     }
     for path in files.values():
         if path in document.states and document.states[path] != file_state(path):
-            problem, expected = "the file was changed while it was read", "a file that nothing writes to"
-            remedy = "wait until it has been written, then run again"
-            raise error_at(path, None, problem, expected, remedy, code="file_changed")
+            raise input_error("recording.trial.file_changed_while_read", file=path)
     return hashes
 
 

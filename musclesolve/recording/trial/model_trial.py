@@ -3,27 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from musclesolve.errors import InputError
-from musclesolve.recording.data import Emg, Fascicles, SharingOptions
-from musclesolve.recording.schema import Document, described_keys, trial_document, trial_keys, validated
+from musclesolve.recording.data import Emg, Fascicles
+from musclesolve.recording.schema import Document, trial_document, validated
 from musclesolve.recording.trial.emg_channels import read_emg
 from musclesolve.recording.trial.fascicle_lengths import read_fascicles
-from musclesolve.recording.trial.settings import (
-    check_strain,
-    errors_of,
-    muscle_files,
-    sharing_of,
-    stated_cycles,
-)
+from musclesolve.recording.trial.settings import check_errors, check_strain, muscle_files
+from musclesolve.settings.trial import ModelSettings, TrialSettings
 
 MODEL_FILES = frozenset({"model", "coordinates", "moments", "loads"})
 """Files that only the trial of a model has."""
-SHARED_TABLES = ("time", "knee", "emg", "fascicle", "uncertainty")
-"""Tables that are those of the trial files of recordings."""
 
 
 @dataclass(frozen=True)
@@ -31,50 +24,31 @@ class ModelTrial:
     """What the trial file of an OpenSim model names and asks for; the files themselves are read with the model.
 
     Args:
+        settings: of the trial file; the file of one person's muscles by its path.
         model, coordinates: files.
         moments, loads: one of these files.
-        passive: "table" or "none"; tendon: "rigid" or "elastic"; tendon_strain: see `ModelOptions`.
-        muscles: their names; None: all that act on the shared coordinates.
-        database: file of one person's muscles; None: the muscles of the model as they are.
-        sharing: force-sharing options.
-        cutoff_hz: of the filter of the coordinates; None without one.
-        start_s, end_s: of the analysed range [s]; None: as far as the files go.
         emg: measured signals of muscles; None without [emg].
         fascicles: measured fascicle lengths; None without [fascicle].
-        uncertainty: standard deviations that the trial file gives, by its keys and in its units.
-        contact_spacing: distance of the medial and the lateral contact of a knee [m]; None: by the length of the shank.
         files: role -> path, for provenance.
         hashes: role -> SHA-256 of these files when `read_trial` read the trial file.
         notes: sentences a reader of the results should see.
-        movement: what the file says that the subject does; None where it does not say it.
-        cycles: beginning and end of each cycle of the movement [s], where the file gives them.
-        feet: "stated" or "nearest"; see `read_external_loads`.
     """
 
     document: Document
+    settings: ModelSettings
     model: Path
     coordinates: Path
     moments: Path | None
     loads: Path | None
-    passive: str
-    tendon: str
-    tendon_strain: float | dict[str, float] | None
-    muscles: tuple[str, ...] | None
-    sharing: SharingOptions
-    cutoff_hz: float | None
-    start_s: float | None
-    end_s: float | None
     emg: Emg | None = None
     fascicles: Fascicles | None = None
-    uncertainty: Mapping[str, float] = field(default_factory=dict)
-    contact_spacing: float | None = None
     files: Mapping[str, Path] = field(default_factory=dict)
     hashes: Mapping[str, str] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
-    movement: str | None = None
-    cycles: tuple[tuple[float, float], ...] = ()
-    database: Path | None = None
-    feet: str = "stated"
+
+    def with_settings(self, **tables: Any) -> ModelTrial:
+        """Return the trial with other settings: a table, or a dict of some of its keys, by its name."""
+        return replace(self, settings=self.settings.changed(**tables))
 
     @property
     def path(self) -> Path:
@@ -100,9 +74,9 @@ def names_model(path: Path) -> bool:
         return False
 
 
-def named_files(document: Document, content: Mapping[str, Any]) -> dict[str, Path]:
+def named_files(document: Document, settings: TrialSettings) -> dict[str, Path]:
     """Return role -> file, of the files that [files] names."""
-    named = [(role, name) for role, name in content["files"].items() if name is not None]
+    named = [(role, name) for role, name in settings.files.items() if name is not None]
     return {role: document.input_file("files", role, name) for role, name in named}
 
 
@@ -112,56 +86,40 @@ def read_model_trial(path: Path) -> ModelTrial:
     Raises:
         InputError: anything that is missing, contradictory or out of its range, with the place.
     """
-    keys = described_keys("model_keys.toml") | {name: trial_keys()[name] for name in SHARED_TABLES}
-    document = trial_document(path, keys)
-    content = validated(document)
-    files = named_files(document, content)
+    document = trial_document(path, ModelSettings)
+    settings = validated(document, ModelSettings)
+    files = named_files(document, settings)
     if ("moments" in files) == ("loads" in files):
         problem, key, code = "neither moments nor loads are named", None, "missing_key"
         if "moments" in files:
             problem, key, code = "both moments and loads are named", "loads", "conflict"
-        expected = "joint moments, or the loads that they are computed from"
-        remedy = 'name one of them: moments = "..." or loads = "..."'
-        raise document.error(problem, "files", key, 0, expected, remedy, code=code)
-    emg, notes = read_emg(document, content, files["coordinates"])
+        raise document.error("recording.trial.bad_model_trial", "files", key, code=code, fault=problem)
+    emg, notes = read_emg(document, settings, files["coordinates"])
     if emg is not None:
         files["emg"] = emg.path
-    fascicles, fascicle_notes = read_fascicles(document, content)
+    fascicles, fascicle_notes = read_fascicles(document, settings)
     if fascicles is not None:
         files["fascicles"] = fascicles.path
-    database = content["muscles"]["database"]
+    database, time = settings.muscles.database, settings.time
     if database is not None:
         files |= muscle_files(document.input_file("muscles", "database", database))
-    muscles, cutoff, time = content["muscles"], content["filter"]["cutoff_hz"], content["time"]
-    check_strain(document, muscles["tendon_strain"])
-    if None not in (time["start_s"], time["end_s"]) and not time["start_s"] < time["end_s"]:
-        problem = f"the time range ends at {time['end_s']:g} s and begins at {time['start_s']:g} s"
-        expected, remedy = "start_s before end_s", "exchange them, or leave one out"
-        raise document.error(problem, "time", "end_s", 0, expected, remedy, code="bad_range")
+        settings = settings.changed(muscles={"database": str(files["muscles"])})
+    check_strain(document, settings.muscles)
+    if time.start_s is not None and time.end_s is not None and not time.start_s < time.end_s:
+        raise document.error(
+            "recording.trial.time_range_ends", "time", "end_s", end_s=time.end_s, start_s=time.start_s
+        )
+    body = "loads" if "loads" in files else "moments"
+    check_errors(document, settings.uncertainty, body, database is not None)
     return ModelTrial(
         document=document,
+        settings=settings,
         model=files["model"],
         coordinates=files["coordinates"],
         moments=files.get("moments"),
         loads=files.get("loads"),
-        passive=muscles["passive"],
-        tendon=muscles["tendon"],
-        tendon_strain=muscles["tendon_strain"],
-        muscles=None if muscles["names"] is None else tuple(muscles["names"]),
-        sharing=sharing_of(content["sharing"]),
-        cutoff_hz=None if cutoff == "none" else cutoff,
-        start_s=time["start_s"],
-        end_s=time["end_s"],
         emg=emg,
         fascicles=fascicles,
-        uncertainty=errors_of(
-            document, content["uncertainty"], "loads" if "loads" in files else "moments", database is not None
-        ),
-        contact_spacing=content["knee"]["contact_spacing_m"],
         files={"trial": document.path, **files},
         notes=(*notes, *fascicle_notes),
-        movement=time["movement"],
-        cycles=stated_cycles(time),
-        database=files.get("muscles"),
-        feet=content["plates"]["feet"],
     )

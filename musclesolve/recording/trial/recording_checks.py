@@ -8,14 +8,14 @@ from pathlib import Path
 import numpy as np
 
 from musclesolve._util.arrays import Array, Mask, true_runs
+from musclesolve.errors import input_error
 from musclesolve.recording.data import SIDES, Recording, Table, Trial
 from musclesolve.recording.gaps.gap_filling import missing
 from musclesolve.recording.markers.landmark_names import back_landmarks, landmarks
-from musclesolve.recording.place_errors import error_at
 from musclesolve.recording.plates.foot_forces import plate_gap_error
 from musclesolve.recording.plates.plate_checks import check_any_load, plate_error
 from musclesolve.recording.schema import Document
-from musclesolve.recording.text.repeated_names import check_used
+from musclesolve.recording.text.number_rows import check_used
 
 # Height of the shoulders over the feet as a share of stature: about 0.82 upright, more with raised arms. Only units,
 # axes and a stature that is off by a factor are refused; less shows in the segments.
@@ -79,9 +79,9 @@ def check_sampling(time: Array, path: Path) -> None:
     off = off_grid(time)
     if off is not None:
         step = (time[-1] - time[0]) / (time.size - 1)
-        where, problem = f"near {time[off.argmax()]:g} s", "the samples are not evenly spaced in time"
-        remedy = "export all frames, with empty cells where nothing was seen"
-        raise error_at(path, where, problem, f"one sample every {step:g} s", remedy, code="uneven_sampling")
+        raise input_error(
+            "recording.trial.samples_not_evenly_spaced", file=path, step=step, time=time[off.argmax()]
+        )
 
 
 def check_columns(document: Document, names: Iterable[str], where: str, table: Table, kind: str) -> None:
@@ -91,27 +91,38 @@ def check_columns(document: Document, names: Iterable[str], where: str, table: T
     """
     for name in names:
         if name not in table.names:
-            problem, expected = f"the {kind} '{name}' is not in {table.path}", f"a {kind} of this file"
             raise document.unknown(
-                problem, name, table.names, where, name, code="missing_column", expected=expected
+                "recording.trial.missing_column_kind",
+                name,
+                table.names,
+                where,
+                name,
+                kind=kind,
+                name=name,
+                path=table.path,
             )
         check_used([name], kind, table.repeated, table.path)
 
 
 def check_cutoff(trial: Trial, document: Document) -> None:
     """Refuse a cut-off that the recording rates cannot hold."""
-    options = trial.filter
+    options = trial.settings.filter
     key = "cutoff_hz" if options.force_cutoff_hz is None else "force_cutoff_hz"
     limits = (
-        ("markers", "cutoff_hz", options.cutoff_hz, trial.markers.rate),
-        ("forces", key, options.force_cutoff_hz or options.cutoff_hz, trial.forces[0].rate),
+        ("markers", "cutoff_hz", options.fixed_cutoff, trial.markers.rate),
+        ("forces", key, options.force_cutoff_hz or options.fixed_cutoff, trial.forces[0].rate),
     )
     for what, key, cutoff, rate in limits:
         if cutoff is not None and cutoff >= 0.5 * rate:
-            problem = f"{cutoff:g} Hz cannot be filtered from {what} recorded at {rate:g} Hz"
-            expected = f"less than half the recording rate, here below {0.5 * rate:g} Hz"
-            remedy = "walking needs about 6 Hz, running 10 to 20 Hz"
-            raise document.error(problem, "filter", key, 0, expected, remedy)
+            raise document.error(
+                "recording.trial.hz_cannot_filtered",
+                "filter",
+                key,
+                cutoff=cutoff,
+                what=what,
+                rate=rate,
+                nyquist=0.5 * rate,
+            )
 
 
 def check_gaps(trial: Trial) -> None:
@@ -123,14 +134,17 @@ def check_gaps(trial: Trial) -> None:
             start, stop = true_runs(lost)[0]
             first, last = trial.markers.time[frames][[start, stop - 1]]
             left = [gap for gap in trial.gaps if gap.marker == name and not gap.filled and gap.last >= first]
-            problem = (
-                f"the marker '{name}' is missing from {first:g} to {last:g} s "
-                f"({lost.sum()} of {lost.size} frames are without it)"
+            unfilled = f"; the gap is not filled: {left[0].account}" if left else ""
+            raise input_error(
+                "recording.trial.marker_missing",
+                file=trial.markers.path,
+                name=name,
+                first=first,
+                last=last,
+                lost=lost.sum(),
+                size=lost.size,
+                unfilled=unfilled,
             )
-            expected = "every mapped marker in every frame of the time range"
-            expected += f"; the gap is not filled: {left[0].account}" if left else ""
-            remedy = "fill the gap in the capture software, or choose a range without it ([time])"
-            raise error_at(trial.markers.path, None, problem, expected, remedy, code="missing_samples")
     static = trial.static
     if static is None:
         return
@@ -139,10 +153,7 @@ def check_gaps(trial: Trial) -> None:
     clustered = {m for markers in trial.clusters.values() for m in markers}
     for name in sorted(mapped | clustered | set(trial.carried)):
         if np.isnan(static[name]).any(axis=1).all():
-            problem = f"the marker '{name}' is never seen"
-            expected = "every marker that is needed in at least one frame of the standing trial"
-            remedy = "label it in the capture software, or record the standing trial again"
-            raise error_at(static.path, None, problem, expected, remedy, code="missing_samples")
+            raise input_error("recording.trial.static_marker_never_seen", file=static.path, name=name)
 
 
 def check_plate_gaps(trial: Trial) -> None:
@@ -162,11 +173,14 @@ def check_jumps(trial: Trial) -> None:
         jumping = jumps(path, rate)
         if jumping.any():
             size = np.linalg.norm(np.diff(path, n=2, axis=0), axis=1).max()
-            where = f"first near {trial.markers.time[frames][np.argmax(jumping)]:g} s"
-            problem = f"the marker '{name}' jumps by {1000 * size:.4g} mm within a frame"
-            expected = f"a marker that moves on evenly: no jump above {1000 * largest_jump(rate):.0f} mm"
-            remedy = "correct its label in the capture software, or choose a range without the jump ([time])"
-            raise error_at(trial.markers.path, where, problem, expected, remedy, code="bad_mapping")
+            raise input_error(
+                "recording.trial.marker_jumps_mm_within",
+                file=trial.markers.path,
+                name=name,
+                size=1000 * size,
+                largest_jump=1000 * largest_jump(rate),
+                time=trial.markers.time[frames][np.argmax(jumping)],
+            )
 
 
 def check_size(trial: Trial, document: Document) -> None:
@@ -190,14 +204,18 @@ def check_size(trial: Trial, document: Document) -> None:
             continue
         height, stature = float(np.median(heights[seen])), trial.subject.stature
         if not share[0] <= height / stature <= share[1]:
-            problem = (
-                f"the shoulders are {height:.3g} m above the feet of a {stature:g} m tall subject "
-                f"in {markers.path}"
-            )
-            expected = f"{share[0]:g} to {share[1]:g} of the stature"
             unit = _UNIT_AT.get(markers.path.suffix.casefold(), "its unit of length")
-            remedy = f"check {unit}, stature_m, and up in [laboratory]"
-            raise document.error(problem, "subject", "stature_m", 0, expected, remedy, code="bad_units")
+            raise document.error(
+                "recording.trial.shoulders_m_above_feet",
+                "subject",
+                "stature_m",
+                height=height,
+                stature=stature,
+                path=markers.path,
+                share=share[0],
+                second=share[1],
+                unit=unit,
+            )
 
 
 def check_heading(trial: Trial, document: Document) -> None:
@@ -215,10 +233,7 @@ def check_heading(trial: Trial, document: Document) -> None:
     left = first("asis_l") - first("asis_r")
     ahead[2] = 0.0
     if np.cross([0.0, 0.0, 1.0], ahead) @ left < 0:
-        problem = "the right side of the pelvis lies left of the left side"
-        expected = "the right of the pelvis on the right, seen from behind"
-        remedy = "swap the markers of right and left, or check up in [laboratory]"
-        raise document.error(problem, "mapping", "asis_r", 0, expected, remedy, code="sides_swapped")
+        raise document.error("recording.trial.right_side_pelvis_lies", "mapping", "asis_r")
 
 
 def largest_jump(rate_hz: float) -> float:
@@ -250,7 +265,7 @@ def check_sides(trial: Recording, points: Mapping[str, Array]) -> None:
             continue
         across, beside = (points[left] - points[right] for right, left in pairs)
         if np.nanmean(np.sum(across * beside, axis=-1)) < 0.0:
-            problem = f"right and left are swapped: each {name} is nearer to the {neighbor} of the other side"
-            expected = f"{name}_r on the side of {neighbor}_r, {name}_l on the side of {neighbor}_l"
-            remedy, key = f"swap the markers of {name}_r and {name}_l", f"{name}_r"
-            raise trial.document.error(problem, "mapping", key, 0, expected, remedy, code="sides_swapped")
+            key = f"{name}_r"
+            raise trial.document.error(
+                "recording.trial.right_left_swapped", "mapping", key, name=name, neighbor=neighbor
+            )

@@ -1,7 +1,4 @@
-"""The settings of a trial file: its tables, with defaults, as the subject and the options that the stages take.
-
-A table comes as the schema leaves it: numbers are floats, keys that are absent have their default or None.
-"""
+"""What the settings of a trial file say together: the subject, its events, its errors; and what contradicts itself."""
 
 from __future__ import annotations
 
@@ -13,20 +10,29 @@ from typing import Any
 
 from musclesolve.recording.data import (
     SIDES,
-    ConsistencyOptions,
     Event,
     EventKind,
-    FilterOptions,
     Markers,
-    MuscleOptions,
     SegmentValues,
-    SharingOptions,
     Side,
     Subject,
 )
-from musclesolve.recording.schema import Document, described_keys, trial_keys, value_problem
+from musclesolve.recording.schema import Document
 from musclesolve.recording.text.text_file import is_file, stated_table, without_detours
 from musclesolve.recording.trial.body_file import read_body
+from musclesolve.settings.schema import settings_of
+from musclesolve.settings.trial import (
+    SEGMENTS,
+    ConsistencySettings,
+    EventSettings,
+    FilterSettings,
+    ModelMuscleSettings,
+    MuscleSettings,
+    RecordedSettings,
+    SegmentSettings,
+    SubjectSettings,
+    UncertaintySettings,
+)
 
 ADULT = 18.0
 """Age from which the inertia table is taken to hold [years]."""
@@ -35,16 +41,10 @@ SMALL = 1.40
 SPLINE_ORDERS = (2, 3)
 OF_SPLINES = "cross_validation"
 """The choice of the cut-off that only the spline has."""
-Values = Mapping[str, Any]
-
-
-def stated_cycles(table: Values) -> tuple[tuple[float, float], ...]:
-    """Return beginning and end of each cycle that [time] gives [s]."""
-    return tuple((float(start), float(end)) for start, end in table["cycles_s"] or ())
 
 
 def with_stated_events(
-    document: Document, table: Values, of_file: tuple[Event, ...], walk: Markers
+    document: Document, table: EventSettings, of_file: tuple[Event, ...], walk: Markers
 ) -> tuple[tuple[Event, ...], frozenset[tuple[EventKind, Side]]]:
     """Return the events that are stated, and the kinds of which [events] states all.
 
@@ -57,73 +57,81 @@ def with_stated_events(
     kinds: tuple[EventKind, ...] = ("heel_strike", "toe_off")
     for kind, side in product(kinds, SIDES):
         key, first, last = f"{kind}_{side}", float(walk.time[0]), float(walk.time[-1])
-        times = table[key]
+        times: tuple[float, ...] | None = table[key]
         if times is None:
             continue
         if any(later <= earlier for earlier, later in pairwise(times)):
-            problem, expected = "the times do not increase", "each event once, in the order of time"
-            raise document.error(problem, "events", key, 0, expected, code="time_not_increasing")
+            raise document.error("recording.trial.times_not_increase", "events", key)
         if outside := [time for time in times if not first <= time <= last]:
-            problem = f"{outside[0]:g} s lies outside of what was recorded"
-            expected = f"times from {first:g} to {last:g} s"
-            remedy = (
-                "correct it, or leave it out; strikes before and after are found where walking is periodic"
+            raise document.error(
+                "recording.trial.lies_outside_recorded",
+                "events",
+                key,
+                outside=outside[0],
+                first=first,
+                last=last,
             )
-            raise document.error(problem, "events", key, 0, expected, remedy, code="bad_range")
         complete.add((kind, side))
         events += [Event(kind, side, float(time), "stated") for time in times]
     events += [event for event in of_file if (event.kind, event.side) not in complete]
     return tuple(sorted(events, key=attrgetter("time"))), frozenset(complete)
 
 
-def subject_of(document: Document, table: Values) -> Subject:
+def subject_of(document: Document, table: SubjectSettings) -> Subject:
     """Return the subject of [subject], with what is stated of single segments, and of a body: prostheses, children.
 
     Raises:
         InputError: an unknown segment or key, a value that no segment has, masses that leave nothing of the body, or
             the calibrated body of another subject.
     """
-    rules, segments = described_keys("segment_keys.toml"), {}
-    for name, values in (table["segments"] or {}).items():
-        if name not in rules["segments"]:
-            problem, known = "there is no such segment", rules["segments"]
-            raise document.unknown(problem, name, known, f"subject.segments.{name}")
-        segments[name] = _segment(document, f"subject.segments.{name}", values, rules["keys"])
+    segments = {}
+    for name, values in (table.segments or {}).items():
+        if name not in SEGMENTS:
+            raise document.unknown(
+                "recording.trial.no_such_segment", name, SEGMENTS, f"subject.segments.{name}"
+            )
+        segments[name] = _segment(document, f"subject.segments.{name}", values)
     stated = sum(segment.mass or 0.0 for segment in segments.values())
-    if stated > 0.9 * table["mass_kg"] and set(segments) != set(rules["segments"]):
-        problem = f"the stated segments weigh {stated:g} kg together, the body {table['mass_kg']:g} kg"
-        expected = "segments that are parts of the body"
-        remedy = "correct mass_kg of [subject], which counts prostheses in, or of the segments"
-        raise document.error(problem, "subject", "mass_kg", 0, expected, remedy, code="conflict")
+    if stated > 0.9 * table.mass_kg and set(segments) != set(SEGMENTS):
+        raise document.error(
+            "recording.trial.stated_segments_weigh_kg",
+            "subject",
+            "mass_kg",
+            stated=stated,
+            table=table["mass_kg"],
+        )
     body = read_body(document, table)
     return Subject(
-        name=table["name"],
-        mass=table["mass_kg"] if body is None else body.total,
-        stature=table["stature_m"],
-        sex=table["sex"],
-        leg_length=table["leg_length_m"],
-        shoe_mass=table["shoe_mass_kg"],
-        knee_width=table["knee_width_m"],
-        ankle_width=table["ankle_width_m"],
-        marker_diameter=table["marker_diameter_m"],
+        name=table.name,
+        mass=table.mass_kg if body is None else body.total,
+        stature=table.stature_m,
+        sex=table.sex,
+        leg_length=table.leg_length_m,
+        shoe_mass=table.shoe_mass_kg,
+        knee_width=table.knee_width_m,
+        ankle_width=table.ankle_width_m,
+        marker_diameter=table.marker_diameter_m,
         segments=segments,
-        age=table["age_years"],
+        age=table.age_years,
         body=body,
+        skeleton=None
+        if table.skeleton is None
+        else document.input_file("subject", "skeleton", table.skeleton),
     )
 
 
-def _segment(document: Document, table: str, values: Values, keys: Values) -> SegmentValues:
+def _segment(document: Document, table: str, values: Mapping[str, Any]) -> SegmentValues:
     """Return one [subject.segments.NAME]; a body has moments of inertia above 0, each at most the sum of the others."""
+    keys = settings_of(SegmentSettings)
     for key, value in values.items():
         if key not in keys:
-            raise document.unknown("there is no such key", key, keys, table, key, code="unknown_key")
-        if wrong := value_problem(value, keys[key]):
-            raise document.error(wrong[0], table, key, 0, wrong[1], "check the value and its unit")
+            raise document.unknown("recording.trial.no_such_key", key, keys, table, key)
+        if wrong := keys[key].problem(value):
+            raise document.error("recording.trial.wrong_value", table, key, expected=wrong[1], wrong=wrong[0])
     if not values or {"mass_kg", "mass_factor"} <= set(values):
-        problem = "both mass_kg and mass_factor are given" if values else "nothing is stated of the segment"
-        expected = "one of mass_kg and mass_factor, center, inertia_kg_m2"
-        remedy = "write what is known of it"
-        raise document.error(problem, table, None, 0, expected, remedy, code="conflict")
+        raise document.error(
+            "recording.trial.both_mass_kg_mass" if values else "recording.trial.nothing_stated_segment", table
+        )
     mass, factor, center = (
         float(values[key]) if key in values else None for key in ("mass_kg", "mass_factor", "center")
     )
@@ -138,10 +146,7 @@ def _segment(document: Document, table: str, values: Values, keys: Values) -> Se
     elif mass == 0.0 and any(inertia):
         problem = "a segment without mass has moments of inertia"
     if problem:
-        expected = (
-            "three moments above 0 [kg m2], each at most the sum of the other two, and none without mass"
-        )
-        raise document.error(problem, table, "inertia_kg_m2", 0, expected, "check the values and their unit")
+        raise document.error("recording.trial.impossible_value", table, "inertia_kg_m2", fault=problem)
     return SegmentValues(mass, factor, center, (front, side, long))
 
 
@@ -167,39 +172,33 @@ def subject_notes(subject: Subject) -> list[str]:
     return notes
 
 
-def filter_of(document: Document, table: Values) -> FilterOptions:
-    """Return the options of [filter]; refused is a choice of the cut-off that the filter does not have."""
-    method, order, cutoff = table["method"], int(table["order"]), table["cutoff_hz"]
+def check_filter(document: Document, table: FilterSettings) -> None:
+    """Refuse an order or a choice of the cut-off that the filter does not have."""
+    method, order, cutoff = table.method, table.order, table.cutoff_hz
     if method == "spline" and order not in SPLINE_ORDERS:
-        problem = f"there is no smoothing spline of half order {order}"
-        raise document.error(problem, "filter", "order", 0, "2 (cubic) or 3 (quintic)", "order = 3")
+        raise document.error("recording.trial.no_smoothing_spline_half", "filter", "order", order=order)
     if cutoff == OF_SPLINES and method != "spline":
-        problem = "cross-validation chooses the smoothness of splines"
-        expected = "a number or a residual analysis for a Butterworth filter"
-        remedy = 'method = "spline", or cutoff_hz = "residual_analysis"'
-        raise document.error(problem, "filter", "cutoff_hz", 0, expected, remedy, code="conflict")
+        raise document.error("recording.trial.cross_validation_chooses_smoothness", "filter", "cutoff_hz")
     if cutoff == "residual_analysis" and order < 2:
-        problem = "a filter of order 1 has no optimal cut-off"
-        expected = "order 2 or higher where cutoff_hz is chosen from accelerations"
-        remedy = 'order = 2, or cutoff_hz = "residual_analysis_silva_2003"'
-        raise document.error(problem, "filter", "order", 0, expected, remedy)
-    chosen = {"cutoff_hz": None, "choice": cutoff} if isinstance(cutoff, str) else {"cutoff_hz": cutoff}
-    unloaded, force_cutoff = table["unloaded_below_n"], table["force_cutoff_hz"]
-    return FilterOptions(method, order, **chosen, unloaded_below=unloaded, force_cutoff_hz=force_cutoff)
+        raise document.error("recording.trial.filter_order_no_optimal", "filter", "order")
 
 
-def consistency_of(document: Document, table: Values) -> ConsistencyOptions:
-    """Return how the motion is made consistent; with method = "none" derivatives are by splines, weights of no use."""
-    if table["method"] != "none":
-        return ConsistencyOptions(table["method"], table["derivatives"], table["weights"] or {})
-    stated = document.content["consistency"]
+def check_consistency(document: Document, table: ConsistencySettings) -> None:
+    """Refuse what has no effect on a motion that is not made consistent."""
+    stated = document.content.get("consistency", {}) if table.method == "none" else {}
     for key in ("derivatives", "weights"):
         if key in stated and stated[key] != "splines":
-            problem = f'{key} of a motion that is not made consistent (method = "none")'
-            expected = "derivatives by splines of every point, and no weights"
-            remedy = f"leave out {key}"
-            raise document.error(problem, "consistency", key, 0, expected, remedy, code="conflict")
-    return ConsistencyOptions(table["method"], "splines")
+            raise document.error("recording.trial.motion_not_made_consistent", "consistency", key, key=key)
+
+
+def resolved(document: Document, settings: RecordedSettings) -> RecordedSettings:
+    """Return the settings of a recording with the path of a file of muscles; derivatives of no model are by splines."""
+    if settings.consistency.method == "none":
+        settings = settings.changed(consistency={"derivatives": "splines"})
+    # A path is relative to the trial file, like every other path in it.
+    if is_own_set(database := settings.muscles.database):
+        settings = settings.changed(muscles={"database": str(document.path.parent / database)})
+    return settings
 
 
 def is_own_set(database: str) -> bool:
@@ -223,28 +222,11 @@ def muscle_files(path: Path) -> dict[str, Path]:
     )
 
 
-def muscles_of(document: Document, table: Values) -> MuscleOptions:
-    """Return the options of [muscles]; see `check_strain`."""
-    check_strain(document, table["tendon_strain"])
-    # A path is relative to the trial file, like every other path in it.
-    database = table["database"]
-    path = str(document.path.parent / database) if is_own_set(database) else database
-    return MuscleOptions(**{**table, "database": path})
-
-
-def check_strain(document: Document, strain: object) -> None:
+def check_strain(document: Document, table: MuscleSettings | ModelMuscleSettings) -> None:
     """Refuse a strain of tendons that are rigid."""
     # The tendon as written: not the default in place of a faulty word.
-    if strain is not None and document.content["muscles"].get("tendon", "rigid") == "rigid":
-        problem, expected = "a strain of rigid tendons", 'tendon = "elastic" beside tendon_strain'
-        remedy = 'write tendon = "elastic", or leave out tendon_strain'
-        raise document.error(problem, "muscles", "tendon_strain", 0, expected, remedy, code="conflict")
-
-
-def sharing_of(table: Values) -> SharingOptions:
-    """Return the options of [sharing]."""
-    dofs = None if table["dofs"] is None else tuple(table["dofs"])
-    return SharingOptions(**{**table, "dofs": dofs, "without": tuple(table.get("without") or ())})
+    if table.tendon_strain is not None and document.content["muscles"].get("tendon", "rigid") == "rigid":
+        raise document.error("recording.trial.strain_rigid_tendons", "muscles", "tendon_strain")
 
 
 def error_keys(body: str, person: bool = False) -> list[str]:
@@ -254,30 +236,29 @@ def error_keys(body: str, person: bool = False) -> list[str]:
         body: "recording", or an OpenSim model with "moments" or "loads".
         person: whether its muscles are those of one person.
     """
-    rules, kinds = trial_keys()["uncertainty"]["keys"], {body, "person"} if person else {body}
-    return [key for key, rule in rules.items() if kinds & set(rule.get("of", kinds))]
+    kinds = {body, "person"} if person else {body}
+    return [key for key, rule in settings_of(UncertaintySettings).items() if kinds & set(rule.of or kinds)]
 
 
-def errors_of(document: Document, table: Values, body: str, person: bool = False) -> dict[str, float]:
-    """Return the standard deviations that [uncertainty] states, by key.
+def check_errors(document: Document, table: UncertaintySettings, body: str, person: bool = False) -> None:
+    """Refuse a standard deviation of a source of error that a body does not have, but for 0.
 
     Args:
         document: the trial file.
         table: its [uncertainty].
         body, person: what the errors are of, see `error_keys`.
-
-    Raises:
-        InputError: one of a source that the body does not have, but for 0.
     """
     known = error_keys(body, person)
-    stated = {key: sd for key, sd in table.items() if sd is not None}
-    for key, sd in stated.items():
+    for key, sd in table.stated.items():
         if sd and key not in known:
-            about = trial_keys()["uncertainty"]["keys"][key]["about"]
-            problem = f"there is no such error here: {about}"
-            expected, remedy = f"errors of {_BODIES[body]}: {', '.join(known)}", "leave it out, or write 0"
-            raise document.error(problem, "uncertainty", key, 0, expected, remedy, code="conflict")
-    return stated
+            raise document.error(
+                "recording.trial.no_such_error_here",
+                "uncertainty",
+                key,
+                about=settings_of(UncertaintySettings)[key].about,
+                bodies=_BODIES[body],
+                known=known,
+            )
 
 
 _BODIES = {

@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import replace
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from musclesolve._util.arrays import Array
 from musclesolve._util.message_text import as_text
-from musclesolve.errors import InputError
+from musclesolve.errors import InputError, input_error
 from musclesolve.recording.c3d.c3d_file import is_c3d, read_c3d, stated_events
-from musclesolve.recording.data import SIDE_NAMES, SIDES, Emg, Fascicles, Markers, PlateForce, Subject, Trial
+from musclesolve.recording.data import SIDE_NAMES, SIDES, Markers, PlateForce, Subject, Trial
+from musclesolve.recording.faults import Faults
 from musclesolve.recording.file_axes import global_from_laboratory, standing_axes
 from musclesolve.recording.formats import read_forces_table, read_markers
 from musclesolve.recording.gaps.gap_filling import Completed, complete_upper_body, fill_trial
 from musclesolve.recording.gaps.ghosts import Ghost, ghost_notes, without_ghosts
-from musclesolve.recording.markers.mapping_tables import FUNCTIONAL
 from musclesolve.recording.markers.marker_mapping import MarkerMapping, read_marker_mapping
 from musclesolve.recording.markers.marker_set import marker_sets
 from musclesolve.recording.plates.foot_forces import (
@@ -34,33 +36,34 @@ from musclesolve.recording.trial.analysed_range import find_range, finds_range, 
 from musclesolve.recording.trial.body_file import body_path
 from musclesolve.recording.trial.emg_channels import check_overlap, read_emg
 from musclesolve.recording.trial.fascicle_lengths import check_fascicle_overlap, read_fascicles
-from musclesolve.recording.trial.functional_trials import COMPARED, FunctionalTrials, read_functional
+from musclesolve.recording.trial.functional_trials import FunctionalTrials, read_functional
 from musclesolve.recording.trial.input_hashes import hashes_as_read
 from musclesolve.recording.trial.model_trial import (
     ModelTrial,
     is_model_trial,
-    named_files,
     read_model_trial,
 )
 from musclesolve.recording.trial.recording_checks import check_trial
 from musclesolve.recording.trial.settings import (
-    consistency_of,
-    errors_of,
-    filter_of,
+    check_consistency,
+    check_errors,
+    check_filter,
+    check_strain,
     is_own_set,
     muscle_files,
-    muscles_of,
     parent_of_person,
-    sharing_of,
-    stated_cycles,
+    resolved,
     subject_notes,
     subject_of,
     with_stated_events,
 )
+from musclesolve.settings.trial import LaboratorySettings, RecordedSettings, TimeSettings
 
 FEWEST_FRAMES = 10
 SAME_DIAMETER = 0.0005
 """Diameters of markers that are stated twice differ by less [m]."""
+WITHOUT_PARTS: dict[str, Any] = {"segments": None, "body": None, "skeleton": None}
+"""What [subject] states of segments and of a calibrated body is read apart from the rest where it is at fault."""
 
 
 def read_trial(path: str | Path) -> Trial | ModelTrial:
@@ -73,16 +76,11 @@ def read_trial(path: str | Path) -> Trial | ModelTrial:
         InputError: anything that is missing, contradictory or implausible, with the file and the place in it.
     """
     if not isinstance(path, str | Path):
-        problem, expected = f"{as_text(path)} is not a path", "the path of a trial file"
-        remedy = 'read_trial("trial.toml")'
-        raise InputError(problem, code="bad_type", where="read_trial", expected=expected, remedy=remedy)
+        raise input_error("recording.trial.not_path", where="read_trial", path=as_text(path))
     document = trial_document(Path(path))
     named = document.content.get("files")
     if isinstance(named, dict) and {"markers", "model"} <= set(named):
-        problem = "both recorded markers and an OpenSim model are named"
-        expected = "markers and forces of a recording, or a model with its coordinates and moments or loads"
-        remedy = 'keep one of them; a model as muscle set of a recording is [muscles] database = "M.osim"'
-        raise document.error(problem, "files", "model", 0, expected, remedy, code="conflict")
+        raise document.error("recording.trial.both_recorded_markers_opensim", "files", "model")
     trial = read_model_trial(Path(path)) if is_model_trial(document.content) else _recorded_trial(document)
     trial = replace(trial, hashes=hashes_as_read(trial.document, trial.files))
     if isinstance(trial, Trial):
@@ -100,37 +98,13 @@ def read_standing(path: str | Path) -> Trial:
 
 
 def _recorded_trial(document: Document, plates_tested: bool = True) -> Trial:
-    """Return the trial of a recording, checked."""
-    content = validated(document)
-    files = named_files(document, content)
-    rotation = rotation_of(document, content["laboratory"])
-    walk = read_markers(files["markers"]).rotated(rotation)
-    standing = rotation_of(document, content["laboratory"], standing=True)
-    static = read_markers(files["static"]).rotated(standing) if "static" in files else None
-    marker_mapping = read_marker_mapping(document, content, walk, static)
-    functional = read_functional(document, content, rotation, marker_mapping)
-    path = files.get("forces", files["markers"])
-    if is_c3d(path):
-        shown = marker_mapping.walk, marker_mapping.mapping
-        forces, force_notes = c3d_forces(document, content, read_c3d(path), *shown, rotation)
-    else:
-        table = read_forces_table(path)
-        places = range(len(content["force"]))
-        plates = {place: plate_of(document, content, place, table, rotation) for place in places}
-        shown = marker_mapping.walk, marker_mapping.mapping
-        forces, found = with_feet(document, content, plates, *shown)
-        force_notes = [*table.sentences, *plate_gap_notes(list(plates.values())), *found]
-    forces, corrections = corrected_plates(document, content, forces, rotation)
-    subject = subject_of(document, content["subject"])
-    time_range = time_range_of(document, content["time"], walk, forces)
-    trial = assembled(document, content, files, marker_mapping, functional, forces, subject, time_range)
-    notes = *trial.notes, *corrections, *marker_notes(walk, static, functional), *force_notes
-    trial = replace(trial, notes=notes, plate_corrections=corrections)
-    trial = with_emg(trial, *read_emg(document, content, files["markers"]))
-    trial, ghosts = without_reflections(trial, content)
-    trial = replace(trial, notes=(*trial.notes, *ghost_notes(trial, ghosts)))
-    trial = ranged(with_fascicles(trial, *read_fascicles(document, content)), content)
-    trial, completed = completed_trial(trial, content)
+    """Return the trial of a recording, its gaps filled, checked."""
+    settings = validated(document, RecordedSettings)
+    trial = TrialReader(document, settings).trial()
+    assert trial is not None  # what keeps it from being read was raised
+    trial, ghosts = without_reflections(trial, settings)
+    trial = ranged(replace(trial, notes=(*trial.notes, *ghost_notes(trial, ghosts))), settings)
+    trial, completed = completed_trial(trial, settings)
     trial = replace(trial, notes=(*trial.notes, *(marker.sentence for marker in completed)))
     if plates_tested:
         trial = without_impossible(trial)
@@ -142,6 +116,193 @@ def _recorded_trial(document: Document, plates_tested: bool = True) -> Trial:
     return trial
 
 
+@dataclass
+class TrialReader:
+    """The reading of what the trial file of a recording names, as it was recorded: no gap is filled, nothing checked.
+
+    document: the trial file. settings: with defaults; where faults are collected, what is at fault in them is replaced
+    by what reading goes on with. faults: where every fault is left. read: reader of the markers of a file.
+    """
+
+    document: Document
+    settings: RecordedSettings
+    faults: Faults = field(default_factory=Faults)
+    read: Callable[[Path], Markers] = read_markers
+    files: dict[str, Path] = field(default_factory=dict, init=False)
+    rotation: Array = field(default_factory=lambda: np.eye(3), init=False)
+
+    def trial(self) -> Trial | None:
+        """Return the trial with everything that can be read; None without a motion."""
+        document, faults = self.document, self.faults
+        mapped = self.markers()
+        files, settings = self.files, self.settings
+        if mapped is None:
+            # Nothing can be found in forces without the feet, but whether their file can be read.
+            if "forces" in files and not is_c3d(files["forces"]):
+                faults.rows(files["forces"], read_forces_table)
+            return None
+        walk, rotation = mapped.walk, self.rotation
+        functional = faults.attempt(
+            "functional trials", FunctionalTrials(), read_functional, document, settings, rotation, mapped
+        )
+        forces, force_notes = self._forces(mapped)
+        uncorrected: tuple[tuple[PlateForce, ...], tuple[str, ...]] = (forces, ())
+        forces, corrections = faults.attempt(
+            "corrections of plates", uncorrected, corrected_plates, document, settings, forces, rotation
+        )
+        subject, diameter_notes = with_marker_diameter(document, self.subject(), mapped)
+        # Without any force the time range is tested against that of the motion.
+        zero = np.zeros((walk.time.size, 3))
+        plates = forces or (PlateForce("r", walk.time, zero, zero, zero, walk.path),)
+        time_range = faults.attempt("time range", None, time_range_of, document, settings.time, walk, plates)
+        if time_range is None:
+            self.settings = settings = settings.changed(time=TimeSettings())
+            time_range = float(walk.time[0]), float(walk.time[-1])
+        emg, emg_notes = faults.attempt(
+            "EMG", (None, []), read_emg, document, settings, files["markers"], checked=not faults.collects
+        )
+        fascicles, fascicle_notes = faults.attempt(
+            "fascicle lengths", (None, []), read_fascicles, document, settings
+        )
+        self._check("filter", check_filter, "method", "order", "cutoff_hz")
+        self._check("consistency", check_consistency, "method")
+        self._check("muscles", check_strain, "tendon_strain")
+        self.settings = settings = resolved(document, self.settings)
+        own = Path(settings.muscles.database) if is_own_set(settings.muscles.database) else None
+        person = own is not None and parent_of_person(own) is not None
+        faults.attempt("trial file", None, check_errors, document, settings.uncertainty, "recording", person)
+        of_file = faults.attempt("events of the file", (), stated_events, files)
+        stated = faults.attempt(
+            "trial file", None, with_stated_events, document, settings.events, of_file, walk
+        )
+        events, complete = stated or (of_file, frozenset())
+        notes = (
+            *subject_notes(subject),
+            *diameter_notes,
+            *mapped.notes,
+            *_notes(settings, forces),
+            *corrections,
+        )
+        notes = (*notes, *marker_notes(mapped, functional), *force_notes, *emg_notes, *fascicle_notes)
+        return Trial(
+            document=document,
+            subject=subject,
+            markers=walk,
+            static=mapped.static,
+            forces=forces,
+            mapping=mapped.mapping,
+            clusters=mapped.clusters,
+            carried=mapped.carried,
+            time_range=time_range,
+            settings=settings,
+            functional=functional.hips,
+            hinges=functional.hinges,
+            events=events,
+            all_events_of=complete,
+            emg=emg,
+            fascicles=fascicles,
+            files=self._all_files(mapped, functional, own)
+            | ({} if emg is None else {"emg": emg.path})
+            | ({} if fascicles is None else {"fascicles": fascicles.path}),
+            notes=notes,
+            plate_corrections=corrections,
+        )
+
+    def markers(self) -> MarkerMapping | None:
+        """Return motion and standing trial in the global frame, and what their markers mean; None without a motion."""
+        document, faults = self.document, self.faults
+        for role, name in self.settings.files.items():
+            if name is not None:
+                path = faults.attempt("files", None, document.input_file, "files", role, name)
+                self.files |= {} if path is None else {role: path}
+        self.rotation, standing = self._rotations()
+        settings = self.settings
+        walk, static = (
+            None if role not in self.files else faults.rows(self.files[role], self.read)
+            for role in ("markers", "static")
+        )
+        if walk is None:
+            return None
+        static = None if static is None else static.rotated(standing)
+        return read_marker_mapping(document, settings, walk.rotated(self.rotation), static, faults)
+
+    def _rotations(self) -> tuple[Array, Array]:
+        """Return the rotations (3, 3) from the files to the global frame, of the motion and of the standing trial."""
+        document, laboratory, faults = self.document, self.settings.laboratory, self.faults
+        # An axis that is at fault is none; which way is up can be found out again, so any axes will do to go on.
+        if laboratory.up is None:
+            laboratory = laboratory.changed(up="+y" if laboratory.forward in ("+z", "-z") else "+z")
+        if laboratory.forward is None:
+            laboratory = laboratory.changed(forward="+y" if laboratory.up in ("+x", "-x") else "+x")
+        rotation = faults.attempt("trial file", None, rotation_of, document, laboratory)
+        if rotation is None:
+            laboratory = laboratory.changed(forward="+x" if laboratory.up[1] != "x" else "+y")
+            rotation = rotation_of(document, laboratory)
+        standing = faults.attempt("trial file", None, rotation_of, document, laboratory, standing=True)
+        if standing is None:
+            laboratory = laboratory.changed(static_forward=None, static_up=None)
+            standing = rotation
+        self.settings = self.settings.changed(laboratory=laboratory)
+        return rotation, standing
+
+    def _forces(self, mapped: MarkerMapping) -> tuple[tuple[PlateForce, ...], list[str]]:
+        """Return the force on each foot, global frame, and notes on how it was found."""
+        document, settings, faults, rotation = self.document, self.settings, self.faults, self.rotation
+        shown, none = (mapped.walk, mapped.mapping), (tuple[PlateForce, ...](), list[str]())
+        path = self.files.get("forces", self.files["markers"])
+        if is_c3d(path):
+            file = faults.attempt("plates", None, read_c3d, path)
+            if file is None:
+                return none
+            return faults.attempt("plates", none, c3d_forces, document, settings, file, *shown, rotation)
+        table = faults.rows(path, read_forces_table) if "forces" in self.files else None
+        if table is None:
+            return none
+        plates = dict[int, PlateForce]()
+        for place, entry in enumerate(settings.force):
+            if is_stated(entry):
+                plate = faults.attempt("forces", None, plate_of, document, settings, place, table, rotation)
+                plates |= {} if plate is None else {place: plate}
+        forces, notes = faults.attempt(
+            "feet on the plates", none, with_feet, document, settings, plates, *shown
+        )
+        return forces, [*table.sentences, *plate_gap_notes(list(plates.values())), *notes]
+
+    def subject(self, **others: Any) -> Subject:
+        """Return the subject; what is not known is not a number. others: values instead of those of [subject]."""
+        table = self.settings.subject.changed(**others)
+        unknown = {key: float("nan") for key in ("mass_kg", "stature_m") if table[key] is None}
+        table = table.changed(**unknown, sex=table.sex or "male")
+        subject = self.faults.attempt("subject", None, subject_of, self.document, table)
+        return subject or subject_of(self.document, table.changed(**WITHOUT_PARTS))
+
+    def _check(self, name: str, check: Callable[[Document, Any], None], *keys: str) -> None:
+        """Check a table; where one of some keys rules out another, all of them have their defaults."""
+
+        def is_consistent() -> bool:
+            check(self.document, self.settings[name])
+            return True
+
+        if not self.faults.attempt("trial file", False, is_consistent):
+            rules = self.document.tables[name].settings
+            self.settings = self.settings.changed(**{name: {key: rules[key].default for key in keys}})
+
+    def _all_files(
+        self, mapped: MarkerMapping, functional: FunctionalTrials, own: Path | None
+    ) -> dict[str, Path]:
+        """Return role -> path of everything that was read; own: the user's muscle set."""
+        document, marker_set = self.document, self.settings.markers.set
+        files = {"trial": document.path, **self.files}
+        # What the files of markers were put together from, such as the pixels of cameras.
+        recordings = (mapped.walk, mapped.static, *functional.recordings)
+        sources = dict.fromkeys(source for markers in recordings if markers for source in markers.sources)
+        files |= {f"markers part {k}": source for k, source in enumerate(sources, start=1)}
+        files |= body_path(document)
+        if marker_set is not None and marker_set not in marker_sets():
+            files["marker set"] = document.path.parent / marker_set
+        return files if own is None else files | muscle_files(own)
+
+
 def read_recording(path: str | Path, purpose: str) -> Trial:
     """Read the trial file of a recording; one of an OpenSim model is refused, which the purpose cannot have.
 
@@ -150,48 +311,31 @@ def read_recording(path: str | Path, purpose: str) -> Trial:
     """
     trial = read_trial(path)
     if isinstance(trial, ModelTrial):
-        problem = f"this is the trial of an OpenSim model, and {purpose} needs recorded markers and forces"
-        expected = "the trial file of a recording"
-        remedy = "name markers, forces and the subject instead of a model"
-        raise trial.document.error(problem, "files", "model", 0, expected, remedy, code="unsupported")
+        raise trial.document.error(
+            "recording.trial.trial_opensim_model_needs", "files", "model", purpose=purpose
+        )
     return trial
 
 
-def with_emg(trial: Trial, emg: Emg | None, notes: list[str]) -> Trial:
-    """Return a trial with its signals of EMG, where it has any."""
-    if emg is None:
-        return trial
-    files = {**trial.files, "emg": emg.path}
-    return replace(trial, emg=emg, files=files, notes=(*trial.notes, *notes))
-
-
-def with_fascicles(trial: Trial, fascicles: Fascicles | None, notes: list[str]) -> Trial:
-    """Return a trial with its measured fascicle lengths, where it has any."""
-    if fascicles is None:
-        return trial
-    files = {**trial.files, "fascicles": fascicles.path}
-    return replace(trial, fascicles=fascicles, files=files, notes=(*trial.notes, *notes))
-
-
-def ranged(trial: Trial, content: dict[str, Any]) -> Trial:
+def ranged(trial: Trial, settings: RecordedSettings) -> Trial:
     """Return a trial with the range that its recording allows; unchanged where the trial file gives one."""
-    if not finds_range(content):
+    if not finds_range(settings):
         return trial
-    filled = filled_trial(trial, content)
+    filled = filled_trial(trial, settings)
     analysed = find_range(filled)
     if analysed is None:
         return replace(trial, time_range=without_ends(trial), analysed=(nothing_found(filled),))
     return replace(trial, time_range=analysed.time_range, legs=analysed.legs, analysed=analysed.sentences)
 
 
-def completed_trial(trial: Trial, content: dict[str, Any]) -> tuple[Trial, tuple[Completed, ...]]:
+def completed_trial(trial: Trial, settings: RecordedSettings) -> tuple[Trial, tuple[Completed, ...]]:
     """Return a trial with its gaps filled, those above the hips completed, and the markers that were completed."""
-    return complete_upper_body(filled_trial(trial, content))
+    return complete_upper_body(filled_trial(trial, settings))
 
 
-def without_reflections(trial: Trial, content: dict[str, Any]) -> tuple[Trial, list[Ghost]]:
+def without_reflections(trial: Trial, settings: RecordedSettings) -> tuple[Trial, list[Ghost]]:
     """Return a trial in which reflections that were taken for markers are gaps, as long as splines fill, and these."""
-    return without_ghosts(trial, content["gaps"]["spline_s"], lambda spoiled: filled_trial(spoiled, content))
+    return without_ghosts(trial, settings.gaps.spline_s, lambda spoiled: filled_trial(spoiled, settings))
 
 
 def without_impossible(trial: Trial) -> Trial:
@@ -202,9 +346,9 @@ def without_impossible(trial: Trial) -> Trial:
     return replace(trial, forces=forces, notes=(*trial.notes, *notes))
 
 
-def filled_trial(trial: Trial, content: dict[str, Any]) -> Trial:
+def filled_trial(trial: Trial, settings: RecordedSettings) -> Trial:
     """Return a trial with gaps filled as its trial file asks for."""
-    return fill_trial(trial, content["gaps"]["spline_s"], content["gaps"]["rigid_s"])
+    return fill_trial(trial, settings.gaps.spline_s, settings.gaps.rigid_s)
 
 
 def with_marker_diameter(
@@ -233,68 +377,11 @@ def with_marker_diameter(
     return replace(subject, marker_diameter=found), [note]
 
 
-def assembled(
-    document: Document,
-    content: dict[str, Any],
-    files: dict[str, Path],
-    marker_mapping: MarkerMapping,
-    functional: FunctionalTrials,
-    forces: tuple[PlateForce, ...],
-    subject: Subject,
-    time_range: tuple[float, float],
-) -> Trial:
-    """Return the trial made of its parts, not checked yet."""
-    subject, diameter_notes = with_marker_diameter(document, subject, marker_mapping)
-    walk, static = marker_mapping.walk, marker_mapping.static
-    marker_set, database = content["markers"]["set"], content["muscles"]["database"]
-    hip = content["joint_centers"]["hip"]
-    files = {"trial": document.path, **files}
-    # What the files of markers were put together from, such as the pixels of cameras.
-    recordings = (markers for markers in (walk, static, *functional.recordings) if markers is not None)
-    sources = dict.fromkeys(source for markers in recordings for source in markers.sources)
-    files |= {f"markers part {k}": source for k, source in enumerate(sources, start=1)}
-    files |= body_path(document)
-    if marker_set is not None and marker_set not in marker_sets():
-        files["marker set"] = document.path.parent / marker_set
-    own = document.path.parent / database if is_own_set(database) else None
-    if own is not None:
-        files |= muscle_files(own)
-    person = own is not None and parent_of_person(own) is not None
-    events, complete = with_stated_events(document, content["events"], stated_events(files), walk)
-    return Trial(
-        document=document,
-        subject=subject,
-        markers=walk,
-        static=static,
-        forces=forces,
-        mapping=marker_mapping.mapping,
-        clusters=marker_mapping.clusters,
-        carried=marker_mapping.carried,
-        time_range=time_range,
-        filter=filter_of(document, content["filter"]),
-        # Functional hip centers are compared with a regression.
-        hip_regression=COMPARED if hip == FUNCTIONAL else hip,
-        functional=functional.hips,
-        hinges=functional.hinges,
-        consistency=consistency_of(document, content["consistency"]),
-        muscles=muscles_of(document, content["muscles"]),
-        sharing=sharing_of(content["sharing"]),
-        uncertainty=errors_of(document, content["uncertainty"], "recording", person),
-        contact_spacing=content["knee"]["contact_spacing_m"],
-        events=events,
-        all_events_of=complete,
-        files=files,
-        movement=content["time"]["movement"],
-        cycles=stated_cycles(content["time"]),
-        notes=(*subject_notes(subject), *diameter_notes, *marker_mapping.notes, *_notes(content, forces)),
-    )
-
-
-def rotation_of(document: Document, laboratory: Mapping[str, Any], standing: bool = False) -> Array:
+def rotation_of(document: Document, laboratory: LaboratorySettings, standing: bool = False) -> Array:
     """Return the rotation (3, 3) from the axes of the files, or of the standing trial's, to the global frame."""
-    axes, key = (laboratory["forward"], laboratory["up"]), "up"
+    axes, key = (laboratory.forward, laboratory.up), "up"
     if standing:
-        axes, key = standing_axes(laboratory), "static_up" if laboratory["static_up"] else "static_forward"
+        axes, key = standing_axes(laboratory), "static_up" if laboratory.static_up else "static_forward"
     try:
         return global_from_laboratory(*axes)
     except InputError as error:
@@ -308,7 +395,7 @@ def recorded_range(walk: Markers, forces: tuple[PlateForce, ...]) -> tuple[float
 
 
 def time_range_of(
-    document: Document, table: Mapping[str, Any], walk: Markers, forces: tuple[PlateForce, ...]
+    document: Document, table: TimeSettings, walk: Markers, forces: tuple[PlateForce, ...]
 ) -> tuple[float, float]:
     """Return first and last time to analyse [s].
 
@@ -320,55 +407,65 @@ def time_range_of(
         f"forces {forces[0].time[0]:g} to {forces[0].time[-1]:g} s"
     )
     if latest <= earliest:
-        problem = "markers and forces were not recorded at the same time"
-        expected = f"recordings that overlap, not {recorded}"
-        remedy = "name files of one trial, or export both with the same start of time"
-        raise document.error(problem, "files", "forces", 0, expected, remedy, code="no_overlap")
-    start = earliest if table["start_s"] is None else table["start_s"]
-    end = latest if table["end_s"] is None else table["end_s"]
+        raise document.error(
+            "recording.trial.markers_forces_not_recorded", "files", "forces", recorded=recorded
+        )
+    start = earliest if table.start_s is None else table.start_s
+    end = latest if table.end_s is None else table.end_s
     half = 0.5 / walk.rate
     for key, value in (("start_s", start), ("end_s", end)):
         if not earliest - half < value < latest + half:
-            problem = f"{value:g} s lies outside of what was recorded"
-            expected = f"a time within both: {recorded}"
-            remedy = f"choose a time from {earliest:g} to {latest:g} s"
-            raise document.error(problem, "time", key, 0, expected, remedy, code="bad_range")
+            raise document.error(
+                "recording.trial.range_outside_recorded",
+                "time",
+                key,
+                value=value,
+                recorded=recorded,
+                earliest=earliest,
+                latest=latest,
+            )
     if start >= end:
-        problem = f"the start, {start:g} s, does not lie before the end, {end:g} s"
-        key = "end_s" if table["start_s"] is None else "start_s"
-        remedy = "exchange the two times, or correct one of them"
-        raise document.error(problem, "time", key, 0, "start_s before end_s", remedy, code="bad_range")
+        key = "end_s" if table.start_s is None else "start_s"
+        raise document.error("recording.trial.start_not_lie_before", "time", key, start=start, end=end)
     if end - start < FEWEST_FRAMES / walk.rate:
-        problem = f"the range from {start:g} to {end:g} s has fewer than {FEWEST_FRAMES} frames"
-        expected = f"a longer range within both recordings: {recorded}"
-        remedy = f"choose an end after {start + FEWEST_FRAMES / walk.rate:g} s, or an earlier start"
-        raise document.error(problem, "time", "end_s", 0, expected, remedy, code="bad_range")
+        raise document.error(
+            "recording.trial.range_from_to_fewer",
+            "time",
+            "end_s",
+            start=start,
+            end=end,
+            fewest_frames=FEWEST_FRAMES,
+            recorded=recorded,
+            earliest=start + FEWEST_FRAMES / walk.rate,
+        )
     return start, end
 
 
-def marker_notes(walk: Markers, static: Markers | None, functional: FunctionalTrials) -> tuple[str, ...]:
+def marker_notes(mapped: MarkerMapping, functional: FunctionalTrials) -> tuple[str, ...]:
     """Return the notes of the readers of the marker files."""
-    standing = () if static is None else (f"Standing trial: {note}" for note in static.sentences)
+    standing = (
+        () if mapped.static is None else (f"Standing trial: {note}" for note in mapped.static.sentences)
+    )
     notes = (note for markers in functional.recordings for note in markers.sentences)
-    return (*walk.sentences, *standing, *dict.fromkeys(f"Functional trial: {note}" for note in notes))
+    return (*mapped.walk.sentences, *standing, *dict.fromkeys(f"Functional trial: {note}" for note in notes))
 
 
-def _notes(content: dict[str, Any], forces: tuple[PlateForce, ...]) -> Iterator[str]:
+def _notes(settings: RecordedSettings, forces: tuple[PlateForce, ...]) -> Iterator[str]:
     """Yield notes on what the trial file leaves out."""
     swings = "only swings of its leg are analysed"
-    without = swings if finds_range(content) else "it is taken as unloaded all the time"
+    without = swings if finds_range(settings) else "it is taken as unloaded all the time"
     for side in SIDES:
-        if all(map(is_stated, content["force"])) and not any(plate.side == side for plate in forces):
+        if all(map(is_stated, settings.force)) and not any(plate.side == side for plate in forces):
             yield f"No plate is given for the {SIDE_NAMES[side]} foot: {without}."
-    for entry in content["force"]:
-        if entry["moment"] is None and entry["plate"] is None and entry["side"] is not None:
+    for entry in settings.force:
+        if entry.moment is None and entry.plate is None and entry.side is not None:
             whose = {AUTO: "a plate"} | {
                 side: f"the plate of the {name} foot" for side, name in SIDE_NAMES.items()
             }
-            yield f"No moment is given for {whose[entry['side']]}: it is taken as zero."
-    laboratory = content["laboratory"]
-    if content["files"]["static"] is None:
+            yield f"No moment is given for {whose[entry.side]}: it is taken as zero."
+    laboratory = settings.laboratory
+    if settings.files.static is None:
         yield "There is no standing trial: segments are measured on the motion itself."
-    elif standing_axes(laboratory) != (laboratory["forward"], laboratory["up"]):
+    elif standing_axes(laboratory) != (laboratory.forward, laboratory.up):
         forward, up = standing_axes(laboratory)
         yield f"The standing trial is read in axes of its own: forward {forward}, up {up}."

@@ -22,6 +22,7 @@ def with_paths(content: Mapping[str, Any], folder: Path, path: Path) -> dict[str
         tables["files"] = {role: moved(name) for role, name in tables["files"].items()}
     files = (
         ("subject", "body"),
+        ("subject", "skeleton"),
         ("emg", "file"),
         ("fascicle", "file"),
         ("markers", "set"),

@@ -156,8 +156,9 @@ def _values(trial: TrialFiles) -> dict[str, object]:
         if (delay := number(result, "emg_max_delay_s")) is not None:
             values["delay"] = f"{1000.0 * delay:.0f}"
     values["fascicle_agreement"] = "; ".join(
-        f"{sided(each.muscle)} rms {1e3 * each.rms:.1f} mm, mean {1e3 * each.mean:.1f} mm, r {each.correlation:.2f}"
-        for each in facts.fascicles
+        f"{sided(each.muscle)} rms {1e3 * each.rms_error_m:.1f} mm, mean {1e3 * each.mean_error_m:.1f} mm, "
+        f"r {each.correlation:.2f}"
+        for each in facts.fascicles.values()
     )
     if trial.uncertainty is not None:
         values |= {name: trial.uncertainty.attrs.get(name) for name in ("samples", "seed")}

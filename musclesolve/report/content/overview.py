@@ -9,9 +9,9 @@ import numpy as np
 import xarray as xr
 
 from musclesolve._util.sides import LEG_JOINTS, SIDE_NAMES, joint_kind
-from musclesolve.report.content.headline import Headline
 from musclesolve.report.content.pieces import DAMAGE, DASH, PageTable, cell, digest, from_rich
 from musclesolve.report.inputs import KIND_NAMES, Inputs
+from musclesolve.report.sections import Headline
 from musclesolve.results.cycles.gait_cycles import METHODS
 from musclesolve.results.dataset.result_quantities import listed, number, text
 from musclesolve.results.facts import Facts
@@ -32,7 +32,9 @@ def overview(inputs: Inputs, headlines: Sequence[Headline], titles: Sequence[str
             numbers = _numbers(trial.facts)
         except DAMAGE:
             numbers = [DASH] * (3 + len(LEG_JOINTS))
-        rows.append((title, text(trial.base, "subject"), f"{top.mark} {top.label}", *numbers))
+        rows.append(
+            (title, text(trial.base, "subject"), f"{top.judgement.mark} {top.judgement.label}", *numbers)
+        )
     joints = [f"{joint} peak [BW]" for joint in LEG_JOINTS]
     columns = ("trial", "subject", "verdict", "valid leg-frames", "speed [m/s]", *joints, "EMG, median r")
     return PageTable("The trials side by side; contact forces of the right / left leg", columns, rows)

@@ -15,37 +15,41 @@ import xarray as xr
 
 from musclesolve._util.arrays import Array
 from musclesolve._util.sides import ALL_SIDES, SIDE_NAMES, joint_kind, split_side, with_side
-from musclesolve.report.content.headline import why_no_emg
 from musclesolve.report.content.pieces import (
     DASH,
     Absent,
-    Number,
     PageTable,
     cell,
     digest,
     from_rich,
     plain,
-    sentence,
     sided,
 )
 from musclesolve.report.figures.verdict_strip import verdict_strip
 from musclesolve.report.inputs import KIND_NAMES, RESULT, TrialFiles
 from musclesolve.results.dataset import frame_validity as frames
 from musclesolve.results.dataset.leg_kinetics import group_muscles
+from musclesolve.results.dataset.quantities import KINDS, QUANTITIES, in_set, shown
 from musclesolve.results.dataset.result_quantities import (
     OPPOSITE,
     along_heading,
-    filter_line,
     listed,
     number,
     text,
     without_turns,
 )
-from musclesolve.results.facts import FULL, Facts, UncertainPeak, UncertaintyFacts, verdict_words
+from musclesolve.results.facts import (
+    FULL,
+    STRIDE_MEASURES,
+    Facts,
+    UncertainPeak,
+    UncertaintyFacts,
+)
 from musclesolve.results.movement import Movement
 from musclesolve.results.plausibility import DEGREES, criteria, in_vivo, measured, plausibility
+from musclesolve.results.statements import chosen, why_no_emg
 from musclesolve.results.tables import comparison_tables
-from musclesolve.results.tables.run_summary import consistency_sentences, fiber_lengths, tendon_lines
+from musclesolve.sharing.status import verdict_words
 
 NO_BREAK = "\N{NO-BREAK SPACE}"
 MAIN_MUSCLES = 2
@@ -55,16 +59,6 @@ LEAST_CERTAIN = 12
 LONG = 14
 """A table of a comparison with more rows is shown folded."""
 AXES = {"z": "vertical", "x": "fore-aft (+ forward)", "y": "sideways (+ to the left)"}
-STRIDE = {
-    "time [s]": ("stride_time", 2),
-    "cadence [steps/min]": ("cadence", 1),
-    "speed [m/s]": ("walking_speed", 2),
-    "stride length [m]": ("stride_length", 2),
-    "step width [m]": ("step_width", 2),
-    "stance [%]": ("stance_percent", 0),
-    "double support [%]": ("double_support_percent", 0),
-}
-"""Columns of the table of strides: variable, decimals."""
 APART = {
     "inputs",
     "findings",
@@ -106,7 +100,6 @@ def verdicts(trial: TrialFiles, key: str) -> dict[str, object]:
         "table": PageTable(
             "Every frame as text", ("leg", "from first to last frame", "frames", "verdict"), rows
         ),
-        "reasons": [(leg.part, reason) for leg in legs.values() for reason in leg.reasons],
         "plausible": _criteria(trial.facts),
     }
 
@@ -155,20 +148,21 @@ def recording(trial: TrialFiles) -> dict[str, object]:
             f"No result.nc of this trial was given: what is shown comes from the {KIND_NAMES[trial.origin]}, "
             f"{trial.path.name}, {which}."
         ]
-    known = {heading: own for heading, own in STRIDE.items() if own[0] in result}
+    known = [each for each in STRIDE_MEASURES if each.variable in result]
     rows = [
         (
             f"{SIDE_NAMES[stride.side]}, {stride.start:.3f} to {stride.end:.3f} s",
-            *(cell(stride.measures[name], digits) for name, digits in known.values()),
+            *(cell(stride.measures[each.variable], each.decimals) for each in known),
         )
         for stride in trial.facts.strides
     ]
     return {
         "pairs": [(name, value) for name, value in pairs.items() if value],
         "remarks": remarks,
-        "strides": PageTable("Strides", ("stride", *known), rows) if rows else None,
+        "strides": PageTable("Strides", ("stride", *(each.heading for each in known)), rows)
+        if rows
+        else None,
         "without_strides": "No stride was recorded from heel strike to heel strike, or the file holds none.",
-        "completed": [*listed(result, "analysed"), *listed(result, "completed")],
     }
 
 
@@ -183,40 +177,49 @@ def _files(result: xr.Dataset) -> list[tuple[str, str, str]]:
 
 
 def joints(trial: TrialFiles) -> dict[str, object]:
-    """Ranges of the joint angles, extremes of moments and powers.
-
-    A row for each degree of freedom, two columns for each leg.
-    """
-    mass = None if trial.of_model else number(trial.base, "subject_mass_kg")
-    per, factor = ("/kg", 1.0 / mass) if mass else ("", 1.0)
-    kinds = {
-        "joint_angle": ("Range of joint angles [deg]", 180.0 / np.pi, 0),
-        "joint_moment": (f"Extremes of joint moments [N m{per}]", factor, 2),
-        "joint_power": (f"Extremes of joint powers [W{per}]", factor, 2),
-    }
-    tables = []
-    for name, (title, scale, digits) in kinds.items():
-        if name in trial.base:
-            values = trial.base[name]
-            series = {str(dof): scale * values.sel(dof=dof).values for dof in values["dof"].values}
-            if name == "joint_angle":
-                series = {dof: without_turns(angle) for dof, angle in series.items()}
-            stems = list(dict.fromkeys(split_side(dof)[0] for dof in series))
-            # A model's own coordinates are few, and only some of them have these names.
-            shown = [stem for stem in stems if trial.of_model or stem in OPPOSITE] or stems
-            sides = [side for side in ALL_SIDES if any(with_side(stem, side) in series for stem in shown)]
-            rows = [
-                (
-                    plain(stem) + (f" (–: {OPPOSITE[stem]})" if stem in OPPOSITE else ""),
-                    [series.get(with_side(stem, side), np.empty(0)) for side in sides],
-                )
-                for stem in shown
-            ]
-            legs = [SIDE_NAMES.get(side, "") for side in sides]
-            tables.append(_extremes(title, "degree of freedom (+)", legs, rows, digits))
-    if not tables:
+    """Extremes of the joint angles, moments and powers."""
+    if not (tables := _extremes_over(trial, "dof", "degree of freedom (+)")):
         raise Absent("This file holds neither joint angles nor joint moments.")
     return {"tables": tables}
+
+
+def _extremes_over(trial: TrialFiles, dim: str, first: str) -> list[PageTable]:
+    """A table for each quantity of the set "report" over time and degrees of freedom, muscles or joints.
+
+    A row for each name, two columns for each leg; in the unit of a study that the body mass gives, where it is known.
+    """
+    mass = None if trial.of_model else number(trial.base, "subject_mass_kg")
+    tables = []
+    for name in in_set("report"):
+        quantity = QUANTITIES[name]
+        if name not in trial.base or quantity.dims != ("time", dim):
+            continue
+        scale, unit = shown(str(trial.base[name].attrs.get("units", quantity.units)))
+        kind = KINDS.get(quantity.kind)
+        over = {unit: rule.by for unit, rule in (kind.units if kind else {}).items()}
+        if mass and (of_body := [each for each, by in over.items() if by in (("mass",), ("weight",))]):
+            unit = of_body[0]
+            scale = scale / (trial.facts.body_weight if over[unit] == ("weight",) else mass)
+        values = trial.base[name]
+        series = {str(label): scale * values.sel({dim: label}).values for label in values[dim].values}
+        if quantity.kind == "angle":
+            series = {label: without_turns(angle) for label, angle in series.items()}
+        stems = list(dict.fromkeys(split_side(label)[0] for label in series))
+        # A model's own coordinates are few, and only some of them have these names.
+        stems = [stem for stem in stems if dim != "dof" or trial.of_model or stem in OPPOSITE] or stems
+        sides = [side for side in ALL_SIDES if any(with_side(stem, side) in series for stem in stems)]
+        rows = [
+            (
+                plain(stem) + (f" (–: {OPPOSITE[stem]})" if stem in OPPOSITE else ""),
+                [series.get(with_side(stem, side), np.empty(0)) for side in sides],
+            )
+            for stem in stems
+        ]
+        legs = [SIDE_NAMES.get(side, "") for side in sides]
+        heading = quantity.heading[0].lower() + quantity.heading[1:]
+        digits = 0 if unit in ("deg", "N") else 2
+        tables.append(_extremes(f"Extremes of {heading} [{unit}]", first, legs, rows, digits))
+    return tables
 
 
 def ground(trial: TrialFiles) -> dict[str, object]:
@@ -254,6 +257,7 @@ def muscles(trial: TrialFiles) -> dict[str, object]:
     if not facts.counts.valid:
         raise Absent("No frame has a valid solution, so there are no muscle forces to show.")
     tables = [_groups(facts)] if "group" in facts.result.variables else []
+    tables += _extremes_over(trial, "muscle", "muscle")
     if full := facts.muscles_at_limit:
         rows = [(sided(each.muscle), each.count, cell(100.0 * each.share, 0)) for each in full]
         columns = ("muscle", "frames", "share of the valid frames [%]")
@@ -293,12 +297,14 @@ def contact(trial: TrialFiles) -> dict[str, object]:
     if not (peaks := trial.facts.contact_peaks):
         raise Absent("No frame has a valid solution, so no contact force is known.")
     order = list(dict.fromkeys(peak.stem for peak in peaks))
+    in_implants = {stem: _in_implants(stem, trial.facts.movement) for stem in order}
+    note = "; ".join(f"{plain(stem)} {about}" for stem, (_, about) in in_implants.items() if about)
     rows = [
         (
             plain(peak.stem),
             SIDE_NAMES.get(peak.side, DASH),
             *(cell(peak.body_weights, 2), cell(peak.newton, 0), cell(peak.time, 2)),
-            measured_words(peak.stem, trial.facts.movement),
+            in_implants[peak.stem][0],
         )
         for peak in sorted(peaks, key=lambda each: order.index(each.stem))
     ]
@@ -310,7 +316,8 @@ def contact(trial: TrialFiles) -> dict[str, object]:
         "at [s]",
         "measured in implants [body weights]",
     )
-    tables = [PageTable(f"Peak contact forces, {plausibility(trial.facts).movement_words}", columns, rows)]
+    title = f"Peak contact forces, {plausibility(trial.facts).movement_words}"
+    tables = [PageTable(title, columns, rows, note and f"Measured in implants: {note}.")]
     if parts := trial.facts.knee_peaks:
         of_knee = [
             (part, SIDE_NAMES[side], cell(peak.body_weights, 2), cell(peak.newton, 0), cell(peak.time, 2))
@@ -318,6 +325,7 @@ def contact(trial: TrialFiles) -> dict[str, object]:
             for side, peak in peaks.items()
         ]
         tables.append(PageTable("Peak forces of the parts of the knee", ("part", *columns[1:5]), of_knee))
+    tables += _extremes_over(trial, "joint", "joint")
     return {"tables": tables, "sources": contact_sources(trial.facts)}
 
 
@@ -332,19 +340,19 @@ def contact_sources(facts: Facts) -> list[str]:
     return list(dict.fromkeys([*keys, *(key for each in never for key in each["sources"])]))
 
 
-def measured_words(joint: str, movement: Movement) -> str:
-    """What implants measured of a joint: the range, and of whom; a dash where nothing is known."""
+def _in_implants(joint: str, movement: Movement) -> tuple[str, str]:
+    """What implants measured of a joint: the range, and in which movement of whom; a dash where nothing is known."""
     if (found := measured(joint, movement)) is not None:
-        return f"{found.words} in {found.movement}: {found.about}"
+        return found.words, f"{found.words} in {found.movement}: {found.about}"
     never = in_vivo()["not_measured"].get(joint_kind(joint))
-    return DASH if never is None else str(never["words"])
+    return DASH, "" if never is None else str(never["words"])
 
 
 def emg(trial: TrialFiles) -> dict[str, object]:
     """EMG beside activation: agreement of every channel."""
     facts = trial.facts
     if not facts.channels:
-        raise Absent(why_no_emg(facts))
+        raise Absent(why_no_emg(facts).sentence)
     rows = [
         (each.name, plain(each.muscles), cell(each.correlation, 2), cell(1000.0 * each.delay, 0))
         for each in facts.channels
@@ -362,10 +370,15 @@ def fascicles(trial: TrialFiles) -> dict[str, object]:
     """Fiber lengths beside measured fascicle lengths: how far they are from each other."""
     rows = [
         (
-            *(each.name, plain(each.muscle), cell(1000.0 * each.rms, 1), cell(1000.0 * each.mean, 1)),
+            *(
+                name,
+                plain(each.muscle),
+                cell(1000.0 * each.rms_error_m, 1),
+                cell(1000.0 * each.mean_error_m, 1),
+            ),
             cell(each.correlation, 2),
         )
-        for each in trial.facts.fascicles
+        for name, each in trial.facts.fascicles.items()
     ]
     columns = ("column", "muscle", "rms error [mm]", "mean error [mm]", "r")
     title = "Fiber length less measured fascicle length, valid frames"
@@ -377,25 +390,10 @@ def fascicles(trial: TrialFiles) -> dict[str, object]:
 
 
 def fit(trial: TrialFiles) -> dict[str, object]:
-    """How well model, motion and forces fit: filter, motion, tendons, fibers, residual at the pelvis, notes."""
-    facts, base = trial.facts, trial.base
-    notes = listed(base, "notes")
-    filtered, size = filter_line(trial.base), facts.pelvis_residual
-    sentences: list[str] = [f"Filter: {filtered}."] if filtered else []
-    sentences += [f"Motion: {line}." for line in consistency_sentences(facts)]
-    sentences += [f"Tendons: {line}." for line in tendon_lines(facts)]
-    sentences += [f"Fiber lengths: {line}." for line in [fiber_lengths(facts)] if line]
-    if size is not None and np.isfinite(size.peak_percent):
-        sentences.append(
-            sentence(
-                "Residual at the pelvis, which would have to act from outside: peak {} % of body weight and {} N m.",
-                Number("residual_force_percent", size.peak_percent, 1),
-                Number("residual_moment", size.peak_moment, 1),
-            )
-        )
-    if not sentences and not notes and "reserve_moment" not in trial.base:
+    """How well model, motion and forces fit, in sentences and figures."""
+    if not chosen(trial.said, "", section="fit") and "reserve_moment" not in trial.base:
         raise Absent("This file holds no residuals.")
-    return {"sentences": sentences, "notes": notes}
+    return {}
 
 
 def uncertainty(trial: TrialFiles) -> dict[str, object]:

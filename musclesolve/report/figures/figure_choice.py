@@ -14,6 +14,7 @@ from matplotlib.figure import Figure
 
 from musclesolve._util.sides import SIDE_NAMES, side_of, split_side
 from musclesolve.plotting import figure_sets
+from musclesolve.plotting.figure_names import FIGURE_NAMES
 from musclesolve.plotting.page.curves import Legs
 from musclesolve.plotting.page.figure_files import drawable
 from musclesolve.plotting.page.panels import Grid, small_multiples
@@ -27,8 +28,7 @@ from musclesolve.results.dataset.checked import MODEL
 Draw = Callable[[xr.Dataset], Figure]
 
 EMG = "emg_and_activation"
-NEEDS = {EMG: "emg_delayed"}
-"""Of the figures that a report adds: the variable without which there is none."""
+"""The figure that a report adds."""
 
 
 def figures_of(data: xr.Dataset, kind: str) -> dict[str, Draw]:
@@ -44,7 +44,7 @@ def figures_of(data: xr.Dataset, kind: str) -> dict[str, Draw]:
         }
     of_model = MODEL in data.attrs
     named = figure_sets.OF_MODEL if of_model else figure_sets.FIGURES
-    needs = {**figure_sets.NEEDS, **NEEDS}
+    needs = {**figure_sets.NEEDS, EMG: FIGURE_NAMES[EMG].needs}
     return dict(drawable(data, {**named, EMG: emg_and_activation}, needs))
 
 
@@ -61,7 +61,7 @@ COLUMNS = 4
 
 def emg_and_activation(result: xr.Dataset) -> Sheet:
     """Activation (line, mean of the muscles of a channel) over the EMG envelope (shaded), both as they are compared."""
-    legs = Legs.of(result)
+    legs = Legs.from_result(result)
     drawn: dict[str, tuple[str, list[str]]] = {}  # by what is printed above it, a channel and its muscles
     for channel in map(str, result["channel"].values):
         own = _muscles(result, channel)

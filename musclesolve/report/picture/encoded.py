@@ -21,8 +21,9 @@ from musclesolve.report.picture.bones import Bones
 from musclesolve.report.picture.picture_data import Arrows, PictureData, Quantity
 from musclesolve.report.picture.shapes import Shapes
 from musclesolve.results.dataset.result_quantities import identity
+from musclesolve.sharing.status import verdict_reason, verdict_words
 
-STEP = 1e-4
+POSITION_STEP = 1e-4
 """Of positions [m]."""
 NO_PLACE = -32768
 NO_VALUE, FULL = 65535, 65534
@@ -92,12 +93,12 @@ def moving_data(data: PictureData) -> dict[str, Any]:
     every = np.concatenate([data.position, data.path], axis=1)
     known = np.isfinite(every)
     middle = np.where(known, every, 0.0).sum(axis=1) / np.maximum(known.sum(axis=1), 1)
-    offset = np.rint(middle / STEP).astype(np.int32)
+    offset = np.rint(middle / POSITION_STEP).astype(np.int32)
     verdicts = list(dict.fromkeys(name for leg in data.legs for name in leg.verdict.tolist()))
     return {
         "frames": len(data.time),
         "time": packed(data.time, "<f8"),
-        "step": STEP,
+        "step": POSITION_STEP,
         "offset": packed(offset, "<i4"),
         "skeleton": packed(_relative(data.position, offset), "<i2"),
         "path": packed(_relative(data.path, offset), "<i2"),
@@ -132,7 +133,7 @@ def packed(values: AnyArray, kind: str) -> str:
 
 
 def _relative(position: Array, offset: AnyArray) -> AnyArray:
-    steps = position / STEP - offset[:, None]
+    steps = position / POSITION_STEP - offset[:, None]
     known = np.isfinite(steps).all(axis=2, keepdims=True) & (np.abs(np.nan_to_num(steps)) < -NO_PLACE).all(
         axis=2, keepdims=True
     )
@@ -150,12 +151,15 @@ def _range_and_values(quantity: Quantity) -> dict[str, Any]:
     }
 
 
+KINDS = {"solved": "good", "solved_with_reserve": "reserve", "not_measured": "unmeasured"}
+"""Verdicts of frames with a valid solution, or that were not analysed, and the kind of their color."""
+
+
 def verdict_of(name: str) -> dict[str, str]:
     """Kind and text of a verdict by its key."""
-    known = bundled_toml(__package__, "picture.toml")["verdict"]
-    unknown = {"kind": "none", "text": f"no valid solution: {name.replace('_', ' ')}"}
-    verdict: dict[str, str] = known.get(name, unknown)
-    return verdict
+    if name in KINDS:
+        return {"kind": KINDS[name], "text": verdict_words()[name]["label"]}
+    return {"kind": "none", "text": f"no valid solution: {verdict_reason(name)}"}
 
 
 def heads_of(data: PictureData) -> list[dict[str, Any]]:
@@ -215,7 +219,7 @@ def _bones(bones: Bones) -> list[dict[str, Any]]:
     surfaces = []
     for surface in bones.surfaces:
         vertices = surface.vertices
-        step = max(float(np.abs(vertices).max(initial=0.0)), STEP) / FULL_STEPS
+        step = max(float(np.abs(vertices).max(initial=0.0)), POSITION_STEP) / FULL_STEPS
         kind = "<u2" if len(vertices) <= MOST_SHORT else "<u4"
         surfaces.append(
             {

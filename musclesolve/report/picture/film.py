@@ -20,7 +20,7 @@ import xarray as xr
 from musclesolve._util.arrays import AnyArray, Array
 from musclesolve._util.progress import Progress, no_progress
 from musclesolve._util.sides import SIDE_NAMES
-from musclesolve.errors import InputError
+from musclesolve.errors import input_error
 from musclesolve.report.picture.encoded import heads_of, hoops, ribs_of, shape_colors, verdict_of
 from musclesolve.report.picture.picture_data import Arrows, PictureData, picture_data
 from musclesolve.results.dataset.result_quantities import identity
@@ -61,25 +61,14 @@ def film(result: xr.Dataset, kind: str, speed: float = 0.5, progress: Progress |
     """
     data, report = picture_data(result), progress or no_progress
     if data.empty:
-        raise InputError(
-            "the result holds no points of skeleton and muscle paths to draw",
-            code="bad_result",
-            file=result.encoding.get("source"),
-            expected="a result of this version",
-            remedy="compute it again: musclesolve run TRIAL.toml -o FOLDER",
-        )
+        raise input_error("report.result_holds_no_points", file=result.encoding.get("source"))
     # The frame that is shown at each picture is the last one that has begun.
     time, rate = data.time, RATES[kind] / speed
     at = time[0] + np.arange(int((time[-1] - time[0]) * rate + 1e-6) + 1) / rate
     chosen = np.clip(np.searchsorted(time, at + 1e-9, side="right") - 1, 0, len(time) - 1)
     program = shutil.which("ffmpeg") if kind == "mp4" else ""
     if program is None:
-        raise InputError(
-            "ffmpeg, which writes MP4 files, is not found",
-            code="missing_package",
-            expected="the program ffmpeg on the PATH",
-            remedy="install it (ffmpeg.org, apt install ffmpeg, brew install ffmpeg), or write a .gif or .html",
-        )
+        raise input_error("report.ffmpeg_writes_mp4_files")
     sheet = _Sheet(View(data), identity(result))
 
     def drawn() -> Iterator[AnyArray]:
@@ -507,10 +496,5 @@ def _mp4(pictures: Iterator[AnyArray], program: str) -> bytes:
             log.seek(0)
             printed = log.read().decode("utf-8", "replace").strip()
         if code or not file.is_file():
-            raise InputError(
-                f"ffmpeg ended with exit code {code}: {printed[-300:]}",
-                code="missing_package",
-                expected="an ffmpeg with libx264",
-                remedy="install a complete ffmpeg, or write a .gif or .html",
-            )
+            raise input_error("report.ffmpeg_ended_with_exit", kind=code, printed=printed[-300:])
         return file.read_bytes()

@@ -17,6 +17,7 @@ from scipy.spatial.transform import Rotation
 
 from musclesolve._util.arrays import Array, Indices
 from musclesolve._util.bundled_toml import bundled_toml
+from musclesolve._util.sides import has_side
 
 MM = 1e-3
 SPACING = 20.0
@@ -83,7 +84,7 @@ def placements(
 
     placed = []
     for name, (place, rotation) in segments.items():
-        stem, side = (name[:-2], name[-1]) if name[-2:] in ("_r", "_l") else (name, "")
+        stem, side = (name[:-2], name[-1]) if has_side(name) else (name, "")
         for frame, about in bundled_toml(__package__, "bones.toml")[frames].items():
             landmarks = middles([about["origin"], *about.get("axis", ())], side)
             ends = [(*middles(about["scale"][key][:2], side), about["scale"][key][2]) for key in "xoz"]

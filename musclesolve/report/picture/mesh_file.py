@@ -23,7 +23,7 @@ import numpy as np
 
 from muscle_db.regular_file import RECORDING, UnsuitableFileError, read_regular
 from musclesolve._util.arrays import AnyArray, Array, Indices
-from musclesolve.errors import InputError
+from musclesolve.errors import input_error
 from musclesolve.report.picture.lofted_bones import Mesh
 
 SUFFIXES = (".vtp", ".stl", ".obj")
@@ -55,24 +55,18 @@ def read_mesh(path: Path) -> Mesh:
         if not (faces.min() >= 0 and faces.max() < len(vertices)):
             raise ValueError(f"a polygon of points beyond the {len(vertices)} that there are")
     except (OSError, UnsuitableFileError) as fault:
-        raise InputError(
-            f"the geometry cannot be read ({fault})",
-            code="unreadable_file",
-            file=path,
-            expected="a file of a surface: .vtp, .stl or .obj",
-            remedy="replace the file, or take it out of the folder: the bone is drawn without it",
-        ) from fault
+        raise input_error("report.geometry_cannot_read", file=path, fault=fault) from fault
     except Exception as fault:  # whatever a damaged file makes of the readers
-        raise InputError(
-            f"the file holds no surface ({type(fault).__name__}: {fault})",
-            code="bad_format",
+        raise input_error(
+            "report.file_holds_no_surface",
             file=path,
             expected={
                 ".vtp": "PolyData of VTK as XML",
                 ".stl": "an STL file",
                 ".obj": "a Wavefront OBJ file",
             }.get(path.suffix.casefold(), "a .vtp, .stl or .obj file"),
-            remedy="export it again, or take it out of the folder: the bone is drawn without it",
+            name=type(fault).__name__,
+            fault=fault,
         ) from fault
     return merged(vertices, faces, SAME * max(float(np.ptp(vertices, axis=0).max(initial=0.0)), 1e-12))
 

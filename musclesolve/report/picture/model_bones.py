@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path, PureWindowsPath
 
-from musclesolve.errors import InputError
+from musclesolve._util.names import shortened
+from musclesolve.errors import input_error
 from musclesolve.opensim.model import TO_GLOBAL, AttachedMesh
 from musclesolve.opensim.read_model import read_osim
 from musclesolve.report.picture.bones import Surface
@@ -38,13 +39,7 @@ def model_surfaces(
         InputError: the folder does not exist, or a file in it is damaged.
     """
     if folder is not None and not folder.is_dir():
-        raise InputError(
-            "there is no such folder",
-            code="missing_file",
-            file=folder,
-            expected="a folder with the geometry of the model: .vtp, .stl or .obj files",
-            remedy="name OpenSim's own, Geometry in its installation, or leave --geometry out",
-        )
+        raise input_error("report.no_such_folder", file=folder)
     if model_file.suffix.casefold() != ".osim":
         return {}, [f"Bones are simple bodies or lines: {model_file.name} names no geometry."]
     if not model_file.is_file():
@@ -92,7 +87,7 @@ def _find(name: str, places: Sequence[Path]) -> Path | None:
 
 
 def _note(missing: Sequence[str], count: int, places: Sequence[Path]) -> str:
-    names = ", ".join(missing[:NAMED]) + (f" and {len(missing) - NAMED} more" if len(missing) > NAMED else "")
+    names = shortened(missing, NAMED)
     return (
         f"{len(missing)} of {count} files of geometry are not in {places[0]}: {names}. Their bones are simple bodies "
         "or lines; --geometry FOLDER names the folder of the .vtp, .stl or .obj files."

@@ -15,7 +15,7 @@ from typing import Any
 import xarray as xr
 
 from musclesolve._util.sides import SIDE_NAMES
-from musclesolve.errors import InputError
+from musclesolve.errors import InputError, input_error
 from musclesolve.report.picture.encoded import as_dict, json_text
 from musclesolve.report.picture.picture_data import PictureData, check_kind, picture_data
 
@@ -165,9 +165,4 @@ def _not_there(why: str) -> InputError:
         version = f"trimesh {metadata.version('trimesh')}"
     except metadata.PackageNotFoundError:
         version = "trimesh, which is not installed,"
-    return InputError(
-        f"three.js, which draws the moving picture, is not found in {version} ({why})",
-        code="missing_package",
-        expected=f"{'/'.join(PLACE)} with {TEMPLATE} in the package trimesh, as in version 4.5 to 5.2",
-        remedy="pip install 'trimesh>=4.5,<6'; GIF and MP4 need neither",
-    )
+    return input_error("report.three_js_draws_moving", version=version, why=why, place=PLACE)

@@ -16,6 +16,7 @@ from scipy.interpolate import PchipInterpolator
 
 from musclesolve._util.arrays import Array
 from musclesolve._util.bundled_toml import bundled_toml
+from musclesolve._util.sides import SIDES
 from musclesolve.report.picture.lofted_bones import Mesh, Placement, standard_bones
 
 POSES = 400
@@ -76,7 +77,7 @@ def patellae(placed: Sequence[Placement]) -> dict[str, tuple[Knee, Mesh, Mesh]]:
     of = {(each.segment, each.side): each for each in placed}
     knees: dict[str, tuple[Knee, Mesh, Mesh]] = {}
     for femur_name, tibia_name in table["segments"]:
-        for side in "rl":
+        for side in SIDES:
             femur, tibia = of.get((f"{femur_name}_{side}", side)), of.get((f"{tibia_name}_{side}", side))
             if femur is None or tibia is None or (f"patella_{side}", side) in of:
                 continue

@@ -14,7 +14,7 @@ from musclesolve._util.arrays import AnyArray, Array, Indices
 from musclesolve._util.bundled_toml import bundled_toml
 from musclesolve._util.sides import SIDE_NAMES, side_of, split_side
 from musclesolve.constants import STANDARD_GRAVITY
-from musclesolve.errors import InputError
+from musclesolve.errors import input_error
 from musclesolve.report.picture.bones import Bones, bones_of, bones_of_model
 from musclesolve.report.picture.model_bones import model_surfaces
 from musclesolve.report.picture.shapes import Shapes, shapes_of
@@ -260,22 +260,16 @@ def check_kind(result: xr.Dataset) -> None:
     missing = [name for name in NEEDED if name not in getattr(result, "variables", ())]
     missing += [name for name in NEEDED[:3] if not missing and name not in result.dims]
     kind = other_kind(result)
-    if missing or kind:
-        raise InputError(
-            f"this is {kind}"
-            if kind
-            else f"this is not a result of musclesolve: it has no {', '.join(missing)}",
-            code="bad_result",
-            file=getattr(result, "encoding", {}).get("source"),
-            expected="result.nc of `musclesolve run` or `musclesolve share`",
-            remedy="name the result.nc that lies beside it",
-        )
+    source = getattr(result, "encoding", {}).get("source")
+    if kind:
+        raise input_error("report.other_kind_of_file", file=source, kind=kind)
+    if missing:
+        raise input_error("report.not_a_result", file=source, missing=missing)
     if not result.sizes["time"] or not result.sizes["muscle"]:
-        raise InputError(
-            f"there is nothing in {'time' if not result.sizes['time'] else 'muscle'}",
-            code="bad_result",
+        raise input_error(
+            "report.empty_result",
             file=result.encoding.get("source"),
-            expected="at least one frame and one muscle",
+            dimension="muscle" if result.sizes["time"] else "time",
         )
     check_status(result)
 

@@ -11,7 +11,7 @@ import xarray as xr
 
 from musclesolve._util.checks import check_number
 from musclesolve._util.progress import Progress, no_progress
-from musclesolve.errors import InputError
+from musclesolve.errors import input_error
 from musclesolve.report.picture.film import RATES, film
 from musclesolve.report.picture.moving_picture import picture_page
 from musclesolve.report.picture.picture_data import GEOMETRY, picture_data
@@ -57,12 +57,11 @@ def save_picture(
     path, report = Path(path), progress or no_progress
     kind = path.suffix.casefold().removeprefix(".")
     if kind not in (*PAGES, *RATES):
-        raise InputError(
-            f"a moving picture is not written as {path.suffix or 'a file without suffix'!r}",
-            code="unknown_name",
+        raise input_error(
+            "report.moving_picture_not_written",
             file=path,
-            expected="a file that ends in .html, .gif or .mp4",
-            remedy=f"for instance {path.with_suffix('.html').name or 'walk.html'}",
+            suffix=path.suffix or "a file without suffix",
+            name=path.with_suffix(".html").name or "walk.html",
         )
     check_number(speed, "speed", "a positive share of the true speed", above=0.0)
     loaded = with_geometry(picture_dataset(shown, muscles, title), geometry)
@@ -84,12 +83,7 @@ def picture_dataset(
 
         return simulation_picture(shown, muscles, title)
     if muscles or title:
-        raise InputError(
-            "muscles or a title for the picture of a result",
-            code="conflict",
-            expected="a result alone, which has both itself",
-            remedy="leave them out",
-        )
+        raise input_error("report.muscles_title_for_picture")
     return shown if isinstance(shown, xr.Dataset) else read_result(Path(shown))
 
 
@@ -102,10 +96,5 @@ def with_geometry(shown: xr.Dataset, folder: str | Path | None) -> xr.Dataset:
     if folder is None:
         return shown
     if MODEL not in shown.attrs:
-        raise InputError(
-            "a folder of geometry for what is no result of an OpenSim model",
-            code="conflict",
-            expected="a result of `musclesolve share`, or of a trial file of an OpenSim model",
-            remedy="leave geometry out: recordings are drawn with bones of their own",
-        )
+        raise input_error("report.folder_geometry")
     return shown.assign_attrs({GEOMETRY: os.path.realpath(folder)})

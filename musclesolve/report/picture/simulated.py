@@ -17,10 +17,16 @@ import xarray as xr
 
 from musclesolve.dynamics.forward.contact_simulation import ContactSimulation
 from musclesolve.dynamics.forward.simulate import Simulation
-from musclesolve.errors import InputError
+from musclesolve.errors import input_error
 from musclesolve.muscles.driving.muscle_forces import MuscleForces
 from musclesolve.report.picture.picture_data import KIND
-from musclesolve.results.dataset.picture import Part, Skeleton, Variable, path_labels, subject_skeleton
+from musclesolve.results.dataset.picture import (
+    Skeleton,
+    Variable,
+    VariablesAndAttributes,
+    path_labels,
+    subject_skeleton,
+)
 
 SUBJECT = "inverse_human"
 """The model whose bones skeleton.toml lists."""
@@ -42,11 +48,7 @@ def simulation_picture(
         InputError: something else than a simulation, or muscles of a model that is not in it.
     """
     if not isinstance(simulation, Simulation | ContactSimulation):
-        raise InputError(
-            f"a {type(simulation).__name__} cannot be drawn",
-            code="bad_type",
-            expected="a result, or a simulation of simulate, simulate_contact or ForwardProblem.simulate",
-        )
+        raise input_error("report.cannot_drawn", name=type(simulation).__name__)
     # the simulated motions by the names of their models; a single one may have none
     motions = simulation.motions if isinstance(simulation, ContactSimulation) else {"": simulation}
     prefixes = {name: f"{name} " if len(motions) > 1 else "" for name in motions}
@@ -64,7 +66,7 @@ def simulation_picture(
     return xr.Dataset(variables, coordinates, attributes)
 
 
-def _skeletons(motions: dict[str, Simulation], prefixes: dict[str, str]) -> Part:
+def _skeletons(motions: dict[str, Simulation], prefixes: dict[str, str]) -> VariablesAndAttributes:
     """Points and bones of all models, the name of the model before those of its points where there are several."""
     whole: list[Skeleton] = []
     for name, motion in motions.items():
@@ -112,7 +114,7 @@ def model_bones(motion: Simulation) -> Skeleton:
 
 def _muscles(
     motions: dict[str, Simulation], prefixes: dict[str, str], driving: Sequence[MuscleForces]
-) -> Part:
+) -> VariablesAndAttributes:
     """Paths, activation and force of all muscles; where forces are prescribed there is no activation."""
     names: list[str] = []
     lines, activation, tension, strength = [], [], [], []
@@ -141,16 +143,12 @@ def _driven(motions: dict[str, Simulation], muscles: MuscleForces) -> tuple[str,
     for name, motion in motions.items():
         if isinstance(muscles, MuscleForces) and motion.model is muscles.model:
             return name, motion
-    raise InputError(
-        "muscles of a model that is not in the simulation"
-        if isinstance(muscles, MuscleForces)
-        else f"a {type(muscles).__name__} as muscles",
-        code="conflict" if isinstance(muscles, MuscleForces) else "bad_type",
-        expected="the muscles that drove the simulation, from muscle_forces or forward_problem",
-    )
+    if isinstance(muscles, MuscleForces):
+        raise input_error("report.not_simulated")
+    raise input_error("report.no_muscle_forces", type=type(muscles).__name__)
 
 
-def _contacts(simulation: ContactSimulation) -> Part:
+def _contacts(simulation: ContactSimulation) -> VariablesAndAttributes:
     """Forces on the second surface of the pairs that ever pressed, NaN while they do not, and all events."""
     pressing = np.linalg.norm(simulation.force, axis=2) > 0.0
     (kept,) = np.nonzero(pressing.any(axis=0))
@@ -168,7 +166,7 @@ def _contacts(simulation: ContactSimulation) -> Part:
     return variables, {"contact_pair": np.array([simulation.pairs.names[k] for k in kept], np.str_)}
 
 
-def _surfaces(simulation: ContactSimulation, prefixes: dict[str, str]) -> Part:
+def _surfaces(simulation: ContactSimulation, prefixes: dict[str, str]) -> VariablesAndAttributes:
     """All surfaces of the pairs, and where the bodies are that carry them; the ground is the last of all bodies."""
     surfaces = simulation.pairs.surfaces
     carrying, body = np.unique(simulation.pairs.body, return_inverse=True)

@@ -15,6 +15,7 @@ import xarray as xr
 from markupsafe import Markup
 
 from musclesolve._util.bundled_toml import bundled_toml
+from musclesolve._util.names import shortened
 from musclesolve._util.progress import Progress, no_progress
 from musclesolve._util.sides import LEG_JOINTS
 from musclesolve.plotting.figure_names import UNCERTAINTY
@@ -27,17 +28,17 @@ from musclesolve.report.inputs import read_inputs
 from musclesolve.report.page import PARTS, report_page
 from musclesolve.report.rendering import rendered, template
 from musclesolve.report.sections import Picture
-from musclesolve.results.cycles.curve_names import shown
+from musclesolve.results.dataset.quantities import shown
 from musclesolve.results.dataset.result_quantities import listed
 from musclesolve.results.judgement import LABELS, USABLE, words
 from musclesolve.results.plausibility import NOT_KNOWN
 from musclesolve.results.tables import study_tables
 from musclesolve.results.tables.lines import decimal
+from musclesolve.sharing.status import verdict_words
 from musclesolve.studies.many_trials.one_trial import RESULT
 from musclesolve.studies.many_trials.trial_record import CSV
 from musclesolve.studies.study.analysis import COMPARISONS, VALUES, StudyResult
 from musclesolve.studies.study.means import SPREAD
-from musclesolve.studies.study.run_study import shortened
 from musclesolve.studies.study.study_data import DATA
 
 NAME, REPORT = "study.html", "report.html"
@@ -67,7 +68,7 @@ def study_page(result: StudyResult, progress: Progress | None = None) -> str:
     """The whole page, which needs nothing but itself; links lead to the reports of the trials beside it."""
     report = progress or no_progress
     study, records = result.computed.study, result.computed.records
-    citations, colors = Citations(), bundled_toml("musclesolve.results", "verdicts.toml")
+    citations, colors = Citations(), verdict_words()
     return rendered(
         "study.html",
         title=study.title,
@@ -252,7 +253,7 @@ def _findings(result: StudyResult) -> PageTable | None:
 def _rows(result: StudyResult) -> Iterator[TrialRow]:
     """A row for every trial with a result; of very many only those that are not as they should be."""
     study, folder = result.computed.study, result.computed.folder
-    verdicts = bundled_toml("musclesolve.results", "verdicts.toml")
+    verdicts = verdict_words()
     records = [record for record in result.computed.records.values() if record.outcome.has_result]
     if len(records) > MOST_ROWS:
         records = [

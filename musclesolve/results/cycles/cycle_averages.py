@@ -14,7 +14,7 @@ import numpy as np
 import xarray as xr
 
 from musclesolve._util.arrays import Array, mean_of_known, median_of_known, sd_of_known
-from musclesolve.errors import InputError
+from musclesolve.errors import input_error
 from musclesolve.results.cycles.gait_cycles import METHODS, RESERVES, SUBJECT, cycle_names, short_path
 from musclesolve.results.dataset.result_dataset import ResultDataset
 from musclesolve.results.dataset.result_quantities import listed
@@ -38,14 +38,14 @@ def average_cycles(cycles: xr.Dataset | Sequence[xr.Dataset]) -> xr.Dataset:
     (n - 1) and NaN for a single cycle.
 
     Args:
-        cycles: what ``gait_cycles`` returned, for one result or for each of many; of one leg, or of both with
+        cycles: what ``cycles`` returned, for one result or for each of many; of one leg, or of both with
             ``without_side=True``.
 
     Returns:
         Dataset over percent, dof, muscle, joint and axis: each variable by its name is the mean; with ``_std``,
         ``_median`` and ``_count`` the other statistics. ``cycles`` is their number, ``cycles_with_reserve`` that of
         those which needed a reserve at each percentage. ``attrs["cycles"]`` lists them, ``left_out``, ``invalid`` and
-        ``reserves`` are those of ``gait_cycles``, ``unlike`` the methods in which their results differ, ``persons``
+        ``reserves`` are those of ``cycles``, ``unlike`` the methods in which their results differ, ``persons``
         the subjects.
 
     Raises:
@@ -56,23 +56,12 @@ def average_cycles(cycles: xr.Dataset | Sequence[xr.Dataset]) -> xr.Dataset:
     needed = {"cycle_trial", "cycle_side", "cycle_start", "cycle_end", "percent", RESERVES}
     for each in every:
         if not isinstance(each, xr.Dataset) or "cycle" not in each.dims or needed - set(each.variables):
-            raise InputError(
-                f"these are no gait cycles: {type(each).__name__}",
-                code="bad_type",
-                expected="what gait_cycles returns, one or a list of them",
-                remedy="cut the result into its cycles first: gait_cycles(result, side)",
-            )
+            raise input_error("results.no_gait_cycles", name=type(each).__name__)
     sentences = {key: [one for each in every for one in listed(each, key)] for key in SENTENCES}
     used = [each for each in every if each.sizes["cycle"]]
     if not used:
         why = f": {'; '.join(sentences['left_out'])}" if sentences["left_out"] else ""
-        raise InputError(
-            f"there is no complete gait cycle to average{why}",
-            code="not_comparable",
-            expected="frames from one heel strike of a leg to its next one",
-            remedy="widen [time] of the trial if more was measured, or take incomplete cycles: partial=True, on the "
-            "command line --partial",
-        )
+        raise input_error("results.no_complete_gait_cycle", why=why)
     check_once(used)
     check_alike(used)
     shared = set.intersection(*(set(each.data_vars) for each in used))
@@ -86,12 +75,7 @@ def average_cycles(cycles: xr.Dataset | Sequence[xr.Dataset]) -> xr.Dataset:
             compat="override",
         )
     except ValueError as error:
-        raise InputError(
-            "these gait cycles do not have the same names or percentages",
-            code="not_comparable",
-            expected="cycles of one leg, or of both without side; the same muscles and the same number of points",
-            remedy="ask for all of them in the same way: gait_cycles(result, side, without_side=True)",
-        ) from error
+        raise input_error("results.gait_cycles_not_same") from error
     helped = together[RESERVES].sum("cycle").astype(np.int32).variable
     helped.attrs = {"units": "1", "long_name": "gait cycles in the average that needed a reserve"}
     together = together.drop_vars(RESERVES)
@@ -131,12 +115,7 @@ def check_once(cycles: Sequence[xr.Dataset]) -> None:
         for (start, end, name), (next_start, next_end, next_name) in pairwise(sorted(own)):
             shared = min(end, next_end) - next_start
             if shared > MOST_COMMON * min(end - start, next_end - next_start):
-                raise InputError(
-                    f"the same stride is there twice: {name}; {next_name}",
-                    code="not_comparable",
-                    expected="every recorded stride once: one that counts twice makes the spread too small",
-                    remedy="leave one of the results of this recording out",
-                )
+                raise input_error("results.same_stride_twice", name=name, next_name=next_name)
 
 
 def check_alike(cycles: Sequence[xr.Dataset]) -> None:
@@ -149,12 +128,7 @@ def check_alike(cycles: Sequence[xr.Dataset]) -> None:
     Other choices, of the filter or of the hip joints, change the errors of the same forces; ``differences`` lists them.
     """
     if len(kinds := {about for each in cycles if (about := each["percent"].attrs.get("long_name"))}) > 1:
-        raise InputError(
-            f"these are cycles of different movements: {' and '.join(sorted(kinds))}",
-            code="not_comparable",
-            expected="cycles of one movement, so that each percentage means the same in all",
-            remedy="average the results of each movement for itself; movement and cycles_s of [time] state it",
-        )
+        raise input_error("results.cycles_different_movements", kinds=sorted(kinds))
     for key in PROBLEM:
         # A database is a name, or a file wherever it lies.
         given = [each.attrs.get(key, UNSTATED.get(key)) for each in cycles]
@@ -164,12 +138,7 @@ def check_alike(cycles: Sequence[xr.Dataset]) -> None:
             if len({tuple(each["muscle"].values.tolist()) for each in cycles if "muscle" in each.coords}) < 2:
                 continue
         if len(values) > 1:
-            raise InputError(
-                f"these gait cycles are not computed with the same {key.replace('_', ' ')}: {' or '.join(values)}",
-                code="not_comparable",
-                expected="the same cost, muscles and passive forces: the spread is then that of the strides",
-                remedy="average the results of each for itself; musclesolve compare shows what the cost changes",
-            )
+            raise input_error("results.gait_cycles_not_computed", key=key.replace("_", " "), values=values)
 
 
 def _statistics(values: Array) -> tuple[Array, Array, Array, Array]:

@@ -23,8 +23,8 @@ import xarray as xr
 from musclesolve._util.arrays import AnyArray, Array, Mask
 from musclesolve._util.message_text import as_text
 from musclesolve._util.names import suggestion
-from musclesolve.errors import InputError, not_installed
-from musclesolve.results.cycles.normalisation import quantity_kinds
+from musclesolve.errors import input_error, not_installed
+from musclesolve.results.dataset.quantities import KINDS, QUANTITIES, in_set
 from musclesolve.results.files.atomic_writing import written_whole
 
 OF_CYCLE = (
@@ -32,17 +32,6 @@ OF_CYCLE = (
     *("cycle_movement", "coverage", "missing", "outlier", "counts"),
 )
 """Coordinates over cycle that stand in each of its rows, as far as the cycles have them."""
-USUAL = (
-    *("joint_angle", "joint_moment", "joint_power", "muscle_force", "activation", "ground_reaction_force"),
-    *(
-        "joint_reaction",
-        "contact_force_component",
-        "knee_contact_medial",
-        "knee_contact_lateral",
-        "patellofemoral_force",
-    ),
-)
-"""Variables of which values are taken unless others are named."""
 ENOUGH = 0.95
 """Share of a phase that has values."""
 AT_ONCE = 1000
@@ -54,7 +43,7 @@ def discrete_values(cycles: xr.Dataset, variables: Sequence[str] | None = None) 
     """Peaks, means, impulses and work of cycles, and the measures of their strides, in a table in long format.
 
     Args:
-        cycles: what ``cycles`` or ``gait_cycles`` returned, or those of a study along ``cycle``; in the units that the
+        cycles: what ``cycles`` returned, or those of a study along ``cycle``; in the units that the
             values are to have (``normalised``).
         variables: curves, of `quantities.toml`; unless given angles, moments, powers, muscle, contact and ground
             forces, as far as they are there.
@@ -70,21 +59,21 @@ def discrete_values(cycles: xr.Dataset, variables: Sequence[str] | None = None) 
     Raises:
         InputError: a variable is not in these cycles, or no curve of a known kind.
     """
-    kinds = {name: (kind, rules) for kind, rules in quantity_kinds().items() for name in rules["variables"]}
-    there = [name for name in kinds if name in cycles.data_vars and "percent" in cycles[name].dims]
+    known = [name for kind in KINDS.values() for name in kind.names]
+    there = [name for name in known if name in cycles.data_vars and "percent" in cycles[name].dims]
     for name in variables or ():
         if name not in there:
-            raise InputError(
-                f"there are no curves of {as_text(name)} in these cycles",
-                code="unknown_name",
+            raise input_error(
+                "results.no_curves_in_cycles",
                 where="variables",
-                expected=f"some of {', '.join(there)}",
                 remedy=suggestion(str(name), there) or f"use {', '.join(there[:2])}",
+                name=as_text(name),
+                there=there,
             )
-    chosen = [name for name in USUAL if name in there] if variables is None else list(variables)
-    parts = [part for name in chosen for part in _of_curves(cycles, name, kinds[name][1]["measures"])] + list(
-        _of_strides(cycles)
-    )
+    chosen = [name for name in in_set("values") if name in there] if variables is None else list(variables)
+    parts = [
+        part for name in chosen for part in _of_curves(cycles, name, KINDS[QUANTITIES[name].kind].measures)
+    ] + list(_of_strides(cycles))
     columns: dict[str, Any] = {}
     if parts:
         number = np.concatenate([part["cycle"] for part in parts])
@@ -130,12 +119,11 @@ def values_file(path: Path) -> Iterator[Callable[[pd.DataFrame], None]]:
     """
     suffix = path.suffix.lower()
     if suffix not in (".csv", ".parquet"):
-        raise InputError(
-            f"values cannot be written as {path.suffix or 'a file without suffix'}",
-            code="bad_format",
+        raise input_error(
+            "results.values_cannot_written",
             file=path,
-            expected="a file that ends in .csv or .parquet",
-            remedy=f"name it {path.stem}.csv",
+            suffix=path.suffix or "a file without suffix",
+            stem=path.stem,
         )
     with written_whole(path) as beside, _csv(beside) if suffix == ".csv" else _parquet(beside) as add:
         yield add

@@ -1,25 +1,195 @@
-"""Cycles of a result over 0 to 100 %: from heel strike to heel strike, or of another movement."""
+"""Cycles of a result over 0 to 100 %: from heel strike to heel strike, or of another movement.
+
+How much of a cycle was measured, of its motion, its moments and its muscle forces, and what is missing, in words.
+
+A curve has values between two neighboring frames that both have one. The share of the cycle that lies between such
+frames is its coverage, of three kinds: of the motion every frame counts; of moments and ground forces those whose
+forces were measured and balance a plausible motion; of muscle forces those with a valid solution.
+
+A cycle counts from 95 % of its motion on. In eight complete strides of seven recorded walks of four persons, leaving
+out the first or the last 5 % leaves 93 % of the greatest and least angles and moments of hip, knee and ankle where they
+are and moves 95 % of them by at most 0.1 degrees and 0.013 N m/kg, less than what strides differ by; without 8 % that
+is 0.3 degrees and 0.09 N m/kg, without 15 % 0.7 degrees and 0.23 N m/kg.
+"""
 
 from __future__ import annotations
 
+import itertools
+from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
 import numpy as np
 import xarray as xr
 
-from musclesolve._util.arrays import Array, Mask, true_runs
-from musclesolve._util.bundled_toml import bundled_toml
+from musclesolve._util.arrays import Array, Indices, Mask, true_runs
 from musclesolve._util.checks import check_integer
 from musclesolve._util.message_text import as_text
 from musclesolve._util.sides import OTHER, SIDE_NAMES, side_of
-from musclesolve.errors import InputError
+from musclesolve.errors import input_error
 from musclesolve.results import movement as movements
-from musclesolve.results.cycles.cycle_coverage import CoveredCycle, covered_cycles
-from musclesolve.results.cycles.movement_landmarks import Intervals, intervals, strides
+from musclesolve.results.cycles.movement_landmarks import Interval, Intervals, intervals, stride_intervals
 from musclesolve.results.dataset import frame_validity as frames
 from musclesolve.results.dataset.checked import checked_result
-from musclesolve.results.dataset.result_quantities import BALANCE_ERROR, OF_TENDONS, along_heading
+from musclesolve.results.dataset.quantities import QUANTITIES, following, in_set
+from musclesolve.results.dataset.result_quantities import along_heading
+
+NEARLY = 95
+"""Per cent of a cycle that the frames have to cover, as it is printed: the recording may end before the last strike."""
+Run = tuple[float, float]
+"""Part of a cycle, from one percentage to another."""
+
+
+@dataclass(frozen=True, eq=False)
+class CoveredCycle:
+    """A cycle, and how much of it was measured."""
+
+    start: float  # [s]
+    end: float  # [s]
+    landmarks: dict[str, float]  # [%]
+    index: Indices  # (K,) the frames in it
+    reach: float  # how far beyond the frames an end still counts as reached [s]
+    coverage: float  # of the motion, 0 to 1
+    coverage_moment: float
+    coverage_muscle: float
+    coverage_stance: float  # of moments, over the stance; NaN where the toe-off is not known
+    stance: float  # toe-off by the ground force [%]; NaN where not known
+    missing: str  # "" if nothing is
+
+    @property
+    def counts(self) -> bool:
+        """Whether its motion is covered enough."""
+        return round(100.0 * self.coverage) >= NEARLY
+
+
+def covered_cycles(result: xr.Dataset, side: str, intervals: list[Interval]) -> list[CoveredCycle]:
+    """The cycles of a leg in which there are two frames or more."""
+    time = np.asarray(result["time"].values, dtype=float)
+    period = float(np.median(np.diff(time))) if time.size > 1 else 0.0
+    slack = 1e-9 * max(1.0, float(np.abs(time).max()))
+    lost, credible, valid = (
+        rule(result, side) for rule in (frames.not_measured, frames.credible, frames.valid)
+    )
+    recorded = np.ones(time.size, bool)
+    reasons = {
+        "moments and muscle forces are not measured": ~lost,
+        "moments and muscle forces are not known: implausible motion, or forces that do not balance it": lost
+        | credible,
+        "there are no valid muscle forces": lost | ~credible | valid,
+    }
+    found = []
+    for interval in intervals:
+        start, length = interval.start, interval.end - interval.start
+        index = np.flatnonzero((time >= start - slack) & (time <= interval.end + slack))
+        if index.size < 2:
+            continue
+        near = max(frames.NEAR * length, period)
+        reach = near if time[0] <= start + near and time[-1] >= interval.end - near else 0.0
+
+        def runs(good: Mask, start: float = start, length: float = length, reach: float = reach) -> list[Run]:
+            return _runs(time, good, start, length, reach)
+
+        motion, moment = runs(recorded), runs(credible)
+        toe_off = _toe_off(result, side, index, time, start, length)
+        stated = _stance_of(result, side, start)
+        stance = stated if np.isfinite(stated) else toe_off
+        words = [f"{_listed(_gaps([(0.0, 100.0)], motion))} not recorded"] if _share(motion) < 1.0 else []
+        for why, good in reasons.items():
+            if gaps := _gaps(motion, runs(good)):
+                words.append(f"{_listed(gaps, verb=False)}: {why}")
+        found.append(
+            CoveredCycle(
+                start=start,
+                end=interval.end,
+                landmarks=interval.landmarks,
+                index=index,
+                reach=reach,
+                coverage=_share(motion),
+                coverage_moment=_share(moment),
+                coverage_muscle=_share(runs(valid)),
+                coverage_stance=_share(moment, stance) if np.isfinite(stance) else np.nan,
+                stance=toe_off,
+                missing="; ".join(words),
+            )
+        )
+    return found
+
+
+def _runs(time: Array, good: Mask, start: float, length: float, reach: float) -> list[Run]:
+    """Parts of a cycle [%] between good frames, which reach a little beyond the first and the last frame of all."""
+    found = []
+    for first, stop in true_runs(good):
+        if stop - first > 1:
+            low = time[first] - (reach if first == 0 else 0.0)
+            high = time[stop - 1] + (reach if stop == time.size else 0.0)
+            low, high = (float(np.clip(100.0 * (at - start) / length, 0.0, 100.0)) for at in (low, high))
+            if high > low:
+                found.append((low if low > TINY else 0.0, high if high < 100.0 - TINY else 100.0))
+    return found
+
+
+TINY = 1e-6
+"""Percentages nearer than this are the same."""
+
+
+def _share(runs: list[Run], end: float = 100.0) -> float:
+    """Share of the cycle up to a percentage that lies in runs, 0 to 1."""
+    return sum(max(min(high, end) - low, 0.0) for low, high in runs) / end
+
+
+def _gaps(whole: list[Run], runs: list[Run]) -> list[Run]:
+    """What of some parts of a cycle does not lie in runs."""
+    found = []
+    for first, last in whole:
+        at = first
+        for low, high in [*runs, (last, last)]:
+            if (stop := min(low, last)) - at > TINY:
+                found.append((at, stop))
+            at = max(at, high)
+    return found
+
+
+def _listed(gaps: list[Run], verb: bool = True) -> str:
+    """The first 4 %, 31 to 35 % and the last 3 % are."""
+
+    def words(low: float, high: float) -> str:
+        size = high - low
+        part = f"{size:.0f} %" if size >= 1.0 else f"{size:.1f} %"
+        if low == 0.0:
+            return "all of it" if high == 100.0 else f"the first {part}"
+        return f"the last {part}" if high == 100.0 else f"{low:.0f} to {high:.0f} %"
+
+    parts = [words(*gap) for gap in gaps]
+    text = " and ".join(filter(None, (", ".join(parts[:-1]), parts[-1])))
+    return f"{text} {'is' if parts == ['all of it'] else 'are'}" if verb else text
+
+
+def _toe_off(
+    result: xr.Dataset, side: str, index: Indices, time: Array, start: float, length: float
+) -> float:
+    """Where the ground force of a leg, measured from the beginning of a cycle on, falls below the threshold [%]."""
+    if "ground_reaction_force" not in result or side not in result["side"].values:
+        return np.nan
+    force = result["ground_reaction_force"].sel(side=side, axis="z").values[index]
+    off = np.flatnonzero(~(force > frames.STANCE_THRESHOLD))
+    late = off[time[index[off]] > start + EARLY * length]
+    if not late.size or late[0] == 0 or not np.isfinite(force[late[0]]):
+        return np.nan
+    return float(100.0 * (time[index[late[0]]] - start) / length)
+
+
+EARLY = 0.1
+"""A foot does not leave the ground in the first tenth of a stride."""
+
+
+def _stance_of(result: xr.Dataset, side: str, start: float) -> float:
+    """Stance of the recorded stride that begins at a time [%]; NaN without."""
+    if "stance_percent" not in result or "stride_side" not in result.coords:
+        return np.nan
+    same = (result["stride_side"].values == side) & (np.abs(result["stride_start"].values - start) < 1e-6)
+    return float(result["stance_percent"].values[same][0]) if same.any() else np.nan
+
 
 POINTS = 101
 STRENGTH = "max_isometric_force"
@@ -33,18 +203,6 @@ COVERAGE = {
 """Coordinates over cycle."""
 LABELS = ("dof", "muscle", "joint")
 """Dimensions whose names end in the side they belong to."""
-OF_SHARING = {
-    *("activation", "muscle_force", "joint_reaction", "joint_reaction_moment", "contact_force_component"),
-    *("knee_contact_medial", "knee_contact_lateral", "patellofemoral_force"),
-    *("reserve_moment", "unassigned_moment"),
-    *OF_TENDONS,
-}
-"""What has no valid value in a frame without a valid solution."""
-OF_FORCES = {
-    *("joint_moment", "joint_power", "joint_reaction_net"),
-    *("ground_reaction_force", "ground_free_moment"),
-}
-"""What has no valid value in a frame of an implausible motion, or whose ground forces do not balance it."""
 SUBJECT = ("subject", "subject_mass_kg", "subject_stature_m")
 METHODS = (
     *("musclesolve_version", "cost", "solver", "filter_method", "filter_order", "cutoff_hz", "cutoff_choice"),
@@ -65,8 +223,9 @@ METHODS = (
 RESERVES = "with_reserve"
 """Where a value comes from a frame that needed a reserve."""
 ROUND_OFF = 1e-6
-LEFT_OUT = {"center_of_pressure", "cost", "kkt_residual", BALANCE_ERROR}
-"""Places in the laboratory, which differ from cycle to cycle, and figures of the solution."""
+PERCENT = "percent"
+OF_MEANS = ("subject", "group", "condition", PERCENT)
+"""Dimensions of a curve itself; those besides tell the curves of a variable apart."""
 
 
 def cycles(
@@ -74,6 +233,7 @@ def cycles(
     side: Literal["r", "l"],
     *,
     points: int = POINTS,
+    strides: bool = False,
     partial: bool = False,
     without_side: bool = False,
 ) -> xr.Dataset:
@@ -93,6 +253,7 @@ def cycles(
         result: what ``musclesolve.run`` returns or ``result.nc`` holds.
         side: "r" or "l".
         points: number of percentages from 0 to 100.
+        strides: cut from heel strike to heel strike, whatever the movement.
         partial: whether cycles count of which the frames cover less than 95 %, too.
         without_side: name degrees of freedom, muscles and joints without their side, so that the legs can be compared
             or put together. What belongs to no side is left out; of forces x points along the walking direction and
@@ -111,48 +272,12 @@ def cycles(
     Raises:
         InputError: no result (``checked.checked_result``), no such leg in it, or fewer than two points.
     """
-    _check(result, side, points)
-    return _cut(result, side, intervals(result, side), points, partial, without_side)
-
-
-def gait_cycles(
-    result: xr.Dataset,
-    side: Literal["r", "l"],
-    *,
-    points: int = POINTS,
-    partial: bool = False,
-    without_side: bool = False,
-) -> xr.Dataset:
-    """Every gait cycle of one leg, from heel strike to heel strike, whatever the movement; otherwise as `cycles`.
-
-    Args:
-        result, side, points, partial, without_side: see `cycles`.
-
-    Returns:
-        What `cycles` returns.
-
-    Raises:
-        InputError: see `cycles`.
-    """
-    _check(result, side, points)
-    return _cut(result, side, strides(result, side), points, partial, without_side)
-
-
-def _check(result: xr.Dataset, side: str, points: int) -> None:
     if side not in (sides := frames.sides(checked_result(result))):
-        raise InputError(
-            f"the leg {as_text(side)} is not in this result",
-            code="bad_result",
-            file=result.encoding.get("source"),
-            expected=f"one of its legs: {', '.join(sides)}",
-            remedy='compute both legs: musclesolve run --side both, or ms.run(..., side="both")',
+        raise input_error(
+            "results.leg_not_in_result", file=result.encoding.get("source"), side=as_text(side), sides=sides
         )
     check_integer(points, "points", 2)
-
-
-def _cut(
-    result: xr.Dataset, side: str, found: Intervals, points: int, partial: bool, without_side: bool
-) -> xr.Dataset:
+    found = (stride_intervals if strides else intervals)(result, side)
     percent = np.linspace(0.0, 100.0, points)
     every = covered_cycles(result, side, found.cycles)
     used = [cycle for cycle in every if partial or cycle.counts]
@@ -180,6 +305,20 @@ def _cut(
     return data
 
 
+def curves_of(variable: xr.DataArray) -> Iterator[tuple[str, xr.DataArray]]:
+    """Every curve of a variable with its name: "knee_flexion", "knee z", "soleus r"; its dimensions are of `OF_MEANS`.
+
+    A variable without further dimensions is one curve, named like the variable.
+    """
+    others = [str(dim) for dim in variable.dims if dim not in OF_MEANS]
+    if not others:
+        yield str(variable.name), variable
+        return
+    for labels in itertools.product(*(variable[dim].values.tolist() for dim in others)):
+        where = dict(zip(others, labels, strict=True))
+        yield " ".join(map(str, labels)), variable.sel(where, drop=True)
+
+
 def _curves(
     result: xr.Dataset, side: str, own: xr.Dataset, used: list[CoveredCycle], percent: Array
 ) -> dict[str, xr.Variable]:
@@ -194,12 +333,13 @@ def _curves(
         return cube
 
     failed, credible = frames.failed(result, side), frames.credible(result, side)
+    of_sharing, of_forces = following("solution"), following("forces")
     curves: dict[str, Array] = {}
     for name, variable in own.data_vars.items():
         values = np.array(variable.values, dtype=float)
-        if name in OF_SHARING:
+        if name in of_sharing:
             values[failed] = np.nan
-        if name in OF_FORCES:
+        if name in of_forces:
             values[~credible] = np.nan
         curves[str(name)] = values
     curves[RESERVES] = np.where(failed, np.nan, frames.solved_with_reserve(result, side).astype(float))
@@ -208,7 +348,7 @@ def _curves(
         flat = {
             name: values.reshape(time.size, -1)
             for name, values in curves.items()
-            if straight == (name not in OF_SHARING and name != RESERVES)
+            if straight == (name not in of_sharing and name != RESERVES)
         }
         if flat:
             ends = np.cumsum([values.shape[1] for values in flat.values()])[:-1]
@@ -230,13 +370,14 @@ def _curves(
 
 def _own(result: xr.Dataset, side: str, without_side: bool) -> xr.Dataset:
     """The variables over time of one leg, time first."""
+    uncut = in_set("uncut")
     names = [
         str(name)
         for name in result.data_vars
         if "time" in (variable := result.variables[name]).dims
         and {*LABELS, "side"} & set(variable.dims)
         and np.issubdtype(variable.dtype, np.floating)
-        and name not in LEFT_OUT
+        and name not in uncut
     ]
     kept_too = [STRENGTH] if STRENGTH in result else []
     own = result[[*names, *kept_too]].set_coords(kept_too)
@@ -296,22 +437,21 @@ def _measures(result: xr.Dataset, side: str, used: list[CoveredCycle], walks: bo
     NaN where a strike was not recorded. Without strides, as of an OpenSim model, the times of the cycles are known, and
     of strides their stance by the ground force.
     """
-    meaning = bundled_toml("musclesolve.results.dataset", "variables.toml")
     measures = dict[str, xr.Variable]()
     for name in dict.fromkeys(name for cycle in used for name in cycle.landmarks):
         values = np.array([cycle.landmarks.get(name, np.nan) for cycle in used])
-        measures[name] = xr.Variable("cycle", values, meaning[name])
+        measures[name] = xr.Variable("cycle", values, QUANTITIES[name].attrs)
     if not walks:
-        return measures | {"cycle_time": _times(used, meaning["cycle_time"])}
+        return measures | {"cycle_time": _times(used, QUANTITIES["cycle_time"].attrs)}
     if "stride" not in result.dims:
-        times = _times(used, meaning["stride_time"])
+        times = _times(used, QUANTITIES["stride_time"].attrs)
         measures |= {
             "stride_time": times,
-            "cadence": xr.Variable("cycle", 120.0 / times.values, meaning["cadence"]),
+            "cadence": xr.Variable("cycle", 120.0 / times.values, QUANTITIES["cadence"].attrs),
         }
         stances = np.array([cycle.stance for cycle in used])
         if np.isfinite(stances).any():
-            measures["stance_percent"] = xr.Variable("cycle", stances, meaning["stance_percent"])
+            measures["stance_percent"] = xr.Variable("cycle", stances, QUANTITIES["stance_percent"].attrs)
         return measures
     own = np.flatnonzero(result["stride_side"].values == side)
     starts = result["stride_start"].values[own]

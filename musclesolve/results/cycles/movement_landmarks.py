@@ -36,7 +36,7 @@ from musclesolve.results.movement import SeenMotion
 
 STATED = "cycles_s"
 """Attribute of a result: start and end of each cycle that the trial file states, one after the other [s]."""
-STEP = 0.1
+STEP_REACH = 0.1
 """In front of the hips and behind them a foot that walks comes farther than this [m]."""
 LAG = 0.03
 """From the farthest reach of an ankle to the strike [s]; 0.02 to 0.05 s in the recorded walks with known forces."""
@@ -82,22 +82,22 @@ def intervals(result: xr.Dataset, side: str) -> Intervals:
         none = [(*each, "no frames in it") for each, there in zip(every, inside, strict=True) if not there]
         return Intervals(name, kept, none)
     found = {movements.JUMP: _contacts, movements.CHAIR: _rises, movements.SQUAT: _squats}
-    return found[name](seen, side) if name in found else strides(result, side, name)
+    return found[name](seen, side) if name in found else stride_intervals(result, side, name)
 
 
-def strides(result: xr.Dataset, side: str, name: str = movements.WALKING) -> Intervals:
+def stride_intervals(result: xr.Dataset, side: str, name: str = movements.WALKING) -> Intervals:
     """From heel strike to heel strike of a foot; intervals that lack a strike in their middle are left out."""
     strikes = heel_strikes(result, side)
     times = np.diff(strikes)
     usual = float(np.median(times)) if times.size else 0.0
     long = "much longer than the other cycles, as if a heel strike in it were missing"
     every = list(pairwise(strikes.tolist()))
-    kept = [Interval(start, end) for start, end in every if end - start <= frames.LONGEST * usual]
+    kept = [Interval(start, end) for start, end in every if end - start <= frames.LONGEST_INTERVAL * usual]
     first, last = result["time"].values[[0, -1]]
     left_out = [
         (start, end, long)
         for start, end in every
-        if end - start > frames.LONGEST * usual and start < last and end > first
+        if end - start > frames.LONGEST_INTERVAL * usual and start < last and end > first
     ]
     return Intervals(name, kept, left_out)
 
@@ -106,7 +106,7 @@ def heel_strikes(result: xr.Dataset, side: str) -> Array:
     """Times [s] at which a foot strikes the ground, those that only the motion shows included."""
     known = frames.heel_strikes(result, side)
     seen = SeenMotion(result)
-    if side not in SIDE_NAMES or seen.time.size < movements.FEWEST:
+    if side not in SIDE_NAMES or seen.time.size < movements.FEWEST_FRAMES:
         return known
     shown = _shown_strikes(seen, side, known)
     far = [time for time in shown if known.size == 0 or np.abs(known - time).min() > SAME_STRIKE]
@@ -116,7 +116,7 @@ def heel_strikes(result: xr.Dataset, side: str) -> Array:
 def _shown_strikes(seen: SeenMotion, side: str, known: Array) -> list[float]:
     """Where the ankle, ahead of the hips, falls through the distance that it has when the foot strikes."""
     ahead = seen.ahead(side)
-    if ahead is None or not np.isfinite(ahead).all() or ahead.max() < STEP or ahead.min() > -STEP:
+    if ahead is None or not np.isfinite(ahead).all() or ahead.max() < STEP_REACH or ahead.min() > -STEP_REACH:
         return []
     time, middle = seen.time, 0.5 * (ahead.max() + ahead.min())
     rise, bend = ahead[1:-1] - ahead[:-2], ahead[:-2] - 2.0 * ahead[1:-1] + ahead[2:]

@@ -2,7 +2,7 @@
 
 Moments over mass alone leave what taller persons have by longer levers; over mass and stature less of it is left (Hof
 1996, Gait Posture 4:222-223; Moisio et al. 2003, J Biomech 36:599-603). Which variable is of which kind, and which
-units a kind may have, is in ``quantities.toml``.
+units a kind may have, is in ``results/dataset/quantities.toml``.
 """
 
 from __future__ import annotations
@@ -12,23 +12,29 @@ from typing import Any
 
 import xarray as xr
 
-from musclesolve._util.bundled_toml import bundled_toml
 from musclesolve._util.message_text import as_text
 from musclesolve._util.names import suggestion
 from musclesolve.constants import STANDARD_GRAVITY
-from musclesolve.errors import InputError
+from musclesolve.errors import input_error
 from musclesolve.results.cycles.gait_cycles import STRENGTH
+from musclesolve.results.dataset.quantities import KINDS
 from musclesolve.results.dataset.result_quantities import number, trial_name
+from musclesolve.settings.schema import Setting, Settings, settings_class
 
-SHARED_UNITS = {"moment": "N m/kg", "force": "BW", "muscle_force": "%", "power": "W/kg", "energy": "J/kg"}
-"""Units of a study unless it says otherwise."""
 OF_SUBJECT = {"mass": "subject_mass_kg", "weight": "subject_mass_kg", "stature": "subject_stature_m"}
 """Attribute that a quantity is divided by."""
 
 
-def quantity_kinds() -> dict[str, dict[str, Any]]:
-    """Kind -> its variables, base unit, units and measures, as ``quantities.toml`` has them."""
-    return bundled_toml(__package__, "quantities.toml")
+def unit_settings() -> type[Settings]:
+    """Return the settings of the units that quantities may have, by kind of quantity."""
+    usual = chosen_units() | {"angle": "deg"}
+    units = {
+        kind: Setting(
+            "text", f"unit of {', '.join(rules.names[:3])}", choices=tuple(rules.units), default=usual[kind]
+        )
+        for kind, rules in KINDS.items()
+    }
+    return settings_class("UnitSettings", units)
 
 
 def chosen_units(units: Mapping[str, str] | None = None) -> dict[str, str]:
@@ -37,22 +43,21 @@ def chosen_units(units: Mapping[str, str] | None = None) -> dict[str, str]:
     Raises:
         InputError: an unknown kind, or a unit that a kind cannot have.
     """
-    kinds = quantity_kinds()
-    chosen = {kind: SHARED_UNITS.get(kind, rules["base"]) for kind, rules in kinds.items()}
+    chosen = {name: next(iter(kind.units)) for name, kind in KINDS.items()}
     for kind, unit in (units or {}).items():
-        known = list(kinds[kind]["units"]) if kind in kinds else list(kinds)
-        if kind not in kinds or unit not in known:
+        known = list(KINDS[kind].units) if kind in KINDS else list(KINDS)
+        if kind not in KINDS or unit not in known:
             what = (
                 f"the unit {as_text(unit)} of {kind}"
-                if kind in kinds
+                if kind in KINDS
                 else f"the kind of quantity {as_text(kind)}"
             )
-            raise InputError(
-                f"{what} does not exist",
-                code="unknown_name",
+            raise input_error(
+                "results.not_exist",
                 where="units",
-                expected=f"one of {', '.join(known)}",
-                remedy=suggestion(str(unit if kind in kinds else kind), known) or f"use {known[0]}",
+                remedy=suggestion(str(unit if kind in KINDS else kind), known) or f"use {known[0]}",
+                what=what,
+                known=known,
             )
         chosen[kind] = unit
     return chosen
@@ -62,7 +67,7 @@ def normalised(cycles: xr.Dataset, units: Mapping[str, str] | None = None) -> xr
     """Cycles of one person in units that persons share.
 
     Args:
-        cycles: what ``cycles`` or ``gait_cycles`` returned; its attributes subject_mass_kg [kg] and, for N m/(kg m),
+        cycles: what ``cycles`` returned; its attributes subject_mass_kg [kg] and, for N m/(kg m),
             subject_stature_m [m] are those of the person.
         units: kind -> unit: moment "N m/kg", "N m/(kg m)" or "N m"; force (of contact and ground) "BW", "N/kg" or "N";
             muscle_force "%" (of the maximum isometric force), "BW", "N/kg" or "N"; power "W/kg" or "W"; energy "J/kg"
@@ -78,32 +83,31 @@ def normalised(cycles: xr.Dataset, units: Mapping[str, str] | None = None) -> xr
         InputError: an unknown kind or unit; mass, stature or strength is not known; a variable has another unit than
             a result.
     """
-    chosen, kinds = chosen_units(units), quantity_kinds()
+    chosen = chosen_units(units)
     changed = {}
-    for kind, rules in kinds.items():
-        unit = chosen[kind]
-        rule = rules["units"][unit]
-        for name in rules["variables"]:
+    for kind, unit in chosen.items():
+        base, rule = KINDS[kind].base, KINDS[kind].units[unit]
+        for name in KINDS[kind].names:
             if name not in cycles.data_vars:
                 continue
             variable = cycles.variables[name]
-            stated = str(variable.attrs.get("units", rules["base"]))
+            stated = str(variable.attrs.get("units", base))
             if stated == unit:
                 continue
-            if stated != rules["base"]:
-                raise InputError(
-                    f"{name} is in {stated} already",
-                    code="not_comparable",
+            if stated != base:
+                raise input_error(
+                    "results.in_already",
                     file=cycles.encoding.get("source"),
-                    expected=f"cycles in the units of a result: {name} in {rules['base']}",
-                    remedy="normalise the cycles once: normalised(cycles(result, side), units)",
+                    name=name,
+                    stated=stated,
+                    base=base,
                 )
-            factor: Any = rule.get("factor", 1.0)
-            for size in rule.get("by", ()):
+            factor: Any = rule.factor
+            for size in rule.by:
                 factor = factor / _divisor(cycles, size, kind, unit)
             attrs = variable.attrs | {"units": unit}
-            if "about" in rule and "long_name" in attrs:
-                attrs["long_name"] = f"{attrs['long_name']}, {rule['about']}"
+            if rule.about and "long_name" in attrs:
+                attrs["long_name"] = f"{attrs['long_name']}, {rule.about}"
             changed[name] = xr.Variable(
                 variable.dims, (variable * factor).transpose(*variable.dims).data, attrs
             )
@@ -114,28 +118,25 @@ def _divisor(cycles: xr.Dataset, size: str, kind: str, unit: str) -> float | xr.
     """What a quantity is divided by, of the subject or of each muscle."""
     if size == "strength":
         if STRENGTH not in cycles.coords:
-            raise InputError(
-                "the maximum isometric force of the muscles is not in these cycles",
-                code="missing_key",
-                file=cycles.encoding.get("source"),
-                expected=f"{STRENGTH} over cycle and muscle, as cycles(result, side) has it",
-                remedy='cut the cycles again with this version, or ask for muscle_force = "N"',
-            )
+            raise input_error("results.maximum_isometric_force_muscles", file=cycles.encoding.get("source"))
         strength = cycles.variables[STRENGTH]
         return strength.where(strength > 0.0)
     value = number(cycles, OF_SUBJECT[size])
     if value is None or not value > 0.0:
         what, key = ("stature", "stature_m") if size == "stature" else ("mass", "mass_kg")
-        base = quantity_kinds()[kind]["base"]
-        other = "N m/kg" if size == "stature" else base
-        raise InputError(
-            f"the {what} of the subject of {trial_name(cycles) or 'these cycles'} is not known, which {unit} needs",
-            code="missing_key",
+        other = "N m/kg" if size == "stature" else KINDS[kind].base
+        raise input_error(
+            "results.subject_not_known_needs",
             file=cycles.encoding.get("source"),
             expected=f"the attribute {OF_SUBJECT[size]}, which models do not have"
             if size == "stature"
             else f"the attribute {OF_SUBJECT[size]}",
-            remedy=f"give {key} of the subject (in a study: [subjects]; in Python: "
-            f'cycles.attrs["{OF_SUBJECT[size]}"] = ...), or ask for {kind} = "{other}"',
+            what=what,
+            trial_name=trial_name(cycles) or "these cycles",
+            unit=unit,
+            key=key,
+            of_subject=OF_SUBJECT[size],
+            kind=kind,
+            other=other,
         )
     return value * STANDARD_GRAVITY if size == "weight" else value

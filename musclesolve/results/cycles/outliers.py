@@ -31,9 +31,10 @@ import xarray as xr
 
 from musclesolve._util.arrays import Array, Indices, mean_of_known, median_of_known
 from musclesolve._util.checks import check_number
-from musclesolve.errors import InputError
+from musclesolve.errors import input_error
+from musclesolve.results.dataset.quantities import in_set, said_of
 
-JUDGED = ("joint_angle", "joint_moment", "ground_reaction_force")
+JUDGED = tuple(in_set("judged"))
 """Quantities that show a fault of markers, of forces, and of what is whose; muscle forces follow from them."""
 THRESHOLD = 7.0
 """A greater score is an outlier."""
@@ -43,7 +44,6 @@ POWER, NORMAL = 2.0 / 3.0, 1.4826
 """Of the distance; standard deviation over median absolute deviation of normal numbers."""
 COMMON = 0.5
 """A cycle is compared with a median if it has this share of the percentages in common with it."""
-WORDS = {"joint_angle": "angle", "joint_moment": "moment", "ground_reaction_force": "ground force"}
 AXES = {"x": "forward", "y": "medial", "z": "vertical"}
 
 
@@ -69,12 +69,11 @@ def with_outliers(
     check_number(threshold, "threshold", "a number above 0", above=0.0)
     present = [name for name in quantities if name in cycles.data_vars and "percent" in cycles[name].dims]
     if not present:
-        raise InputError(
-            f"none of {', '.join(quantities)} is in these cycles",
-            code="bad_result",
+        raise input_error(
+            "results.none_in_cycles",
             where="quantities",
-            expected="variables over cycle and percent",
-            remedy=f"name some of: {', '.join(str(name) for name, each in cycles.items() if 'percent' in each.dims)}",
+            quantities=quantities,
+            items=(str(name) for name, each in cycles.items() if "percent" in each.dims),
         )
     count = cycles.sizes["cycle"]
     groups, conditions = _groups(cycles)
@@ -179,7 +178,7 @@ def _label(name: str, cube: xr.DataArray, place: tuple[int, ...]) -> str:
     dims = [str(dim) for dim in cube.dims if dim not in ("cycle", "percent")]
     parts = [str(cube[dim].values[k]) for dim, k in zip(dims, place, strict=True)]
     words = [AXES.get(part, part) if dim == "axis" else part for dim, part in zip(dims, parts, strict=True)]
-    return " ".join([*words, WORDS.get(name, name.replace("_", " "))])
+    return " ".join([*words, said_of(name)])
 
 
 def _words(label: str, size: float, unit: str, times: float) -> str:

@@ -1,30 +1,36 @@
-"""An analysis as one labelled Dataset: what every body has, and what only its maker knows."""
+"""An analysis as one labelled Dataset: what every body has, and what only its maker knows.
+
+What a result says of the knees alone: medial, lateral and patellofemoral contact force.
+"""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import replace
 
 import numpy as np
 import xarray as xr
 
 from musclesolve._util.arrays import AnyArray, Array
-from musclesolve._util.bundled_toml import bundled_toml
+from musclesolve._util.message_text import few
+from musclesolve._util.sides import SIDE_NAMES, side_of
 from musclesolve._util.warning_note import WarningNote
-from musclesolve.pipeline.body import Analysis
+from musclesolve.pipeline.body import Analysis, SolvedGroup, by_name
 from musclesolve.pipeline.emg_informed import followed_notes
+from musclesolve.pipeline.knee_contact import compartments
+from musclesolve.pipeline.patella import quadriceps
 from musclesolve.pipeline.recorded_body import RecordedBody
-from musclesolve.results.dataset.knee_variables import knee_labels
-from musclesolve.results.dataset.labels import DIRECTIONS
+from musclesolve.results.dataset.labels import DIRECTIONS, Labels
 from musclesolve.results.dataset.model_labels import model_labels
 from musclesolve.results.dataset.muscle_variables import (
+    balance_error,
     emg_labels,
     fascicle_labels,
     fiber_range,
-    tendon_variables,
 )
 from musclesolve.results.dataset.picture import Variable
+from musclesolve.results.dataset.quantities import ANALYSIS, QUANTITIES, by_formula, of_parts
 from musclesolve.results.dataset.recording_labels import recording_labels
 from musclesolve.results.dataset.result_dataset import ResultDataset
 from musclesolve.results.files.result_netcdf import storable
@@ -32,18 +38,71 @@ from musclesolve.results.finding import FINDINGS, Finding, finding, texts
 from musclesolve.sharing.status import Status
 from musclesolve.version import __version__
 
-_OF_STATE = (
-    *("musculotendon_length", "musculotendon_velocity", "fiber_length", "fiber_velocity"),
-    *("force_capacity", "passive_force"),
-)
-_OF_MUSCLES = (
-    *("max_isometric_force", "optimal_fiber_length", "tendon_slack_length", "pennation_angle"),
-    "joints_crossed",
-)
+BEARING = 0.25
+"""Share of its greatest force beyond which a knee bears much: what lifts off below hardly matters."""
+EXTENDS = 0.02
+"""Mean moment arm beyond which a muscle is one of those that extend the knee [m]: heads of the quadriceps have 0.03 to
+0.05, tensor fasciae latae, which has some in models, less than 0.01."""
+
+
+def knee_labels(analysis: Analysis, segment_axes: dict[str, Array]) -> Labels:
+    """Variables over time and side, NaN for a side without a knee; how far the contacts are apart, and where they lift.
+
+    Empty where no force at a knee is known.
+    """
+    variables, notes, sides = dict[str, Variable](), list[str](), analysis.sides
+    spacing = {
+        joint: apart for joint, apart in analysis.body.contact_spacing.items() if joint in segment_axes
+    }
+    notes += [note for part in analysis.parts for note in unrecognised(part, segment_axes, spacing)]
+
+    def store(name: str, joint: str, force: Array) -> None:
+        """One column of a variable."""
+        none = np.full((len(analysis.body.time), len(sides)), np.nan)
+        variables.setdefault(name, (("time", "side"), none))[1][:, sides.index(side_of(joint))] = force
+
+    for part in analysis.parts:
+        for joint, force in part.patellofemoral_force.items():
+            if side_of(joint) in sides:
+                store("patellofemoral_force", joint, np.linalg.norm(force, axis=1))
+        for joint in spacing.keys() & part.contact_force.keys():
+            if side_of(joint) not in sides:
+                continue
+            loads = part.contact_force[joint], part.contact_moment[joint], segment_axes[joint]
+            medial, lateral, lifted = compartments(*loads, spacing[joint].distance)
+            store("knee_contact_medial", joint, medial)
+            store("knee_contact_lateral", joint, lateral)
+            bearing = part.solution.solved & (
+                medial + lateral > BEARING * np.nanmax(medial + lateral, initial=0.0)
+            )
+            if count := int((lifted & bearing).sum()):
+                notes.append(
+                    f"The {SIDE_NAMES[side_of(joint)]} knee bears its whole contact force on one side in {count} of "
+                    f"the {int(bearing.sum())} frames in which it bears much: the other contact would have to pull, "
+                    "ligaments bear what is left of the frontal moment."
+                )
+    stated = [f"{joint} {apart.distance:.4f} m, {apart.origin}" for joint, apart in spacing.items()]
+    return Labels(variables, {}, {"knee_contact_spacing": stated} if stated else {}, notes)
+
+
+def unrecognised(part: SolvedGroup, segment_axes: dict[str, Array], knees: Collection[str]) -> Iterator[str]:
+    """What is to be said of muscles that extend a knee and whose names are not those of heads of the quadriceps."""
+    names, loads = part.state.parameters.names, part.part.loads
+    others = np.delete(np.arange(len(names)), quadriceps(names))
+    across = {} if loads is None else by_name(loads.joints, loads.moment_across)
+    for joint in [knee for knee in knees if knee in across]:
+        left = segment_axes[joint][:, 2] * (1.0 if side_of(joint) == "r" else -1.0)
+        arm = np.einsum("tnx,tx->tn", across[joint][:, others], left).mean(axis=0)
+        if found := [names[m] for m in others[arm > EXTENDS]]:
+            yield (
+                f"Muscles that extend {joint} and are not known by name as heads of the quadriceps: {few(found, 4)}. "
+                "Their whole tension pulls at the shank, not that of the patellar ligament, and they press no patella. "
+                "Names such as vas_med_r or R_RectFem are known."
+            )
+
+
 OWN = ("file_changed", "gait_events", "remark")
 """Codes of the warnings of an analysis that an examination of the recording or model does not find."""
-TRANSLATIONS = {"joint_angle": "rad; m of a translation", "joint_moment": "N m; N of a translation"}
-TRANSLATIONS["reserve_moment"] = TRANSLATIONS["joint_moment"]
 
 
 def assemble(analysis: Analysis, found: Sequence[Finding] | None = None) -> xr.Dataset:
@@ -57,16 +116,20 @@ def assemble(analysis: Analysis, found: Sequence[Finding] | None = None) -> xr.D
     emg, channels = emg_labels(analysis)
     fascicles, columns = fascicle_labels(analysis)
     knees = knee_labels(analysis, labels.segment_axes)
-    variables = {
+    variables: dict[str, Variable] = {
         **_of_dofs(analysis),
         **_of_muscles(analysis),
         **_of_sides(analysis),
-        **_of_joints(analysis, labels.segment_axes),
+        **_components(analysis, labels.segment_axes),
         **knees.variables,
-        **tendon_variables(analysis),
+        **balance_error(analysis),
         **emg,
         **fascicles,
         **labels.variables,
+    }
+    known = {ANALYSIS: analysis} | {name: values[1] for name, values in variables.items()}
+    variables |= {
+        name: (QUANTITIES[name].dims, values) for name, values in by_formula(known, "result").items()
     }
     coordinates = {
         "time": ("time", body.time, {"units": "s"}),
@@ -118,12 +181,11 @@ def assemble(analysis: Analysis, found: Sequence[Finding] | None = None) -> xr.D
         "flag_values": np.array([int(status) for status in Status], dtype=np.int8),
         "flag_meanings": " ".join(status.name for status in Status),
     }
-    meaning = bundled_toml(__package__, "variables.toml")
     for name in result.data_vars:
-        result.variables[name].attrs |= meaning[str(name)]
-    if labels.translates:
-        for name, units in TRANSLATIONS.items():
-            result[name].attrs["units"] = units
+        quantity = QUANTITIES[str(name)]
+        result.variables[name].attrs |= quantity.attrs
+        if labels.translates and quantity.translation:
+            result[name].attrs["units"] = f"{quantity.units}; {quantity.translation} of a translation"
     return result
 
 
@@ -160,16 +222,24 @@ def _of_dofs(analysis: Analysis) -> dict[str, Variable]:
 
 
 def _of_muscles(analysis: Analysis) -> dict[str, Variable]:
-    parts, over_muscles = analysis.parts, analysis.over_muscles
-    over = ("time", "muscle")
+    """What the shared parts have of their muscles and joints, with moment arms and ranges of the fibers."""
+    parts, joints = analysis.parts, analysis.body.joints
+    rigid = any(part.tendons is None for part in parts)
+
+    def over_joints(arrays: Sequence[Array]) -> Array:
+        whole = np.full((*arrays[0].shape[:-1], len(joints)), np.nan)
+        for part, array in zip(parts, arrays, strict=True):
+            of_part = () if part.part.loads is None else part.part.loads.joints
+            whole[..., [joints.index(joint) for joint in of_part]] = array
+        return whole
+
     variables: dict[str, Variable] = {
-        name: (over, over_muscles([getattr(part.state, name) for part in parts])) for name in _OF_STATE
+        name: (quantity.dims, of_parts(name, parts, analysis.over_muscles, over_joints))
+        for name, quantity in QUANTITIES.items()
+        if quantity.part
+        and (joints or "joint" not in quantity.dims)
+        and not (rigid and quantity.part.startswith("tendons"))
     }
-    variables["activation"] = (over, over_muscles([part.solution.activation for part in parts]))
-    variables["muscle_force"] = (over, over_muscles([part.tension for part in parts]))
-    for name in _OF_MUSCLES:
-        parameters = [getattr(part.state.parameters, name) for part in parts]
-        variables[name] = (("muscle",), over_muscles(parameters))
     arm = np.zeros((len(analysis.body.time), len(analysis.body.dofs), len(analysis.body.muscles)))
     for part, columns in zip(parts, analysis.columns, strict=True):
         rows = np.array([analysis.body.dofs.index(dof) for dof in part.part.dofs])
@@ -196,29 +266,16 @@ def _of_sides(analysis: Analysis) -> dict[str, Variable]:
     return variables
 
 
-def _of_joints(analysis: Analysis, segment_axes: dict[str, Array]) -> dict[str, Variable]:
-    """Forces at the joints with muscle forces and without, in the axes of a segment with them; moments with them."""
+def _components(analysis: Analysis, segment_axes: dict[str, Array]) -> dict[str, Variable]:
+    """Forces at the joints with muscle forces, in the axes of a segment."""
     joints = analysis.body.joints
-    if not joints:
+    if not joints or not segment_axes:
         return {}
     contact = {name: force for part in analysis.parts for name, force in part.contact_force.items()}
-    moment = {name: each for part in analysis.parts for name, each in part.contact_moment.items()}
-    net = {name: force for part in analysis.parts for name, force in part.net_reaction.items()}
-    variables: dict[str, Variable] = {
-        name: (("time", "joint", "axis"), np.stack([forces[joint] for joint in joints], axis=1))
-        for name, forces in (
-            ("joint_reaction", contact),
-            ("joint_reaction_net", net),
-            ("joint_reaction_moment", moment),
-        )
-    }
-    if segment_axes:
-        components = [
-            np.einsum("tdx,tx->td", segment_axes[joint], contact[joint])
-            if joint in segment_axes
-            else np.full((len(analysis.body.time), len(DIRECTIONS)), np.nan)
-            for joint in joints
-        ]
-        over = ("time", "joint", "direction")
-        variables["contact_force_component"] = (over, np.stack(components, axis=1))
-    return variables
+    components = [
+        np.einsum("tdx,tx->td", segment_axes[joint], contact[joint])
+        if joint in segment_axes
+        else np.full((len(analysis.body.time), len(DIRECTIONS)), np.nan)
+        for joint in joints
+    ]
+    return {"contact_force_component": (("time", "joint", "direction"), np.stack(components, axis=1))}

@@ -3,29 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Collection
+from typing import Any
 
 import numpy as np
 import xarray as xr
 
 from musclesolve._util.arrays import AnyArray
 from musclesolve._util.sides import SIDE_NAMES
-from musclesolve.errors import InputError
+from musclesolve.errors import InputError, input_error
 from musclesolve.results.dataset import frame_validity as frames
+from musclesolve.results.dataset.quantities import QUANTITIES, in_set
 
 DIMENSIONS = {
     "side": ("side",),
     **dict.fromkeys(("time", "steady", "balanced"), ("time",)),
     **dict.fromkeys(("muscle", "group"), ("muscle",)),
-    **dict.fromkeys(("status", "valid", "foot_in_place"), ("time", "side")),
-    **dict.fromkeys(("activation", "muscle_force"), ("time", "muscle")),
-    **dict.fromkeys(("joint_angle", "joint_moment"), ("time", "dof")),
-    "ground_reaction_force": ("time", "side", "axis"),
+    **{name: QUANTITIES[name].dims for name in ("status", "valid", "foot_in_place", *in_set("finite"))},
     **dict.fromkeys(("stride_side", "stride_start"), ("stride",)),
 }
 """Over what these extend, in every result."""
 ALWAYS = ("time", "muscle", "side", "status", "valid")
-NUMBERS = ("activation", "muscle_force", "joint_angle", "joint_moment", "ground_reaction_force")
-"""What is a number wherever there is a valid solution."""
 MODEL = "model_file"
 """Attribute of results on an OpenSim model, which have no ground reactions."""
 POSITIVE = ("subject_mass_kg", "strength")
@@ -38,12 +35,7 @@ def checked_result(result: object, needed: Collection[str] = ()) -> xr.Dataset:
     `needed` names variables that it must have besides status and coordinates.
     """
     if not isinstance(result, xr.Dataset):
-        raise InputError(
-            f"{str(result)[:80]!r} ({type(result).__name__}) is not a result of musclesolve",
-            code="bad_type",
-            expected="what ms.run or ms.read_result returns",
-            remedy="read the file first: ms.read_result(path)",
-        )
+        raise input_error("results.not_a_result", result=str(result)[:80], name=type(result).__name__)
     strikes = [f"heel_strike_times_{side}" for side in SIDE_NAMES]
 
     # names and dimensions
@@ -54,52 +46,51 @@ def checked_result(result: object, needed: Collection[str] = ()) -> xr.Dataset:
         names |= {"stride_side", "stride_start"}
     names |= {str(dim) for name in names & set(result.variables) for dim in result[name].dims} - {"stride"}
     if missing := sorted(names - set(result.variables)):
-        raise _refused(result, f"this is not a result of musclesolve: it has no {', '.join(missing)}")
+        raise _refused("results.result_lacks_variables", result, missing=missing)
     for name, dims in DIMENSIONS.items():
         if name in result.variables and set(result[name].dims) != set(dims):
             over = ", ".join(map(str, result[name].dims))
-            raise _refused(result, f"it is over ({over}), not over ({', '.join(sorted(dims))})", name)
+            raise _refused("results.other_dimensions", result, name, over=over, dims=sorted(dims))
     if empty := sorted(str(dim) for dim in names & set(result.dims) - {"time"} if result.sizes[dim] == 0):
-        raise _refused(result, f"there is nothing in {', '.join(empty)}")
+        raise _refused("results.empty_dimension", result, empty=empty)
     _check_sides(result)
 
     # times, status, attributes
     time = result["time"].values
     if time.size < 2:
-        raise _refused(result, f"it has {time.size} frame{'s' if time.size != 1 else ''}", "time")
+        raise _refused("results.too_few_frames", result, "time", size=time.size)
     if not _increasing(time):
-        raise _refused(result, "the times of its frames do not increase", "time")
+        raise _refused("results.times_frames_not_increase", result, "time")
     flags = _checked_flags(result)
     if result["valid"].dtype != bool:
-        raise _refused(result, "these are no truth values", "valid")
+        raise _refused("results.no_truth_values", result, "valid")
     solved = [code for code, name in flags.items() if name.lower() in frames.VALID]
     unlike = result["valid"] != result["status"].isin(solved)
     if unlike.any():
-        raise _refused(result, f"it contradicts the status in {int(unlike.sum())} frames", "valid")
+        raise _refused("results.contradicts_status_in_frames", result, "valid", unlike=int(unlike.sum()))
     for name in strikes:
         times = np.atleast_1d(result.attrs.get(name, []))
         if not _increasing(times):
-            raise _refused(result, f"these are no increasing times: {str(times.tolist())[:80]}", name)
+            raise _refused("results.no_increasing_times", result, name, times=str(times.tolist())[:80])
     for name in POSITIVE:
         value = np.asarray(result.attrs.get(name, 1.0))
         if name == "strength" and isinstance(result.attrs.get(name), str):
             continue
         if value.size != 1 or not np.issubdtype(value.dtype, np.number) or not 0.0 < value.item() < np.inf:
-            raise _refused(result, f"{value.tolist()!r} is no positive number", name)
+            raise _refused("results.no_positive_number", result, name, given=value.tolist())
 
     # a number wherever there is a valid solution
     valid = np.all([frames.valid(result, side) for side in frames.sides(result)], axis=0)
-    for name in NUMBERS:
+    for name in in_set("finite"):
         if name in result:
             values = result[name].transpose("time", ...).values
             if not np.issubdtype(values.dtype, np.floating):
-                raise _refused(result, "these are no numbers", name)
+                raise _refused("results.no_numbers", result, name)
             lost = valid & ~np.isfinite(values.reshape(values.shape[0], -1)).all(axis=1)
             if lost.any():
-                problem = (
-                    f"no number in {lost.sum()} frames with a valid solution, first at {time[lost][0]:.3f} s"
+                raise _refused(
+                    "results.no_number_in_frames", result, name, lost=lost.sum(), time=time[lost][0]
                 )
-                raise _refused(result, problem, name)
     return result
 
 
@@ -117,15 +108,8 @@ def other_kind(result: object) -> str | None:
     return next((text for dim, text in others.items() if dim in getattr(result, "dims", ())), None)
 
 
-def _refused(result: xr.Dataset, problem: str, where: str | None = None) -> InputError:
-    return InputError(
-        problem,
-        file=result.encoding.get("source"),
-        where=where,
-        code="bad_result",
-        expected="a result as `musclesolve run` of this version writes it",
-        remedy="read its file with ms.read_result, or compute it again: musclesolve run TRIAL.toml -o FOLDER",
-    )
+def _refused(key: str, result: xr.Dataset, where: str | None = None, /, **fields: Any) -> InputError:
+    return input_error(key, file=result.encoding.get("source"), where=where, **fields)
 
 
 def _increasing(times: AnyArray) -> bool:
@@ -138,9 +122,9 @@ def _increasing(times: AnyArray) -> bool:
 def _check_sides(result: xr.Dataset) -> None:
     sides = frames.sides(result)
     if not sides:
-        raise _refused(result, "none of these muscles is of the right or the left leg", "muscle")
+        raise _refused("results.none_muscles_right_left", result, "muscle")
     if lost := set(sides) - set(map(str, result["side"].values)):
-        raise _refused(result, f"the leg {', '.join(sorted(lost))} has muscles but no status", "side")
+        raise _refused("results.leg_muscles_no_status", result, "side", lost=sorted(lost))
 
 
 def _checked_flags(result: xr.Dataset) -> dict[int, str]:
@@ -148,10 +132,11 @@ def _checked_flags(result: xr.Dataset) -> dict[int, str]:
     codes = np.atleast_1d(result["status"].attrs.get("flag_values", []))
     names = str(result["status"].attrs.get("flag_meanings", "")).split()
     if not codes.size or codes.size != len(names):
-        problem = f"flag_values holds {codes.size} values, flag_meanings {len(names)} names"
-        raise _refused(result, problem, "status")
+        raise _refused(
+            "results.flag_values_holds_values", result, "status", size=codes.size, count=len(names)
+        )
     status = result["status"].values
     unknown = np.unique(status[~np.isin(status, codes)])
     if unknown.size:
-        raise _refused(result, f"the status {unknown[0]} has no meaning among its flags", "status")
+        raise _refused("results.status_no_meaning", result, "status", unknown=unknown[0])
     return dict(zip(codes.tolist(), names, strict=True))

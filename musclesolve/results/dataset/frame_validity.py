@@ -19,11 +19,11 @@ NOT_MEASURED = "not_measured"
 VALID = (GOOD, WITH_RESERVE)
 INVALID_MOTION = "invalid_motion"
 TOO_FEW_FRAMES = "too_few_frames"
-LEAPING, DISPLACED, UNBALANCED = "leaping", "foot_displaced", "unbalanced"
+JOINT_ANGLE_JUMP, DISPLACED, UNBALANCED = "joint_angle_jump", "foot_displaced", "unbalanced"
 INCONSISTENT = "inconsistent"
 MOTION_FAULTS = {
     "consistent": INCONSISTENT,
-    "steady": LEAPING,
+    "steady": JOINT_ANGLE_JUMP,
     "foot_in_place": DISPLACED,
     "balanced": UNBALANCED,
 }
@@ -32,7 +32,7 @@ MUSCLE_SIDE = "muscle_side"
 """Coordinate of the muscles of a model: the side whose verdict is theirs."""
 NEAR = 0.01
 """The frames reach a strike that lies no farther beyond them than this share of the cycle, or than one frame."""
-LONGEST = 1.5
+LONGEST_INTERVAL = 1.5
 """An interval between strikes that takes so many times the usual one lacks a strike in its middle."""
 
 
@@ -66,9 +66,9 @@ def status_names(result: xr.Dataset, side: str) -> NDArray[np.str_]:
 def reason_names(result: xr.Dataset, side: str) -> NDArray[np.str_]:
     """The same, but for an invalid motion what is wrong with it, shape (T,).
 
-    A frame in which a joint jumps is "leaping", one with the foot far from where it was measured "foot_displaced", one
-    whose ground forces do not balance the motion "unbalanced", one that does not satisfy the model's constraints
-    "inconsistent".
+    A frame in which a joint jumps is "joint_angle_jump", one with the foot far from where it was measured
+    "foot_displaced", one whose ground forces do not balance the motion "unbalanced", one that does not satisfy the
+    model's constraints "inconsistent".
     """
     names = status_names(result, side)
     for name, fault in MOTION_FAULTS.items():
@@ -193,7 +193,7 @@ def _intervals(result: xr.Dataset, side: str) -> list[Cycle]:
             near, percent = max(NEAR * (end - start), period), 100.0 * (time[inside] - start) / (end - start)
             share = (min(end, last) - max(start, first)) / (end - start)
             complete = bool(first <= start + near and last >= end - near)
-            long = end - start > LONGEST * usual
+            long = end - start > LONGEST_INTERVAL * usual
             reach = near if complete else 0.0
             found.append(Cycle(start, end, inside, percent, float(share), complete, reach, long))
     return found

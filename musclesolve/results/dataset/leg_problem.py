@@ -6,7 +6,7 @@ import numpy as np
 import xarray as xr
 
 from musclesolve._util.sides import side_of
-from musclesolve.errors import InputError
+from musclesolve.errors import input_error
 from musclesolve.results.dataset import frame_validity as frames
 from musclesolve.sharing.problem import Problem
 
@@ -33,22 +33,11 @@ def leg_problem(result: xr.Dataset, side: str, reserve_weight: float | None = No
         InputError: the result has no muscles of that side, lacks an axis, or is not the result of a run.
     """
     if missing := [name for name in NEEDED if name not in getattr(result, "data_vars", ())]:
-        raise InputError(
-            f"the result has no {', '.join(missing)}",
-            code="bad_result",
-            expected="a result of musclesolve.run, or result.nc",
-            remedy="a file of an earlier version is brought up to date by ms.read_result(path)",
-        )
+        raise input_error("results.result_lacks_arrays", missing=missing)
     if lost := [axis for axis in ("time", "dof", "muscle") if axis not in result.dims]:
-        raise InputError(
-            f"the result has no axis {lost[0]!r}",
-            code="bad_result",
-            expected="the axes time, dof and muscle",
-            remedy=f"choose a part of it with a list, such as result.isel({lost[0]}=[0])",
-        )
+        raise input_error("results.result_no_axis", lost=lost[0])
     if side not in (sides := frames.sides(result)):
-        problem, expected = f"the result has no muscles of side {side!r}", f"one of {', '.join(sides)}"
-        raise InputError(problem, code="unknown_name", expected=expected)
+        raise input_error("results.result_no_muscles_side", side=side, sides=sides)
     dofs = [str(dof) for dof in np.atleast_1d(result.attrs["shared_dofs"]) if side_of(str(dof)) == side]
     muscles = [name for name, own in frames.muscle_sides(result).items() if own == side]
     leg = result.sel(dof=dofs, muscle=muscles)

@@ -7,7 +7,7 @@ import os
 import numpy as np
 
 from musclesolve._util.arrays import Array
-from musclesolve._util.sides import OTHER, side_of, split_side
+from musclesolve._util.sides import OTHER, has_side, side_of, split_side
 from musclesolve._util.warning_note import WarningNote
 from musclesolve.muscles.tendon_strain import stated_texts
 from musclesolve.opensim.external_loads import load_in_ground
@@ -47,7 +47,7 @@ def model_labels(analysis: Analysis) -> Labels:
     crossed = []
     for name in body.muscles:
         joints = [joint_of[dof] for dof in body.dofs if dof in body.choice.crossing[name] and dof in joint_of]
-        stems = (joint[:-2] if joint[-2:] in ("_r", "_l") else joint for joint in joints)
+        stems = (joint[:-2] if has_side(joint) else joint for joint in joints)
         crossed.append(", ".join(dict.fromkeys(stems)))
     filtered = (
         "not filtered"
@@ -127,7 +127,7 @@ def _segment_axes(body: ModelBody, values: Array) -> dict[str, Array]:
 
 
 def _provenance(body: ModelBody) -> dict[str, object]:
-    motion, model, options = body.motion, body.model, body.options
+    motion, model, muscles, time = body.motion, body.model, body.settings.muscles, body.settings.time
     source = "moments" if body.dynamics is None else "loads"
     hashes = dict[str, str]()
     files = {"model": model.file, "coordinates": motion.file, source: body.moment_file}
@@ -145,9 +145,9 @@ def _provenance(body: ModelBody) -> dict[str, object]:
         ],
         "muscle_database": model.file.name,
         **person_attributes(body.person),
-        "passive": options.passive,
-        "musculotendon_length_over_several_wraps": "OpenSim 4" if options.tendon == "rigid" else "path",
-        "tendon_strain": stated_texts(options.tendon_strain),
+        "passive": muscles.passive,
+        "musculotendon_length_over_several_wraps": "OpenSim 4" if muscles.tendon == "rigid" else "path",
+        "tendon_strain": stated_texts(muscles.tendon_strain),
     }
     if body.unserved:
         attributes["unserved_dofs"] = list(body.unserved)
@@ -163,11 +163,13 @@ def _provenance(body: ModelBody) -> dict[str, object]:
     if trial_file is not None:
         attributes["trial_file"] = os.path.realpath(trial_file)
     if body.trial is not None:
-        attributes |= emg_attributes(body.trial.emg) | fascicle_attributes(body.trial.fascicles)
-    if options.movement is not None:
-        attributes["movement"] = options.movement
-    if len(options.cycles_s):
-        attributes["cycles_s"] = np.ravel(options.cycles_s).astype(float)
+        attributes |= emg_attributes(body.trial.emg, body.settings.emg.weight) | fascicle_attributes(
+            body.trial.fascicles
+        )
+    if time.movement is not None:
+        attributes["movement"] = time.movement
+    if time.cycles_s is not None and len(time.cycles_s):
+        attributes["cycles_s"] = np.ravel(time.cycles_s).astype(float)
     if motion.cutoff_hz is not None:
         attributes |= {"filter_method": "butterworth", "filter_order": ORDER, "cutoff_hz": motion.cutoff_hz}
     return attributes

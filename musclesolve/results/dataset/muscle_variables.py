@@ -1,7 +1,7 @@
 """What a result says of muscles beyond their state: ranges of the fibers, elastic tendons, agreement with EMG and with
 measured fascicle lengths.
 
-Variables are named as in variables.toml; there are none of rigid tendons, and none of what was not measured.
+Variables are named as in quantities.toml; there are none of rigid tendons, and none of what was not measured.
 """
 
 from __future__ import annotations
@@ -12,13 +12,12 @@ import numpy as np
 
 from musclesolve._util.arrays import Array
 from musclesolve.muscles.person import PersonMuscles
-from musclesolve.muscles.placing.fiber_lengths import USABLE, operating_range
+from musclesolve.muscles.scaling.fiber_lengths import USABLE, operating_range
 from musclesolve.pipeline.body import Analysis
 from musclesolve.pipeline.emg_informed import follows_emg, predicted_channels
 from musclesolve.pipeline.run_options import Options
 from musclesolve.recording.data import Emg, Fascicles
-from musclesolve.results.dataset.picture import Part, Variable
-from musclesolve.results.dataset.result_quantities import BALANCE_ERROR, OF_TENDONS
+from musclesolve.results.dataset.picture import Variable, VariablesAndAttributes
 
 
 def fiber_range(analysis: Analysis) -> tuple[Array, Array]:
@@ -68,23 +67,19 @@ def fiber_notes(analysis: Analysis, options: Options) -> list[str]:
     return [f"{notes[0]} {over}"]
 
 
-def tendon_variables(analysis: Analysis) -> dict[str, Variable]:
-    """Length, strain, energy and fiber power of all muscles, and the largest defect of those of each side."""
+def balance_error(analysis: Analysis) -> dict[str, Variable]:
+    """The largest defect of the elastic tendons of each side."""
     states = [part.tendons for part in analysis.parts if part.tendons is not None]
     if not states:
         return {}
-    variables: dict[str, Variable] = {
-        name: (("time", "muscle"), analysis.over_muscles([getattr(state, name) for state in states]))
-        for name in OF_TENDONS
-    }
     defect = np.abs(analysis.over_muscles([state.defect for state in states]))
     known, sides = np.where(np.isnan(defect), -np.inf, defect), np.array(analysis.muscle_sides)
     largest = [known[:, sides == side].max(axis=1, initial=-np.inf) for side in analysis.sides]
     error = np.stack([np.where(np.isfinite(size), size, np.nan) for size in largest], axis=1)
-    return variables | {BALANCE_ERROR: (("time", "side"), error)}
+    return {"tendon_balance_error": (("time", "side"), error)}
 
 
-def emg_labels(analysis: Analysis) -> Part:
+def emg_labels(analysis: Analysis) -> VariablesAndAttributes:
     """Envelopes, the activation that they let expect, and how well activation agrees with them, over the channels.
 
     Where the cost follows EMG, agreement is that of each channel predicted while it alone is not followed. The
@@ -114,7 +109,7 @@ def emg_labels(analysis: Analysis) -> Part:
     return variables, {"channel": list(measured.channels), "channel_muscles": ("channel", muscles)}
 
 
-def fascicle_labels(analysis: Analysis) -> Part:
+def fascicle_labels(analysis: Analysis) -> VariablesAndAttributes:
     """Measured fascicle lengths in every frame, and how far the fibers of their muscles are from them."""
     measured, time, names = analysis.body.fascicles, analysis.body.time, analysis.body.muscles
     if measured is None or not measured.channels:
@@ -155,8 +150,8 @@ def person_attributes(person: PersonMuscles | None) -> dict[str, object]:
     }
 
 
-def emg_attributes(emg: Emg | None) -> dict[str, object]:
-    """How the envelopes were made."""
+def emg_attributes(emg: Emg | None, weight: float) -> dict[str, object]:
+    """How the envelopes were made, and with which weight they were followed."""
     if emg is None:
         return {}
     options = emg.options
@@ -168,8 +163,8 @@ def emg_attributes(emg: Emg | None) -> dict[str, object]:
     )
     return {
         "emg_envelope": made,
-        "emg_max_delay_s": options.max_delay,
-        "emg_tracking_delay_s": options.delay,
-        **({"emg_offset_s": options.offset} if options.offset else {}),
-        **({"emg_weight": options.weight} if options.weight else {}),
+        "emg_max_delay_s": options.max_delay_s,
+        "emg_tracking_delay_s": options.delay_s,
+        **({"emg_offset_s": options.offset_s} if options.offset_s else {}),
+        **({"emg_weight": weight} if weight else {}),
     }

@@ -26,8 +26,8 @@ Variable = tuple[tuple[str, ...], AnyArray] | tuple[tuple[str, ...], AnyArray, d
 SEGMENT_AXES = ("forward", "left", "up")
 """Axes of a segment by where they point in the standing pose."""
 
-Part = tuple[dict[str, Variable], dict[str, object]]
-"""Variables and coordinates of a result, named as in variables.toml."""
+VariablesAndAttributes = tuple[dict[str, Variable], dict[str, object]]
+"""Variables and coordinates of a result, named as in quantities.toml."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,7 +47,7 @@ class Skeleton:
     rotation: AnyArray
 
     @property
-    def labels(self) -> Part:
+    def labels(self) -> VariablesAndAttributes:
         """Poses of points and segments; their names, and ends and segments of the bones."""
         bones = np.array(self.bones, np.str_).reshape(-1, 3)
         variables: dict[str, Variable] = {
@@ -65,7 +65,7 @@ class Skeleton:
         }
 
 
-def path_labels(parts: Sequence[tuple[Sequence[str], PathLines]]) -> Part:
+def path_labels(parts: Sequence[tuple[Sequence[str], PathLines]]) -> VariablesAndAttributes:
     """Paths of muscles, of parts with their names and lines one after the other; the muscle of every point."""
     names = np.array([name for names, _ in parts for name in names], np.str_)
     first = np.cumsum([0, *(len(names) for names, _ in parts)])
@@ -101,7 +101,7 @@ def subject_skeleton(model: Model, motion: Motion) -> Skeleton:
 
 _SAME = 1e-3
 """Points of two bodies that never lie farther apart are one [m]."""
-_SHORTEST = 0.01
+_SHORTEST_BONE = 0.01
 """Shorter bones are not drawn [m]."""
 
 
@@ -119,7 +119,9 @@ def model_skeleton(model: OpenSimModel, values: Array) -> Skeleton:
         drawing.draw(body)
     points = drawing.points
     long = [
-        bone for bone in drawing.bones if np.linalg.norm(points[bone[0]][0] - points[bone[1]][0]) > _SHORTEST
+        bone
+        for bone in drawing.bones
+        if np.linalg.norm(points[bone[0]][0] - points[bone[1]][0]) > _SHORTEST_BONE
     ]
     position = (np.stack(list(points.values()), axis=1) @ TO_GLOBAL.T).astype(np.float32)
     moved = [k for k, body in enumerate(model.bodies) if body in model.reachable and body != GROUND]
@@ -176,14 +178,14 @@ class _Drawing:
         return name
 
 
-def model_paths(model: OpenSimModel, values: Array, muscles: tuple[str, ...]) -> Part:
+def model_paths(model: OpenSimModel, values: Array, muscles: tuple[str, ...]) -> VariablesAndAttributes:
     """The paths of some muscles for values (T, K) of all coordinates."""
     lines = path_lines(model, values, muscles)
     turned = (lines.position @ TO_GLOBAL.T).astype(np.float32)
     return path_labels([(muscles, lines._replace(position=turned))])
 
 
-def load_labels(model: OpenSimModel, dynamics: LoadDynamics | None) -> Part:
+def load_labels(model: OpenSimModel, dynamics: LoadDynamics | None) -> VariablesAndAttributes:
     """Forces and their points over time and external_load; the name of each load with the body that it acts on."""
     if dynamics is None or not dynamics.loads:
         return {}, {}

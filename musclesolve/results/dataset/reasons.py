@@ -15,7 +15,7 @@ from muscle_db import MuscleDatabase
 from musclesolve._util.arrays import Array
 from musclesolve.muscles.passive.passive_element import PassiveRule, passive_element
 from musclesolve.muscles.strength import LARGEST_FACTOR
-from musclesolve.pipeline.body import Analysis, SharedPart
+from musclesolve.pipeline.body import Analysis, SolvedGroup
 from musclesolve.pipeline.opensim.model_body import ModelBody
 from musclesolve.pipeline.recorded_body import RecordedBody
 from musclesolve.pipeline.run_options import Options
@@ -63,7 +63,7 @@ def reasons_of_sides(analysis: Analysis) -> dict[str, list[str]]:
     return reasons
 
 
-def reserve_reasons(part: SharedPart, options: Options | None = None) -> list[str]:
+def reserve_reasons(part: SolvedGroup, options: Options | None = None) -> list[str]:
     """Why frames of a part need reserves or have no solution.
 
     A sentence on the worst frame of each stretch that the muscles cannot bear, then one on the largest reserves. With
@@ -91,7 +91,7 @@ def reserve_reasons(part: SharedPart, options: Options | None = None) -> list[st
     return sentences
 
 
-def _beyond_ranges(body: ModelBody, part: SharedPart) -> list[str]:
+def _beyond_ranges(body: ModelBody, part: SolvedGroup) -> list[str]:
     lacking = ~np.isin(part.solution.status, (Status.SOLVED, Status.NOT_MEASURED))
     crossed = frozenset().union(*(body.choice.crossing[name] for name in part.state.parameters.names))
     sentences = []
@@ -103,7 +103,7 @@ def _beyond_ranges(body: ModelBody, part: SharedPart) -> list[str]:
     return sentences
 
 
-def _key(part: SharedPart, options: Options, why: Diagnosis, number: int) -> str:
+def _key(part: SolvedGroup, options: Options, why: Diagnosis, number: int) -> str:
     """The line of the trial file that is the remedy of one frame."""
     if why.passive_cause(number) is not None and why.without_passive(number):
         rule = passive_remedy(part, options.database, int(why.frame[number]))
@@ -115,7 +115,7 @@ def _key(part: SharedPart, options: Options, why: Diagnosis, number: int) -> str
     return f"{LAST_RESORT}: write strength = {factor:.6g} in [muscles]" if factor <= LARGEST_FACTOR else ""
 
 
-def passive_remedy(part: SharedPart, database: MuscleDatabase, frame: int) -> str | None:
+def passive_remedy(part: SolvedGroup, database: MuscleDatabase, frame: int) -> str | None:
     """The rule for passive forces, "calibrated" or else "none", that solves a frame; None where neither does."""
     rules: list[PassiveRule] = ["none"] if database.calibrated_passive is None else ["calibrated", "none"]
     for rule in rules:
@@ -125,7 +125,7 @@ def passive_remedy(part: SharedPart, database: MuscleDatabase, frame: int) -> st
     return None
 
 
-def with_passive_rule(part: SharedPart, database: MuscleDatabase, frame: int, rule: PassiveRule) -> Problem:
+def with_passive_rule(part: SolvedGroup, database: MuscleDatabase, frame: int, rule: PassiveRule) -> Problem:
     """The problem of one frame with the passive forces of another rule, without reserves."""
     state, parameters, at = part.state, part.state.parameters, np.array([frame])
     ((family, _),) = parameters.families

@@ -3,21 +3,25 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 
 import numpy as np
 
+from musclesolve._util.sides import side_of, split_side
 from musclesolve._util.warning_note import WarningNote
 from musclesolve.motion.events.gait import Gait
 from musclesolve.motion.motion_plausibility import FOOT_LIMIT
 from musclesolve.motion.signals.filter_choice import FilterChoice
 from musclesolve.motion.signals.residual_analysis import CutoffVerdict
-from musclesolve.muscles.muscle_strength import strength_warnings
+from musclesolve.muscles.scaling.scale_muscles import joined
+from musclesolve.muscles.strength import strength_warnings
 from musclesolve.muscles.tendon_strain import stated_texts
 from musclesolve.pipeline.body import Analysis
 from musclesolve.pipeline.recorded_body import RecordedBody
 from musclesolve.recording.data import SIDES
 from musclesolve.recording.markers.mapping_tables import HINGES
 from musclesolve.recording.trial.input_hashes import change_notes, hashes_of
+from musclesolve.results.dataset.frame_validity import MUSCLE_SIDE
 from musclesolve.results.dataset.labels import MEDIAL, SEGMENT_OF, Labels
 from musclesolve.results.dataset.muscle_variables import (
     emg_attributes,
@@ -38,10 +42,10 @@ def recording_labels(analysis: Analysis) -> Labels:
     assert isinstance(body, RecordedBody)
     mechanics, measured = body.mechanics, body.mechanics.measured
     model, motion = mechanics.model, mechanics.motion
-    placed = [leg.muscles for leg in body.legs]
+    placed = [group.muscles for group in body.groups]
     skeleton, points = subject_skeleton(model, motion).labels
     paths, path_muscles = path_labels(
-        [(leg.names, leg.paths.lines(motion.q, motion.coordinates)) for leg in placed]
+        [(group.names, group.paths.lines(motion.q, motion.coordinates)) for group in placed]
     )
     strides, events, strikes = gait_labels(body.gait)
     cutoffs, markers, filtering = filter_labels(measured.filter)
@@ -49,16 +53,21 @@ def recording_labels(analysis: Analysis) -> Labels:
     # instrumented implants measure it on stem and tray (Bergmann et al. 2016, PLoS ONE 11:e0155612).
     axes = {}
     for joint in body.joints:
-        name, side = joint[:-2], joint[-1]
+        name, side = split_side(joint)
+        if name not in SEGMENT_OF:
+            continue
         segment = np.array([model.body(f"{SEGMENT_OF[name]}_{side}")])
         forward, left, up = np.moveaxis(model.rigid_bodies.subset(segment).rotation(motion.q)[:, 0], 2, 0)
         axes[joint] = np.stack([-up, forward, MEDIAL[side] * left], axis=1)
+    # muscles of both sides that serve one group, as about joints of the trunk, have its verdict instead of their own
+    own = analysis.muscle_sides
+    sides = {} if own == list(map(side_of, body.muscles)) else {MUSCLE_SIDE: ("muscle", own)}
     return Labels(
         variables={
             **skeleton,
             **paths,
-            **_of_body(body),
-            **_of_ground(body),
+            **_of_body(body, analysis.sides),
+            **_of_ground(body, analysis.sides),
             **strides,
             "heading": (("time",), body.gait.heading_at(body.time)),
             **cutoffs,
@@ -66,8 +75,9 @@ def recording_labels(analysis: Analysis) -> Labels:
         coordinates={
             **points,
             **path_muscles,
-            "short_name": ("muscle", [name for leg in placed for name in leg.short_names]),
-            "group": ("muscle", [name for leg in placed for name in leg.groups]),
+            "short_name": ("muscle", [name for group in placed for name in group.short_names]),
+            "group": ("muscle", [name for group in placed for name in group.groups]),
+            **sides,
             "component": COMPONENTS,
             "pelvis_rotation": PELVIS_ROTATIONS,
             "point": sorted(mechanics.fit.points, key=model.slot),
@@ -78,7 +88,7 @@ def recording_labels(analysis: Analysis) -> Labels:
         notes=[
             *(
                 WarningNote(str(warning), warning.code)
-                for warning in mechanics.warnings(body.trial.mapping, body.trial.consistency.method)
+                for warning in mechanics.warnings(body.trial.mapping, body.trial.settings.consistency.method)
             ),
             *dict.fromkeys(
                 WarningNote(sentence)
@@ -107,14 +117,15 @@ def person_notes(body: RecordedBody) -> list[str]:
     return [] if person is None else person.notes(body.muscles, body.options.sharing.tendon)
 
 
-def _of_body(body: RecordedBody) -> dict[str, Variable]:
+def _of_body(body: RecordedBody, sides: Sequence[str]) -> dict[str, Variable]:
     """Motion of the pelvis and its residual, how far the model's points are off, and which frames are valid."""
     mechanics, points = body.mechanics, body.mechanics.fit.points
     model, motion = mechanics.model, mechanics.motion
     rates = model.constraints.rate_violation(motion.q, motion.qd, motion.qdd)
     velocity, acceleration = (np.abs(rate).max(axis=1) for rate in rates)
     order = [points.index(point) for point in sorted(points, key=model.slot)]
-    in_place = [body.validity.foot_in_place[side] for side in body.options.sides]
+    always = np.ones(len(body.time), bool)
+    in_place = [body.validity.foot_in_place.get(side, always) for side in sides]
     return {
         "pelvis_residual": (("time", "component"), body.moments[:, model.tree.joint_count :]),
         "pelvis_position": (("time", "axis"), motion.origin),
@@ -130,14 +141,13 @@ def _of_body(body: RecordedBody) -> dict[str, Variable]:
     }
 
 
-def _of_ground(body: RecordedBody) -> dict[str, Variable]:
-    """Ground reaction force, its center of pressure and free moment under the analysed legs, NaN where not measured.
+def _of_ground(body: RecordedBody, sides: Sequence[str]) -> dict[str, Variable]:
+    """Ground reaction force, its center of pressure and free moment on the analysed sides, NaN where not measured.
 
     The free moment is that of the ground about the vertical through the center of pressure [N m], positive where it
     turns the toes to the median plane (adduction), so that both feet have the same sign.
     """
     reactions = {reaction.side: reaction for reaction in body.mechanics.reactions}
-    sides = [side for side in SIDES if side in body.options.sides]
     force = np.zeros((len(body.time), len(sides), 3))
     point, free = np.full(force.shape, np.nan), np.full(force.shape[:2], np.nan)
     for place, side in enumerate(sides):
@@ -146,7 +156,7 @@ def _of_ground(body: RecordedBody) -> dict[str, Variable]:
             force[:, place], point[:, place] = acting, at
             about_vertical = reactions[side].moment[:, 2] - at[:, 0] * acting[:, 1] + at[:, 1] * acting[:, 0]
             free[:, place] = MEDIAL[side] * about_vertical
-        lost = ~body.trial.measured(side, body.time)
+        lost = ~body.trial.measured(side, body.time) if side in SIDES else np.ones(len(body.time), bool)
         for values in (force, point, free):
             values[lost, place] = np.nan
     over = ("time", "side", "axis")
@@ -160,7 +170,7 @@ def _of_ground(body: RecordedBody) -> dict[str, Variable]:
 def _provenance(body: RecordedBody) -> dict[str, object]:
     """What the numbers were made of: inputs, subject, options."""
     trial, mechanics, options = body.trial, body.mechanics, body.options
-    subject, consistency = trial.subject, trial.consistency
+    subject, consistency, time = trial.subject, trial.settings.consistency, trial.settings.time
     knee_width = mechanics.measured.knee_width
     return {
         "subject": subject.name,
@@ -174,18 +184,20 @@ def _provenance(body: RecordedBody) -> dict[str, object]:
         "plate_corrections": list(trial.plate_corrections),
         "trial_file": os.path.realpath(trial.path),
         "inputs": [f"{role} {trial.files[role].name} sha256:{sha}" for role, sha in hashes_of(trial).items()],
-        **emg_attributes(trial.emg),
+        **emg_attributes(trial.emg, trial.settings.emg.weight),
         **fascicle_attributes(trial.fascicles),
         "hip_method": trial.hip_method,
         **{f"{joint}_method": trial.joint_method(joint) for joint in HINGES},
         "consistency_method": consistency.method,
         "consistency_derivatives": consistency.derivatives,
         "consistency_weights": [f"{name} {weight:g}" for name, weight in consistency.weights.items()],
-        "muscle_database": trial.muscles.database if options.person is None else options.person.parent,
+        "muscle_database": trial.settings.muscles.database
+        if options.person is None
+        else options.person.parent,
         **person_attributes(options.person),
         "muscle_coordinates": [f"{dof} {name}" for dof, name in options.database.coordinates.items()],
-        "passive": trial.muscles.passive,
-        "strength": trial.muscles.strength,
+        "passive": trial.settings.muscles.passive,
+        "strength": trial.settings.muscles.strength,
         "fiber_lengths": options.fiber_length_rule,
         "tendon_strain": stated_texts(options.tendon_strain),
         "curves": options.curve_name,
@@ -194,14 +206,13 @@ def _provenance(body: RecordedBody) -> dict[str, object]:
         "locked_dofs": list(mechanics.fit.locked),
         "borrowed_dofs": list(mechanics.fit.borrowed),
         "segment_scales": [
-            f"{frame} {leg.side}: {', '.join(f'{part:.3f}' for part in scale)}"
-            for leg in (state.muscles for state in body.legs)
-            for frame, scale in leg.segment_scale.items()
+            f"{bone}: {', '.join(f'{part:.3f}' for part in scale)}"
+            for bone, scale in joined([group.muscles for group in body.groups]).segment_scale.items()
         ],
         "completed": mechanics.measured.completed,
         "analysed": list(trial.analysed),
-        **({} if trial.movement is None else {"movement": trial.movement}),
-        **({"cycles_s": np.ravel(trial.cycles).astype(float)} if trial.cycles else {}),
+        **({} if time.movement is None else {"movement": time.movement}),
+        **({"cycles_s": np.ravel(time.cycles_s).astype(float)} if time.cycles_s else {}),
     }
 
 
@@ -282,8 +293,8 @@ def filter_labels(chosen: FilterChoice) -> tuple[dict[str, Variable], dict[str, 
     attributes: dict[str, object] = {"filter_method": options.method, "filter_order": options.order}
     if options.force_cutoff_hz is not None:
         attributes["force_cutoff_hz"] = options.force_cutoff_hz
-    if options.cutoff_hz is not None:
-        attributes["cutoff_hz"] = options.cutoff_hz
+    if options.fixed_cutoff is not None:
+        attributes["cutoff_hz"] = options.fixed_cutoff
     else:
         attributes |= {"cutoff_choice": options.choice, "force_cutoff_hz": chosen.force_cutoff_hz}
     return variables, coordinates, attributes

@@ -26,7 +26,7 @@ class ResultDataset(xr.Dataset):
     __slots__ = ()
 
     @classmethod
-    def of(cls, data: xr.Dataset) -> ResultDataset:
+    def from_dataset(cls, data: xr.Dataset) -> ResultDataset:
         """The same variables, attributes and source as one of these."""
         result = cls(data.data_vars, data.coords, data.attrs)
         result.encoding = data.encoding

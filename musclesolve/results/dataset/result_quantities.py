@@ -8,7 +8,7 @@ import numpy as np
 import xarray as xr
 
 from musclesolve._util.arrays import Array
-from musclesolve._util.sides import joint_kind, side_of, with_side
+from musclesolve._util.sides import joint_kind, side_of, split_side, with_side
 from musclesolve.constants import STANDARD_GRAVITY
 
 
@@ -52,7 +52,7 @@ def choice_name(data: xr.Dataset, name: str) -> str:
 
 
 TURN = 360.0
-FAR = 0.75 * TURN
+FAR_ANGLE = 0.75 * TURN
 """Median of an angle from which on it is moved by whole turns [deg]; an arm may be raised beyond half a turn."""
 
 
@@ -64,21 +64,10 @@ def without_turns(angle_deg: Array) -> Array:
     curve = np.array(angle_deg, dtype=float)
     curve[known] = np.unwrap(curve[known], period=TURN)
     middle = float(np.median(curve[known]))
-    return curve - TURN * np.round(middle / TURN) if abs(middle) > FAR else curve
+    return curve - TURN * np.round(middle / TURN) if abs(middle) > FAR_ANGLE else curve
 
 
 ELASTIC = "elastic"
-OF_TENDONS = ("tendon_length", "tendon_strain", "tendon_energy", "fiber_power")
-"""Over time and muscle, in results with elastic tendons alone."""
-BALANCE_ERROR = "tendon_balance_error"
-OF_SOLUTION = (
-    *("fiber_length", "fiber_velocity", "force_capacity", "passive_force"),
-    *("least_normalized_fiber_length", "greatest_normalized_fiber_length"),
-    *("fascicle_rms_error", "fascicle_mean_error", "fascicle_correlation"),
-    *OF_TENDONS,
-    BALANCE_ERROR,
-)
-"""What depends on the cost where tendons are elastic, beside what always does."""
 
 
 def is_elastic(result: xr.Dataset) -> bool:
@@ -119,8 +108,11 @@ CONSISTENCY_METHODS = {
 
 def directions(dof: str) -> tuple[str, str]:
     """Positive and negative direction of a degree of freedom with its side, hip_flexion_r: flexion, extension."""
-    plain = dof.rsplit("_", 1)[0]
-    return plain.split("_", 1)[1].replace("_", " "), OPPOSITE[plain]
+    stem = split_side(dof)[0]
+    motion = stem.partition("_")[2] or stem
+    plain = motion.replace("_", " ")
+    alike = (opposite for known, opposite in OPPOSITE.items() if known.endswith(f"_{motion}"))
+    return plain, OPPOSITE.get(stem) or next(alike, f"the opposite of {plain}")
 
 
 def along_heading(result: xr.Dataset, vector: xr.DataArray) -> xr.DataArray:

@@ -8,11 +8,12 @@ from pathlib import Path
 import xarray as xr
 
 from musclesolve._util.names import unknown_name
-from musclesolve.errors import InputError
+from musclesolve.errors import input_error
+from musclesolve.results.dataset.quantities import with_formulas
 from musclesolve.results.export.opensim_files import mot_files, sto_files
 from musclesolve.results.export.opensim_names import Naming, find_naming
 from musclesolve.results.export.table_files import csv_files, mat_files, parquet_files
-from musclesolve.results.export.time_series import check_layout, chosen, with_derived
+from musclesolve.results.export.time_series import check_layout, chosen
 from musclesolve.results.files.atomic_writing import write_files
 from musclesolve.results.files.result_netcdf import read_result
 
@@ -57,7 +58,7 @@ def export(
     kind = _format(path, format)
     naming = find_naming(loaded, names, kind in FOR_OPENSIM)
     check_layout(loaded, naming)
-    loaded = with_derived(loaded)
+    loaded = with_formulas(loaded, "export")
     if variables is not None:
         variables = chosen(loaded, [variables] if isinstance(variables, str) else variables)
     return write_files(path.parent, FORMATS[kind](loaded, path, variables, naming))
@@ -79,13 +80,7 @@ def target_path(result: Path, output: Path | None, format: str | None) -> Path:
     if output is not None and output.suffix and not output.is_dir():
         return output
     if format is None:
-        raise InputError(
-            "no format is given",
-            code="missing_argument",
-            where="export",
-            expected=f"one of {', '.join(FORMATS)}",
-            remedy="--format sto, or -o with a name that ends in .sto",
-        )
+        raise input_error("results.no_format_given", where="export", formats=FORMATS)
     if format not in FORMATS:
         raise unknown_name(format, "format", FORMATS, where="--format")
     if output is not None and not output.is_dir():
@@ -100,11 +95,7 @@ def _format(path: Path, given: str | None) -> str:
     if kind not in FORMATS:
         raise unknown_name(kind, "format", FORMATS, where="--format")
     if suffix != kind:
-        raise InputError(
-            f"the name ends in '{path.suffix}', the format is {kind}",
-            code="conflict",
-            file=path,
-            expected=f"a name that ends in .{kind}",
-            remedy=f"-o {path.stem}.{kind}",
+        raise input_error(
+            "results.name_ends_in_format", file=path, suffix=path.suffix, kind=kind, stem=path.stem
         )
     return kind

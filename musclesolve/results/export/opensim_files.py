@@ -9,19 +9,17 @@ import numpy as np
 import xarray as xr
 
 from musclesolve._util.arrays import Array
-from musclesolve._util.bundled_toml import bundled_toml
 from musclesolve._util.names import unknown_name
 from musclesolve.dynamics.rotations import from_cardan, to_cardan
-from musclesolve.errors import InputError
+from musclesolve.errors import input_error
 from musclesolve.opensim.model import TO_GLOBAL
 from musclesolve.recording.data import Table
-from musclesolve.recording.text.mot_file import mot_text
+from musclesolve.recording.text.opensim_text import mot_text
+from musclesolve.results.dataset.quantities import QUANTITIES, in_set
 from musclesolve.results.export.opensim_names import Naming
 from musclesolve.results.export.time_series import abscissa_of, columns
 from musclesolve.version import __version__
 
-STANDARD = 6
-"""How many of the tables of `opensim_names.toml` are written unless others are named."""
 _SI = "Units are S.I. units (seconds, meters, Newtons, ...); nan: no valid solution."
 _DEGREES = "Angles in degrees, lengths in meters."
 
@@ -29,7 +27,7 @@ _DEGREES = "Angles in degrees, lengths in meters."
 def sto_files(
     result: xr.Dataset, path: Path, variables: Sequence[str] | None, naming: Naming
 ) -> dict[str, bytes]:
-    """One STO file for each variable by its name: STEM_activation.sto, STEM_force.sto, ... (opensim_names.toml).
+    """One STO file for each variable by its name: STEM_activation.sto, STEM_force.sto, ... (quantities.toml).
 
     Activations, forces, normalised fiber lengths, joint moments, reserves and joint reactions unless variables are
     named. A single variable that is named goes into the file of the path itself. Columns without any number are left
@@ -39,16 +37,13 @@ def sto_files(
         InputError: the result has none of them, or does not run over time.
     """
     _check_time(result, path)
-    tables = bundled_toml(__package__, "opensim_names.toml")["sto"]
-    chosen = list(tables)[:STANDARD] if variables is None else list(variables)
+    chosen = in_set("sto") if variables is None else list(variables)
     chosen = [name for name in chosen if name in result]
     if not chosen:
-        raise unknown_name(
-            ", ".join(list(tables)[:STANDARD]), "series", map(str, result.data_vars), " in this result"
-        )
+        raise unknown_name(", ".join(in_set("sto")), "series", map(str, result.data_vars), " in this result")
     files = {}
     for name in chosen:
-        entry = tables.get(name, {"file": name, "column": ""})
+        entry = (QUANTITIES[name].sto if name in QUANTITIES else {}) or {"file": name, "column": ""}
         own = variables is not None and len(chosen) == 1
         target = path if own else path.with_name(f"{path.stem}_{entry['file']}.sto")
         # by the names of the table, where these use every label: a comparison has more
@@ -81,25 +76,17 @@ def mot_files(
         InputError: the result has no joint angles over time, or translations among them; other variables are asked for.
     """
     if variables is not None and list(variables) != ["joint_angle"]:
-        raise InputError(
-            f"a MOT file of joint angles has no {', '.join(name for name in variables if name != 'joint_angle')}",
-            code="conflict",
+        raise input_error(
+            "results.mot_file_joint_angles",
             where="--variable",
-            expected="joint_angle, or nothing",
-            remedy="--format sto",
+            variables=(name for name in variables if name != "joint_angle"),
         )
     _check_time(result, path)
     if "joint_angle" not in result:
         raise unknown_name("joint_angle", "series", map(str, result.data_vars), " in this result")
     unit = str(result["joint_angle"].attrs.get("units", "rad"))
     if unit != "rad":  # coordinates in metres among the angles: a result does not say which they are
-        raise InputError(
-            f"the coordinates of this result are in {unit}",
-            code="conflict",
-            where="joint_angle",
-            expected="rotations alone, which a MOT file has in degrees",
-            remedy="--format csv, or share without the coordinates that are translations",
-        )
+        raise input_error("results.coordinates_result", where="joint_angle", unit=unit)
     angles = columns(result, "joint_angle", naming)
     names = [each["dof"] for each in angles.labels]
     pelvis_names, pelvis = _pelvis(result, naming)
@@ -110,13 +97,7 @@ def mot_files(
 
 def _check_time(result: xr.Dataset, path: Path) -> None:
     if abscissa_of(result) != "time":
-        raise InputError(
-            "STO and MOT files run over time, an average over the gait cycle",
-            code="conflict",
-            file=path,
-            expected="the result.nc of one run",
-            remedy="--format csv, mat or parquet",
-        )
+        raise input_error("results.sto_mot_files_run", file=path)
 
 
 def _encoded(path: Path, table: Table, naming: Naming, units: str) -> bytes:

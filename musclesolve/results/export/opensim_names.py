@@ -12,7 +12,8 @@ from muscle_db import MuscleDatabase, load
 from muscle_db.model import Vector
 from musclesolve._util.bundled_toml import bundled_toml
 from musclesolve._util.names import unknown_name
-from musclesolve.errors import InputError
+from musclesolve._util.sides import SIDES
+from musclesolve.errors import input_error
 from musclesolve.results.dataset.checked import MODEL
 from musclesolve.results.dataset.result_quantities import choice_name
 
@@ -70,12 +71,8 @@ def find_naming(result: xr.Dataset, names: str | None, opensim: bool) -> Naming:
     if database is None or MODEL in result.attrs:
         model = choice_name(result, MODEL)
         if names not in (None, OWN):
-            raise InputError(
-                f"the result has the names and signs of {model or 'an unknown model'} already",
-                code="conflict",
-                where="--names",
-                expected="a result of `musclesolve run`",
-                remedy="leave out --names",
+            raise input_error(
+                "results.result_names_signs_already", where="--names", model=model or "an unknown model"
             )
         return Naming(f"names and signs of {model}" if model else "names and signs as in the result")
     if names == OWN or (names is None and not opensim):
@@ -101,7 +98,7 @@ def _of_set(result: xr.Dataset, model: str, database: MuscleDatabase) -> Naming:
         if plain in database:
             short = database[plain].short_name
             muscles[name] = f"{spelling.get(short, short)}_{side}"
-    return _naming(model, database.coordinates, muscles, database.reference.hip_center)
+    return _naming(model, database.coordinates, muscles, database.reference["pelvis"].position)
 
 
 def _naming(
@@ -113,8 +110,8 @@ def _naming(
         for dof, name in coordinates.items()
     }
     texts = data["joints"].get(model, data["joints"][NEWEST])
-    joints = {f"{joint}_{side}": text.format(side=side) for joint, text in texts.items() for side in "rl"}
-    hip_center = hip_center or load(data["sets"][NEWEST]).reference.hip_center
+    joints = {f"{joint}_{side}": text.format(side=side) for joint, text in texts.items() for side in SIDES}
+    hip_center = hip_center or load(data["sets"][NEWEST]).reference["pelvis"].position
     return Naming(model, True, own, muscles, joints, hip_center)
 
 

@@ -13,7 +13,7 @@ import numpy as np
 import xarray as xr
 
 from musclesolve._util.arrays import AnyArray
-from musclesolve.errors import InputError, not_installed
+from musclesolve.errors import input_error, not_installed
 from musclesolve.results.export.opensim_names import Naming
 from musclesolve.results.export.time_series import abscissa_of, chosen, columns, labels, status_names
 from musclesolve.results.tables.lines import csv_text
@@ -36,12 +36,7 @@ def wide_columns(result: xr.Dataset, variables: Sequence[str] | None, naming: Na
         values = status_names(result, found.values) if variable == "status" else found.values
         for k, name in enumerate(found.names):
             if name in known:
-                raise InputError(
-                    f"two columns would be called {name!r}",
-                    code="duplicate_name",
-                    expected="every name once",
-                    remedy="--names own",
-                )
+                raise input_error("results.two_columns_would_called", name=name)
             known.add(name)
             yield name, found.unit, values[:, k]
 
@@ -133,12 +128,7 @@ def _put(tree: dict[str, Any], place: list[str], values: Any) -> None:
     for name in parents:
         tree = tree.setdefault(name, {})
     if last in tree:
-        raise InputError(
-            f"two series would be called {'.'.join(place)} in MATLAB",
-            code="duplicate_name",
-            expected="names that differ in letters and digits",
-            remedy="--format csv",
-        )
+        raise input_error("results.two_series_would_called", place=place)
     tree[last] = values
 
 

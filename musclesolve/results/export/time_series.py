@@ -10,13 +10,12 @@ import numpy as np
 import xarray as xr
 
 from musclesolve._util.arrays import AnyArray
-from musclesolve._util.bundled_toml import bundled_toml
 from musclesolve._util.names import unknown_name
-from musclesolve.errors import InputError
+from musclesolve.errors import input_error
+from musclesolve.results.dataset.quantities import in_set
 from musclesolve.results.export.opensim_names import Naming
 
 ABSCISSAS = ("time", "percent")
-NORMALIZED = "normalized_fiber_length"
 _ORDER, _SIGN = [0, 2, 1], [1.0, 1.0, -1.0]
 """OpenSim's x, y, z from forward, left, up."""
 _OTHER_LAYOUTS = ("quantile", "cost", "percent")
@@ -40,15 +39,6 @@ class Columns:
         return [".".join([self.variable, *each.values()]) for each in self.labels]
 
 
-def with_derived(result: xr.Dataset) -> xr.Dataset:
-    """The result with normalised fiber lengths, l / L0, where it has what they are made of."""
-    if not {"fiber_length", "optimal_fiber_length"} <= set(result.data_vars) or NORMALIZED in result:
-        return result
-    ratio = (result["fiber_length"] / result["optimal_fiber_length"]).transpose(*result["fiber_length"].dims)
-    meaning = {"units": "1", "long_name": "fiber length over optimal fiber length"}
-    return result.assign({NORMALIZED: ratio.assign_attrs(meaning)})
-
-
 def abscissa_of(result: xr.Dataset) -> str:
     """The dimension that series run over.
 
@@ -58,12 +48,7 @@ def abscissa_of(result: xr.Dataset) -> str:
     for name in ABSCISSAS:
         if name in result.dims and name in result.coords:
             return name
-    raise InputError(
-        "there is no series over time or over the gait cycle",
-        code="bad_result",
-        expected="a result of musclesolve.run, or result.nc; an average, a comparison",
-        remedy="name a result.nc",
-    )
+    raise input_error("results.no_series_over_time")
 
 
 def chosen(result: xr.Dataset, variables: Sequence[str] | None) -> list[str]:
@@ -90,13 +75,7 @@ def check_layout(result: xr.Dataset, naming: Naming) -> None:
     """
     found = [name for name in _OTHER_LAYOUTS if name in result.dims]
     if naming.opensim and found:
-        raise InputError(
-            f"names and signs of a model are for one run; this has the dimension {found[0]!r}",
-            code="conflict",
-            where="--names",
-            expected="the result.nc of one run",
-            remedy="--names own, with --format csv, mat or parquet",
-        )
+        raise input_error("results.names_signs_model", where="--names", found=found[0])
 
 
 def columns(result: xr.Dataset, variable: str, naming: Naming) -> Columns:
@@ -105,7 +84,7 @@ def columns(result: xr.Dataset, variable: str, naming: Naming) -> Columns:
     array = array.transpose(over, ...)
     dims = [str(dim) for dim in array.dims[1:]]
     texts, factor, values = [], np.ones(array.shape[1:]), array.values
-    signed = variable in bundled_toml(__package__, "opensim_names.toml")["signed"]["variables"]
+    signed = variable in in_set("signed")
     for place, dim in enumerate(dims):
         names = labels(result, dim)
         shape = [-1 if k == place else 1 for k in range(len(dims))]
@@ -134,12 +113,7 @@ def _rotated(names: list[str]) -> tuple[list[int], list[float]]:
         InputError: a vector lacks components.
     """
     if len(names) % 3 or [name[-1:] for name in names] != ["x", "y", "z"] * (len(names) // 3):
-        raise InputError(
-            f"a vector has the components {', '.join(names)}",
-            code="bad_result",
-            expected="x, y and z",
-            remedy="export the whole result, or --names own",
-        )
+        raise input_error("results.vector_components", names=names)
     starts = range(0, len(names), 3)
     return [start + k for start in starts for k in _ORDER], _SIGN * len(starts)
 

@@ -14,7 +14,7 @@ from weakref import WeakValueDictionary
 from musclesolve._util.interrupts import ignore_interrupts
 from musclesolve._util.locks import Lock
 from musclesolve._util.written_files import HIDDEN, PART, note
-from musclesolve.errors import BusyError, InputError
+from musclesolve.errors import BusyError, input_error
 
 LOCK = f"{HIDDEN}lock"
 REMEDY = "choose another place with -o, or make room or permission there"
@@ -71,22 +71,21 @@ def _replace(beside: Path, paths: list[Path], removed: list[Path]) -> None:
                 (beside / path.name).replace(path)
             except OSError as error:  # such as a file that another program has open on Windows
                 done = ", ".join(path.name for path in paths[:place])
-                problem = f"cannot be replaced: {error.strerror or error}" + (
-                    f"; {done} already are" if done else ""
-                )
-                remedy = "close it where it is open, and give the command again"
-                raise InputError(problem, code="not_writable", file=path, remedy=remedy) from error
+                raise input_error(
+                    "results.cannot_replaced",
+                    file=path,
+                    reason=error.strerror or error,
+                    done=f"; {done} already are" if done else "",
+                ) from error
         note(paths)
         for path in removed:
             try:
                 if path.is_file():
                     path.unlink()
             except OSError as error:
-                problem = (
-                    f"the new files are written, but this one cannot be removed: {error.strerror or error}"
-                )
-                remedy = "remove it: it belongs to an earlier result"
-                raise InputError(problem, code="not_writable", file=path, remedy=remedy) from error
+                raise input_error(
+                    "results.new_files_written_one", file=path, reason=error.strerror or error
+                ) from error
         with contextlib.suppress(OSError):
             beside.rmdir()
 
@@ -132,13 +131,7 @@ def _lock_of(folder: Path) -> Lock:
             folder.mkdir(parents=True, exist_ok=True)
             lock = Lock.acquire(folder / LOCK)
     if lock is None:
-        raise BusyError(
-            "another run is writing into this folder",
-            code="busy",
-            file=folder,
-            expected="one run at a time into a folder",
-            remedy="wait until it has ended, or choose another folder with -o",
-        )
+        raise BusyError.from_template("results.another_run_writing", file=folder)
     return lock
 
 
@@ -148,5 +141,4 @@ def _input_error(place: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        problem = f"cannot be written: {error.strerror or error}"
-        raise InputError(problem, code="not_writable", file=place, remedy=REMEDY) from error
+        raise input_error("results.cannot_written", file=place, reason=error.strerror or error) from error

@@ -7,18 +7,8 @@ import xarray as xr
 from rich.table import Table
 
 from musclesolve._util.sides import SIDE_NAMES
+from musclesolve.results.facts import STRIDE_MEASURES
 from musclesolve.results.tables.lines import line, names, numbers
-
-MEASURES = {
-    "stride time [s]": ("stride_time", 3),
-    "cadence [steps/min]": ("cadence", 1),
-    "speed [m/s]": ("walking_speed", 2),
-    "stride [m]": ("stride_length", 2),
-    "step width [m]": ("step_width", 3),
-    "stance [%]": ("stance_percent", 1),
-    "double support [%]": ("double_support_percent", 1),
-}
-"""Rows of the printed table: variable, decimals."""
 
 
 def table(average: xr.Dataset) -> Table:
@@ -30,17 +20,17 @@ def table(average: xr.Dataset) -> Table:
     sides = numbers(*(SIDE_NAMES[str(leg["side"].values)] for leg in legs), whole=True)
     rows = Table(*names(""), *sides, title="mean (standard deviation) over the completely recorded strides")
     rows.add_row("cycles", *(str(int(leg["cycles"])) for leg in legs))
-    counts = [f"{name}_count" for name, _ in MEASURES.values() if f"{name}_count" in average]
+    counts = [name for each in STRIDE_MEASURES if (name := f"{each.variable}_count") in average]
     strides = [np.nan_to_num([leg[name].values for name in counts]).max(initial=0) for leg in legs]
     rows.add_row("strides", *(str(int(count)) for count in strides), end_section=True)
-    for heading, (name, decimals) in MEASURES.items():
-        cells = []
+    for measure in STRIDE_MEASURES:
+        name, decimals, cells = measure.variable, measure.decimals, []
         for leg in legs:
             known = name in leg and np.isfinite(leg[name])
             spread = float(leg[f"{name}_std"]) if known else np.nan
             mean = f"{float(leg[name]):.{decimals}f}" if known else "-"
             cells.append(mean + (f" ({spread:.{decimals}f})" if np.isfinite(spread) else ""))
-        rows.add_row(heading, *cells)
+        rows.add_row(measure.heading, *cells)
     return rows
 
 

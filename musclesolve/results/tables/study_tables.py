@@ -8,7 +8,8 @@ import numpy as np
 import xarray as xr
 from rich.table import Column, Table
 
-from musclesolve.results.cycles.curve_names import shown
+from musclesolve._util.names import shortened
+from musclesolve.results.dataset.quantities import shown
 from musclesolve.results.dataset.result_quantities import listed
 from musclesolve.results.finding import Finding
 from musclesolve.results.tables.lines import csv_text, decimal, line, numbers, words
@@ -123,7 +124,7 @@ def partly_tested(comparisons: xr.Dataset) -> str:
     short = (tested > 0) & (tested < comparisons.sizes["percent"])
     if not short.any():
         return ""
-    which = _first_names(comparisons["name"].values[short].tolist())
+    which = shortened(list(dict.fromkeys(comparisons["name"].values[short].tolist())))
     count = f"{int(short.sum())} of {int(comparisons.attrs['tests'])} tests"
     return f"{count}: elsewhere a value lacks, or nothing varies ({which})"
 
@@ -135,13 +136,7 @@ def notes(comparisons: xr.Dataset) -> list[str]:
         for part in filter(None, str(note).split("; ")):
             if not part.endswith(NOT_EVERYWHERE):
                 found.setdefault(part, []).append(str(name))
-    return [f"{note} ({_first_names(of)})" for note, of in found.items()]
-
-
-def _first_names(names: list[str]) -> str:
-    """Each name once, the fourth and later ones only counted."""
-    curves = list(dict.fromkeys(names))
-    return ", ".join(curves[:3]) + (f" and {len(curves) - 3} more" if len(curves) > 3 else "")
+    return [f"{note} ({shortened(list(dict.fromkeys(of)))})" for note, of in found.items()]
 
 
 def findings_table(findings: Sequence[tuple[Finding, Sequence[str]]]) -> Table:
@@ -153,7 +148,9 @@ def findings_table(findings: Sequence[tuple[Finding, Sequence[str]]]) -> Table:
     for each, trials in findings:
         if each.severity == "note":
             continue
-        which = f"{len(trials)}: {_first_names(list(trials))}" if trials else each.where.subject or ""
+        which = (
+            f"{len(trials)}: {shortened(list(dict.fromkeys(trials)))}" if trials else each.where.subject or ""
+        )
         table.add_row(f"{each.severity}: {each.code}", which, each.sentence, each.remedy)
     return table
 

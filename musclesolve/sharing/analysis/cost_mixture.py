@@ -26,10 +26,10 @@ from numpy.typing import ArrayLike
 
 from musclesolve._util.arrays import Array, Mask
 from musclesolve._util.checks import check_number, check_real_array
-from musclesolve.errors import InputError
+from musclesolve.errors import input_error
 from musclesolve.sharing.arguments import check_problem, members
 from musclesolve.sharing.certificate import within_domain
-from musclesolve.sharing.cost.cost_base import Cost, WeightedSum, bad_cost
+from musclesolve.sharing.cost.cost_base import Cost, WeightedSum
 from musclesolve.sharing.cost.cost_registry import find_cost
 from musclesolve.sharing.problem import Problem
 
@@ -70,7 +70,7 @@ class Mixture:
         return WeightedSum(tuple((float(w), cost) for w, cost in terms if w > 0))
 
 
-def explain(
+def fit_cost_weights(
     problem: Problem, activation: ArrayLike, costs: Sequence[str | Cost], at_bound: float = 1e-4
 ) -> Mixture:
     """The non-negative mixture of costs for which an activation pattern is nearest to optimal.
@@ -92,12 +92,11 @@ def explain(
     """
     chosen = tuple(find_cost(cost) for cost in members(costs))
     if not chosen:
-        fault, expected = "there are no costs to mix", "a list of names or Cost objects"
-        raise InputError(fault, code="missing_argument", where="costs", expected=expected)
+        raise input_error("sharing.no_costs_to_mix", where="costs")
     check_problem(problem)
     for cost in chosen:
         if cost.needs & {"linear_programme", "nonsmooth"}:
-            raise bad_cost(cost, "has no gradient everywhere", "smooth costs", where="costs")
+            raise input_error("sharing.cost_without_gradient", where="costs", cost=cost.name)
         cost.require(problem)
     at_bound = check_number(at_bound, "at_bound", "a positive number", above=0.0)
     for cost in chosen:
@@ -107,12 +106,14 @@ def explain(
     pattern = np.atleast_2d(check_real_array(activation, "activation", f"{shape}", shapes=shapes))
     beyond = (pattern < problem.lower - at_bound) | (pattern > problem.upper + at_bound)
     for t, i in np.argwhere(beyond)[:1]:
-        raise InputError(
-            f"the activation of {(problem.muscle or ())[i]} in frame {t} is {pattern[t, i]:g}",
-            code="bad_value",
+        raise input_error(
+            "sharing.negative_pattern",
             where="activation",
-            expected=f"{problem.lower[t, i]:g} to {problem.upper[t, i]:g}, its bounds and the domain of the costs",
-            remedy="leave out the cost whose domain ends there, or the frame (as NaN)",
+            muscle=(problem.muscle or ())[i],
+            frame=t,
+            pattern=pattern[t, i],
+            lower=problem.lower[t, i],
+            upper=problem.upper[t, i],
         )
 
     # the conditions of each frame and muscle: r = 0 inside, r >= 0 at the lower bound, r <= 0 at the upper one
@@ -123,9 +124,7 @@ def explain(
     inside = known & ~at_lower & ~at_upper
     informative = inside.sum(axis=1) > problem.n_dof
     if not informative.any():
-        fault = "the activation pattern has no informative frame"
-        expected = f"a frame with more than {problem.n_dof} muscles (the moments) between their bounds"
-        raise InputError(fault, code="bad_value", where="activation", expected=expected)
+        raise input_error("sharing.no_informative_frame", where="activation", n_dof=problem.n_dof)
 
     # slopes (T, n, J), those of every cost over its unit s_j, those of every frame over their size
     a = np.where(known, pattern, problem.lower)
@@ -136,9 +135,7 @@ def explain(
     unit = np.sqrt(np.square(slope[inside & informative[:, None]]).mean(axis=0))
     for cost, length in zip(chosen, unit, strict=True):
         if not length > 0:
-            fault = "has no slope anywhere along the pattern"
-            expected = "costs that depend on its activations"
-            raise bad_cost(cost, fault, expected, where="costs", remedy="leave it out")
+            raise input_error("sharing.cost_without_slope", where="costs", cost=cost.name)
     slope = slope / unit
     square = np.where(inside[..., None], np.square(slope), 0.0).sum(axis=(1, 2))
     size = np.sqrt(square / np.maximum(1, inside.sum(axis=1)))

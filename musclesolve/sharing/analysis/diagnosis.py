@@ -37,7 +37,7 @@ from numpy.typing import ArrayLike, NDArray
 from musclesolve._util.arrays import Array, Mask
 from musclesolve._util.checks import check_real_array
 from musclesolve._util.message_text import as_text
-from musclesolve.errors import InputError, MuscleSolveError
+from musclesolve.errors import MuscleSolveError, input_error
 from musclesolve.sharing.arguments import check_problem
 from musclesolve.sharing.certificate import farkas_ratio, is_proof
 from musclesolve.sharing.problem import Problem
@@ -284,8 +284,13 @@ def diagnose(
         tension = np.broadcast_to(tension, shape)
     if tension is not None:
         for t, i in np.argwhere(problem.valid[:, None] & ~((tension >= 0) & np.isfinite(tension)))[:1]:
-            fault = f"passive_force is {tension[t, i]:g} for {(problem.muscle or ())[i]} in frame {t}"
-            raise InputError(fault, code="bad_number", where="diagnose", expected="zero or more [N]")
+            raise input_error(
+                "sharing.negative_passive_force",
+                where="diagnose",
+                tension=tension[t, i],
+                muscle=(problem.muscle or ())[i],
+                frame=t,
+            )
         if passive_force is not None:
             problem = replace(problem, passive_force=np.where(problem.valid[:, None], tension, np.nan))
 
@@ -294,12 +299,10 @@ def diagnose(
     if chosen.dtype == bool and chosen.shape == (count,):
         chosen = np.flatnonzero(chosen)
     if chosen.size and not np.issubdtype(chosen.dtype, np.integer):
-        fault, expected = f"the frames are {as_text(frames)}", f"whole numbers, or {count} truth values"
-        raise InputError(fault, code="bad_type", where="diagnose", expected=expected)
+        raise input_error("sharing.bad_frame_list", where="diagnose", frames=as_text(frames), count=count)
     number = chosen.astype(np.int64).reshape(-1)
     for unknown in number[(number < 0) | (number >= count)]:
-        fault = f"there is no frame {unknown}"
-        raise InputError(fault, code="bad_number", where="diagnose", expected=f"0 to {count - 1}")
+        raise input_error("sharing.no_frame", where="diagnose", unknown=unknown, count=count - 1)
     number = number[problem.valid[number]]
 
     one, dofs = np.eye(problem.n_dof), problem.n_dof

@@ -27,7 +27,7 @@ from musclesolve._util.arrays import Array, Mask
 from musclesolve._util.checks import check_number
 from musclesolve._util.message_text import as_text
 from musclesolve._util.names import unknown_name
-from musclesolve.errors import InputError
+from musclesolve.errors import input_error
 from musclesolve.sharing.arguments import check_problem, members
 from musclesolve.sharing.certificate import within_domain
 from musclesolve.sharing.cost.cost_base import NEEDS, Cost
@@ -125,9 +125,7 @@ def chosen_muscles(problem: Problem, names: Sequence[str] | None) -> list[int]:
         return list(range(len(known)))
     wanted = [names] if isinstance(names, str) else members(names)
     if not wanted:
-        fault = f"muscles is {as_text(names)}"
-        expected = "one name or more; None stands for all"
-        raise InputError(fault, code="missing_argument", where="muscles", expected=expected)
+        raise input_error("sharing.no_muscles_named", where="muscles", names=as_text(names))
     for name in wanted:
         if not isinstance(name, str) or name not in known:
             raise unknown_name(name, "muscle", known)
@@ -206,9 +204,12 @@ def near_optimal_range(
     """
     chosen = find_cost(cost)
     if unfit := chosen.needs & UNFIT:
-        fault = f"a near-optimal range under {chosen.name} cannot be certified: it has {NEEDS[min(unfit)]}"
-        expected = "a convex cost with one value"
-        raise InputError(fault, code="bad_cost", where="near_optimal_range", expected=expected)
+        raise input_error(
+            "sharing.no_near_optimal_range",
+            where="near_optimal_range",
+            chosen=chosen.name,
+            need=NEEDS[min(unfit)],
+        )
     wanted = chosen_muscles(check_problem(problem), muscles)
     within, accuracy = (
         check_number(value, name, "a positive number", above=0.0)
@@ -222,10 +223,13 @@ def near_optimal_range(
         part = every.frames(frames)
         least = _total(part, best, frames)
         for k in np.flatnonzero(least < 0)[:1]:
-            fault = f"the least cost of {chosen.name} in frame {frames[k]} is {least[k]:g}"
-            expected = "a cost of zero or more, of which `within` is a share"
-            remedy, where = "add a constant to the cost, so that it is never negative", "near_optimal_range"
-            raise InputError(fault, code="bad_cost", where=where, expected=expected, remedy=remedy)
+            raise input_error(
+                "sharing.negative_least_cost",
+                where="near_optimal_range",
+                chosen=chosen.name,
+                frame=frames[k],
+                least=least[k],
+            )
         optimum = _CertifiedOptimum(part, chosen, solver, best.activation[frames], least, within)
 
         # activations beyond which a muscle cannot be in any case

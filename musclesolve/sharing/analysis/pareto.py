@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from musclesolve._util.arrays import Array, Mask
 from musclesolve._util.checks import check_choice, check_integer
-from musclesolve.errors import InputError
+from musclesolve.errors import input_error
 from musclesolve.sharing.arguments import check_problem, check_smooth_convex_cost, members
 from musclesolve.sharing.certificate import within_domain
 from musclesolve.sharing.cost.cost_base import Cost, WeightedSum
@@ -102,16 +102,9 @@ def pareto_front(
     """
     listed = members(costs)
     if len(listed) < 2:
-        fault, expected = "a Pareto front needs two costs or more", "a list of names or Cost objects"
-        raise InputError(fault, code="missing_argument", where="costs", expected=expected)
+        raise input_error("sharing.too_few_costs", where="costs")
     if check_problem(problem).reserve_weight is not None:
-        raise InputError(
-            "the problem has reserves",
-            code="conflict",
-            where="Problem.reserve_weight",
-            expected="moments that the muscles alone produce",
-            remedy="leave reserve_weight out; frames out of reach are marked INFEASIBLE",
-        )
+        raise input_error("sharing.problem_with_reserves", where="Problem.reserve_weight")
     chosen = [check_smooth_convex_cost(cost, problem, "weighed against others", "costs") for cost in listed]
     problem = replace(problem)  # its arrays have the frame axis even if those given had none
     # all weights that are multiples of 1 / divisions and sum to one, from the last cost to the first
@@ -157,7 +150,7 @@ def _point(
     else:
         # weights in every frame scale the sum to order one there, whatever the units of the costs
         mixture = _FrameWeightedSum(tuple((1.0, cost) for cost in costs))
-        solution = solve(_WeightedProblem.of(problem, weight), mixture, solver)
+        solution = solve(_WeightedProblem.from_problem(problem, weight), mixture, solver)
     solved = solution.solved
     values = np.full(shape, np.nan)
     if solved.any():
@@ -178,7 +171,7 @@ class _WeightedProblem(Problem):
     cost_weight: Array = None  # type: ignore[assignment]
 
     @classmethod
-    def of(cls, problem: Problem, weight: Array) -> _WeightedProblem:
+    def from_problem(cls, problem: Problem, weight: Array) -> _WeightedProblem:
         arrays = {f.name: getattr(problem, f.name) for f in fields(Problem) if f.init}
         return cls(**arrays, cost_weight=weight)
 

@@ -19,7 +19,7 @@ from numpy.typing import ArrayLike, NDArray
 from musclesolve._util.arrays import Array, Mask, true_runs
 from musclesolve._util.checks import check_real_array
 from musclesolve._util.message_text import as_text
-from musclesolve.errors import InputError
+from musclesolve.errors import input_error
 from musclesolve.sharing.arguments import check_problem, check_solution
 from musclesolve.sharing.certificate import needs_reserve
 from musclesolve.sharing.problem import Problem
@@ -110,8 +110,7 @@ def check_reserves(
     """
     pair = check_real_array(limits, "limits", "0 < strict <= usual")
     if pair.shape != (2,) or not 0 < pair[0] <= pair[1] < np.inf:
-        fault = f"the limits are {as_text(limits)}"
-        raise InputError(fault, code="bad_range", where="check_reserves", expected="0 < strict <= usual")
+        raise input_error("sharing.bad_reserve_limits", where="check_reserves", limits=as_text(limits))
     strict, usual = pair.tolist()
     check_solution(check_problem(problem), solution)
     compared, shape = problem.moment, problem.moment.shape
@@ -121,9 +120,13 @@ def check_reserves(
             check_real_array(moment, "moment", expected, where="check_reserves", shapes=shapes)
         )
         for t, k in np.argwhere(problem.valid[:, None] & ~np.isfinite(compared))[:1]:
-            fault = f"the moment of {(problem.dof or ())[k]} in frame {t} is {compared[t, k]:g}"
-            expected = "a finite number in every valid frame [N m]"
-            raise InputError(fault, code="not_finite", where="check_reserves", expected=expected)
+            raise input_error(
+                "sharing.moment_not_finite",
+                where="check_reserves",
+                dof=(problem.dof or ())[k],
+                frame=t,
+                moment=compared[t, k],
+            )
     solved = np.atleast_1d(solution.solved)
     reserve = np.atleast_2d(solution.reserve)[solved]
     weight = np.atleast_2d(solution.reserve_weight)[solved]

@@ -15,8 +15,8 @@ from musclesolve._util.arrays import Array
 from musclesolve._util.checks import check_real_array
 from musclesolve._util.locks import CASADI
 from musclesolve._util.message_text import as_text
-from musclesolve.errors import InputError
-from musclesolve.sharing.cost.cost_base import Cost, bad_cost
+from musclesolve.errors import InputError, input_error
+from musclesolve.sharing.cost.cost_base import Cost
 from musclesolve.sharing.problem import OPTIONAL, Problem
 from musclesolve.sharing.problem_change import ProblemChange
 
@@ -85,14 +85,12 @@ class ExpressionCost(Cost):
     def __post_init__(self) -> None:
         for used in self.uses:
             if used not in FIELDS:
-                fault = f"the cost {self.name} uses {as_text(used)} of the problem"
-                expected = "some of " + ", ".join(FIELDS)
-                remedy = "pass other numbers as constants"
-                raise InputError(fault, code="unknown_name", expected=expected, remedy=remedy)
+                raise input_error(
+                    "sharing.cost_uses_unknown_field", name=self.name, used=as_text(used), fields=FIELDS
+                )
         names = ["capacity", *self.uses, *(name for name, _ in self.constants)]
         if len(set(names)) != len(names):
-            fault = f"the cost {self.name} has two data of one name"
-            raise InputError(fault, code="duplicate_name", expected="different names")
+            raise input_error("sharing.same_data_twice", name=self.name)
         self.separable  # noqa: B018  a faulty expression is refused here, not in the middle of a run
 
     @property
@@ -126,8 +124,7 @@ class ExpressionCost(Cost):
                 failure = error
                 continue
             return curvature.row() == curvature.get_col()
-        expected = "a CasADi expression of activation, force and data, with one number as its value"
-        raise bad_cost(self, f"cannot be evaluated ({failure})", expected) from failure
+        raise input_error("sharing.cost_not_evaluated", cost=self.name, failure=failure) from failure
 
     @property
     def needs(self) -> frozenset[str]:
@@ -182,8 +179,7 @@ class ExpressionCost(Cost):
             raise self._not_convex(f"its second derivative along some activations is {values.min():g}")
 
     def _not_convex(self, reason: str) -> InputError:
-        remedy = "convex=False and a solver for costs that are not convex"
-        return bad_cost(self, f"is declared convex, but {reason}", "a convex expression", remedy=remedy)
+        return input_error("sharing.cost_not_convex", cost=self.name, reason=reason)
 
     def parameters(self, problem: Problem) -> Array:
         """The capacity, what is used of the problem, and the constants, (T, p, n)."""
@@ -193,14 +189,17 @@ class ExpressionCost(Cost):
         for used in self.uses:
             array = np.broadcast_to(getattr(problem, used), shape)
             if used == "emg" and np.isnan(array).any():
-                fault = f"the cost {self.name} uses emg, which is not measured for every muscle and frame"
-                raise InputError(fault, code="not_finite", where="Problem.emg", expected="finite numbers")
+                raise input_error("sharing.emg_not_measured", where="Problem.emg", name=self.name)
             rows.append(array)
         for name, constant in self.constants:
             if len(constant) not in (1, shape[1]):
-                fault = f"the constant {name!r} of the cost {self.name} has {len(constant)} numbers"
-                expected = f"one, or one for each of {shape[1]} muscles"
-                raise InputError(fault, code="bad_shape", expected=expected)
+                raise input_error(
+                    "sharing.bad_cost_constant",
+                    name=name,
+                    label=self.name,
+                    count=len(constant),
+                    shape=shape[1],
+                )
             rows.append(np.broadcast_to(constant, shape))
         return np.stack(rows, axis=1)
 
@@ -253,9 +252,7 @@ def _functions(cost: ExpressionCost, muscles: int) -> dict[str, Any]:
     value = cost.expression(casadi, a, numbers)
     shape = getattr(value, "shape", ())
     if shape not in ((), (1, 1)):
-        fault = f"the value of the cost {cost.name} has the shape {shape}"
-        remedy = "sum over the muscles: casadi.sum1(...)"
-        raise InputError(fault, code="bad_shape", expected="a single number", remedy=remedy)
+        raise input_error("sharing.cost_value_not_scalar", cost=cost.name, shape=shape)
     value = casadi.SX(value)
     hessian, slope = casadi.hessian(value, a)
     results = {"value": value, "gradient": slope, "diagonal": casadi.diag(hessian), "hessian": hessian}
@@ -269,5 +266,5 @@ def _constant(cost: str, name: str, value: ArrayLike) -> tuple[float, ...]:
     what, expected = f"the constant {name!r} of the cost {cost}", "a finite number, or one for each muscle"
     array = check_real_array(value, what, expected)
     if array.ndim > 1 or not np.isfinite(array).all():
-        raise InputError(f"{what} is {as_text(value)}", code="bad_number", expected=expected)
+        raise input_error("sharing.bad_cost_number", expected=expected, what=what, value=as_text(value))
     return tuple(array.reshape(-1).tolist())

@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from musclesolve._util.arrays import Array
-from musclesolve.errors import InputError
+from musclesolve.errors import input_error
 from musclesolve.sharing.cost.cost_terms import SoftRows, Term, joined_rows
 from musclesolve.sharing.problem import OPTIONAL, Problem
 from musclesolve.sharing.problem_change import ProblemChange, derivative
@@ -173,13 +173,7 @@ class Cost(ABC):
         """
         array: Array | None = getattr(problem, name)
         if array is None:
-            raise InputError(
-                f"the cost {self.name} needs {name}, which the problem does not have",
-                code="missing_argument",
-                where=f"Problem.{name}",
-                expected=OPTIONAL[name],
-                remedy=f"Problem(..., {name}=...), or another cost",
-            )
+            raise input_error("sharing.cost_needs_field", expected=OPTIONAL[name], name=self.name, label=name)
         return array
 
     def __add__(self, other: Cost) -> WeightedSum:
@@ -203,13 +197,9 @@ class WeightedSum(Cost):
     def __post_init__(self) -> None:
         for factor, cost in self.summands:
             if not (np.isfinite(factor) and factor > 0):
-                fault = f"the factor of the cost {cost.name} is {factor:g}"
-                expected = "a positive number: any other makes the cost non-convex, or zero"
-                raise InputError(fault, code="bad_number", expected=expected)
+                raise input_error("sharing.bad_cost_factor", cost=cost.name, factor=factor)
             if len(self.summands) > 1 and "linear_programme" in cost.needs:
-                expected = "terms that have a gradient"
-                remedy = "use it alone; a high power of activation in the sum approximates it"
-                raise bad_cost(cost, "cannot be added to another", expected, remedy=remedy)
+                raise input_error("sharing.cost_not_addable", cost=cost.name)
 
     @property
     def costs(self) -> tuple[Cost, ...]:
@@ -322,8 +312,12 @@ class WeightedSum(Cost):
         parts = [cost.parameters(problem) for cost in self.costs]
         for cost, part in zip(self.costs, parts, strict=True):
             if part.shape[1] != cost.parameter_rows:
-                expected = f"{cost.parameter_rows}, its parameter_rows"
-                raise bad_cost(cost, f"has {part.shape[1]} rows of parameters", expected)
+                raise input_error(
+                    "sharing.other_parameter_rows",
+                    cost=cost.name,
+                    rows=part.shape[1],
+                    parameter_rows=cost.parameter_rows,
+                )
         return np.concatenate(parts, axis=1)
 
     def expression(self, casadi: Any, activation: Any, parameters: Any) -> Any:
@@ -343,11 +337,6 @@ class WeightedSum(Cost):
         """See Cost."""
         for cost in self.costs:
             cost.require(problem)
-
-
-def bad_cost(cost: Cost, fault: str, expected: str, **more: str) -> InputError:
-    """The error of a cost that cannot be used; `more` is its place or a remedy."""
-    return InputError(f"the cost {cost.name} {fault}", code="bad_cost", expected=expected, **more)
 
 
 def single_costs(cost: Cost) -> list[Cost]:

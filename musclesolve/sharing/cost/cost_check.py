@@ -13,13 +13,13 @@ from __future__ import annotations
 import numpy as np
 
 from musclesolve._util.arrays import Array, Mask
-from musclesolve.errors import InputError
+from musclesolve.errors import input_error
 from musclesolve.sharing.cost.casadi_expression import ExpressionCost
 from musclesolve.sharing.cost.cost_base import Cost, single_costs
 from musclesolve.sharing.problem import Problem
 
 POINTS = 4
-STEP = 1e-3
+DIFFERENCE_STEP = 1e-3
 ALIKE = 1e-2
 NOISE = 10.0
 ROUNDING = 1e5 * np.finfo(np.float64).eps
@@ -61,13 +61,20 @@ def _check_derivatives(problem: Problem, cost: Cost, activation: Array) -> None:
         at = {method: np.asarray(getattr(cost, method)(problem, activation)) for method in methods}
     for method, shape in methods.items():
         if at[method].shape != shape:
-            fault = f"{method} has the shape {at[method].shape} for {frames} frames and {muscles} muscles"
-            remedy = "sum over the muscles only: axis=1" if method == "value" else None
-            raise InputError(fault, code="bad_cost", where=place, expected=f"{shape}", remedy=remedy)
+            raise input_error(
+                "sharing.bad_shape_of_cost_method",
+                where=place,
+                remedy="sum over the muscles only: axis=1" if method == "value" else None,
+                method=method,
+                shape=at[method].shape,
+                frames=frames,
+                muscles=muscles,
+                needed=shape,
+            )
     if cost.needs & {"linear_programme", "nonsmooth"}:
         return
     slope, size = at["gradient"].astype(np.float64), np.abs(at["value"].astype(np.float64))[:, None]
-    step = STEP * (problem.upper - problem.lower)
+    step = DIFFERENCE_STEP * (problem.upper - problem.lower)
     many = problem.frames(np.repeat(np.arange(frames), muscles))
     middle = np.repeat(activation, muscles, axis=0)
     differences = []
@@ -84,10 +91,11 @@ def _check_derivatives(problem: Problem, cost: Cost, activation: Array) -> None:
         bad = np.abs(slope - once) > allowed
     bad &= np.isfinite(slope) & np.isfinite(once) & np.isfinite(twice)
     for point, muscle in np.argwhere(bad)[:1]:
-        raise InputError(
-            f"gradient is {slope[point, muscle]:g} by the activation of {(problem.muscle or ())[muscle]} at "
-            f"{activation[point, muscle]:.3g}, where differences of value give {once[point, muscle]:g}",
-            code="bad_cost",
+        raise input_error(
+            "sharing.gradient_differs",
             where=place,
-            expected="the gradient of value",
+            gradient=slope[point, muscle],
+            muscle=(problem.muscle or ())[muscle],
+            activation=activation[point, muscle],
+            difference=once[point, muscle],
         )

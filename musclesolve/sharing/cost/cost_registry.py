@@ -1,16 +1,19 @@
-"""The costs that have a name: all that the modules of `named` define."""
+"""The costs that have a name: all that the modules of `named` define, and those that other packages add."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cache
 from importlib import import_module
 from inspect import isabstract
 from pkgutil import iter_modules
 
+from musclesolve._util.message_text import as_text
 from musclesolve._util.names import unknown_name
-from musclesolve.errors import InputError
+from musclesolve._util.plugins import plugins
+from musclesolve.errors import input_error
 from musclesolve.sharing.cost import named
-from musclesolve.sharing.cost.cost_base import Cost, bad_cost
+from musclesolve.sharing.cost.cost_base import Cost
 
 
 def named_costs() -> dict[str, type[Cost]]:
@@ -22,12 +25,20 @@ def named_costs() -> dict[str, type[Cost]]:
             here = isinstance(kind, type) and kind.__module__ == module.__name__
             if here and issubclass(kind, Cost) and not isabstract(kind):
                 if kinds.setdefault(kind.name, kind) is not kind:
-                    first, fault = kinds[kind.name].__module__, f"there are two costs {kind.name!r}"
-                    raise InputError(fault, code="duplicate_name", where=f"{first}, {module.__name__}")
+                    first = kinds[kind.name].__module__
+                    raise input_error(
+                        "sharing.same_cost_name_twice", where=f"{first}, {module.__name__}", kind=kind.name
+                    )
     return dict(sorted(kinds.items()))
 
 
 REGISTRY = named_costs()
+
+
+@cache
+def _add_plugins() -> None:
+    """Add the costs of other packages (entry points `musclesolve.costs`)."""
+    REGISTRY.update(plugins("costs", REGISTRY))
 
 
 @dataclass(frozen=True)
@@ -42,7 +53,8 @@ class CostRecord:
 
 
 def costs() -> dict[str, CostRecord]:
-    """Every named cost."""
+    """Every named cost: its formula, its source, the data that it needs and what a solver has to be able to take."""
+    _add_plugins()
     return {
         name: CostRecord(name, kind.formula, kind.source, kind.data, kind().needs)
         for name, kind in REGISTRY.items()
@@ -53,13 +65,13 @@ def find_cost(cost: str | Cost) -> Cost:
     """The cost object for a name; an object is returned as it is."""
     if isinstance(cost, Cost):
         if type(cost).__hash__ is None:
-            expected = "a cost that does not change while it is used"
-            raise bad_cost(cost, "cannot be hashed", expected, remedy="make its class a frozen dataclass")
+            raise input_error("sharing.cost_not_hashable", cost=cost.name)
         return cost
+    if isinstance(cost, str) and cost not in REGISTRY:
+        _add_plugins()
     if isinstance(cost, str) and cost in REGISTRY:
         return REGISTRY[cost]()
     error = unknown_name(cost, "cost", REGISTRY)
     if not isinstance(cost, str):
-        expected = f"{error.expected}, or a Cost object"
-        raise InputError(error.problem, code=error.code, expected=expected, remedy=error.remedy)
+        raise input_error("sharing.no_cost", remedy=error.remedy, cost=as_text(cost), known=error.expected)
     raise error

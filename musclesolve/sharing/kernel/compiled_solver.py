@@ -15,7 +15,7 @@ import numpy as np
 
 from musclesolve._util.arrays import Array, Mask
 from musclesolve._util.processes import threads as threads_allowed
-from musclesolve.errors import InputError
+from musclesolve.errors import input_error
 from musclesolve.sharing.cost.cost_base import Cost
 from musclesolve.sharing.cost.cost_terms import kernel_arrays
 from musclesolve.sharing.kernel.constants import CERTIFY, CHAIN, HUGE, IN_ORDER, SOLVE
@@ -54,7 +54,7 @@ class KernelProblem:
     sizes: tuple[int, int, int]  # rows of moments and soft rows, muscles, terms
 
     @classmethod
-    def of(cls, problem: Problem, cost: Cost) -> KernelProblem | None:
+    def from_problem(cls, problem: Problem, cost: Cost) -> KernelProblem | None:
         """The arrays of a problem and a cost; None where compiled code cannot solve them.
 
         That is where the cost cannot be described as data, there are too many muscles, or numba may not compile; and
@@ -151,12 +151,8 @@ def compiles() -> bool:
         import numba
     except ValueError as error:
         asked = os.environ.get("NUMBA_NUM_THREADS")
-        raise InputError(
-            f"numba cannot be loaded with NUMBA_NUM_THREADS = {asked!r}: {error}",
-            code="bad_environment",
-            where="the environment",
-            expected="a number of threads, 1 or more",
-            remedy="unset NUMBA_NUM_THREADS",
+        raise input_error(
+            "sharing.numba_not_loaded", where="the environment", asked=asked, error=error
         ) from error
     disabled = bool(vars(numba.config)["DISABLE_JIT"])
     if disabled:

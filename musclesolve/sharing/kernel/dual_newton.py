@@ -74,7 +74,7 @@ MAX_STEPS = int64(25)
 MAX_TRIALS = int64(8)
 FIRST_ACTIVATION = 0.15  # at which the curvatures of a cold start are taken
 TOO_FAR = 0.5
-SHORTEST = 0.1
+SHORTEST_STEP = 0.1
 HELD = 1e-6
 FLAT = 1e-4
 SECANT_SHARE = 0.3
@@ -310,7 +310,7 @@ def solve_dual(
                 after += s[RHS, r] * s[RESIDUAL, r]
             if not after < -TOO_FAR * before:
                 break
-            length *= max(before / (before - after), SHORTEST)
+            length *= max(before / (before - after), SHORTEST_STEP)
         for r in range(rows):
             s[MULTIPLIER, r] = s[TRIAL, r]
         steps += 1

@@ -78,7 +78,7 @@ class Batch:
 
     def solve_certified(self, problem: Problem, cost: Cost, allow_reserve: bool) -> SolutionArrays | None:
         """See Solver; None for a cost that cannot be described as data."""
-        kernel = KernelProblem.of(problem, cost)
+        kernel = KernelProblem.from_problem(problem, cost)
         options = KernelOptions(self.tolerance, self.max_iterations, allow_reserve)
         return None if kernel is None else kernel.solve(options, self.block, self.threads)
 
@@ -86,7 +86,7 @@ class Batch:
         self, problem: Problem, cost: Cost, rate: RateBounds, allow_reserve: bool
     ) -> Callable[[int, SolutionArrays], int] | None:
         """See Solver; None for a cost that cannot be described as data."""
-        kernel = KernelProblem.of(problem, cost)
+        kernel = KernelProblem.from_problem(problem, cost)
         options = KernelOptions(self.tolerance, self.max_iterations, allow_reserve)
         return None if kernel is None else partial(kernel.solve_in_order, rate=rate, options=options)
 

@@ -47,7 +47,7 @@ class QuadraticFrame(NamedTuple):
     upper: Array  # (k,)
 
     @classmethod
-    def of(cls, part: Reduced) -> QuadraticFrame:
+    def from_programme(cls, part: Reduced) -> QuadraticFrame:
         """What is left of a frame without the unknowns that are fixed and the rows that are repeated."""
         whole, matrix = part.programme, np.ascontiguousarray(part.matrix)
         terms = whole.curvature[part.free], whole.slope[part.free]
@@ -106,7 +106,7 @@ class QuadraticProgramme:
                 else:
                     rest = np.clip(0.0, frame.lower, frame.upper)
                     claimed = solve_reduced(
-                        frame, free[t], rest, lambda part, _: self.call(QuadraticFrame.of(part))
+                        frame, free[t], rest, lambda part, _: self.call(QuadraticFrame.from_programme(part))
                     )
                 x[t], attempt.iterations[t], attempt.claim[t] = claimed.x, claimed.iterations, claimed.claim
                 multiplier[t] = 0.0 if claimed.multiplier is None else claimed.multiplier

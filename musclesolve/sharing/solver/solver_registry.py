@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import importlib.util
 from dataclasses import dataclass
+from functools import cache
 from typing import Any, Protocol
 
 import numpy as np
@@ -14,6 +15,7 @@ from musclesolve._util.arrays import Array
 from musclesolve._util.bundled_toml import bundled_toml
 from musclesolve._util.message_text import as_text
 from musclesolve._util.names import suggestion
+from musclesolve._util.plugins import plugins
 from musclesolve.errors import InputError
 from musclesolve.sharing.cost.cost_base import NEEDS, Cost
 from musclesolve.sharing.problem import Problem
@@ -98,7 +100,7 @@ class SolverRecord:
 
     name: str  # by which `solve` finds it
     summary: str  # what it is
-    place: str  # its class, "module:Class" of this folder
+    place: str  # its class, "package.module:Class"
     packages: tuple[str, ...]  # the packages that have to be installed, its own one first
     install: str = ""  # how to install them
     can: frozenset[str] = SMOOTH  # which words of `Cost.needs` it can satisfy
@@ -132,14 +134,33 @@ class SolverRecord:
 
 
 _KINDS: dict[str, Any] = {"packages": tuple, "arguments": tuple, "can": frozenset}
+_FOLDER = "musclesolve.sharing.solver"
 REGISTRY = {
-    name: SolverRecord(name, **{key: _KINDS[key](x) if key in _KINDS else x for key, x in keys.items()})
-    for name, keys in bundled_toml("musclesolve.sharing.solver", "solvers.toml").items()
+    name: SolverRecord(
+        name,
+        **{key: _KINDS[key](x) if key in _KINDS else x for key, x in keys.items()}
+        | {"place": f"{_FOLDER}.{keys['place']}"},
+    )
+    for name, keys in bundled_toml(_FOLDER, "solvers.toml").items()
 }
+
+
+@cache
+def _add_plugins() -> None:
+    """Add the solvers of other packages (entry points `musclesolve.solvers`)."""
+    for name, kind in plugins("solvers", REGISTRY).items():
+        REGISTRY[name] = SolverRecord(
+            name,
+            summary=(kind.__doc__ or name).splitlines()[0],
+            place=f"{kind.__module__}:{kind.__qualname__}",
+            packages=(kind.__module__.split(".")[0],),
+            can=frozenset(getattr(kind, "can", {"separable"})),
+        )
 
 
 def solvers() -> dict[str, SolverRecord]:
     """Every registered solver by name: what it can do and whether it is installed."""
+    _add_plugins()
     return dict(REGISTRY)
 
 
@@ -148,19 +169,26 @@ def find_solver(solver: str | Solver) -> Solver:
     if not isinstance(solver, str):
         if callable(getattr(solver, "solve", None)) and hasattr(solver, "name"):
             return solver
-        fault, expected = f"{as_text(solver)} is no solver", "a name, or an object with name and solve"
-        raise UnknownSolverError(fault, code="bad_type", expected=expected)
+        raise UnknownSolverError.from_template("sharing.not_a_solver", solver=as_text(solver))
+    if solver not in REGISTRY:
+        _add_plugins()
     record = REGISTRY.get(solver)
     if record is None:
-        fault = f"there is no solver {as_text(solver)}"
-        expected = "one of " + ", ".join(REGISTRY)
-        remedy = suggestion(solver, REGISTRY)
-        raise UnknownSolverError(fault, code="unknown_name", expected=expected, remedy=remedy)
+        raise UnknownSolverError.from_template(
+            "sharing.unknown_solver",
+            remedy=suggestion(solver, REGISTRY),
+            solver=as_text(solver),
+            registry=REGISTRY,
+        )
     if record.missing:
-        fault = f"the solver {as_text(solver)} needs {' and '.join(record.missing)}, not installed"
-        raise SolverNotInstalledError(fault, code="missing_package", remedy=record.install)
+        raise SolverNotInstalledError.from_template(
+            "sharing.solver_not_installed",
+            remedy=record.install,
+            solver=as_text(solver),
+            missing=record.missing,
+        )
     module, kind = record.place.split(":")
-    place: Any = importlib.import_module(f"musclesolve.sharing.solver.{module}")
+    place: Any = importlib.import_module(module)
     return getattr(place, kind)(*record.arguments)  # type: ignore[no-any-return]
 
 
@@ -181,10 +209,15 @@ def refuse_unfit(solver: Solver, cost: Cost, reserves: bool = False) -> None:
         lacking = [f"costs that are not quadratic, such as {cost.formula or cost.name}"]
     else:
         lacking = [f"{word} ({NEEDS.get(word, 'a word of its own')})" for word in sorted(cost.needs - can)]
-    fault = f"the solver {solver.name!r} cannot minimise {cost.name}: it does not take {', '.join(lacking)}"
-    expected = "one of " + ", ".join(able) if able else "a solver of your own with these words in `can`"
-    remedy = f"solver={able[0]!r}" if able else None
-    raise UnfitSolverError(fault, code="unfit_solver", where="solve", expected=expected, remedy=remedy)
+    raise UnfitSolverError.from_template(
+        "sharing.unfit_solver",
+        where="solve",
+        expected="one of " + ", ".join(able) if able else "a solver of your own with these words in `can`",
+        remedy=f"solver={able[0]!r}" if able else None,
+        solver=solver.name,
+        cost=cost.name,
+        lacking=lacking,
+    )
 
 
 def _can(solver: Solver) -> frozenset[str]:

@@ -13,14 +13,15 @@ from rich.table import Table
 
 from musclesolve._util.checks import check_integer
 from musclesolve._util.progress import Progress, no_progress
-from musclesolve.checking.judged_run import run
+from musclesolve.checking.check import run
 from musclesolve.data.bundled import reference_stride
-from musclesolve.errors import InputError
+from musclesolve.errors import input_error
 from musclesolve.recording.trial.trial_file import read_trial
 from musclesolve.results.dataset.leg_problem import leg_problem
 from musclesolve.results.tables.lines import csv_text
 from musclesolve.sharing.cost.cost_registry import find_cost
-from musclesolve.sharing.solver.solver_registry import REGISTRY, find_solver
+from musclesolve.sharing.solver.solver_registry import find_solver
+from musclesolve.sharing.solver.solver_registry import solvers as registered_solvers
 from musclesolve.studies.benchmark.measure import (
     OWN,
     Latency,
@@ -28,10 +29,11 @@ from musclesolve.studies.benchmark.measure import (
     SingleFrame,
     contest,
     machine,
+    random_problem,
     single_frames,
     takes,
+    varied,
 )
-from musclesolve.studies.benchmark.problems import random_problem, varied
 
 COSTS = ("force_squared", "stress_cubed", "soft_saturation", "min_max")
 CALLS = 3000
@@ -73,21 +75,13 @@ def benchmark(
     for name in solvers:
         find_solver(name)
     if len(set(solvers)) < len(solvers):
-        raise InputError(
-            "a solver is named twice", code="duplicate_name", where="solver", expected="each once"
-        )
-    contenders = solvers or tuple(REGISTRY)
+        raise input_error("studies.solver_named_twice", where="solver")
+    contenders = solvers or tuple(registered_solvers())
     # what is asked for by name would else be in no table
     idle = [name for name in solvers if not any(takes(name, cost) for cost in named)]
     idle += [cost for cost in costs if not any(takes(name, cost) for name in contenders)]
     if idle:
-        raise InputError(
-            f"there is nothing to measure for {', '.join(idle)}: none of these solvers takes such a cost",
-            code="unfit_solver",
-            where="benchmark",
-            expected="costs that a solver takes, and solvers that take a cost: see `Solvers` in docs/sharing.md",
-            remedy="name another solver or cost, or leave --solver or --cost out",
-        )
+        raise input_error("studies.nothing_to_measure", where="benchmark", idle=idle)
     file = Path(trial) if trial is not None else reference_stride()
     progress("recording", 0.0)
     where = machine()

@@ -20,12 +20,13 @@ from musclesolve._util.checks import check_number
 from musclesolve._util.progress import Progress, no_progress
 from musclesolve.constants import STANDARD_GRAVITY
 from musclesolve.dynamics.inverse.inverse_dynamics import projected_moments
-from musclesolve.errors import InputError
+from musclesolve.errors import input_error
 from musclesolve.motion.ground_reaction import ground_reactions
 from musclesolve.pipeline.mechanics import Mechanics, mechanics, subject_model
 from musclesolve.pipeline.run import recording_of
 from musclesolve.recording.data import SIDES, SubjectBody, Trial
 from musclesolve.recording.plates.plate_corrections import corrected_plates, plate_numbers
+from musclesolve.settings.trial import PlateSettings
 from musclesolve.studies.calibration.body_fit import BodyFit, fit_body, fit_like
 from musclesolve.studies.calibration.body_record import (
     BodyCalibration,
@@ -96,12 +97,7 @@ def calibrate_body(
     report = progress or no_progress
     listed = [trials] if isinstance(trials, Trial | str | Path) else list(trials)
     if not listed:
-        raise InputError(
-            "no trial is given",
-            code="missing_argument",
-            where="calibrate_body",
-            expected="trial files of recordings of one subject",
-        )
+        raise input_error("studies.no_trial_given", where="calibrate_body")
     priors = bundled_toml(__package__, "body_priors.toml")
     known = priors["body_mass"]["sd"]
     if mass_sd is not None:
@@ -125,7 +121,7 @@ def calibrate_body(
     ]
     used = [piece for of_trial in pieces for piece in of_trial]
     _check_loaded(read, used)
-    errors = standard_deviations(read[0].uncertainty)
+    errors = standard_deviations(read[0].settings.uncertainty.stated)
     parameters = _parameters(used, priors, errors, plate_force)
     report("fit", 0.6)
     soft_tissue = errors["soft_tissue"]
@@ -150,17 +146,14 @@ def check_trials(trials: Sequence[Trial]) -> None:
     for trial in trials:
         path = trial.path.resolve()
         if path in seen:
-            raise InputError("the trial is given twice", code="duplicate_name", file=path)
+            raise input_error("studies.trial_given_twice", file=path)
         seen.add(path)
         for table, key, given in (
             ("subject", "body", trial.subject.body is not None),
             ("plates", None, bool(trial.plate_corrections)),
         ):
             if given:
-                problem = "the trial is corrected by an earlier calibration"
-                expected = "what was recorded, with the body of the inertia table"
-                remedy = "leave out body of [subject] and [plates], and write them again afterwards"
-                raise trial.document.error(problem, table, key, 0, expected, remedy, code="conflict")
+                raise trial.document.error("studies.trial_corrected_earlier_calibration", table, key)
     check_one_subject(trials, BODY)
 
 
@@ -169,14 +162,8 @@ def _check_loaded(trials: Sequence[Trial], pieces: Sequence[TrialResidual]) -> N
     if any(piece.load.max() > LOADED * _weight(piece.trial) for piece in pieces):
         return
     flight = bool(pieces)
-    raise InputError(
-        "the plates are not loaded in any frame"
-        if flight
-        else "in no frame are all contacts measured by plates",
-        code="bad_forces",
-        file=trials[0].path,
-        expected="frames in which plates carry the subject, and all feet on the ground stand on plates",
-        remedy="add a trial of standing or walking on plates; musclesolve check says what each one shows",
+    raise input_error(
+        "studies.plates_not_loaded" if flight else "studies.in_no_frame_all", file=trials[0].path
     )
 
 
@@ -191,15 +178,13 @@ def _check_mass(trial: Trial, fit: BodyFit, mass_sd: float, bound: float) -> Non
         return
     carried = stated * float(np.exp(fit.mass_alone))
     raise trial.document.error(
-        f"the plates carry {carried:.1f} kg with a standard deviation of {carried * fit.mass_alone_sd:.1f} kg, not "
-        f"mass_kg = {stated:g} with one of {100.0 * mass_sd:g} %",
+        "studies.plates_carry_kg",
         "subject",
         "mass_kg",
-        0,
-        "a body mass, with all that is worn, that the plates bear out: no other support, plates of the right scale",
-        f"weigh the subject again, and write mass_kg = {carried:.1f} if it is so; or say how well the mass is known "
-        "with --mass-sd",
-        code="bad_forces",
+        carried=carried,
+        carried_sd=carried * fit.mass_alone_sd,
+        stated=stated,
+        mass_sd=100.0 * mass_sd,
     )
 
 
@@ -301,9 +286,8 @@ def _moment_change(
     model = recorded.model
     masses, shifts = body_values(recorded, fit)
     body = SubjectBody(trial.path, masses, shifts, trial.subject.mass)
-    table = {"offset_s": 0.0, "shift_mm": None, "vertical_gain": None, "vertical_zero_n": None} | plates
-    content = {"plates": table, "filter": {"unloaded_below_n": trial.unloaded_below}}
-    forces, _ = corrected_plates(trial.document, content, trial.forces, pieces[0].axes.T)
+    settings = trial.settings.changed(plates=PlateSettings(**plates))
+    forces, _ = corrected_plates(trial.document, settings, trial.forces, pieces[0].axes.T)
     other = replace(trial, forces=forces, subject=replace(trial.subject, body=body, mass=body.total))
     changed = replace(
         recorded,

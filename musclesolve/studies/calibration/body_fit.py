@@ -33,16 +33,16 @@ from dataclasses import dataclass
 import numpy as np
 
 from musclesolve._util.arrays import Array, Mask
-from musclesolve.errors import InputError
+from musclesolve.errors import input_error
 from musclesolve.motion.signals.low_pass import low_pass
+from musclesolve.settings.schema import settings_of
+from musclesolve.settings.trial import FilterSettings
 from musclesolve.studies.calibration.body_residual import BODY, MASS, BodyParameter, TrialResidual
 
 SAMPLES = 2.5
 """Samples of a signal in a period of its cut-off frequency that are taken as independent."""
 BAND = 0.5
 """Share of the cut-off of the motion up to which residuals are fitted."""
-USUAL_CUTOFF = 6.0
-"""Cut-off frequency where the recording chooses one for each coordinate [Hz]."""
 SERIES = 4
 """About so many of the interleaved series are used: the others say the same."""
 LEAST_NOISE = 1e-3
@@ -160,7 +160,7 @@ def fit_body(
     prior = Prior(scale, weighed, mass_sd)
     wide = Prior(np.where(of_plates, WIDE * scale, scale), weighed, WIDE * mass_sd)
     limit, zero = bound * scale, np.zeros(len(scale))
-    system = _System.of(pieces, parameters, soft_tissue)
+    system = _System.from_pieces(pieces, parameters, soft_tissue)
     alone = system.optimum(wide, np.full(len(scale), np.inf), zero, None)
     every = system.optimum(prior, limit, np.clip(alone.value, -limit, limit), alone.noise)
     prior_variance = np.diag(np.linalg.inv(prior.at(zero)[0]))
@@ -190,7 +190,7 @@ def fit_like(
     prior = Prior(
         np.where(fit.determined, fit.prior.sd, HELD * fit.prior.sd), fit.prior.shares, fit.prior.mass_sd
     )
-    system = _System.of(pieces, fit.parameters, soft_tissue)
+    system = _System.from_pieces(pieces, fit.parameters, soft_tissue)
     found = system.optimum(prior, fit.bound, fit.value, list(noise))
     return np.where(fit.determined, found.value, 0.0)
 
@@ -214,7 +214,7 @@ class _System:
     errors: list[Array]
 
     @classmethod
-    def of(
+    def from_pieces(
         cls, pieces: Sequence[TrialResidual], parameters: Sequence[BodyParameter], soft_tissue: float
     ) -> _System:
         errors = [_slow(piece, piece.errors_of_motion(_cutoff(piece), soft_tissue)) for piece in pieces]
@@ -253,12 +253,7 @@ class _System:
                 ]
             if np.abs(change / prior.sd).max() < TOLERANCE:
                 return _Optimum(theta, covariance, noise, held)
-        raise InputError(
-            f"the fit of body and plates does not settle within {MAX_ITERATIONS} iterations",
-            code="bad_forces",
-            expected="motion and ground forces of one subject that fit each other",
-            remedy="look for faults first: musclesolve check TRIAL.toml",
-        )
+        raise input_error("studies.fit_body_plates", max_iterations=MAX_ITERATIONS)
 
     def _at(self, piece: TrialResidual, values: Array) -> Array:
         """Residual and its derivatives, (F, 6, 1 + P), low-passed."""
@@ -278,7 +273,9 @@ def _bounded(hessian: Array, pull: Array, limit: Array) -> tuple[Array, Mask]:
 
 
 def _cutoff(piece: TrialResidual) -> float:
-    return BAND * (piece.trial.filter.cutoff_hz or USUAL_CUTOFF)
+    return BAND * (
+        piece.trial.settings.filter.fixed_cutoff or settings_of(FilterSettings)["cutoff_hz"].default
+    )
 
 
 def _slow(piece: TrialResidual, columns: Array) -> Array:

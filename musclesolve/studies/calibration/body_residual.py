@@ -35,7 +35,7 @@ from musclesolve.constants import STANDARD_GRAVITY
 from musclesolve.dynamics.inverse.inverse_dynamics import projected_moments
 from musclesolve.dynamics.inverse.newton_euler import angular_momentum_rate, segment_motion, turned_inertia
 from musclesolve.motion.ground_reaction import wrench_at_origin
-from musclesolve.motion.motion_plausibility import steady
+from musclesolve.motion.motion_plausibility import without_joint_jump
 from musclesolve.pipeline.mechanics import Mechanics
 from musclesolve.recording.data import SIDES, PlateForce, Trial
 from musclesolve.recording.plates.plate_corrections import plate_numbers
@@ -60,7 +60,7 @@ MOVED = ("trunk", "pelvis")
 """Groups whose center of mass is fitted."""
 AXES = {"forward": 0, "left": 1, "up": 2}
 """Axes of the standing pose, along which centers of mass are moved."""
-SHORTEST, LONGEST = 0.3, 2.0
+SHORTEST_PIECE, LONGEST_PIECE = 0.3, 2.0
 """Length of the pieces into which the frames of a trial are divided [s]."""
 TURNED, LEVER = ("upper_torso", "lower_torso"), 0.15
 """Segments whose orientation errs too, and how far apart the markers are that show it [m]."""
@@ -147,14 +147,14 @@ class TrialResidual:
         return np.sum([plate.at(self.time)[0][:, 0, 2] for plate in self.plates], axis=0)
 
     def pieces(self, used: Mask) -> list[TrialResidual]:
-        """The used frames (F,), in pieces without holes, of `SHORTEST` to `LONGEST` seconds."""
+        """The used frames (F,), in pieces without holes, of `SHORTEST_PIECE` to `LONGEST_PIECE` seconds."""
         arrays = ("time", "origin", "push", "arm", "rotation", "spin", "momentum_rate", "inertia")
         rate, found = self.trial.markers.rate, []
         for first, stop in true_runs(used):
-            parts = max(1, math.ceil((stop - first) / (LONGEST * rate)))
+            parts = max(1, math.ceil((stop - first) / (LONGEST_PIECE * rate)))
             ends = np.linspace(first, stop, parts + 1).round().astype(int)
             for start, end in pairwise(ends.tolist()):
-                if end - start >= SHORTEST * rate:
+                if end - start >= SHORTEST_PIECE * rate:
                     cut = slice(start, end)
                     found.append(replace(self, **{name: getattr(self, name)[cut] for name in arrays}))
         return found
@@ -286,7 +286,7 @@ def trial_pieces(trial: Trial, recorded: Mechanics) -> list[TrialResidual]:
     held = np.interp(motion.time, trial.markers.time, measured(trial).astype(float)) > 0.5
     for side in SIDES:
         held &= trial.measured(side, motion.time)
-    held &= steady(recorded.joint_rotations, motion.time)
+    held &= without_joint_jump(recorded.joint_rotations, motion.time)
     joints = model.tree.joint_count
     residual = projected_moments(model, motion, recorded.wrenches)[:, joints : joints + 3]
     weight = model.mass.total * STANDARD_GRAVITY
@@ -295,7 +295,7 @@ def trial_pieces(trial: Trial, recorded: Mechanics) -> list[TrialResidual]:
     bodies = np.flatnonzero(model.mass.mass > 0.0)
     spin = _cross_matrix(segments.velocity[:, bodies])
     group_of = {segment: group for group, members in GROUPS.items() for segment in members}
-    axes = rotation_of(trial.document, trial.document.content["laboratory"]).T
+    axes = rotation_of(trial.document, trial.settings.laboratory).T
     up = "xyz"[int(np.argmax(np.abs(axes[:, 2])))]
     whole = TrialResidual(
         name=trial.path.name,

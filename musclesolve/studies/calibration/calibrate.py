@@ -31,7 +31,7 @@ from musclesolve._util.message_text import few
 from musclesolve._util.names import unknown_name
 from musclesolve._util.progress import Progress, no_progress
 from musclesolve._util.warning_note import WarningNote
-from musclesolve.errors import InputError
+from musclesolve.errors import InputError, input_error
 from musclesolve.muscles.person import COMPARED, FittedParameter, PersonMuscles
 from musclesolve.muscles.strength_tests import StrengthTest, StrengthTests, read_strength_tests
 from musclesolve.pipeline.opensim.model_body import ModelBody
@@ -91,7 +91,7 @@ ROUNDS = 3
 """How often the noise is found from the residuals and the fit repeated with it."""
 DETERMINED = 0.5
 """Trials determine a parameter whose interval they narrow to less than this share of the prior's."""
-FAR = 2.5
+FAR_OFF = 2.5
 """Standard deviations from which a number is pointed out."""
 WORSE = 1.02
 """The rms of a channel is worse from this ratio on: less is that of the last steps of a fit."""
@@ -392,12 +392,12 @@ def calibrate_muscles(
     """
     report = progress or no_progress
     if not trials:
-        raise InputError("no trial is given", code="missing_argument", where="trials", expected="trial files")
+        raise input_error("studies.no_trial_to_calibrate", where="trials")
     tests = None if strength is None else read_strength_tests(strength)
     bodies = []
     for number, trial in enumerate(trials):
         report(f"trial {number + 1} of {len(trials)}", 0.1 * number / len(trials))
-        bodies.append(prepare(trial, cost, None, side, None, 0.0))
+        bodies.append(prepare(trial, cost, None, side, emg_weight=0.0))
     named = _trial_names(bodies)
     together = [TrialMuscles(each, body) for each, body in zip(named, bodies, strict=True)]
     parent = _same_muscles(together)
@@ -412,13 +412,7 @@ def calibrate_muscles(
         raise _no_optimum(problem)
     first += problem.tested(problem.parent)
     if not any(each.kind in (EMG, FASCICLE, STRENGTH_TEST) for each in first):
-        raise InputError(
-            "nothing that was measured lies in a frame with a valid solution",
-            code="no_overlap",
-            where="trials",
-            expected="EMG or fascicle lengths in frames whose moments are shared, at least 4 in a row",
-            remedy="run the trials by themselves, and see which frames are solved",
-        )
+        raise input_error("studies.nothing_measured_lies", where="trials")
     clocks = [note for trial in together for note in _clock_notes(trial, first)]
     posterior, noise = problem.solve(first, report)
     theta = posterior.theta
@@ -474,7 +468,7 @@ def _clock_notes(trial: TrialMuscles, first: Sequence[Observation]) -> list[str]
     low, high = np.quantile(found.drawn, (0.025, 0.975))
     least, most = (lag - trial.emg.delay for lag in LAGS)
     recorded = None if trial.body.trial is None else trial.body.trial.emg
-    present = 0.0 if recorded is None else recorded.options.offset
+    present = 0.0 if recorded is None else recorded.options.offset_s
     best, before = found.agreement[found.best], found.agreement[len(found.moved) // 2]
     offset = float(found.moved[found.best])
     beside = not least <= offset <= most and best - before > FAR_BETTER
@@ -487,13 +481,13 @@ def _clock_notes(trial: TrialMuscles, first: Sequence[Observation]) -> list[str]
     )
     value = f"offset_s = {present + offset:.3f}"
     if min(abs(low), abs(high)) > CLOCK and low * high > 0.0 and best - before > CLEARLY:
-        raise InputError(
-            f"{what}: factors on muscles would make up for the clock",
-            code="conflict",
-            where="[emg] offset_s",
+        raise input_error(
+            "studies.factors_on_muscles_would",
             file=_path(trial.body),
-            expected=f"EMG and motion on one clock, at most {1000.0 * CLOCK:.0f} ms apart",
-            remedy=f"look at `musclesolve emg`; write {value} in [emg], or leave the channels out that contradict it",
+            where="[emg] offset_s",
+            what=what,
+            clock=1000.0 * CLOCK,
+            value=value,
         )
     return [
         WarningNote(
@@ -513,13 +507,7 @@ def _problem(
     words = None if free is None else {quantity: list(each) for quantity, each in free.items()}
     of_emg = [each for each in OF_EMG if words is not None and words.pop(each, None) is not None]
     if of_emg and not any(trial.emg for trial in trials):
-        raise InputError(
-            f"{of_emg[0]} is free, and no trial has EMG",
-            code="missing_argument",
-            where="free",
-            expected="trials with [emg]",
-            remedy="add [emg] to a trial file, or leave it out",
-        )
+        raise input_error("studies.free_no_trial_emg", where="free", of_emg=of_emg[0])
     turning: tuple[str, ...] = ()
     if of_tests is not None:
         helps = (of_tests.moment_arm * of_tests.sign[:, None] > 0.0).any(axis=0)
@@ -537,13 +525,7 @@ def _problem(
     names = list(dict.fromkeys(muscle for trial in trials for muscle in trial.muscles))
     factors = free_factors(names, measured, words or None, fixed)
     if not (measured.fascicles or measured.emg or turning):
-        raise InputError(
-            "nothing was measured that tells of muscles: no EMG, no fascicle lengths, no strength",
-            code="missing_argument",
-            where="trials",
-            expected="trials with [emg] or [fascicle], or a file of strength tests",
-            remedy="add what was measured to the trial files",
-        )
+        raise input_error("studies.nothing_measured_tells_muscles", where="trials")
     return CalibrationProblem(trials, factors, of_emg, of_tests, tests.tests if tests else ())
 
 
@@ -568,8 +550,8 @@ def _settings(name: str, body: AnyBody) -> dict[str, object]:
         InputError: strains or a strength of its own, which the factors are to find.
     """
     if isinstance(body, ModelBody):
-        stated: dict[str, object] = {"tendon_strain": body.options.tendon_strain}
-        settings: dict[str, object] = {"passive forces": body.options.passive}
+        stated: dict[str, object] = {"tendon_strain": body.settings.muscles.tendon_strain}
+        settings: dict[str, object] = {"passive forces": body.settings.muscles.passive}
     else:
         options = body.options
         stated = {"tendon_strain": options.tendon_strain, "strength": options.strength}
@@ -580,13 +562,7 @@ def _settings(name: str, body: AnyBody) -> dict[str, object]:
         }
     for key, value in stated.items():
         if value is not None and value != "table":
-            raise InputError(
-                f"{name} states {key} = {value} in [muscles], beside which factors would mean something else",
-                code="conflict",
-                where="trials",
-                expected="the numbers of the set or model, on which the factors are",
-                remedy=f"leave {key} out: it is fitted, or free on request",
-            )
+            raise input_error("studies.states_in_muscles", where="trials", name=name, key=key, value=value)
     return settings
 
 
@@ -603,12 +579,8 @@ def _same_muscles(trials: Sequence[TrialMuscles]) -> tuple[str, str | None]:
         body = trial.body
         person = body.person if isinstance(body, ModelBody) else body.options.person
         if person is not None:
-            raise InputError(
-                f"the muscles of {trial.name} are those of a person already",
-                code="conflict",
-                where="trials",
-                expected="trials with the muscles of a set or a model, on which the factors are",
-                remedy=f'write database = "{person.parent}" in [muscles], or leave the key out for a model',
+            raise input_error(
+                "studies.muscles_person_already", where="trials", trial=trial.name, parent=person.parent
             )
         settings = _settings(trial.name, body)
         seen: dict[str, tuple[str, str | None]]
@@ -617,30 +589,26 @@ def _same_muscles(trials: Sequence[TrialMuscles]) -> tuple[str, str | None]:
             seen = {"model": (str(path), sha256(path))}
         else:
             assert body.trial is not None
-            name = body.trial.muscles.database
+            name = body.trial.settings.muscles.database
             seen = {"muscle set": (name, sha256(Path(name)) if is_own_set(name) else None)}
         seen["kind of tendons"] = (body.sharing.tendon, None)
         seen["cost"] = (body.sharing.cost.label, None)
         seen |= {name: (str(value), None) for name, value in settings.items()}
         for other in trials[:number]:
             if _path(other.body) == _path(body) and np.array_equal(other.time, trial.time):
-                raise InputError(
-                    f"{_path(body)} is given twice",
-                    code="duplicate_name",
-                    where="trials",
-                    expected="every trial once",
-                    remedy="leave one of them out",
-                )
+                raise input_error("studies.given_twice", where="trials", path=_path(body))
         of_first = of_first or seen
         for what, (value, sha) in seen.items():
             before, sha_of_first = of_first.get(what, ("", None))
             if (sha or value) != (sha_of_first or before):
-                raise InputError(
-                    f"the {what} of {trial.name} is {value}, that of {first.name} {before}",
-                    code="conflict",
+                raise input_error(
+                    "studies.conflict_what",
                     where="trials",
-                    expected="trials of one person, with the same muscles and the same tendons",
-                    remedy="calibrate each person alone",
+                    what=what,
+                    trial=trial.name,
+                    value=value,
+                    first=first.name,
+                    before=before,
                 )
     return of_first.get("model") or of_first["muscle set"]
 
@@ -656,25 +624,21 @@ def _check_channels(trials: Sequence[TrialMuscles]) -> None:
         for channel, muscles in measured.items():
             first, where = known.setdefault(channel, (muscles, trial.name))
             if first != muscles:
-                raise InputError(
-                    f"the channel {channel} is {', '.join(first)} in {where} and {', '.join(muscles)} in {trial.name}",
-                    code="conflict",
+                raise input_error(
+                    "studies.channel_conflict",
                     where="trials",
-                    expected="a channel of the same muscles in every trial: they share a gain",
-                    remedy="correct [emg.channels] or [fascicle.channels] of one of them",
+                    channel=channel,
+                    first=first,
+                    place=where,
+                    muscles=muscles,
+                    trial=trial.name,
                 )
 
 
 def _no_optimum(problem: CalibrationProblem) -> InputError:
     """Which trials have no optimum with the muscles of the parent."""
     lacking = [t.name for k, t in enumerate(problem.trials) if problem.observed(problem.parent, [k]) is None]
-    return InputError(
-        f"no muscle forces were found for {few(lacking, 3)} with the muscles as they are",
-        code="not_solved",
-        where="trials",
-        expected="trials that `musclesolve run` solves",
-        remedy="run the trial by itself, mend what it says, or leave the trial out",
-    )
+    return input_error("studies.no_muscle_forces_found", where="trials", lacking=few(lacking, 3))
 
 
 def _person(
@@ -854,7 +818,7 @@ def _lacking(fitted: Sequence[Observation], noise: Mapping[tuple[str, str], Nois
     """Sentences on moments that the muscles do not produce with what was fitted, in trials and strength tests."""
     notes = []
     for each in fitted:
-        if each.kind == STRENGTH_TEST and abs(each.residual[0]) > FAR * noise[each.kind, each.label].sd:
+        if each.kind == STRENGTH_TEST and abs(each.residual[0]) > FAR_OFF * noise[each.kind, each.label].sd:
             notes.append(
                 f"Strength test {each.label}: {each.measured[0]:.4g} N m were measured, the fitted muscles produce "
                 f"{each.predicted[0]:.4g} N m, {abs(each.residual[0]) / noise[each.kind, each.label].sd:.1f} standard "
@@ -889,7 +853,7 @@ def _notes(problem: CalibrationProblem, posterior: Posterior, found: xr.Dataset)
     far = [
         f"{name} ({abs(value - mean) / sd:.1f} standard deviations)"
         for name, value, mean, sd in zip(problem.names, theta, prior.mean, prior.sd, strict=True)
-        if abs(value - mean) > FAR * sd
+        if abs(value - mean) > FAR_OFF * sd
     ]
     if far:
         notes.append(f"Farther from the parent than persons usually differ: {few(far, 6)}.")

@@ -21,8 +21,8 @@ import numpy as np
 from musclesolve._util.arrays import Array
 from musclesolve._util.bundled_toml import bundled_toml
 from musclesolve._util.names import unknown_name
-from musclesolve._util.sides import OTHER, side_of, split_side, with_side
-from musclesolve.errors import InputError
+from musclesolve._util.sides import OTHER, SIDES, side_of, split_side, with_side
+from musclesolve.errors import input_error
 from musclesolve.muscles.muscle_parameters import QUANTITIES
 from musclesolve.muscles.tendon_strain import ACHILLES, achilles_muscles
 from musclesolve.opensim.muscle_set import long_name
@@ -83,7 +83,7 @@ class Anatomy:
     words: Mapping[str, tuple[str, ...]]
 
     @classmethod
-    def of(cls, names: Sequence[str]) -> Anatomy:
+    def from_names(cls, names: Sequence[str]) -> Anatomy:
         """That of muscles by their names in a set or a model, with side."""
         owner = {
             head: unit
@@ -119,7 +119,7 @@ class Anatomy:
         known = {ALL: self.names, **self.words}
         muscles = known.get(word, ()) or tuple(name for name in known.get(stem, ()) if side_of(name) == side)
         if not muscles:
-            likely = [*known, *(with_side(each, s) for each in self.words for s in "rl")]
+            likely = [*known, *(with_side(each, s) for each in self.words for s in SIDES)]
             raise unknown_name(word, "muscle, unit or group", likely, " of these trials", where=quantity)
         sides = dict.fromkeys(side_of(name) for name in muscles)
         if side != OTHER or quantity != STRENGTH or len(sides) == 1:
@@ -160,7 +160,7 @@ def free_factors(
     Raises:
         InputError: an unknown quantity or word, one that is free and fixed, a strain of rigid tendons, nothing free.
     """
-    anatomy = Anatomy.of(names)
+    anatomy = Anatomy.from_names(names)
     chosen = usual_words(anatomy, measured) if free is None else _by_quantity(free)
     for quantity, words in chosen.items():
         if not words:  # the usual parts of a quantity
@@ -169,21 +169,14 @@ def free_factors(
     for quantity, words in held.items():
         both = set(words) & set(chosen.get(quantity, ())) if free is not None else set()
         if both or (free is not None and not words and chosen.get(quantity)):
-            raise InputError(
-                f"{quantity} of {', '.join(sorted(both)) or 'all muscles'} is free and fixed",
-                code="conflict",
+            raise input_error(
+                "studies.free_fixed",
                 where="free",
-                expected="each parameter free or fixed",
-                remedy="leave out one of the two",
+                quantity=quantity,
+                both=", ".join(sorted(both)) or "all muscles",
             )
     if STRAIN in chosen and not measured.elastic:
-        raise InputError(
-            "the strain of tendons is free, and tendons are rigid",
-            code="conflict",
-            where="free",
-            expected="tendon strains of elastic tendons only",
-            remedy='write tendon = "elastic" in [muscles] of the trials, or leave tendon_strain out',
-        )
+        raise input_error("studies.strain_tendons_free_tendons", where="free")
     factors: dict[tuple[str, tuple[str, ...]], Factor] = {}
     for quantity in QUANTITIES:
         taken = held.get(quantity)
@@ -207,13 +200,7 @@ def free_factors(
                     numbers = float(sd), float(low), float(high), around
                     factors.setdefault((quantity, muscles), Factor(label, quantity, muscles, *numbers))
     if not factors:
-        raise InputError(
-            "there is nothing to calibrate: no parameter of a muscle is free",
-            code="missing_argument",
-            where="trials",
-            expected="EMG ([emg]), fascicle lengths ([fascicle]) or strength tests, or parameters that are said free",
-            remedy="add what was measured to the trial files, or say what is free, as --free strength=groups",
-        )
+        raise input_error("studies.nothing_to_calibrate", where="trials")
     return tuple(factors.values())
 
 

@@ -26,7 +26,7 @@ import numpy as np
 
 from musclesolve._util.arrays import Array, Mask
 
-LONGEST = 0.3
+LONGEST_STEP = 0.3
 """Longest step of a parameter [natural logarithm], and no longer than its prior standard deviation."""
 MOST_STEPS, MOST_HALVINGS = 30, 5
 CONVERGED = 2e-2
@@ -112,7 +112,7 @@ def minimise(
     if now is None:
         raise ValueError("the residuals at the start are not known")
     value, radius, step = squares(now, theta, prior), 1.0, 0
-    longest = np.minimum(LONGEST, prior.sd)
+    longest = np.minimum(LONGEST_STEP, prior.sd)
     converged = False
     for step in range(1, MOST_STEPS + 1):
         report(step, value)

@@ -17,18 +17,18 @@ from musclesolve.muscles.elastic.elastic_muscles import ElasticMuscles
 from musclesolve.muscles.muscle_parameters import QUANTITIES
 from musclesolve.muscles.muscle_state import MuscleState
 from musclesolve.muscles.parameter_derivatives import muscle_change
-from musclesolve.pipeline.body import Part, SharedPart, Sharing
+from musclesolve.pipeline.body import Sharing, SharingGroup, SolvedGroup
 from musclesolve.pipeline.share import motion_problem, share_part
 from musclesolve.sharing.cost.cost_base import Cost
 from musclesolve.sharing.problem_scale import fallback_weight
 from musclesolve.sharing.solution_derivatives import solution_derivatives
 from musclesolve.studies.calibration.free_parameters import Factor
 from musclesolve.studies.force_sensitivity import IN_PROBLEM, problem_change
+from musclesolve.trajectory.banded_interior_point import BandedInteriorPoint
 from musclesolve.trajectory.certificate import Certifier, MotionAttempt
 from musclesolve.trajectory.motion_problem import FEWEST_FRAMES, MotionCost, MotionProblem
 from musclesolve.trajectory.optimum_derivatives import OptimumChange, OptimumDerivatives, with_parameters
 from musclesolve.trajectory.solve_motion import static_start
-from musclesolve.trajectory.structured import Structured
 
 WEIGHTS = 1e3, 1.0
 """Weights of reserves over the usual one: the first with which a motion is solved."""
@@ -79,7 +79,7 @@ class RigidOptimum:
     fiber_length: Array
     reserve: Array
     state: MuscleState
-    shared: SharedPart
+    shared: SolvedGroup
     cost: Cost
 
     def along(self, directions: Array) -> OptimumChange:
@@ -111,7 +111,7 @@ class PartMuscles:
         sharing: how its moments are shared.
     """
 
-    def __init__(self, part: Part, sharing: Sharing) -> None:
+    def __init__(self, part: SharingGroup, sharing: Sharing) -> None:
         self.part, self.sharing = part, sharing
         self.names = part.state.parameters.names
         self.elastic = sharing.tendon == "elastic"
@@ -119,7 +119,7 @@ class PartMuscles:
         self.last: dict[int, MotionAttempt] = {}
         self.known: tuple[Array, Optimum] | None = None
         if self.elastic:
-            muscles = ElasticMuscles.of(part.state.parameters)
+            muscles = ElasticMuscles.from_parameters(part.state.parameters)
             for first, stop in true_runs(np.asarray(part.usable & part.measured)):
                 if stop - first >= FEWEST_FRAMES:
                     run = slice(first, stop)
@@ -139,7 +139,7 @@ class PartMuscles:
         if not self.elastic:
             state = self.part.state
             lengths = state.musculotendon_length, state.musculotendon_velocity
-            part = replace(self.part, state=MuscleState.of(muscles, *lengths, state.moment_arm))
+            part = replace(self.part, state=MuscleState.from_lengths(muscles, *lengths, state.moment_arm))
             shared = share_part(part, self.sharing)
             found = shared.solution.solved[:, None]
             return RigidOptimum(
@@ -170,12 +170,12 @@ class PartMuscles:
         self, number: int, problem: MotionProblem, parent: MotionProblem
     ) -> tuple[MotionAttempt, OptimumDerivatives] | None:
         """From the last optimum, else from the static one, with stiff reserves; where that fails, with soft ones."""
-        cost, method = self.sharing.cost, Structured(good=GOOD)
+        cost, method = self.sharing.cost, BandedInteriorPoint(good=GOOD)
         # of the parent, so that it does not change with the muscles
         usual = fallback_weight(parent.isometric, cost)
         for weight in WEIGHTS:
             motion = replace(problem, reserve_weight=weight * usual)
-            costs = MotionCost.of(motion, cost)
+            costs = MotionCost.from_cost(motion, cost)
             certifier = Certifier(motion, costs)
             for start in (self.last.get(number), None):
                 if start is not None:

@@ -31,7 +31,7 @@ USUAL_SD = {EMG: 0.15, RESERVE: 0.5}
 """Standard deviations of residuals before any was seen: of an envelope, and of a joint moment [N m]."""
 CORRELATION_TIME = 0.05
 """Time over which residuals are alike before any was seen [s]."""
-_STEP = 1e-3
+_DIFFERENCE_STEP = 1e-3
 
 
 @dataclass(frozen=True, eq=False)
@@ -145,7 +145,7 @@ class TrialMuscles:
         found = []
         delay = measured.delay if emg.delay is None else theta[emg.delay]
         shape = 0.0 if emg.shape is None else theta[emg.shape]
-        later, earlier = (measured.at(self.time, delay + by) for by in (_STEP, -_STEP))
+        later, earlier = (measured.at(self.time, delay + by) for by in (_DIFFERENCE_STEP, -_DIFFERENCE_STEP))
         envelope = measured.at(self.time, delay)
         for number, (channel, names) in enumerate(zip(measured.channels, measured.muscles, strict=True)):
             own = [part.names.index(name) for name in names if name in part.names]
@@ -164,10 +164,12 @@ class TrialMuscles:
                 if emg.delay is not None:
                     ends = (shaped(each[kept, number] * size, shape) for each in (later, earlier))
                     late, early = ends
-                    jacobian[:, emg.delay] = -np.nan_to_num(late - early) / (2.0 * _STEP)
+                    jacobian[:, emg.delay] = -np.nan_to_num(late - early) / (2.0 * _DIFFERENCE_STEP)
                 if emg.shape is not None:
-                    high, low = (shaped(excited[kept], shape + by) for by in (_STEP, -_STEP))
-                    jacobian[:, emg.shape] = -(high - low) / (2.0 * _STEP)
+                    high, low = (
+                        shaped(excited[kept], shape + by) for by in (_DIFFERENCE_STEP, -_DIFFERENCE_STEP)
+                    )
+                    jacobian[:, emg.shape] = -(high - low) / (2.0 * _DIFFERENCE_STEP)
             everything = np.nan_to_num(envelope) * [
                 self.maximum[c] / emg.largest[c] for c in measured.channels
             ]

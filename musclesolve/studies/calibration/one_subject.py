@@ -26,10 +26,15 @@ def check_one_subject(trials: Sequence[Trial], keys: Sequence[str] = PERSON) -> 
         one, other = _stated(trial), _stated(trials[0])
         for key in keys:
             if one[key] != other[key]:
-                problem = f"{key} is not that of {trials[0].path.name}: {one[key]}, there {other[key]}"
-                expected = "trials of one subject"
-                remedy = "calibrate each subject by itself, or correct the trial file"
-                raise trial.document.error(problem, "subject", key, 0, expected, remedy, code="conflict")
+                raise trial.document.error(
+                    "studies.conflict_key",
+                    "subject",
+                    key,
+                    key=key,
+                    name=trials[0].path.name,
+                    one=one[key],
+                    other=other[key],
+                )
 
 
 def _stated(trial: Trial) -> dict[str, object]:

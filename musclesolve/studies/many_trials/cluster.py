@@ -8,7 +8,7 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from musclesolve.errors import InputError, not_installed
+from musclesolve.errors import input_error, not_installed
 from musclesolve.studies.many_trials.one_trial import Job, attempt
 from musclesolve.studies.many_trials.trial_record import Outcome, TrialRecord
 from musclesolve.version import __version__
@@ -78,37 +78,32 @@ def _client(address: str) -> Client:
         resolve_address(address)  # a Client of an invalid address would print a traceback when it is deleted
         return Client(address, timeout=CONNECT_S, set_as_default=False)
     except (OSError, ValueError) as error:
-        expected = "the address of a scheduler of dask.distributed, such as tcp://host:8786"
-        raise _error(f"there is no scheduler at {address!r}", "bad_environment", expected, START) from error
+        raise input_error("studies.no_scheduler", where="--scheduler", address=address) from error
 
 
 def _check_workers(client: Client, address: str, jobs: Sequence[Job]) -> None:
     try:
         client.wait_for_workers(1, timeout=WORKERS_S)
     except TimeoutError as error:
-        raise _error(f"the scheduler at {address} has no workers", "bad_environment", None, START) from error
+        raise input_error("studies.scheduler_at_no_workers", where="--scheduler", address=address) from error
     paths = [*[str(job.trial) for job in jobs if job.trial.is_file()][:1], str(jobs[0].folder.parent)]
     try:
         found = client.run(_known, paths)
     except ImportError as error:
-        problem, expected = f"a worker lacks a package: {error}", f"musclesolve {__version__} on every worker"
-        remedy = "install it there and start the workers again"
-        raise _error(problem, "bad_environment", expected, remedy) from error
+        raise input_error(
+            "studies.worker_lacks_package", where="--scheduler", error=error, version=__version__
+        ) from error
     for worker, (version, unseen) in found.items():
         if version != __version__:
-            problem = f"the worker {worker} has musclesolve {version}"
-            expected = f"{__version__}, as here: results of different versions are not comparable"
-            remedy = "install the same version there and start the worker again"
-            raise _error(problem, "bad_environment", expected, remedy)
+            raise input_error(
+                "studies.worker_musclesolve",
+                where="--scheduler",
+                worker=worker,
+                version=version,
+                own_version=__version__,
+            )
         if unseen:
-            problem = f"the worker {worker} does not see {unseen[0]}"
-            expected = "trials and output on a file system that all workers share, under the same path"
-            remedy = "put them there, or compute on one machine, without --scheduler"
-            raise _error(problem, "missing_file", expected, remedy)
-
-
-def _error(problem: str, code: str, expected: str | None, remedy: str) -> InputError:
-    return InputError(problem, code=code, where="--scheduler", expected=expected, remedy=remedy)
+            raise input_error("studies.worker_not_see", where="--scheduler", worker=worker, unseen=unseen[0])
 
 
 def _known(paths: list[str]) -> tuple[str, list[str]]:

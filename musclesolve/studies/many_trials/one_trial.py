@@ -15,13 +15,14 @@ import xarray as xr
 from muscle_db import MuscleDatabaseError
 from musclesolve._util.progress import Progress, no_progress
 from musclesolve._util.worker_pool import Helper, helper
-from musclesolve.checking.judged_run import run
+from musclesolve.checking.check import run
 from musclesolve.errors import BusyError, InputError, MuscleSolveError
 from musclesolve.plotting.figure_names import (
-    MODEL_FIGURES,
-    RESULT_FIGURES,
+    MODEL,
+    RECORDING,
+    UNCERTAINTIES,
     UNCERTAINTY,
-    UNCERTAINTY_FIGURES,
+    files_of,
     in_every_format,
 )
 from musclesolve.plotting.page.page_style import A4_PAGE, PageStyle, page_style
@@ -99,10 +100,10 @@ def analyse(
             drawn = _figures(result, progress, beside) if figures else {}
         result.attrs |= trial_from(trial, folder)
         result.attrs[ATTRIBUTE] = recipe(hashes, options, [RESULT, *drawn])
-        result.attrs[MEASURES] = Measures.of(result).as_json()
+        result.attrs[MEASURES] = Measures.from_result(result).as_json()
         progress("writing", 1.0)
         files = {RESULT: netcdf_bytes(result), **drawn, **of_trial}
-        figure_names = (*RESULT_FIGURES, *MODEL_FIGURES, *UNCERTAINTY_FIGURES)
+        figure_names = files_of(RECORDING, MODEL, UNCERTAINTIES)
         replaced = [*in_every_format(figure_names), UNCERTAINTY, ERROR, EARLIER, *outdated]
         return result, write_files(folder, files, replaced)
 
@@ -152,7 +153,7 @@ def share_into(
     Returns:
         The result and the files.
     """
-    from musclesolve.checking.judged_run import share_model
+    from musclesolve.checking.check import share_model
     from musclesolve.results.export.opensim_files import ENDINGS, storage_files
 
     stem = inputs[1].stem
@@ -166,7 +167,7 @@ def share_into(
         drawn = _figures(result, progress) if figures else {}
         progress("writing", 1.0)
         files = {RESULT: netcdf_bytes(result), **storage_files(result, stem), **drawn}
-        return result, write_files(folder, files, in_every_format((*RESULT_FIGURES, *MODEL_FIGURES)))
+        return result, write_files(folder, files, in_every_format(files_of(RECORDING, MODEL)))
 
 
 def _figures(result: xr.Dataset, progress: Progress, beside: Helper | None = None) -> dict[str, bytes]:

@@ -12,16 +12,17 @@ from collections import Counter
 from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from contextlib import closing
 from pathlib import Path
-from typing import Any, TypedDict, Unpack
+from typing import Any, TypedDict
 
 from muscle_db.regular_file import SETTINGS, read_regular
 from musclesolve._util.checks import check_integer
 from musclesolve._util.processes import cores
 from musclesolve._util.progress import Progress, no_progress
 from musclesolve._util.worker_pool import Lost, Pool
-from musclesolve.errors import InputError
+from musclesolve.errors import input_error
 from musclesolve.plotting.page.page_style import current_style
 from musclesolve.results.files.atomic_writing import reserved, write_files
+from musclesolve.settings.trial import run_arguments
 from musclesolve.sharing.cost.cost_base import Cost
 from musclesolve.sharing.solver.solver_registry import Solver
 from musclesolve.studies.many_trials.one_trial import Job, attempt, is_done, leave_message
@@ -65,8 +66,7 @@ def run_many(
     cost: str | Cost | None = None,
     solver: str | Solver | None = None,
     side: str = "both",
-    emg_weight: float | None = None,
-    **how: Unpack[ManyOptions],
+    **how: Any,
 ) -> list[TrialRecord]:
     """Compute many trials side by side; none stops the others.
 
@@ -79,8 +79,8 @@ def run_many(
     Args:
         trials: trial files; a folder means the trial files in it.
         output: folder for the folders of the trials; made when it is missing.
-        cost, solver, side, emg_weight: as in `run`, for all trials.
-        **how: see `ManyOptions`.
+        cost, solver, side: as in `run`, for all trials.
+        **how: see `ManyOptions`, and settings of `run`, such as emg_weight.
 
     Returns:
         What became of each trial, in the order of their names in `trials`; nothing is raised for a trial that fails.
@@ -89,8 +89,9 @@ def run_many(
         InputError: no trials, an unknown cost, solver or side, no scheduler, or an output that cannot be written.
         KeyboardInterrupt: after Ctrl-C, when the running trials have ended; its text has the number of those done.
     """
+    settings = {name: how.pop(name) for name in run_arguments().keys() & how.keys()}
     jobs, scheduler, again, figures, progress = _options(**how)
-    options = {"cost": cost, "solver": solver, "side": side, "emg_weight": emg_weight}
+    options = {"cost": cost, "solver": solver, "side": side, **settings}
     check_for_all(options, jobs)
     paths = find_trials([trials] if isinstance(trials, str | Path) else trials)
     output = Path(os.path.realpath(output))
@@ -124,12 +125,7 @@ def check_for_all(options: Mapping[str, Any], jobs: int | None) -> None:
     try:
         pickle.dumps(dict(options))
     except (pickle.PicklingError, AttributeError, TypeError, NotImplementedError) as error:
-        raise InputError(
-            f"the cost or solver cannot be sent to another process: {error}",
-            code="bad_type",
-            expected="a name, or an object of a class defined in a module",
-            remedy="compute the trials one by one with ms.run",
-        ) from error
+        raise input_error("studies.cost_solver_cannot_sent", error=error) from error
 
 
 def compute(
@@ -232,7 +228,7 @@ OWN = (CSV, "average")
 """Names beside those of the trials: the table, and the folder that is proposed for their average."""
 DEVICES = {"con", "prn", "aux", "nul", *(f"{port}{k}" for port in ("com", "lpt") for k in range(10))}
 """Names that no file can have on Windows, whatever their suffix."""
-LONGEST = 120
+MOST_FOLDER_BYTES = 120
 """Bytes of the name of a folder: file systems allow 255, some for the whole path."""
 
 
@@ -251,21 +247,14 @@ def find_trials(arguments: Iterable[str | Path]) -> list[Path]:
                 path for path in argument.iterdir() if path.suffix == ".toml" and _may_be_trial(path)
             )
         except OSError as error:
-            problem = f"the folder cannot be read: {error.strerror or error}"
-            raise InputError(problem, code="unreadable_file", file=argument) from error
+            raise input_error(
+                "studies.folder_cannot_read", file=argument, reason=error.strerror or error
+            ) from error
         if not inside:
-            raise InputError(
-                "there is no trial file in this folder",
-                code="missing_file",
-                file=argument,
-                expected="files *.toml with a table [files]",
-                remedy="name the folder in which the trial files lie; folders inside it are not searched",
-            )
+            raise input_error("studies.no_trial_file", file=argument)
         paths += inside
     if not paths:
-        raise InputError(
-            "no trial is named", code="missing_argument", expected="trial files, or folders with trial files"
-        )
+        raise input_error("studies.no_trial_named")
     return list(dict.fromkeys(Path(os.path.realpath(path)) for path in paths))
 
 
@@ -294,12 +283,9 @@ def folder_names(trials: list[Path]) -> list[str]:
         changed = {path for path in same if safe(path.stem) != path.stem} - numbered
         longer = [path for path in same if depth[path] < len(path.parent.parts)]
         if not changed and not longer:
-            problem = (
-                f"the results of {same[0]} would have the name of another file"
-                if len(same) == 1
-                else f"the results of {same[0]} and {same[1]} would have the same name"
-            )
-            raise InputError(problem, code="duplicate_name", remedy="rename one of them")
+            if len(same) == 1:
+                raise input_error("studies.name_of_another_file", trial=same[0])
+            raise input_error("studies.results_of_one_name", trial=same[0], other=same[1])
         numbered |= changed
         for path in longer if not changed else ():
             depth[path] += 1
@@ -326,8 +312,8 @@ def safe(name: str) -> str:
     text = re.sub(r'[<>:"/\\|?*\x00-\x1f\x7f]', "_", text).strip(". ") or "trial"
     if text.split(".")[0].casefold() in DEVICES:
         text = f"_{text}"
-    if len(text.encode()) > LONGEST:
-        text = f"{text.encode()[:LONGEST].decode(errors='ignore').rstrip('. ')}-{_number(name)}"
+    if len(text.encode()) > MOST_FOLDER_BYTES:
+        text = f"{text.encode()[:MOST_FOLDER_BYTES].decode(errors='ignore').rstrip('. ')}-{_number(name)}"
     return text
 
 

@@ -12,7 +12,7 @@ import xarray as xr
 
 from muscle_db.regular_file import RECORDING, open_regular
 from musclesolve._util.sides import LEG_JOINTS, joint_kind
-from musclesolve.errors import InputError
+from musclesolve.errors import input_error
 from musclesolve.results.facts import Facts
 from musclesolve.results.files.result_netcdf import storable
 from musclesolve.results.judgement import NOT_USABLE, judge
@@ -58,7 +58,7 @@ class Measures:
     findings: list[str]  # its errors and warnings
 
     @classmethod
-    def of(cls, result: xr.Dataset) -> Measures:
+    def from_result(cls, result: xr.Dataset) -> Measures:
         """The measures of a result, with its verdict or, of an earlier version, without."""
         result = result if "plausible" in result else with_verdict(result)
         facts = Facts(result)
@@ -69,7 +69,9 @@ class Measures:
             with_reserve=sum(leg.with_reserve for leg in legs),
             without_solution=sum(leg.without_solution for leg in legs),
             not_measured=sum(leg.not_analysed for leg in legs),
-            residual_percent=(facts.root_residual_percent or 0.0) if size is None else size.peak_percent,
+            residual_percent=(facts.root_residual_percent or 0.0)
+            if size is None
+            else size.peak_force_percent_body_weight,
             contact={
                 joint: max(
                     (peak.body_weights for peak in peaks if joint_kind(peak.stem) == joint),
@@ -165,9 +167,4 @@ def check_table(path: Path) -> None:
     except OSError:
         return  # there is none, or it cannot be read: writing it reports that
     if not first.startswith("name,status"):
-        raise InputError(
-            "this is no table of musclesolve, and one of this name is to be written: it would be lost",
-            code="occupied_folder",
-            file=path,
-            remedy="choose another folder with -o, or rename the file",
-        )
+        raise input_error("studies.no_table_musclesolve_one", file=path)

@@ -15,10 +15,11 @@ from musclesolve._util.progress import Progress, no_progress
 from musclesolve.errors import InputError
 from musclesolve.results.cycles.discrete_values import discrete_values, values_file
 from musclesolve.results.cycles.outliers import JUDGED, with_outliers
+from musclesolve.results.dataset.quantities import in_set
 from musclesolve.results.files.atomic_writing import reserved, write_files
 from musclesolve.results.tables.study_tables import comparisons_csv
 from musclesolve.studies.study.compare_subjects import ComparedSubjects, compare_subjects
-from musclesolve.studies.study.curve_tests import FEWEST, QUANTITIES, Design, compare_curves
+from musclesolve.studies.study.curve_tests import FEWEST_SUBJECTS, Design, compare_curves
 from musclesolve.studies.study.means import SPREAD, WITHIN, group_means, groups_of, subject_means, without
 from musclesolve.studies.study.run_study import COMPUTING, ComputedStudy, compute_trials, write_table
 from musclesolve.studies.study.study_data import DATA, add_to_cycles, open_study, write_study_data
@@ -157,13 +158,14 @@ def analyse_study(
             (folder / name).unlink(missing_ok=True)
         report("tests", COMPUTING + 0.07)
         means = without(everyone[["cycles", *_with_spread(everyone, wanted)]], set(cells))
-        if (name := design["covariate"]) is not None:
-            known = [computed.study.of_subject(str(each), name, np.nan) for each in means["subject"].values]
-            means = means.assign_coords({name: ("subject", np.array(known, float))})
-        groups = group_means(means, level=design["level"])
+        if (number := design.covariate) is not None:
+            known = [computed.study.of_subject(str(each), number, np.nan) for each in means["subject"].values]
+            means = means.assign_coords({number: ("subject", np.array(known, float))})
+        groups = group_means(means, level=design.level)
         tested, few = _testable(means)
         computed = replace(computed, notes=(*computed.notes, *few))
-        comparisons, why = _tests(means, Design(**{**design, **tested, "quantities": variables}))
+        tests: dict[str, Any] = {**design.stated, **tested, "quantities": variables}
+        comparisons, why = _tests(means, Design(**tests))
         if comparisons is not None:
             files += write_files(folder, {COMPARISONS: comparisons_csv(comparisons).encode()})
         else:
@@ -193,12 +195,13 @@ def _later(report: Progress, start: float) -> Progress:
 def _quantities(computed: ComputedStudy, cycles: xr.Dataset) -> list[str]:
     """The variables that are described and compared."""
     there = [str(name) for name, each in cycles.data_vars.items() if "percent" in each.dims]
-    stated = computed.study.design["quantities"]
+    stated = computed.study.design.quantities
     for name in stated or ():
         if name not in there:
-            problem = f"no trial has curves of {name!r}"
-            raise computed.study.document.unknown(problem, name, there, "design", "quantities")
-    return list(stated or [name for name in QUANTITIES if name in there])
+            raise computed.study.document.unknown(
+                "studies.no_trial_curves", name, there, "design", "quantities", name=name
+            )
+    return list(stated or [name for name in in_set("compared") if name in there])
 
 
 def _there(cycles: xr.Dataset, key: str, stated: Sequence[str] | None) -> list[str]:
@@ -221,14 +224,14 @@ def _testable(means: xr.Dataset) -> tuple[dict[str, list[str]], list[str]]:
         ),
     }
     for key, count in subjects.items():
-        enough = [name for name, number in count.items() if number >= FEWEST]
+        enough = [name for name, number in count.items() if number >= FEWEST_SUBJECTS]
         chosen[key] = enough if enough and len(enough) < len(count) else list(count)
         if enough:
             notes += [
                 f"the {key.removesuffix('s')} {name!r} has {number} subject{'s' * (number != 1)}, a test needs "
-                f"{FEWEST}: it is shown and not tested"
+                f"{FEWEST_SUBJECTS}: it is shown and not tested"
                 for name, number in count.items()
-                if number < FEWEST
+                if number < FEWEST_SUBJECTS
             ]
     return chosen, notes
 

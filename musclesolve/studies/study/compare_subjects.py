@@ -40,13 +40,14 @@ import xarray as xr
 from musclesolve._util.arrays import Array, Indices, mean_of_known, median_of_known
 from musclesolve._util.bundled_toml import bundled_toml
 from musclesolve.constants import STANDARD_GRAVITY
-from musclesolve.results.cycles.curve_names import PERCENT, curves_of, shown
-from musclesolve.results.cycles.outliers import JUDGED, NORMAL, WORDS
+from musclesolve.results.cycles.gait_cycles import PERCENT, curves_of
+from musclesolve.results.cycles.outliers import JUDGED, NORMAL
+from musclesolve.results.dataset.quantities import said_of, shown
 from musclesolve.results.finding import Cost, Finding, Where, finding
 from musclesolve.results.judgement import sorted_findings
 from musclesolve.studies.study.means import SPREAD, WITHIN
 
-FEWEST, OWN_GROUP = 3, 4
+FEWEST_SUBJECTS, OWN_GROUP = 3, 4
 """Subjects below which none is judged, and from which on a group is the reference of its own members."""
 LARGE, SCORE, NEAR = log(5.0), 6.0, log(3.0)
 """Of a unit factor: least size, least size in spreads, and distance from the named factor, which is
@@ -56,7 +57,7 @@ LEAST_SPREAD = 0.15
 POUNDS, NEAR_POUNDS, LEAST_WEIGHT_SPREAD, NEAR_MOMENT = log(2.20462), 0.25, 0.05, log(2.0)
 """Of the mean vertical force: ln of lb in a kg, how near to it, least spread, of incomplete cycles and weighing, and
 how near to the same factor the moments have to be."""
-FAR, LIKE = 2.5, 1.5
+FAR_SUBJECT, LIKE = 2.5, 1.5
 """Distance of a subject as it is, and transformed, in greatest distances of the others."""
 HOPELESS = 30.0
 """Distance in standard deviations between subjects that no subject has."""
@@ -122,7 +123,7 @@ class _Quantity:
 
     def called(self, place: int) -> str:
         """A curve in words: ankle_dorsiflexion moment."""
-        return f"{self.names[place]} {WORDS.get(self.name, self.name.replace('_', ' '))}".strip()
+        return f"{self.names[place]} {said_of(self.name)}".strip()
 
 
 @dataclass(frozen=True, eq=False)
@@ -152,8 +153,8 @@ def compare_subjects(
         trials: (subject, condition) -> names of the trials, for the findings.
 
     Returns:
-        Findings and the subjects who cannot be right; nothing of fewer than `FEWEST` subjects but what two sets of
-        units would be.
+        Findings and the subjects who cannot be right; nothing of fewer than `FEWEST_SUBJECTS` subjects but what two
+        sets of units would be.
     """
     masses, trials = masses or {}, trials or {}
     subjects, conditions = ([str(each) for each in means[key].values] for key in ("subject", "condition"))
@@ -185,7 +186,9 @@ def compare_subjects(
         first = max(several, key=lambda each: each.t)
         own = subjects[first.subject]
         severity = "warning" if first in unusual else "error"
-        which = first.quantity.called(first.curve) if first.curve is not None else WORDS[first.quantity.name]
+        which = (
+            first.quantity.called(first.curve) if first.curve is not None else said_of(first.quantity.name)
+        )
         of = [name for each in several for name in trials.get((own, conditions[each.condition]), ())]
         more = len({(each.quantity.name, each.curve) for each in several}) - 1
         values = {"subject": own, "quantity": which, "key": "mass_kg", **first.values}
@@ -224,7 +227,7 @@ def _units(quantity: _Quantity, condition: int, mass: Array) -> Iterator[_Fault]
     """Subjects the size of whose curves is off by the factor of a unit."""
     r = quantity.relative_sizes(condition)
     rows = np.flatnonzero(np.isfinite(r))
-    if rows.size < FEWEST:
+    if rows.size < FEWEST_SUBJECTS:
         return
     spread = max(NORMAL * float(np.median(np.abs(r[rows]))), LEAST_SPREAD)
     others = r[rows][np.abs(r[rows]) <= max(SCORE * spread, LARGE)]
@@ -279,7 +282,7 @@ def _mass(judged: Sequence[_Quantity], condition: int, flagged: set[int]) -> Ite
     weight[~np.isfinite(weight)] = np.nan
     weight -= median_of_known(weight[:, None])
     rows = np.flatnonzero(np.isfinite(weight))
-    if rows.size < FEWEST:
+    if rows.size < FEWEST_SUBJECTS:
         return
     spread = max(NORMAL * float(np.median(np.abs(weight[rows]))), LEAST_WEIGHT_SPREAD)
     moment = next((each for each in judged if each.name == "joint_moment"), None)
@@ -305,7 +308,7 @@ def _turned(
     for group in np.unique(groups[present]).tolist():
         own = np.flatnonzero(present & (groups == group))
         rows = own if own.size >= OWN_GROUP else np.flatnonzero(present)
-        if rows.size < FEWEST or not meaningful.size:
+        if rows.size < FEWEST_SUBJECTS or not meaningful.size:
             continue
         whole = _reversed(values[rows][:, :, meaningful], walks)
         single = {k: _reversed(values[rows][:, :, [k]], walks) for k in meaningful.tolist()}
@@ -338,7 +341,7 @@ def _reversed(curves: Array, walks: bool) -> dict[int, tuple[str, float, float]]
     if 2 * np.count_nonzero(best) >= len(curves):
         return {}
     usual = float(apart[0, best == 0].max())
-    faulty = (best > 0) & (apart[0] > FAR * usual) & (apart.min(axis=0) < LIKE * usual)
+    faulty = (best > 0) & (apart[0] > FAR_SUBJECT * usual) & (apart.min(axis=0) < LIKE * usual)
     return {s: (list(turns)[best[s]], float(apart[0, s]), usual) for s in np.flatnonzero(faulty).tolist()}
 
 
@@ -386,7 +389,7 @@ def _tests(quantity: _Quantity, condition: int, rows: Indices) -> Iterator[_Faul
         own = np.flatnonzero(np.isfinite(curve).any(axis=1))
         x = curve[own][:, np.isfinite(curve[own]).all(axis=0)]
         n = own.size
-        if n < FEWEST or x.shape[1] < COVERED * curve.shape[1]:
+        if n < FEWEST_SUBJECTS or x.shape[1] < COVERED * curve.shape[1]:
             continue
         # mean and variance of the others, for all subjects at once
         middle = (x.sum(axis=0) - x) / (n - 1)

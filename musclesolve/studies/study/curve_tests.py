@@ -15,8 +15,9 @@ import numpy as np
 import xarray as xr
 
 from musclesolve._util.arrays import Array
-from musclesolve.errors import InputError
-from musclesolve.results.cycles.curve_names import PERCENT, curves_of
+from musclesolve.errors import input_error
+from musclesolve.results.cycles.gait_cycles import PERCENT, curves_of
+from musclesolve.results.dataset.quantities import in_set
 from musclesolve.results.tables.study_tables import NO_GROUP, NOT_EVERYWHERE
 from musclesolve.studies.study.means import SPREAD, WITHIN, groups_of, in_order
 from musclesolve.studies.study.random_field import (
@@ -30,9 +31,7 @@ from musclesolve.studies.study.random_field import (
     variance_ratio,
 )
 
-QUANTITIES = ("joint_angle", "joint_moment", "joint_power", "muscle_force", "joint_reaction")
-"""What is compared unless the design names quantities."""
-FEWEST = 3
+FEWEST_SUBJECTS = 3
 """Subjects that a group needs for a test."""
 COVERED = 0.5
 """Share of the percentages that the mean of a subject has to have to be in a test."""
@@ -49,21 +48,18 @@ class Design:
 
     groups: Sequence[str] | None = None  # in their order, the first is the reference; None: as they come
     conditions: Sequence[str] | None = None
-    quantities: Sequence[str] | None = None  # None: those of `QUANTITIES` that there are
+    quantities: Sequence[str] | None = None  # None: those of the set "compared" that there are
     level: float = 0.05  # probability of a false positive
     correction: str = "bonferroni"  # level over all tests made; "none": of each test for itself
     covariate: str | None = None  # a number of the subjects, on which their mean curves are regressed
 
     def __post_init__(self) -> None:
         if not 0.0 < self.level < 1.0:
-            problem = f"the level of the tests is {self.level:g}"
-            raise InputError(
-                problem, code="bad_number", where="[design] level", expected="between 0 and 1, such as 0.05"
-            )
+            raise input_error("studies.level_tests", where="[design] level", level=self.level)
         if self.correction not in ("bonferroni", "none"):
-            problem = f"there is no correction {self.correction!r}"
-            expected = '"bonferroni" or "none"'
-            raise InputError(problem, code="unknown_name", where="[design] correction", expected=expected)
+            raise input_error(
+                "studies.no_correction", where="[design] correction", correction=self.correction
+            )
 
 
 @dataclass
@@ -132,16 +128,15 @@ def compare_curves(means: xr.Dataset, design: Design | Mapping[str, Any] = Desig
     if not isinstance(design, Design):
         design = Design(**{key: value for key, value in design.items() if value is not None})
     if not isinstance(means, xr.Dataset) or "subject" not in means.dims or "groups" not in means.attrs:
-        problem = "these are no means of subjects"
-        raise InputError(problem, code="bad_type", expected="what subject_means returns")
+        raise input_error("studies.no_means_subjects")
     theory = random_field_theory()
     curves = [str(name) for name, each in means.data_vars.items() if PERCENT in each.dims]
     if unknown := sorted(set(design.quantities or ()) - set(curves)):
-        raise InputError(
-            f"the means of the subjects have no {', '.join(unknown)}",
-            code="unknown_name",
+        raise input_error(
+            "studies.means_subjects",
             where="[design] quantities",
-            expected=f"some of {', '.join(name for name in curves if not name.endswith((WITHIN, SPREAD)))}",
+            unknown=unknown,
+            curves=(name for name in curves if not name.endswith((WITHIN, SPREAD))),
         )
     order = in_order(design.conditions, means["condition"].values)
     means = means.sel(condition=[name for name in order if name in means["condition"].values])
@@ -155,7 +150,7 @@ def compare_curves(means: xr.Dataset, design: Design | Mapping[str, Any] = Desig
     )
     tests = [
         test
-        for variable in design.quantities or [name for name in QUANTITIES if name in curves]
+        for variable in design.quantities or [name for name in in_set("compared") if name in curves]
         for name, curve in curves_of(means[variable])
         for test in layout.tests(
             theory, variable, name, curve.transpose("subject", "condition", PERCENT).values
@@ -181,12 +176,11 @@ def _covariate(means: xr.Dataset, name: str | None) -> Array:
         and set(each.dims) <= {"subject", "condition"}
         and np.issubdtype(each.dtype, np.number)
     ]
-    raise InputError(
-        f"there is no number {name!r} of the subjects",
-        code="unknown_name",
+    raise input_error(
+        "studies.no_number_subjects",
         where="[design] covariate",
-        expected=f"one of {', '.join(known) or 'the numbers of [subjects]'}",
-        remedy=f"give every subject `{name}` in [subjects]",
+        name=name,
+        known=", ".join(known) or "the numbers of [subjects]",
     )
 
 
@@ -223,11 +217,11 @@ class _Layout:
         if absent:
             notes.append(f"left out, for lack of a curve: {', '.join(absent)}")
         chosen = {name: rows[covered[rows].all(axis=1)] for name, rows in self.groups.items()}
-        few = [name for name, rows in chosen.items() if len(rows) < FEWEST]
+        few = [name for name, rows in chosen.items() if len(rows) < FEWEST_SUBJECTS]
         for name in few:
             who = (f"group {name}" if name else NO_GROUP) if len(self.groups) > 1 else "not tested"
             there = ("there is none", "there is 1", "there are 2")[len(chosen[name])]
-            notes.append(f"{who}: a test needs {FEWEST} subjects, {there}")
+            notes.append(f"{who}: a test needs {FEWEST_SUBJECTS} subjects, {there}")
         return {name: rows for name, rows in chosen.items() if name not in few}, notes
 
     def _of_design(self, theory: ModuleType, variable: str, name: str, curve: Array) -> list[_Test]:
@@ -353,7 +347,7 @@ class _Layout:
         if absent := [self.subjects[row] for row in members if not known[row]]:
             test.notes.append(f"left out, for lack of a curve or of {self.covariate}: {', '.join(absent)}")
         groups = [x[own] for own in chosen]
-        if len(rows) < FEWEST + len(chosen) - 1 or not any(np.ptp(each) > 0.0 for each in groups):
+        if len(rows) < FEWEST_SUBJECTS + len(chosen) - 1 or not any(np.ptp(each) > 0.0 for each in groups):
             test.notes.append(
                 f"not tested: {len(rows)} subject{'' if len(rows) == 1 else 's'}, or {self.covariate} does not vary "
                 "within a group"

@@ -12,12 +12,11 @@ from musclesolve.plotting.figure_names import UNCERTAINTY
 from musclesolve.recording.data import SIDES
 from musclesolve.results.cycles.gait_cycles import cycles
 from musclesolve.results.dataset.frame_validity import sides
+from musclesolve.results.dataset.quantities import in_set
 from musclesolve.results.files.result_netcdf import netcdf_bytes, read_result, result_attributes
 from musclesolve.studies.study.means import SPREAD
 
 CYCLES, TRIAL_FILE = "cycles.nc", "trial.toml"
-OF_UNCERTAINTY = ("joint_angle", "joint_moment", "activation", "muscle_force")
-"""Quantities of which uncertainty.nc has the standard deviation, over the same names."""
 
 
 def cycles_file(result: xr.Dataset, path: Path) -> bytes:
@@ -54,7 +53,7 @@ class UncertaintyFile:
 def _with_uncertainty(result: xr.Dataset, found: xr.Dataset) -> xr.Dataset:
     """A result with the standard deviations of its quantities."""
     more = {}
-    for name in OF_UNCERTAINTY:
+    for name in in_set("uncertainty"):
         if name in result and f"{name}_sd" in found:
             spread = found[f"{name}_sd"].reindex_like(result[name])
             more[name + SPREAD] = result[name].copy(data=spread.transpose(*result[name].dims).values)

@@ -14,8 +14,8 @@ import numpy as np
 import xarray as xr
 
 from musclesolve._util.arrays import Array, Mask, mean_of_known, sd_of_known
-from musclesolve.errors import InputError
-from musclesolve.results.cycles.curve_names import PERCENT
+from musclesolve.errors import input_error
+from musclesolve.results.cycles.gait_cycles import PERCENT
 from musclesolve.studies.study.random_field import contrast, on_varying, random_field_theory, smoothness
 
 WITHIN, SPREAD = "_std", "_uncertainty_sd"
@@ -60,12 +60,7 @@ def subject_means(
         InputError: no cycles of a study, no subjects among them, a subject in two groups, unknown variables.
     """
     if not isinstance(cycles, xr.Dataset) or "cycle" not in cycles.dims or "subject" not in cycles.variables:
-        raise InputError(
-            "these are not the cycles of a study",
-            code="bad_result",
-            expected="a dataset over `cycle` with the coordinate `subject`, such as study.nc",
-            remedy="musclesolve study STUDY.toml -o OUT writes study.nc",
-        )
+        raise input_error("studies.not_cycles_study")
     if "group" in cycles.variables and "muscle" in cycles["group"].dims:  # function groups of the muscles
         cycles = cycles.rename(group="function_group")
     subject, group, condition, side = (
@@ -78,20 +73,17 @@ def subject_means(
     if not all_subjects and "counts" in cycles.variables:
         used &= cycles["counts"].values.astype(bool)
     if not used.any():
-        raise InputError(
-            "no cycle belongs to a subject of these groups and conditions",
-            code="not_comparable",
-            expected=f"groups {', '.join(group_order) or 'none'}; conditions {', '.join(condition_order) or 'none'}",
-            remedy="compare [design] groups and conditions with those of the subjects and trials",
+        raise input_error(
+            "studies.no_cycle_belongs",
+            group_order=", ".join(group_order) or "none",
+            condition_order=", ".join(condition_order) or "none",
         )
     subjects = list(dict.fromkeys(subject[used]))
     group_of = [sorted(set(group[used & (subject == name)])) for name in subjects]
     for name, several in zip(subjects, group_of, strict=True):
         if len(several) == 1:
             continue
-        problem = f"the subject {name} is in several groups: {', '.join(several)}"
-        remedy = "give what changes within a subject as `condition`"
-        raise InputError(problem, code="conflict", expected="one group for each subject", remedy=remedy)
+        raise input_error("studies.subject_in_several_groups", name=name, several=several)
     axes = [subjects, condition_order, *[sorted(set(side[used]))] * by_side]
     places = [{name: place for place, name in enumerate(axis)} for axis in axes]
     cells: dict[tuple[int, ...], list[int]] = {}
@@ -107,8 +99,7 @@ def subject_means(
         if each.dims[:1] == ("cycle",) and np.issubdtype(each.dtype, np.floating)
     ]
     if unknown := sorted(set(variables or ()) - set(numeric)):
-        problem = f"the cycles have no {', '.join(unknown)}"
-        raise InputError(problem, code="unknown_name", expected=f"some of {', '.join(numeric)}")
+        raise input_error("studies.cycles_unknown_name", unknown=unknown, numeric=numeric)
     counts = np.zeros(shape, np.int32)
     for place, members in cells.items():
         counts[place] = len(members)

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from musclesolve._util.names import shortened
 from musclesolve._util.progress import Progress, no_progress
 from musclesolve.errors import InputError
 from musclesolve.plotting.figure_names import UNCERTAINTY
@@ -103,8 +104,7 @@ def prepared(study: Study, output: Path) -> tuple[list[Job], list[TrialRecord], 
         InputError: every trial is excluded, or a file cannot be written.
     """
     if not study.included:
-        problem, expected = "every trial is excluded", "a trial without `exclude`"
-        raise study.document.error(problem, "trials", None, 0, expected, code="missing_key")
+        raise study.document.error("studies.every_trial_excluded", "trials")
     unpacked = Unpacked(study, output)
     todo, refused, differing = list[Job](), list[TrialRecord](), dict[str, list[str]]()
     for trial in study.included:
@@ -131,11 +131,6 @@ def _write(made: TrialFile, path: Path) -> None:
     content = made.text.encode("utf-8")
     if not path.is_file() or path.read_bytes() != content:
         write_files(path.parent, {path.name: content})
-
-
-def shortened(names: Sequence[str]) -> str:
-    """The first three of some names, and how many more there are."""
-    return ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")
 
 
 def write_table(computed: ComputedStudy, not_counted: Mapping[str, str]) -> None:

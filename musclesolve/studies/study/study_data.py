@@ -20,20 +20,21 @@ import numpy as np
 import xarray as xr
 
 from musclesolve._util.arrays import AnyArray, Array, Mask
+from musclesolve._util.names import shortened
 from musclesolve._util.progress import Progress, no_progress
-from musclesolve.errors import InputError
+from musclesolve.errors import InputError, input_error
 from musclesolve.results.cycles.cycle_averages import PROBLEM, check_alike
 from musclesolve.results.cycles.gait_cycles import STRENGTH
-from musclesolve.results.cycles.normalisation import OF_SUBJECT, normalised, quantity_kinds
+from musclesolve.results.cycles.normalisation import OF_SUBJECT, normalised
+from musclesolve.results.dataset.quantities import KINDS, in_set
 from musclesolve.results.dataset.result_quantities import texts
-from musclesolve.results.files.atomic_writing import REMEDY as NO_ROOM
 from musclesolve.results.files.atomic_writing import written_whole
 from musclesolve.results.files.result_netcdf import opened_netcdf, storable
 from musclesolve.results.finding import Finding
 from musclesolve.studies.many_trials.one_trial import RESULT
 from musclesolve.studies.study.cycles_file import CYCLES
 from musclesolve.studies.study.means import SPREAD
-from musclesolve.studies.study.run_study import ComputedStudy, shortened
+from musclesolve.studies.study.run_study import ComputedStudy
 from musclesolve.studies.study.study_file import Study
 from musclesolve.studies.study.study_findings import findings_of_result, unusable_legs
 from musclesolve.version import __version__
@@ -61,14 +62,6 @@ STATE_CYCLES = (
     "cycles_s = [[start, end]], in seconds"
 )
 """What can be done about a trial without cycles, and about one of another movement."""
-
-
-KEPT = (
-    *("joint_angle", "joint_moment", "joint_power", "activation", "muscle_force", "reserve_moment"),
-    *("joint_reaction", "knee_contact_medial", "knee_contact_lateral", "patellofemoral_force"),
-    *("contact_force_component", "ground_reaction_force"),
-)
-"""Curves of the file, besides those that the design names; cycles.nc of every trial has the others."""
 
 
 @dataclass(frozen=True)
@@ -105,7 +98,8 @@ def write_study_data(computed: ComputedStudy, progress: Progress | None = None) 
         for name, record in computed.records.items()
         if record.outcome.has_result
     ]
-    wanted = {*KEPT, *(computed.study.design["quantities"] or ())}
+    # cycles.nc of every trial has the other curves
+    wanted = {*in_set("study"), *(computed.study.design.quantities or ())}
     layouts, kinds, not_averaged = dict[str, _Layout](), dict[str, str](), dict[str, str]()
     masses = dict[str, str]()
     findings = {name: findings_of_result(file.with_name(RESULT)) for name, file in files}
@@ -171,8 +165,7 @@ def _written(path: Path) -> Iterator[netCDF4.Dataset]:
             yield target
     except RuntimeError as error:
         free = shutil.disk_usage(path.parent).free / 1e6
-        problem = f"cannot be written: {error} ({free:.0f} MB are free there)"
-        raise InputError(problem, code="not_writable", file=path, remedy=NO_ROOM) from error
+        raise input_error("studies.cannot_written", file=path, error=error, free=free) from error
 
 
 def _stated(study: Study, name: str, key: str) -> float | None:
@@ -201,10 +194,10 @@ def _on_masses(masses: Mapping[str, str]) -> tuple[str, ...]:
 
 def _lacking(source: netCDF4.Dataset, study: Study, name: str) -> str:
     """Why a trial cannot be given in the units of the study; "" where it can."""
-    for kind, rules in quantity_kinds().items():
-        for size in rules["units"][study.units[kind]].get("by", ()):
+    for kind, rules in KINDS.items():
+        for size in rules.units[study.units[kind]].by:
             key = OF_SUBJECT.get(size, "")
-            if not key or not any(each in source.variables for each in rules["variables"]):
+            if not key or not any(each in source.variables for each in rules.names):
                 continue
             if (
                 _stated(study, name, key.removeprefix("subject_")) is None
@@ -224,9 +217,7 @@ def _opened(file: Path) -> Iterator[netCDF4.Dataset]:
     try:
         source = opened_netcdf(file)
     except OSError as error:
-        problem = f"the cycles cannot be read: {error.strerror or error}"
-        remedy = "delete this file: the next call writes it again"
-        raise InputError(problem, code="bad_result", file=file, remedy=remedy) from error
+        raise input_error("studies.cycles_cannot_read", file=file, reason=error.strerror or error) from error
     with source:
         yield source
 
@@ -254,9 +245,9 @@ def open_study(folder: str | Path) -> xr.Dataset:
             coordinate.variable.load()
         return cycles
     except (OSError, ValueError, KeyError) as error:
-        problem = "there is no such file" if not path.exists() else "this is no study.nc, or a damaged one"
-        expected = "the folder that was given to `musclesolve study` with -o"
-        raise InputError(problem, code="missing_file", file=path, expected=expected) from error
+        raise input_error(
+            "studies.no_such_file" if not path.exists() else "studies.no_study_nc_damaged", file=path
+        ) from error
 
 
 def in_units(cycles: xr.Dataset, study: Study, name: str) -> xr.Dataset:
@@ -455,12 +446,13 @@ class _Layout:
         """Take over unit and meaning of the first trial; refuse another unit in a later one."""
         unit = str(attrs.get("units", ""))
         if (known := self.units.setdefault(name, unit)) != unit:
-            raise InputError(
-                f"{name} of {trial} is in {unit or 'no unit'}, that of other trials in {known or 'no unit'}",
-                code="not_comparable",
+            raise input_error(
+                "studies.in_other_trials",
                 where=trial,
-                expected="one unit for all trials of a study",
-                remedy="compute the trials again with one version: --again",
+                name=name,
+                trial=trial,
+                unit=unit or "no unit",
+                known=known or "no unit",
             )
         if "units" not in target.ncattrs():
             target.units = unit

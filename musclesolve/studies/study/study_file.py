@@ -11,20 +11,25 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from musclesolve._util.bundled_toml import bundled_toml
 from musclesolve._util.message_text import as_text
 from musclesolve._util.names import suggestion
 from musclesolve.errors import InputError
-from musclesolve.recording.schema import (
-    Document,
-    described_keys,
-    is_number,
-    trial_document,
-    trial_keys,
-    validated,
-    value_problem,
+from musclesolve.recording.schema import Document, trial_document, validated
+from musclesolve.results.cycles.normalisation import unit_settings
+from musclesolve.results.dataset.quantities import KINDS
+from musclesolve.settings.other_files import (
+    DesignSettings,
+    SubjectLineSettings,
+    TrialLineSettings,
+    study_settings,
 )
-from musclesolve.results.cycles.normalisation import chosen_units, quantity_kinds
+from musclesolve.settings.schema import (
+    Setting,
+    is_number,
+    settings_of,
+    tables_of,
+)
+from musclesolve.settings.trial import ModelSettings, RecordedSettings, SubjectSettings, TimeSettings
 from musclesolve.sharing.cost.cost_registry import find_cost
 from musclesolve.sharing.solver.solver_registry import find_solver
 from musclesolve.studies.many_trials.run_many import safe
@@ -82,7 +87,7 @@ class Study:
 
     document: Document
     title: str
-    design: Mapping[str, Any]
+    design: DesignSettings
     units: Mapping[str, str]
     settings: Mapping[str, Mapping[str, Any]]
     subjects: Mapping[str, Mapping[str, Any]]
@@ -113,21 +118,6 @@ class Study:
         return f"<Study {str(self.path)!r}: {len(self.trials)} trials, {len(self.subjects)} subjects>"
 
 
-def study_keys() -> dict[str, Any]:
-    """Return the description of every table and key of a study file; units are those that quantities may have."""
-    usual = chosen_units() | {"angle": "deg"}
-    units = {
-        kind: {
-            "type": "text",
-            "choices": list(rules["units"]),
-            "default": usual[kind],
-            "about": f"unit of {', '.join(rules['variables'][:3])}",
-        }
-        for kind, rules in quantity_kinds().items()
-    }
-    return bundled_toml("musclesolve.studies.study", "study_keys.toml") | {"units": {"keys": units}}
-
-
 def is_study(path: Path) -> bool:
     """Whether a file is a study file, not a trial file; not of what cannot be read."""
     try:
@@ -143,37 +133,27 @@ def read_study(path: str | Path) -> Study:
     Raises:
         InputError: anything that is missing, contradictory or out of its range, with the line.
     """
-    keys = study_keys()
-    tables = {name: rules for name, rules in keys.items() if not name.endswith("_line")}
-    document = trial_document(Path(path), tables)
+    kind = study_settings(unit_settings())
+    document = trial_document(Path(path), kind)
     if "files" in document.content and "trials" not in document.content:
-        raise document.error(
-            "this is a trial file",
-            "files",
-            expected="a study file, with a table [trials]",
-            remedy="musclesolve run computes it; musclesolve init FOLDER --study drafts a study of many",
-            code="bad_format",
-        )
+        raise document.error("studies.trial_file", "files")
     title = document.content.pop(TITLE, document.path.stem)
     if not isinstance(title, str):
-        raise document.error(
-            f"the title is {as_text(title)}", TITLE, expected="a text in quotes", remedy='title = "..."'
-        )
-    content = validated(document)
-    if not content["trials"]:
-        problem = "the study has no trials"
-        raise document.error(problem, "trials", expected="a line for every trial", code="missing_key")
-    subjects = dict(_subjects(document, content["subjects"], keys["subject_line"]["keys"]))
-    trials = tuple(_trials(document, content["trials"], keys["trial_line"]["keys"]))
+        raise document.error("studies.bad_title", TITLE, title=as_text(title))
+    stated: Any = validated(document, kind)
+    if not stated.trials:
+        raise document.error("studies.study_no_trials", "trials")
+    subjects = dict(_subjects(document, stated.subjects))
+    trials = tuple(_trials(document, stated.trials))
     _check_names(document, trials)
-    _check_design(document, content["design"], subjects, trials)
-    notes = list(_unusual(content["design"], subjects, trials))
+    _check_design(document, stated.design, subjects, trials)
+    notes = list(_unusual(stated.design, subjects, trials))
     return Study(
         document,
         title,
-        content["design"],
-        content["units"],
-        _settings(document, content["settings"]),
+        stated.design,
+        stated.units.stated,
+        _settings(document, stated.settings),
         subjects,
         trials,
         tuple(notes),
@@ -181,7 +161,7 @@ def read_study(path: str | Path) -> Study:
 
 
 def _unusual(
-    design: Mapping[str, Any], subjects: Mapping[str, Mapping[str, Any]], trials: Sequence[StudyTrial]
+    design: DesignSettings, subjects: Mapping[str, Mapping[str, Any]], trials: Sequence[StudyTrial]
 ) -> Iterator[str]:
     """What is right by the rules of the file, but may not be meant."""
     included = [trial for trial in trials if not trial.exclude]
@@ -223,48 +203,50 @@ def _unusual(
             yield f"{first} and {trial.name} are of the same files, which count twice"
 
 
-def _line(document: Document, table: str, name: str, values: Any, rules: Mapping[str, Any]) -> dict[str, Any]:
+def _line(
+    document: Document, table: str, name: str, values: Any, rules: Mapping[str, Setting]
+) -> dict[str, Any]:
     """One line of a table of lines, with defaults."""
     if not isinstance(values, dict):
         expected, example = "a line in braces", f'{name} = {{ subject = "S01", file = "walk.toml" }}'
         if table == "subjects":
             example = f'{name} = {{ group = "control", mass_kg = 70.0 }}'
-        raise document.error(f"this is {as_text(values)}", table, name, 0, expected, example)
+        raise document.error(
+            "studies.not_a_table", table, name, expected=expected, remedy=example, values=as_text(values)
+        )
     for key, value in values.items():
         if key not in rules:
-            raise document.unknown(f"there is no key '{key}'", key, rules, table, name, code="unknown_key")
-        if wrong := value_problem(value, rules[key]):
+            raise document.unknown("studies.no_key", key, rules, table, name, key=key)
+        if wrong := rules[key].problem(value):
             problem, expected = wrong
             remedy = "check the value and its unit"
-            if "choices" in rules[key]:
-                examples = " or ".join(f'{key} = "{choice}"' for choice in rules[key]["choices"])
-                remedy = suggestion(str(value), rules[key]["choices"]) or f"write {examples}"
-            raise document.error(f"{key}: {problem}", table, name, 0, expected, remedy)
+            if choices := rules[key].choices:
+                examples = " or ".join(f'{key} = "{choice}"' for choice in choices)
+                remedy = suggestion(str(value), choices) or f"write {examples}"
+            raise document.error(
+                "studies.bad_study_key", table, name, expected=expected, remedy=remedy, key=key, fault=problem
+            )
     for key, rule in rules.items():
-        if rule.get("required") and key not in values:
-            problem, expected = f"'{key}' is missing", f"{key}: {rule['about']}"
-            raise document.error(problem, table, name, 0, expected, f'add {key} = "..."', code="missing_key")
-    return {key: rule.get("default") for key, rule in rules.items()} | values
+        if rule.required and key not in values:
+            raise document.error("studies.missing_missing_key", table, name, key=key, about=rule.about)
+    return {key: rule.default for key, rule in rules.items()} | values
 
 
-def _subjects(
-    document: Document, lines: Mapping[str, Any], own: Mapping[str, Any]
-) -> Iterator[tuple[str, dict[str, Any]]]:
+def _subjects(document: Document, lines: Mapping[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
     """Name and keys of every subject: those of [subject], the group and further numbers."""
-    rules = {**own} | {
-        key: {**rule, "required": False} for key, rule in trial_keys()[SUBJECT]["keys"].items()
-    }
+    of_trial = {key: rule.changed(required=False) for key, rule in settings_of(SubjectSettings).items()}
+    rules = {**settings_of(SubjectLineSettings), **of_trial}
     for name, values in lines.items():
         line = _line(document, "subjects", name, values, rules)
         stated = {key: line[key] for key in values if key != NUMBERS}
         yield name, stated | dict(line.get(NUMBERS) or {})
 
 
-def _trials(document: Document, lines: Mapping[str, Any], own: Mapping[str, Any]) -> Iterator[StudyTrial]:
+def _trials(document: Document, lines: Mapping[str, Any]) -> Iterator[StudyTrial]:
     """Every trial of the study file."""
-    of_time = trial_keys()[TIME]["keys"]
+    of_time = settings_of(TimeSettings)
     for name, values in lines.items():
-        line = _line(document, "trials", name, values, own | of_time)
+        line = _line(document, "trials", name, values, {**settings_of(TrialLineSettings), **of_time})
         source = {
             key: line[key]
             for key in (*SOURCES, "coordinates", "moments", "loads", "trial")
@@ -300,9 +282,15 @@ def _check_source(document: Document, name: str, source: Mapping[str, str]) -> N
             "both moments and loads are named" if "loads" in source else "neither moments nor loads are named"
         )
     if problem:
-        code = "conflict" if len(there) > 1 or problem.startswith("both") else "missing_key"
-        remedy = 'name one of them, or leave the trial out with exclude = "the reason"'
-        raise document.error(problem, "trials", name, 0, expected, remedy, code=code)
+        too_many = len(there) > 1 or problem.startswith("both")
+        raise document.error(
+            "studies.bad_study",
+            "trials",
+            name,
+            code="conflict" if too_many else "missing_key",
+            expected=expected,
+            fault=problem,
+        )
 
 
 def _check_names(document: Document, trials: tuple[StudyTrial, ...]) -> None:
@@ -311,20 +299,20 @@ def _check_names(document: Document, trials: tuple[StudyTrial, ...]) -> None:
     for trial in trials:
         name = trial.name
         if safe(name) != name or name.casefold() in (CSV, "average"):
-            problem = f"{name!r} cannot be the name of a folder on every system"
-            remedy = f"such as {re.sub(r'[^0-9A-Za-z_-]+', '_', name).strip('_') or 'trial_1'}"
-            raise document.error(problem, "trials", name, 0, "letters, digits, - and _", remedy)
-        if (other := seen.setdefault(name.casefold(), name)) != name:
-            problem = f"{other!r} and {name!r} would be the same folder on some systems"
-            expected = "names that differ in more than capital letters"
             raise document.error(
-                problem, "trials", name, 0, expected, "rename one of them", code="duplicate_name"
+                "studies.cannot_name_folder",
+                "trials",
+                name,
+                name=name,
+                sub=re.sub("[^0-9A-Za-z_-]+", "_", name).strip("_") or "trial_1",
             )
+        if (other := seen.setdefault(name.casefold(), name)) != name:
+            raise document.error("studies.would_same_folder", "trials", name, other=other, name=name)
 
 
 def _check_design(
     document: Document,
-    design: Mapping[str, Any],
+    design: DesignSettings,
     subjects: Mapping[str, Mapping[str, Any]],
     trials: tuple[StudyTrial, ...],
 ) -> None:
@@ -341,58 +329,69 @@ def _check_design(
     for key, known in there.items():
         for name in design[key] or ():
             if name not in known:
-                problem = f"no {'subject is of the group' if key == 'groups' else 'trial has the condition'} {name!r}"
-                raise document.unknown(problem, name, sorted(known), "design", key)
+                raise document.unknown(
+                    "studies.unknown_name_value",
+                    name,
+                    sorted(known),
+                    "design",
+                    key,
+                    value="subject is of the group" if key == "groups" else "trial has the condition",
+                    name=name,
+                )
         if design[key] and (missing := used[key] - set(design[key])):
-            problem = f"{sorted(missing)[0]!r} is not among them"
-            expected = f"all {key} of the study, in their order"
-            remedy = 'add it, or exclude its trials: exclude = "the reason"'
-            raise document.error(problem, "design", key, 0, expected, remedy, code="unknown_name")
-    quantities = [name for rules in quantity_kinds().values() for name in rules["variables"]]
-    for name in design["quantities"] or ():
+            raise document.error("studies.not_among_them", "design", key, missing=sorted(missing)[0], key=key)
+    quantities = [name for kind in KINDS.values() for name in kind.names]
+    for name in design.quantities or ():
         if name not in quantities:
-            problem = f"there is no quantity {name!r}"
-            raise document.unknown(problem, name, quantities, "design", "quantities")
-    covariate = design["covariate"]
+            raise document.unknown("studies.no_quantity", name, quantities, "design", "quantities", name=name)
+    covariate = design.covariate
     numbers = {key for each in subjects.values() for key, value in each.items() if is_number(value)}
     if covariate is not None and covariate not in numbers:
         raise document.unknown(
-            f"no subject has the number {covariate!r}", covariate, sorted(numbers), "design", "covariate"
+            "studies.no_subject_number",
+            covariate,
+            sorted(numbers),
+            "design",
+            "covariate",
+            covariate=covariate,
         )
 
 
 def _settings(document: Document, settings: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
     """The tables of trial files that the study sets; refused where neither kind of trial file has them."""
-    kinds = [trial_keys(), described_keys("model_keys.toml")]
+    kinds = [tables_of(RecordedSettings), tables_of(ModelSettings)]
     of_trials = ("subject", "files", "time")
     for table, values in settings.items():
         known = sorted({name for kind in kinds for name in kind} - set(of_trials))
         if table in of_trials:
-            problem = f"[{table}] is not a setting of all trials"
-            remedy = {"subject": "say it in [subjects]"}.get(table, "say it in the line of the trial")
             raise document.error(
-                problem, f"settings.{table}", expected=f"one of {', '.join(known)}", remedy=remedy
+                "studies.not_setting_all_trials",
+                f"settings.{table}",
+                remedy={"subject": "say it in [subjects]"}.get(table, "say it in the line of the trial"),
+                table=table,
+                known=known,
             )
         if table not in known:
-            problem = f"a trial file has no table [{table}]"
-            raise document.unknown(problem, table, known, f"settings.{table}", code="unknown_key")
+            raise document.unknown(
+                "studies.trial_file_no_table", table, known, f"settings.{table}", table=table
+            )
         if not isinstance(values, dict):
-            expected = f"[settings.{table}] on a line of its own, with its keys below"
-            raise document.error("this is not a table", "settings", table, 0, expected)
+            raise document.error("studies.not_table", "settings", table, table=table)
         described = [kind[table] for kind in kinds if table in kind]
-        if any(each.get("free") or each.get("list") for each in described):
+        if any(each.free or each.one_per for each in described):
             continue
         for key, value in values.items():
-            rules = [each["keys"][key] for each in described if key in each["keys"]]
+            rules = [each.settings[key] for each in described if key in each.settings]
             if not rules:
-                names = sorted({name for each in described for name in each["keys"]})
-                problem = f"there is no key '{key}' in [{table}] of a trial file"
-                raise document.unknown(problem, key, names, f"settings.{table}", key, code="unknown_key")
-            wrong = [value_problem(value, rule) for rule in rules]
+                names = sorted({name for each in described for name in each.settings})
+                raise document.unknown(
+                    "studies.no_key_in_trial", key, names, f"settings.{table}", key, key=key, table=table
+                )
+            wrong = [rule.problem(value) for rule in rules]
             if all(wrong) and wrong[0]:
                 problem, expected = wrong[0]
                 raise document.error(
-                    problem, f"settings.{table}", key, 0, expected, "check the value and its unit"
+                    "studies.bad_study_value", f"settings.{table}", key, expected=expected, fault=problem
                 )
     for key, find in (("cost", find_cost), ("solver", find_solver)):
         if (name := settings.get("sharing", {}).get(key)) is not None:

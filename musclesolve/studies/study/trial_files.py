@@ -9,10 +9,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from musclesolve.recording.schema import described_keys, trial_document, trial_keys
+from musclesolve.recording.schema import trial_document
 from musclesolve.recording.text.toml_text import tables_text, value_text
-from musclesolve.recording.trial.model_trial import SHARED_TABLES, is_model_trial
+from musclesolve.recording.trial.model_trial import is_model_trial
 from musclesolve.recording.trial.trial_paths import with_paths
+from musclesolve.settings.schema import tables_of
+from musclesolve.settings.trial import ModelSettings, RecordedSettings
 from musclesolve.studies.study.cycles_file import TRIAL_FILE
 from musclesolve.studies.study.study_file import SUBJECT, TIME, Study, StudyTrial
 
@@ -50,23 +52,22 @@ def trial_file(study: Study, trial: StudyTrial, source: Mapping[str, str | Path]
         content = with_paths(document.content, own.parent, path)
         of_model = is_model_trial(document.content)
         if "files" not in content:
-            problem = "this is a study file" if "trials" in content else "this is no trial file"
-            raise document.error(problem, "files", expected="a table [files]", code="bad_format")
+            raise document.error(
+                "studies.study_file" if "trials" in content else "studies.not_a_trial_file", "files"
+            )
     else:
         for name in source.values():
             study.document.input_file("trials", trial.name, str(name))
         content = with_paths({"files": dict(source)}, here, path)
         of_model = True
-    known = trial_keys()
-    if of_model:
-        known = described_keys("model_keys.toml") | {name: known[name] for name in SHARED_TABLES}
+    known = tables_of(ModelSettings if of_model else RecordedSettings)
     stated = {name: table for name, table in with_paths(study.settings, here, path).items() if name in known}
     for name, table in stated.items():
-        if not known[name].get("free") and not known[name].get("list"):
-            stated[name] = {key: value for key, value in table.items() if key in known[name]["keys"]}
+        if not known[name].free and not known[name].one_per:
+            stated[name] = {key: value for key, value in table.items() if key in known[name].settings}
     if not of_model:
         said = study.subjects.get(trial.subject, {})
-        of_subject = {key: value for key, value in said.items() if key in known[SUBJECT]["keys"]}
+        of_subject = {key: value for key, value in said.items() if key in known[SUBJECT].settings}
         stated[SUBJECT] = {"name": trial.subject} | of_subject
     stated[TIME] = dict(trial.time)
     merged, notes = dict(content), list[str]()
@@ -83,12 +84,15 @@ def trial_file(study: Study, trial: StudyTrial, source: Mapping[str, str | Path]
             merged[name] = table
     if not of_model:
         of_subject = merged[SUBJECT]
-        for key, rule in known[SUBJECT]["keys"].items():
-            if rule.get("required") and key not in of_subject:
-                problem, expected = f"{key} of {trial.subject} is not known", f"{key}: {rule['about']}"
-                remedy = f"state it in [subjects]: {trial.subject} = {{ {key} = ... }}"
+        for key, rule in known[SUBJECT].settings.items():
+            if rule.required and key not in of_subject:
                 raise study.document.error(
-                    problem, "trials", trial.name, 0, expected, remedy, code="missing_key"
+                    "studies.not_known",
+                    "trials",
+                    trial.name,
+                    key=key,
+                    subject=trial.subject,
+                    about=rule.about,
                 )
     return TrialFile(
         HEAD + "\n" + tables_text({name: each for name, each in merged.items() if each}), tuple(notes)

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from musclesolve.errors import InputError
+from musclesolve.errors import InputError, input_error
 from musclesolve.opensim.unpack_b3d import unpack_b3d
 from musclesolve.recording.text.text_file import is_file, sha256
 from musclesolve.results.files.atomic_writing import reserved, write_files
@@ -44,13 +44,19 @@ class Unpacked:
             raise fault
         document, trials = self.study.document, record["trials"]
         if wanted not in trials:
-            problem = f"{Path(name).name} has no trial {wanted!r}"
-            raise document.unknown(problem, wanted, trials, "trials", trial.name)
+            raise document.unknown(
+                "studies.no_trial", wanted, trials, "trials", trial.name, name=Path(name).name, wanted=wanted
+            )
         found = trials[wanted]
         if found["reason"]:
-            problem = f"no muscle forces follow from {wanted!r} of {Path(name).name}: {found['reason']}"
-            remedy = 'leave it out: exclude = "the reason"'
-            raise document.error(problem, "trials", trial.name, 0, None, remedy, code="unsupported")
+            raise document.error(
+                "studies.no_muscle_forces_follow",
+                "trials",
+                trial.name,
+                wanted=wanted,
+                name=Path(name).name,
+                found=found["reason"],
+            )
         return {key: self.folder / record["folder"] / path for key, path in found["files"].items()}
 
     def _record(self, name: str) -> dict[str, Any]:
@@ -60,10 +66,7 @@ class Unpacked:
         place = self.folder / folder
         try:
             if not is_file(path):
-                problem = f"there is no file {name!r}"
-                raise InputError(
-                    problem, code="missing_file", file=path, expected="a file of AddBiomechanics (.b3d)"
-                )
+                raise input_error("studies.no_file", file=path, name=name)
             digest = sha256(path)
             record = _read(place / RECORD)
             if record.get("sha256") != digest or record.get("version") != __version__:

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from musclesolve._util.arrays import AnyArray, Array
-from musclesolve.errors import InputError
+from musclesolve.errors import input_error
 from musclesolve.pipeline.share import sharing_problem
 from musclesolve.sharing.cost.cost_base import Cost
 from musclesolve.sharing.problem import Problem
@@ -27,7 +27,7 @@ from musclesolve.sharing.solving import solve
 from musclesolve.studies.uncertainty.recorded_replay import RecordedReplay
 from musclesolve.studies.uncertainty.replay import PERSON, Errors, Replay, SampleBody
 
-STEP = 0.01
+DIFFERENCE_STEP = 0.01
 """Step of the differences [standard deviations]: fits to 1e-8 m resolve it, the mechanics are nearly linear in it."""
 
 OF_MUSCLES = ("max_isometric_force", "optimal_fiber_length", "tendon_slack_length", "muscle_path")
@@ -64,15 +64,11 @@ class Linear:
         """The derivatives of each part of the body."""
         sharing, found = self.replay.sharing, []
         if sharing.tendon == "elastic":
-            raise InputError(
-                "forces of elastic tendons have no derivatives here: frames depend on each other",
-                code="unsupported",
-                remedy='choose tendon = "rigid"',
-            )
+            raise input_error("studies.forces_elastic_tendons")
         for number in range(len(self.replay.layout.muscles)):
             point = self._point(self._body, self._no_errors, number)
             solution = solve(point.problem, sharing.cost, sharing.solver, on_infeasible="reserve")
-            found.append(Response.of(point, solution, sharing.cost))
+            found.append(Response.from_solution(point, solution, sharing.cost))
         return found
 
     def differentiate(self) -> None:
@@ -93,7 +89,9 @@ class Linear:
             if parameters.sd[source] == 0.0:
                 continue
             if source in OF_MUSCLES:
-                per_point = (int(self._rank().max()) + 1, 3) if source == "muscle_path" else ()
+                per_point = tuple[int, ...]()
+                if isinstance(self.replay, RecordedReplay) and source == "muscle_path":
+                    per_point = int(self.replay.points[1].max()) + 1, 3
                 inner = (
                     np.ndindex(per_point) if per_point else [()]
                 )  # number of the point within its muscle, axis
@@ -101,12 +99,6 @@ class Linear:
             else:
                 found += [Task(source, place) for place in np.ndindex(*shape)]
         return found
-
-    def _rank(self) -> AnyArray:
-        """(P,) number of each path point of a recorded leg within its muscle."""
-        assert isinstance(self.replay, RecordedReplay)
-        counts = [len(muscle.path) for muscle in self.replay.options.database]
-        return np.concatenate([np.arange(count) for count in counts])
 
     def squares(self, task: Task) -> dict[str, AnyArray]:
         """Sums over the parameters of (dF/dtheta sigma)^2, of all parts of the body.
@@ -122,13 +114,13 @@ class Linear:
             # Strength, and what was calibrated of muscles, does not change the mechanics of the body.
             body = self._body if task.source in ("strength", PERSON) else self.replay.body(errors)
             moved = [
-                response.to_one(self._point(body, errors, number), STEP)
+                response.to_one(self._point(body, errors, number), DIFFERENCE_STEP)
                 for number, response in enumerate(self.responses)
             ]
             squares = {
                 "muscle_force": layout.over_muscles([force[0] for force, _ in moved]) ** 2,
                 "contact_force": layout.over_joints([contact[0] for _, contact in moved]) ** 2,
-                "joint_moment": ((body.moment - self._body.moment) / STEP) ** 2,
+                "joint_moment": ((body.moment - self._body.moment) / DIFFERENCE_STEP) ** 2,
             }
         if not layout.joint_side.size:
             del squares["contact_force"]
@@ -138,14 +130,14 @@ class Linear:
         """Of one part; they do not change the others."""
         assert task.part is not None
         layout, place = self.replay.layout, tuple[Any, ...]()
-        if task.source == "muscle_path":
-            rank, axis = task.number
-            place = task.part, np.flatnonzero(self._rank() == rank), axis
+        if isinstance(self.replay, RecordedReplay) and task.source == "muscle_path":
+            (part, rank), (number, axis) = self.replay.points, task.number
+            place = np.flatnonzero((part == task.part) & (rank == number)), axis
         else:
             place = (layout.muscles[task.part],)
         errors = self._one_step(task.source, place)
         response = self.responses[task.part]
-        pairs = response.to_each(self._point(self._body, errors, task.part), STEP)
+        pairs = response.to_each(self._point(self._body, errors, task.part), DIFFERENCE_STEP)
         parts = [tuple((derivative**2).sum(axis=0) for derivative in pair) for pair in pairs]
         force, contact = (sum(part[k] for part in parts) for k in (0, 1))
         frames = len(layout.time)
@@ -161,7 +153,7 @@ class Linear:
     def _one_step(self, source: str, place: tuple[int | AnyArray, ...]) -> Errors:
         """No errors but one step in some parameters of a source."""
         error = np.zeros_like(self._no_errors[source])
-        error[place] = STEP * self.replay.parameters.sd[source]
+        error[place] = DIFFERENCE_STEP * self.replay.parameters.sd[source]
         return self._no_errors | {source: error}
 
     def _point(self, body: SampleBody, errors: Errors, number: int) -> PartPoint:
@@ -209,7 +201,7 @@ class Response:
     derivatives: SolutionDerivatives  # of the solution
 
     @classmethod
-    def of(cls, base: PartPoint, solution: Solution, cost: Cost) -> Response:
+    def from_solution(cls, base: PartPoint, solution: Solution, cost: Cost) -> Response:
         """Differentiate the forces of a part; InputError for a cost that has no derivatives."""
         return cls(base, solution, solution_derivatives(base.problem, solution, cost))
 

@@ -11,9 +11,10 @@ from musclesolve._util.bundled_toml import bundled_toml
 from musclesolve._util.checks import check_number
 from musclesolve._util.message_text import as_text
 from musclesolve._util.names import unknown_name
-from musclesolve.errors import InputError
-from musclesolve.recording.schema import trial_keys
+from musclesolve.errors import input_error
 from musclesolve.recording.trial.settings import error_keys
+from musclesolve.settings.schema import settings_of
+from musclesolve.settings.trial import UncertaintySettings
 
 MILLIMETRE, DEGREE = 1e-3, math.pi / 180.0
 
@@ -56,18 +57,15 @@ def standard_deviations(
         InputError: an unknown key, or a number outside of its range.
     """
     if given is not None and not isinstance(given, Mapping):
-        raise InputError(
-            f"{as_text(given)} is no set of standard deviations",
-            code="bad_type",
-            where="standard deviations",
-            expected="keys and numbers, such as {'marker_placement_mm': 3}",
+        raise input_error(
+            "studies.no_set_standard_deviations", where="standard deviations", given=as_text(given)
         )
     own = dict(given or {})
     keys = [source.key for source in sources().values()]
     for key, sd in own.items():
         if key not in keys:
             raise unknown_name(key, "source of error", keys, where="standard deviations")
-        most = trial_keys()["uncertainty"]["keys"][key]["maximum"]
+        most = settings_of(UncertaintySettings)[key].maximum
         expected = f"a number from 0, which switches the source off, to {most:g}"
         check_number(
             sd, f"the standard deviation {key}", expected, least=0.0, most=most, where="standard deviations"
@@ -89,10 +87,6 @@ def check_sources(given: Mapping[str, float], body: str, person: bool = False) -
     known, about = error_keys(body, person), {source.key: source.about for source in sources().values()}
     for key, sd in given.items():
         if sd and key not in known:
-            raise InputError(
-                f"{key} does not err here: {about[key]}",
-                code="conflict",
-                where="standard deviations",
-                expected=f"sources of this body: {', '.join(known)}",
-                remedy="leave it out, or write 0",
+            raise input_error(
+                "studies.not_err_here", where="standard deviations", key=key, about=about[key], known=known
             )

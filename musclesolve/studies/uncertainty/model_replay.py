@@ -26,7 +26,7 @@ from musclesolve.opensim.external_loads import load_in_ground
 from musclesolve.opensim.geometry import fiber_path_lengths
 from musclesolve.opensim.kinematics import body_motion, coordinate_values
 from musclesolve.opensim.model import TO_GLOBAL
-from musclesolve.pipeline.body import JointLoads, Part
+from musclesolve.pipeline.body import JointLoads, SharingGroup
 from musclesolve.pipeline.opensim.coordinate_motion import CoordinateMotion
 from musclesolve.pipeline.opensim.load_dynamics import load_dynamics
 from musclesolve.pipeline.opensim.model_body import ModelBody, geometry_along, shared_joints
@@ -71,7 +71,7 @@ class ModelReplay(Replay):
     kept: Array
 
     @classmethod
-    def of(cls, prepared: ModelBody, sd: Mapping[str, float]) -> ModelReplay:
+    def from_body(cls, prepared: ModelBody, sd: Mapping[str, float]) -> ModelReplay:
         """Keep what the samples need of a body without errors; sd: source -> standard deviation, SI."""
         # the free rotational coordinates: all of them with loads, else those that the muscles depend on
         model, muscles = prepared.model, (len(prepared.muscles),)
@@ -93,7 +93,7 @@ class ModelReplay(Replay):
             shapes["joint_moment"] = (len(prepared.dofs),)
         return cls(
             parameters=Parameters(with_person(shapes, prepared.person), sd),
-            layout=ReplayLayout.of(prepared.parts, prepared.dofs, prepared.muscles, prepared.joints),
+            layout=ReplayLayout.from_parts(prepared.parts, prepared.dofs, prepared.muscles, prepared.joints),
             sharing=prepared.sharing,
             person=prepared.person,
             prepared=prepared,
@@ -111,7 +111,7 @@ class ModelReplay(Replay):
             motion = _turned(motion, moved)
             geometry, velocity = geometry_along(body.model, body.choice, motion)
             length, arm = geometry.length, geometry.moment_arm[:, : len(body.dofs)]
-            if body.options.tendon == "rigid":
+            if body.settings.muscles.tendon == "rigid":
                 length = fiber_path_lengths(body.model, geometry)
         if body.dynamics is None:
             moment = moment * np.exp(errors["joint_moment"])
@@ -129,11 +129,11 @@ class ModelReplay(Replay):
         angle = body.angle + np.array([moved.get(name, 0.0) for name in body.dofs])
         return MovedModel(angle, moment, length, velocity, arm, loads)
 
-    def part(self, body: MovedModel, errors: Errors, number: int) -> Part:
+    def part(self, body: MovedModel, errors: Errors, number: int) -> SharingGroup:
         """One group of coordinates and muscles, by its number, with errors of its muscles."""
         part, columns = self.prepared.parts[number], self.layout.muscles[number]
         rows = [self.prepared.dofs.index(name) for name in part.dofs]
-        state = MuscleState.of(
+        state = MuscleState.from_lengths(
             parameters_with_errors(part.state.parameters, errors, columns, self.person),
             body.length[:, columns],
             body.velocity[:, columns],

@@ -18,8 +18,8 @@ from musclesolve._util.checks import check_integer
 from musclesolve._util.processes import cores
 from musclesolve._util.progress import Progress, no_progress
 from musclesolve._util.worker_pool import Pool
-from musclesolve.errors import InputError, MuscleSolveError
-from musclesolve.pipeline.emg_informed import with_emg_weight
+from musclesolve.errors import InputError, MuscleSolveError, input_error
+from musclesolve.pipeline.emg_informed import with_arguments
 from musclesolve.pipeline.opensim.model_body import ModelBody
 from musclesolve.pipeline.recorded_body import RecordedBody
 from musclesolve.pipeline.run import prepare
@@ -43,9 +43,9 @@ from musclesolve.studies.uncertainty.replay import Replay
 from musclesolve.studies.uncertainty.statistics import (
     NOMINAL,
     Drawn,
-    Found,
     Samples,
     Statistics,
+    UncertaintyEstimate,
     assemble,
     work,
 )
@@ -107,19 +107,13 @@ def uncertainty(
     report("nominal result", 0.0)
     if isinstance(trial, RecordedBody | ModelBody):
         if cost is not None or solver is not None or side != "both":
-            raise InputError(
-                "cost, solver or side of a body that is ready",
-                code="conflict",
-                where="uncertainty",
-                expected="those with which it was made",
-                remedy="make the body with them",
-            )
+            raise input_error("studies.cost_solver_side_body", where="uncertainty")
         prepared, stated = trial, getattr(getattr(trial, "trial", None), "uncertainty", {})
     else:
         trial = trial if isinstance(trial, Trial | ModelTrial) else read_trial(trial)
         if isinstance(trial, Trial):
             check_consistent(trial, "the uncertainty")
-        prepared, stated = prepare(trial, cost, solver, side), trial.uncertainty
+        prepared, stated = prepare(trial, cost, solver, side), trial.settings.uncertainty.stated
     chosen = standard_deviations(stated, sd)
     if isinstance(prepared, RecordedBody):
         kind = "recording"
@@ -129,9 +123,9 @@ def uncertainty(
     check_sources({**stated, **(sd or {})}, kind, person is not None)
     result = labelled.assemble(share(prepared))
     replay: Replay = (
-        RecordedReplay.of(prepared, chosen)
+        RecordedReplay.from_body(prepared, chosen)
         if isinstance(prepared, RecordedBody)
-        else ModelReplay.of(prepared, chosen)
+        else ModelReplay.from_body(prepared, chosen)
     )
     counted = np.stack([counted_frames(result, side) for side in replay.layout.sides], axis=1)
     common = Samples(replay, counted, seed)
@@ -160,7 +154,7 @@ def uncertainty(
                 yield pair
 
         variance = summed(replay.parameters.shapes, squares())
-    found = Found(statistics, reserve, seed, reasons, variance, why_not)
+    found = UncertaintyEstimate(statistics, reserve, seed, reasons, variance, why_not)
     return assemble(result, replay, found, common.linear.unique if wanted else None)
 
 
@@ -179,13 +173,7 @@ def _ordered(common: Samples, tasks: Sequence[range | list[Task]], workers: int)
     try:
         pool = Pool(work, common, tasks, min(workers, len(tasks)))
     except (pickle.PicklingError, AttributeError, TypeError) as error:
-        raise InputError(
-            f"the analysis cannot be sent to other processes: {error}",
-            code="bad_type",
-            where="workers",
-            expected="a cost and a solver that can be pickled",
-            remedy="workers=1 computes in this process",
-        ) from error
+        raise input_error("studies.analysis_cannot_sent", where="workers", error=error) from error
     yield from pool.ordered()
 
 
@@ -223,8 +211,10 @@ class UncertaintyFiles:
         """The content of every file, by its name."""
         from musclesolve.plotting.study.uncertainty_figures import uncertainty_figures  # loads matplotlib
 
-        options = dict(self.options)
-        trial = with_emg_weight(trial, options.pop("emg_weight", None))
+        own = ("cost", "solver", "side")
+        options = {name: value for name, value in self.options.items() if name in own}
+        settings = {name: value for name, value in self.options.items() if name not in own}
+        trial = with_arguments(trial, **settings)
         found = uncertainty(trial, self.samples, self.seed, progress=self.progress, **options)
         self.found = found
         drawn = uncertainty_figures(found, self.progress) if self.figures else {}

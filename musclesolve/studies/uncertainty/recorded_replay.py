@@ -7,7 +7,7 @@ their place on the body and by sliding over it.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import product
@@ -33,11 +33,11 @@ from musclesolve.motion.events.gait_events import gait_events
 from musclesolve.motion.ground_reaction import sampled_wrench, wrench_at_origin
 from musclesolve.motion.signals.filter_choice import FilterChoice
 from musclesolve.muscles.muscle_state import muscle_state
-from musclesolve.muscles.placing.place_muscles import LEG_DOFS, LegMuscles
-from musclesolve.muscles.placing.placed_paths import adjust_switches
-from musclesolve.pipeline.body import Part
-from musclesolve.pipeline.mechanics import MARGIN, leg_moments, measured_moments, subject_model
-from musclesolve.pipeline.recorded_body import RecordedBody, leg_loads, leg_part
+from musclesolve.muscles.scaling.scale_muscles import ScaledMuscles
+from musclesolve.muscles.scaling.scaled_paths import adjust_switches
+from musclesolve.pipeline.body import SharingGroup
+from musclesolve.pipeline.mechanics import MARGIN, measured_moments, subject_model
+from musclesolve.pipeline.recorded_body import RecordedBody, sharing_group
 from musclesolve.pipeline.run_options import Options
 from musclesolve.recording.data import SIDES, Markers, Side, Trial
 from musclesolve.studies.uncertainty.replay import (
@@ -54,7 +54,7 @@ from musclesolve.studies.uncertainty.replay import (
 class SubjectWithErrors:
     """The subject in motion: model, motion, loads on the bodies, forces on the feet, moments (T, K+6) [N m].
 
-    rows: the degrees of freedom of the results among those of the model.
+    rows: the degrees of freedom of the results among those of the model. muscles: of each part, without their errors.
     """
 
     model: Model
@@ -63,10 +63,11 @@ class SubjectWithErrors:
     wrenches: list[Wrench]
     moments: AnyArray
     rows: list[int]
+    muscles: Sequence[ScaledMuscles]
 
     @property
     def angle(self) -> AnyArray:
-        """(T, M) of the degrees of freedom of the analysed legs [rad]."""
+        """(T, M) of the degrees of freedom that the muscles serve [rad]."""
         return self.motion.coordinates[:, self.rows]
 
     @property
@@ -89,26 +90,27 @@ class RecordedReplay(Replay):
     inside: AnyArray  # which frames of the markers are analysed
     # side, force (T, 3) [N] and moment about the origin (T, 3) [N m] of each plate, filtered
     plates: list[tuple[Side, AnyArray, AnyArray]]
-    # by side, the frames (T,) whose motion is valid without errors; no other is shared among muscles
-    usable: dict[str, AnyArray]
-    emg: dict[str, AnyArray | None]  # by side, the activations (T, n) that EMG lets expect; None without EMG
+    nominal: tuple[
+        SharingGroup, ...
+    ]  # the parts without errors; no other of their frames are shared among muscles
+    placed: Sequence[ScaledMuscles]  # the muscles of each
 
     @classmethod
-    def of(cls, prepared: RecordedBody, sd: Mapping[str, float]) -> RecordedReplay:
+    def from_body(cls, prepared: RecordedBody, sd: Mapping[str, float]) -> RecordedReplay:
         """Keep what the samples need of a trial without errors; sd: source -> standard deviation, SI."""
         trial, options, recorded = prepared.trial, prepared.options, prepared.mechanics
         measured, fit, model = recorded.measured, recorded.fit, recorded.model
         walk = filtered_markers(trial, measured.filter, MARGIN)
         standing, _ = with_functional_axes(trial, standing_trial(trial))
         neutral = measured_body(trial, trial.subject, trial.hip_regression, walk, standing).stance.pelvis_axes
-        markers = MarkerErrors.of(trial, walk, standing, neutral, model, fit.q)
+        markers = MarkerErrors.from_trial(trial, walk, standing, neutral, model, fit.q)
         plates = _plates(trial, measured.filter, recorded.motion.time)
         inside = np.isin(measured.time, recorded.motion.time)
         segments = list(model.topology.segments)
-        usable: dict[str, AnyArray] = {side: prepared.validity.of_leg(side) for side in SIDES}
-        shapes = with_person(_shapes(options, markers, len(plates), len(segments)), options.person)
-        emg: dict[str, AnyArray | None] = {part.sides[0]: part.emg for part in prepared.parts}
-        layout = ReplayLayout.of(prepared.parts, leg_dofs(options), prepared.muscles, prepared.joints)
+        placed = [group.muscles for group in prepared.groups]
+        shapes = with_person(_shapes(placed, markers, len(plates), len(segments)), options.person)
+        dofs = [dof for part in prepared.parts for dof in part.dofs]
+        layout = ReplayLayout.from_parts(prepared.parts, dofs, prepared.muscles, prepared.joints)
         return cls(
             parameters=Parameters(shapes, sd),
             layout=layout,
@@ -123,8 +125,8 @@ class RecordedReplay(Replay):
             segments=segments,
             inside=inside,
             plates=plates,
-            usable=usable,
-            emg=emg,
+            nominal=prepared.parts,
+            placed=placed,
         )
 
     @property
@@ -137,7 +139,7 @@ class RecordedReplay(Replay):
         walk, standing, hips = self.markers.moved(
             errors["marker_placement"], errors["hip_center"], errors["soft_tissue"]
         )
-        trial, how = self.trial, self.trial.consistency
+        trial, how = self.trial, self.trial.settings.consistency
         seen = measured_body(trial, trial.subject, trial.hip_regression, walk, standing, hips, checked=False)
         model = self.model
         if errors["segment_mass"].any() or not seen.same_dimensions(self.measured):
@@ -150,7 +152,8 @@ class RecordedReplay(Replay):
         moments = measured_moments(self.trial, model, motion, wrenches)
         rows = [model.dof(dof) for dof in self.layout.dofs]
         loads = distal_loads(model, segment_motion(model, motion), wrenches)
-        return SubjectWithErrors(model, motion, loads, wrenches, moments, rows)
+        muscles = self.placed if model is self.model else self.options.muscles(model)
+        return SubjectWithErrors(model, motion, loads, wrenches, moments, rows, muscles)
 
     def _wrenches(self, offset: AnyArray) -> list[Wrench]:
         """Forces on the feet; the center of pressure of each plate moved by (plates, 2) [m] adds d x F."""
@@ -163,29 +166,30 @@ class RecordedReplay(Replay):
         return list(acting.values())
 
     @cached_property
-    def _placed(self) -> list[LegMuscles]:
-        """The muscles of each leg without errors."""
-        return [self.options.muscles(self.model, side) for side in self.options.sides]
+    def points(self) -> tuple[AnyArray, AnyArray]:
+        """Of the path points (P,) of all muscles the number of their part, and their number within their muscle."""
+        own = [group.layout.point_muscle for group in (each.paths for each in self.placed)]
+        part = np.repeat(np.arange(len(own)), [len(each) for each in own])
+        rank = [np.arange(len(each)) - np.searchsorted(each, each) for each in own]
+        return part, np.concatenate(rank)
 
-    def muscles(self, model: Model, errors: Errors, leg: int) -> LegMuscles:
-        """The muscles of one leg, by its number among the analysed ones, with errors of path and parameters."""
-        sides = self.options.sides
-        muscles = self._placed[leg] if model is self.model else self.options.muscles(model, sides[leg])
+    def muscles(self, body: SubjectWithErrors, errors: Errors, number: int) -> ScaledMuscles:
+        """The muscles of one part, by its number, with errors of path and parameters."""
+        muscles = body.muscles[number]
         if errors["muscle_path"].any():
-            muscles = _on_other_paths(model, muscles, errors["muscle_path"][leg])
-        changed = parameters_with_errors(muscles.parameters, errors, self.layout.muscles[leg], self.person)
+            muscles = _on_other_paths(body.model, muscles, errors["muscle_path"][self.points[0] == number])
+        changed = parameters_with_errors(muscles.parameters, errors, self.layout.muscles[number], self.person)
         return replace(muscles, parameters=changed)
 
-    def part(self, body: SubjectWithErrors, errors: Errors, number: int) -> Part:
-        """One leg, by its number among the analysed ones, with errors of its muscles."""
-        side = self.options.sides[number]
-        state = muscle_state(body.model, self.muscles(body.model, errors, number), body.motion)
-        loads = leg_loads(body.model, body.motion, body.loads, state)
-        moments = leg_moments(body.model, body.moments, side)
-        return leg_part(self.options, state, loads, moments, self.usable[side], self.time, self.emg[side])
+    def part(self, body: SubjectWithErrors, errors: Errors, number: int) -> SharingGroup:
+        """One group of muscles, by its number, with errors of its muscles."""
+        nominal = self.nominal[number]
+        state = muscle_state(body.model, self.muscles(body, errors, number), body.motion)
+        found = body.model, body.motion, body.loads, state, body.moments
+        return sharing_group(self.options, *found, nominal.usable, nominal.emg)
 
 
-def _on_other_paths(model: Model, muscles: LegMuscles, offset: AnyArray) -> LegMuscles:
+def _on_other_paths(model: Model, muscles: ScaledMuscles, offset: AnyArray) -> ScaledMuscles:
     """Muscles whose path points (P, 3) are moved in the standing pose [m]; k of the lengths follows the path."""
     paths = adjust_switches(model, replace(muscles.paths, standing=muscles.paths.standing + offset))
     still, angles = model.standing[None], np.zeros((1, len(model.topology.dof_names)))
@@ -209,28 +213,22 @@ def _plates(trial: Trial, chosen: FilterChoice, time: AnyArray) -> list[tuple[Si
 
 
 def _shapes(
-    options: Options, markers: MarkerErrors, plates: int, segments: int
+    placed: Sequence[ScaledMuscles], markers: MarkerErrors, plates: int, segments: int
 ) -> dict[str, tuple[int, ...]]:
     """Source -> shape of its parameters, in the order of ``sources.toml``."""
-    legs, muscles = len(options.sides), len(list(options.database))
-    points = sum(len(muscle.path) for muscle in options.database)
+    muscles = sum(len(group.names) for group in placed)
     return {
         "strength": (1,),
-        "max_isometric_force": (legs * muscles,),
-        "optimal_fiber_length": (legs * muscles,),
-        "tendon_slack_length": (legs * muscles,),
-        "muscle_path": (legs, points, 3),
+        "max_isometric_force": (muscles,),
+        "optimal_fiber_length": (muscles,),
+        "tendon_slack_length": (muscles,),
+        "muscle_path": (sum(len(group.paths.standing) for group in placed), 3),
         "marker_placement": (len(markers.placed), 3),
         "hip_center": (len(SIDES), 3),
         "soft_tissue": (len(markers.walk.names), 3, 2),
         "center_of_pressure": (plates, 2),
         "segment_mass": (segments,),
     }
-
-
-def leg_dofs(options: Options) -> list[str]:
-    """Degrees of freedom of the analysed legs."""
-    return [f"{dof}_{side}" for side in options.sides for dof in LEG_DOFS]
 
 
 ALIKE = 1e-4
@@ -251,7 +249,7 @@ class MarkerErrors:
     phase: Array  # (T,) of the stride [rad]
 
     @classmethod
-    def of(
+    def from_trial(
         cls, trial: Trial, walk: Markers, standing: Points, neutral: Array, model: Model, q: Array
     ) -> MarkerErrors:
         """Find the body of each marker: in the axes of that body it moves least.

@@ -17,7 +17,7 @@ from musclesolve._util.arrays import AnyArray, Array, Indices, split_named
 from musclesolve._util.sides import ALL_SIDES, side_of
 from musclesolve.muscles.muscle_parameters import MuscleParameters
 from musclesolve.muscles.person import PersonMuscles
-from musclesolve.pipeline.body import Part, SharedPart, Sharing
+from musclesolve.pipeline.body import Sharing, SharingGroup, SolvedGroup
 from musclesolve.pipeline.share import share_part
 
 
@@ -78,9 +78,9 @@ class ReplayLayout:
     joint_side: Indices
 
     @classmethod
-    def of(
+    def from_parts(
         cls,
-        parts: Sequence[Part],
+        parts: Sequence[SharingGroup],
         dofs: Sequence[str],
         muscles: Sequence[str],
         joints: Sequence[str],
@@ -114,18 +114,18 @@ class ReplayLayout:
         )
 
     def over_muscles(self, arrays: Sequence[Array]) -> Array:
-        """Arrays (T, n) of the muscles of each part as one (T, N) of all muscles."""
+        """Arrays (..., n) of the muscles of each part as one (..., N) of all muscles."""
         return _scattered(arrays, self.muscles, len(self.muscle_side))
 
     def over_joints(self, arrays: Sequence[Array]) -> Array:
-        """Arrays (T, j) of the joints of each part as one (T, J) of all joints."""
+        """Arrays (..., j) of the joints of each part as one (..., J) of all joints."""
         return _scattered(arrays, self.joints, len(self.joint_side))
 
 
 def _scattered(arrays: Sequence[Array], columns: Sequence[Indices], count: int) -> Array:
-    whole = np.zeros((len(arrays[0]), count))
+    whole = np.zeros((*arrays[0].shape[:-1], count))
     for array, some in zip(arrays, columns, strict=True):
-        whole[:, some] = array
+        whole[..., some] = array
     return whole
 
 
@@ -155,10 +155,10 @@ class Replay(ABC):
         """The body with errors of all that its muscles have no part in, a `SampleBody`."""
 
     @abstractmethod
-    def part(self, body: Any, errors: Errors, number: int) -> Part:
+    def part(self, body: Any, errors: Errors, number: int) -> SharingGroup:
         """One part of such a body, by its number, with errors of its muscles."""
 
-    def run(self, numbers: AnyArray) -> tuple[Any, list[SharedPart]]:
+    def run(self, numbers: AnyArray) -> tuple[Any, list[SolvedGroup]]:
         """The whole pipeline with standard normal numbers (count,) for errors; zeros give the nominal result."""
         errors = self.parameters.errors(numbers)
         body = self.body(errors)

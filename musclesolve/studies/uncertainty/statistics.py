@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Hashable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -17,8 +17,16 @@ import xarray as xr
 
 from musclesolve._util.arrays import AnyArray, Array, Mask, split_named
 from musclesolve.errors import MuscleSolveError
-from musclesolve.pipeline.body import SharedPart
+from musclesolve.pipeline.body import SolvedGroup
 from musclesolve.results.dataset.frame_validity import MUSCLE_SIDE
+from musclesolve.results.dataset.quantities import (
+    ANALYSIS,
+    QUANTITIES,
+    Quantity,
+    by_formula,
+    in_set,
+    of_parts,
+)
 from musclesolve.results.dataset.result_quantities import listed
 from musclesolve.sharing.status import Status
 from musclesolve.studies.uncertainty.contributions import Linear, Task
@@ -105,16 +113,20 @@ class Statistics:
 
 Variable = tuple[tuple[str, ...], AnyArray, dict[str, str]]
 
-UNITS = {
-    "muscle_force": ("N", "tendon force, active and passive"),
-    "activation": ("1", "muscle activation"),
-    "contact_force": ("N", "magnitude of the joint reaction, muscle forces included"),
-    "joint_moment": ("N m", "internal joint moment: on the distal segment from the proximal one"),
-    "joint_angle": ("rad", "joint angle, positive in the named direction"),
-    "muscle_force_peak": ("N", "largest tendon force over the valid nominal frames of stance"),
-    "contact_force_peak": ("N", "largest contact force over the valid nominal frames of stance"),
-}
-"""Quantity -> unit and what it is."""
+PEAK = "_peak"
+
+
+def followed() -> dict[str, Quantity]:
+    """The quantities that are followed through the samples: over time, then their peaks over muscles or joints."""
+    over_time = {name: QUANTITIES[name] for name in in_set("uncertainty")}
+    meaning = "; largest over the valid nominal frames of stance"
+    peaks = {
+        name + PEAK: replace(each, dims=each.dims[1:], long_name=each.long_name + meaning)
+        for name, each in over_time.items()
+        if "peak" in each.sets
+    }
+    return over_time | peaks
+
 
 MOST_REASONS = 10
 """Reasons of failed samples that are listed; a pose that no model fits is named with its frames, each time others."""
@@ -127,7 +139,7 @@ COORDINATES = ("muscle", "group", "short_name", MUSCLE_SIDE, "joint")
 
 
 @dataclass(frozen=True)
-class Found:
+class UncertaintyEstimate:
     """What samples and derivatives gave."""
 
     statistics: Statistics  # of the quantities
@@ -139,12 +151,14 @@ class Found:
     why_not: str  # why there are none
 
 
-def assemble(result: xr.Dataset, replay: Replay, found: Found, unique: AnyArray | None) -> xr.Dataset:
+def assemble(
+    result: xr.Dataset, replay: Replay, found: UncertaintyEstimate, unique: AnyArray | None
+) -> xr.Dataset:
     """Label what samples and derivatives gave; the result is that without errors.
 
     unique (T, S) says where the derivatives are the same to both sides; it is None without contributions.
     """
-    layout, statistics = replay.layout, found.statistics
+    layout, statistics, known_quantities = replay.layout, found.statistics, followed()
     known = {name: sources()[name] for name in replay.parameters.shapes}
     coords = {"dof": list(layout.dofs), "quantile": list(QUANTILES), "source": list(known)}
     coords |= {name: result.coords[name] for name in COORDINATES if name in result.coords}
@@ -163,8 +177,9 @@ def assemble(result: xr.Dataset, replay: Replay, found: Found, unique: AnyArray 
     for suffix, (values, what) in parts.items():
         first = ("quantile",) if suffix == "_quantile" else ()
         for name, array in separated(values, labelled.sizes).items():
-            unit, meaning = UNITS[name]
-            variables[name + suffix] = ((*first, *DIMS[name]), array, _about(unit, f"{meaning}; {what}"))
+            of = known_quantities[name]
+            about = _about(of.units, f"{of.long_name}; {what}")
+            variables[name + suffix] = ((*first, *of.dims), array, about)
 
     # the muscles of a part are solved together
     count = separated(statistics.count, labelled.sizes)["muscle_force"]
@@ -190,11 +205,11 @@ def assemble(result: xr.Dataset, replay: Replay, found: Found, unique: AnyArray 
             total = of_sources.sum(axis=0)
             none = np.where(np.isnan(of_sources), np.nan, 0.0)
             share = np.divide(of_sources, total, out=none, where=total > 0.0)
-            unit, what = UNITS[name]
-            spread = _about(unit, f"{what}; standard deviation to first order")
-            shares = _about("1", f"{what}; share of each source in the variance, to first order")
-            variables[f"{name}_first_order_sd"] = (DIMS[name], np.sqrt(total), spread)
-            variables[f"{name}_contribution"] = (("source", *DIMS[name]), share, shares)
+            of = known_quantities[name]
+            spread = _about(of.units, f"{of.long_name}; standard deviation to first order")
+            shares = _about("1", f"{of.long_name}; share of each source in the variance, to first order")
+            variables[f"{name}_first_order_sd"] = (of.dims, np.sqrt(total), spread)
+            variables[f"{name}_contribution"] = (("source", *of.dims), share, shares)
     labelled = labelled.assign(variables)
     notes = [] if replay.person is None else replay.person.error_notes(result["muscle"].values.tolist())
     labelled.attrs = result.attrs | {
@@ -215,47 +230,33 @@ def _about(unit: str, meaning: str) -> dict[str, str]:
     return {"units": unit, "long_name": meaning}
 
 
-DIMS: dict[str, tuple[str, ...]] = {
-    "muscle_force": ("time", "muscle"),
-    "activation": ("time", "muscle"),
-    "contact_force": ("time", "joint"),
-    "joint_moment": ("time", "dof"),
-    "joint_angle": ("time", "dof"),
-    "muscle_force_peak": ("muscle",),
-    "contact_force_peak": ("joint",),
-}
-"""Quantity -> its dimensions."""
-
-
 def separated(vectors: AnyArray, sizes: Mapping[Hashable, int]) -> dict[str, AnyArray]:
     """Quantities by name from vectors (..., D), in which they lie end to end, given the size of every dimension."""
-    known = {name: dims for name, dims in DIMS.items() if all(dim in sizes for dim in dims)}
+    known = {name: each.dims for name, each in followed().items() if all(dim in sizes for dim in each.dims)}
     return split_named(vectors, {name: tuple(sizes[dim] for dim in dims) for name, dims in known.items()})
 
 
 def quantities(
-    layout: ReplayLayout, body: SampleBody, parts: list[SharedPart], counted: AnyArray
+    layout: ReplayLayout, body: SampleBody, parts: list[SolvedGroup], counted: AnyArray
 ) -> dict[str, AnyArray]:
-    """The quantities of one run in the order of `DIMS`; peaks over the frames that count, (T, S) by side."""
-    force = layout.over_muscles([part.tension for part in parts])
-    found = {
-        "muscle_force": force,
-        "activation": layout.over_muscles([part.solution.activation for part in parts]),
-        "joint_moment": body.moment,
-        "joint_angle": body.angle,
-        "muscle_force_peak": _peak(force, counted[:, layout.muscle_side]),
+    """The quantities of one run in the order of `followed`; peaks over the frames that count, (T, S) by side."""
+    known: dict[str, AnyArray] = {"joint_moment": body.moment, "joint_angle": body.angle}
+    wanted = in_set("uncertainty")
+    for name in {each for of in wanted for each in (of, *QUANTITIES[of].arguments)} - {ANALYSIS}:
+        quantity = QUANTITIES[name]
+        if not quantity.part or ("joint" in quantity.dims and not layout.joint_side.size):
+            continue
+        if not quantity.part.startswith("tendons") or parts[0].tendons is not None:
+            known[name] = of_parts(name, parts, layout.over_muscles, layout.over_joints)
+    known |= by_formula(known, "uncertainty")
+    found = {name: known[name] for name in wanted if name in known}
+    verdict_of = {"muscle": layout.muscle_side, "joint": layout.joint_side}
+    peaks = {
+        name + PEAK: _peak(found[name], counted[:, verdict_of[QUANTITIES[name].dims[-1]]])
+        for name in in_set("uncertainty", "peak")
+        if name in found
     }
-    if layout.joint_side.size:
-        sizes = [
-            np.stack([np.linalg.norm(load, axis=1) for load in part.contact_force.values()], axis=1)
-            for part in parts
-        ]
-        contact = layout.over_joints(sizes)
-        found |= {
-            "contact_force": contact,
-            "contact_force_peak": _peak(contact, counted[:, layout.joint_side]),
-        }
-    return {name: found[name] for name in DIMS if name in found}
+    return found | peaks
 
 
 def _peak(values: AnyArray, counted: AnyArray) -> AnyArray:

@@ -17,7 +17,7 @@ import numpy as np
 from musclesolve._util.arrays import Array
 from musclesolve._util.checks import check_array, check_choice, check_integer, check_number
 from musclesolve._util.locks import CASADI
-from musclesolve.errors import InputError
+from musclesolve.errors import input_error
 from musclesolve.sharing.solver.frame_programme import ipopt_options
 from musclesolve.sharing.solver.ipopt_casadi import casadi_ipopt
 from musclesolve.trajectory.certificate import LEAST_OF_ALL, LEAST_OF_MUSCLE, MotionAttempt
@@ -95,12 +95,13 @@ class Collocation:
             check_integer(getattr(self, option), option, 1, where=f"Collocation.{option}")
         lowest = LOWEST_ORDER.get(self.scheme, 1)
         if not lowest <= self.order <= HIGHEST_ORDER:
-            raise InputError(
-                f"order is {self.order}",
-                code="bad_number",
+            raise input_error(
+                "trajectory.order_out_of_range",
                 where="Collocation.order",
-                expected=f'from {lowest} to {HIGHEST_ORDER} for scheme="{self.scheme}"',
-                remedy='refine the mesh instead of a higher order; scheme="radau" instead of a lower one',
+                order=self.order,
+                lowest=lowest,
+                highest_order=HIGHEST_ORDER,
+                scheme=self.scheme,
             )
         for option, expected, below in (
             ("max_seconds", "a positive number of seconds", np.inf),
@@ -140,16 +141,12 @@ class Collocation:
                 transcription = spline_scheme(problem.time, self.mesh)
             else:
                 transcription = polynomial_scheme(problem.time, self.scheme, self.order, self.mesh)
-            programme = Programme.of(problem, cost, transcription)
+            programme = Programme.from_problem(problem, cost, transcription)
             equations, points = transcription.by_rate.shape
             moments, free = programme.row.size, (2 * points - equations) * len(problem.muscles.names)
             if problem.reserve_weight is None and moments > free:
-                raise InputError(
-                    f"{moments} moments, and {free} forces to choose",
-                    code="conflict",
-                    where="Collocation",
-                    expected="no more moments than forces",
-                    remedy='share fewer moments or set a reserve_weight; of the schemes "spline" leaves most to choose',
+                raise input_error(
+                    "trajectory.more_moments_than_forces", where="Collocation", moments=moments, free=free
                 )
             settings = ipopt_options(self.tolerance, self.max_iterations) | {
                 # the barrier as in sharing/full_formulation.py

@@ -55,10 +55,12 @@ class Programme:
     row: Array
 
     @classmethod
-    def of(cls, problem: MotionProblem, cost: MotionCost, transcription: Transcription) -> Programme:
+    def from_problem(
+        cls, problem: MotionProblem, cost: MotionCost, transcription: Transcription
+    ) -> Programme:
         """The programme of a motion by a transcription of its frames."""
         fine = motion_at(problem, transcription.time)
-        at_points = cost if fine is problem else MotionCost.of(fine, cost.cost)
+        at_points = cost if fine is problem else MotionCost.from_cost(fine, cost.cost)
         same = np.array_equal(transcription.time, transcription.moment_time)
         held = fine if same else motion_at(problem, transcription.moment_time)
         row = np.abs(held.lever).max(axis=2)

@@ -13,8 +13,7 @@ from typer.testing import CliRunner
 
 import musclesolve as ms
 from musclesolve.checking.case import Case
-from musclesolve.checking.check import check
-from musclesolve.checking.examination import all_checks, examined_file
+from musclesolve.checking.check import all_checks, check, examined_file
 from musclesolve.checking.repair import Recorded
 from musclesolve.checking.stages import Check, Stage
 from musclesolve.cli.app import app
@@ -27,7 +26,7 @@ from musclesolve.synthetic.trial_copy import Copy, open_copy, write_copy
 
 STRIDE = Path(ms.__file__).with_name("data") / "reference_stride" / "trial.toml"
 RUNNER = CliRunner()
-checking = sys.modules["musclesolve.checking.examination"]
+checking = sys.modules["musclesolve.checking.check"]
 RAISED = {
     "unexpected": (ZeroDivisionError("division by zero"), "check_failed"),
     "refusal": (InputError("no such thing", remedy="another"), "refused"),
@@ -74,7 +73,7 @@ def test_a_part_of_a_check_that_raises_leaves_the_other_parts(
     module = {
         "check_size": "analysis",
         "fitting_stature": "analysis",
-        "flights": "forces.center_of_pressure_check",
+        "flights": "forces.plate_axes",
     }[name]
 
     def broken(*arguments: object, **options: object) -> None:

@@ -53,7 +53,7 @@ def test_walks_with_an_instrumented_knee_have_their_known_faults_alone(
 def with_mass(trial: Path, folder: Path, factor: float, plate: float = 1.0) -> Path:
     """A copy of a trial with the mass in its file times a factor, and what the right plate shows times another."""
     copy = open_copy(trial)
-    copy.set_key("subject", "mass_kg", f"{factor * copy.content['subject']['mass_kg']:.3f}")
+    copy.set_key("subject", "mass_kg", f"{factor * copy.settings.subject.mass_kg:.3f}")
     for index in copy.plates("r"):
         for role in ("force", "moment"):
             copy.set_plate(index, role, plate * copy.plate(index, role))

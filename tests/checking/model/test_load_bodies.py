@@ -9,7 +9,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from musclesolve.checking.model.load_bodies import bodies_of_loads, feet_of_loads
+from musclesolve.checking.model.load_balance import bodies_of_loads, feet_of_loads
 from musclesolve.checking.model.model_case import ModelCase, Motion
 from musclesolve.opensim.external_loads import ExternalLoad
 from musclesolve.opensim.model import OpenSimModel
@@ -32,7 +32,7 @@ def squat(public_model: Callable[[str], OpenSimModel]) -> ModelCase:
     motion = coordinate_motion(model, {"time": TIME, **given})
     body = SimpleNamespace(model=model, motion=motion, dofs=DOFS, dynamics=None)
     body.moment = np.zeros((len(TIME), len(DOFS)))
-    fixed = Motion.of(body)  # type: ignore[arg-type]
+    fixed = Motion.from_body(body)  # type: ignore[arg-type]
     none = np.zeros((len(TIME), 3))
     loads = [
         ExternalLoad(

@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 
 from musclesolve.checking.model import given_moments, load_balance
-from musclesolve.checking.model.load_time import best_fit
+from musclesolve.checking.model.given_moments import moment_fit
+from musclesolve.checking.model.load_units_and_axes import best_fit
 from musclesolve.checking.model.model_case import ModelCase, Motion
-from musclesolve.checking.model.moment_fit import moment_fit
 from musclesolve.opensim.external_loads import ExternalLoad, foot_of_side
 from musclesolve.opensim.inverse_dynamics import inverse_dynamics
 from musclesolve.opensim.model import OpenSimModel
@@ -21,7 +21,7 @@ from musclesolve.opensim.read_model import read_osim
 from musclesolve.pipeline.opensim.coordinate_motion import CoordinateMotion, coordinate_motion
 from musclesolve.pipeline.opensim.load_dynamics import load_dynamics, whole_motion
 from musclesolve.recording.data import Table
-from musclesolve.recording.text.mot_file import read_mot
+from musclesolve.recording.text.opensim_text import read_mot
 from musclesolve.results.finding import Finding
 
 TIME = np.linspace(0.0, 2.0, 201)
@@ -102,13 +102,13 @@ def body_of(
 
 def load_case(model: OpenSimModel, motion: CoordinateMotion, loads: list[ExternalLoad]) -> ModelCase:
     body = body_of(model, motion, loads=loads)
-    return ModelCase(body, Motion.of(body), tuple(loads), tuple(loads))  # type: ignore[arg-type]
+    return ModelCase(body, Motion.from_body(body), tuple(loads), tuple(loads))  # type: ignore[arg-type]
 
 
 def found_in(model: OpenSimModel, motion: CoordinateMotion, table: Table) -> list[Finding]:
     """What moments of the whole body show, and the times and columns of their file."""
     body = body_of(model, motion, table)
-    case = given_moments.moment_case(body, Motion.of(body))  # type: ignore[arg-type]
+    case = given_moments.moment_case(body, Motion.from_body(body))  # type: ignore[arg-type]
     assert case is not None
     return [*given_moments.belonging(body), *given_moments.whole_body(replace(case, due=np.nan * case.due))]
 

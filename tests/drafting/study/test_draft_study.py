@@ -19,7 +19,7 @@ from musclesolve.drafting.study.draft_study import draft_study, write_study
 from musclesolve.drafting.study.study_trials import study_trials
 from musclesolve.opensim.service_folders import NO_FORCES
 from musclesolve.recording.data import Table
-from musclesolve.recording.text.mot_file import write_mot
+from musclesolve.recording.text.opensim_text import write_mot
 from musclesolve.studies.study.study_file import Study, read_study
 
 
@@ -64,7 +64,7 @@ def test_trial_files_in_folders(tmp_path: Path) -> None:
         trial_file(tmp_path / f"{name}.toml", mass_kg=70.5, sex="female", age_years=age)
     study = study_of(tmp_path)
     assert study.title == tmp_path.name
-    assert study.design["groups"] == ["control", "patient"] and study.design["conditions"] == ["slow", "fast"]
+    assert study.design.groups == ("control", "patient") and study.design.conditions == ("slow", "fast")
     assert dict(study.subjects) == {
         "P01": {"group": "control", "mass_kg": 70.5, "sex": "female", "age_years": 30},
         "P02": {"group": "patient", "mass_kg": 70.5, "sex": "female", "age_years": 55},

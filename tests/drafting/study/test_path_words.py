@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from musclesolve.drafting.study.path_words import Role, in_order, roles, words_of
+from musclesolve.drafting.study.study_trials import Role, in_order, roles, words_of
 
 
 def found(*lines: str, sources: list[str] | None = None) -> None:

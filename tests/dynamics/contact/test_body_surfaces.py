@@ -68,7 +68,7 @@ def standing_person():
     pairs = ContactPairs.build(
         {"person": model}, [FLOOR, *surfaces], pairs_with(FLOOR, surfaces, body_laws(surfaces))
     )
-    q[: model.topology.point_count, 2] += 0.002 - pairs.gaps(BodyStates.of([model], [(q, q)])).min()
+    q[: model.topology.point_count, 2] += 0.002 - pairs.gaps(BodyStates.from_models([model], [(q, q)])).min()
     return Start(model, q, 0.0 * q, [JointResistance.build(model)]), pairs
 
 

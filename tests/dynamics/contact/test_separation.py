@@ -142,7 +142,7 @@ def test_the_gap_grows_with_the_normal_velocity(kind):
 
         def at(time, starts=starts):
             states = [(start.q + time * start.qd, start.qd) for start in starts]
-            return BodyStates.of(list(models.values()), states)
+            return BodyStates.from_models(list(models.values()), states)
 
         touch = pairs.touch(at(0.0), np.array([np.inf]), np.array([True]))
         gap = [float(pairs.gaps(at(time))[0]) for time in (-step, step)]

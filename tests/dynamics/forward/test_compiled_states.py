@@ -67,7 +67,7 @@ def _spins(rotation: np.ndarray, rate: np.ndarray) -> np.ndarray:
 def test_bodies_and_their_wrenches_are_those_of_many_frames(name):
     model = MODELS[name]
     q, qd = states(model, 1)
-    bodies, moved = model.rigid_bodies, BodyStates.of([model], [(q[0], qd[0])])
+    bodies, moved = model.rigid_bodies, BodyStates.from_models([model], [(q[0], qd[0])])
     step = 1e-30
     complex_rotation = bodies.rotation(q + 1j * step * qd)[0]
     rotation, rate = complex_rotation.real, complex_rotation.imag / step

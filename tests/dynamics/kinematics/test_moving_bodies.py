@@ -98,7 +98,7 @@ def test_joint_loads_are_hofs_explicit_moments(name):
 def test_rotations_over_arrays_are_those_of_the_frames(name):
     model = MODELS[name]
     time, coordinates, *_ = random_motion(model)
-    q = Pose.of(coordinates).q(model.tree)
+    q = Pose.from_coordinates(coordinates).q(model.tree)
     motion, bodies = moving_bodies(model, time, coordinates, 0.0 * coordinates, 0.0 * coordinates)
     np.testing.assert_allclose(motion.q, q, atol=1e-11)
     np.testing.assert_allclose(bodies.rotation, model.rigid_bodies.rotation(q), atol=1e-10)

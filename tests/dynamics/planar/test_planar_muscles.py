@@ -200,7 +200,7 @@ def test_points_lie_where_the_standing_body_has_them(tree):
     heel = muscles.local[soleus][-1]
     position = rotated(heel, np.array(0.5 * np.pi))
     reference = muscle_db.load("silva_2003").reference
-    scale = tree.stature / reference.stature / reference.position_scale["foot"]
+    scale = tree.stature / reference.stature / reference["foot"].position_scale
     expected = scale * np.array(muscle_db.load("silva_2003")["soleus"].path[-1].position)[[0, 2]]
     np.testing.assert_allclose(position, expected, atol=1e-15)
 

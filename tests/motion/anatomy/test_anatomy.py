@@ -6,7 +6,7 @@ from refusals import refused
 from synthetic_trial import RATE, person, write_markers, write_trial
 
 from musclesolve.motion.anatomy.anatomy import Anatomy, anatomy
-from musclesolve.recording.text.trc_file import read_trc
+from musclesolve.recording.text.opensim_text import read_trc
 from musclesolve.recording.trial.trial_file import read_trial
 
 # The markers move at 0.4 Hz and its overtones; what the 6 Hz filter takes from that is below a tenth of a millimetre.

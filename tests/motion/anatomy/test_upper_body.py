@@ -13,7 +13,7 @@ from musclesolve.data.bundled import reference_stride
 from musclesolve.dynamics.inverse.inverse_dynamics import projected_moments
 from musclesolve.motion.anatomy.anatomy import anatomy
 from musclesolve.pipeline.mechanics import mechanics
-from musclesolve.recording.text.trc_file import read_trc, write_trc
+from musclesolve.recording.text.opensim_text import read_trc, write_trc
 from musclesolve.recording.trial.trial_file import read_trial
 
 WEIGHT = 70.25 * 9.81

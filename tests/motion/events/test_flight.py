@@ -24,7 +24,7 @@ GRAVITY = 9.80665
 
 
 def flights_of(trial):
-    return flights(trial, FootLoads.of(trial))
+    return flights(trial, FootLoads.from_trial(trial))
 
 
 def hops(count: int = 3, flight: float = 0.3, stance: float = 0.4) -> Trial:

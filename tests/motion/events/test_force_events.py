@@ -23,7 +23,7 @@ def of(events, kind, side):
 @pytest.mark.parametrize("side", ["r", "l"])
 def test_the_threshold_is_crossed_between_the_samples(side):
     """The force rises in a straight line, so that the crossing is exact at any rate of the plate."""
-    events = force_events(FootLoads.of(STEPS.trial()))
+    events = force_events(FootLoads.from_trial(STEPS.trial()))
     np.testing.assert_allclose(of(events, "heel_strike", side), STEPS.strikes(side) + LATE, atol=1e-9)
     np.testing.assert_allclose(of(events, "toe_off", side), STEPS.toe_offs(side) - LATE, atol=1e-9)
     assert {event.source for event in events} == {"forces"}
@@ -71,7 +71,7 @@ def touched(force, seconds):
         1.0,
     ]
     return foot_contacts(
-        FootLoads.of(replace(trial, forces=(replace(plate, force=plate.force + added),))), "r"
+        FootLoads.from_trial(replace(trial, forces=(replace(plate, force=plate.force + added),))), "r"
     )
 
 
@@ -82,7 +82,7 @@ def touched(force, seconds):
 def test_a_contact_bears_a_tenth_of_the_body_weight_and_lasts_a_tenth_of_a_second(force, seconds, contact):
     assert (
         len(touched(force * WEIGHT, seconds))
-        == len(foot_contacts(FootLoads.of(STEPS.trial()), "r")) + contact
+        == len(foot_contacts(FootLoads.from_trial(STEPS.trial()), "r")) + contact
     )
 
 
@@ -93,17 +93,19 @@ def test_a_foot_that_passes_between_plates_strikes_once():
     trial = STEPS.trial(plates="l")
     trial = replace(trial, forces=(*trial.forces, *parts))
     np.testing.assert_allclose(
-        foot_contacts(FootLoads.of(trial), "r"), foot_contacts(FootLoads.of(STEPS.trial()), "r"), atol=1e-9
+        foot_contacts(FootLoads.from_trial(trial), "r"),
+        foot_contacts(FootLoads.from_trial(STEPS.trial()), "r"),
+        atol=1e-9,
     )
 
 
 def test_a_foot_without_a_plate_or_in_the_air_has_no_events():
-    assert {event.side for event in force_events(FootLoads.of(STEPS.trial(plates="l")))} == {"l"}
+    assert {event.side for event in force_events(FootLoads.from_trial(STEPS.trial(plates="l")))} == {"l"}
     assert contacts(np.arange(5.0), np.zeros(5), THRESHOLD, FIRM).shape == (0, 2)
 
 
 def test_the_recorded_walk(recorded_walk_trial):
-    events = force_events(FootLoads.of(recorded_walk_trial))
+    events = force_events(FootLoads.from_trial(recorded_walk_trial))
     np.testing.assert_allclose(of(events, "heel_strike", "r"), [0.268, 1.412], atol=0.001)
     np.testing.assert_allclose(of(events, "toe_off", "r"), [1.023, 2.167], atol=0.001)
     np.testing.assert_allclose(of(events, "heel_strike", "l"), [0.836], atol=0.001)

@@ -27,7 +27,7 @@ def times(events, kind, side):
 
 def late(trial, kind):
     """How late each event of a kind is by the markers, where the plates have it too [s]."""
-    plates, markers = force_events(FootLoads.of(trial)), marker_events(walk(trial))
+    plates, markers = force_events(FootLoads.from_trial(trial)), marker_events(walk(trial))
     pairs = [(found, times(plates, kind, side)) for side in "rl" for found in times(markers, kind, side)]
     nearest = [found - known[np.abs(known - found).argmin()] for found, known in pairs]
     return np.array([each for each in nearest if abs(each) < 0.3])
@@ -93,7 +93,7 @@ def test_noise_of_three_millimetres_adds_no_events():
 @pytest.mark.parametrize("options", [{}, {"noise": "skin"}, {"marker_rate_hz": 60.0, "forward": "-x"}])
 def test_the_strides_of_the_synthetic_person_with_noisy_markers(options, tmp_path):
     """Contacts are known to the last digit; the heel turns back 24 ms before its one, 3 mm of noise add 1 to 3 ms."""
-    stride = ms.reference_stride()
+    stride = ms.synthetic.reference_stride()
     file = ms.synthetic_recording(tmp_path, stride, truth=False, strides=3, noise_mm=3.0, **options)
     trial = read_trial(file)
     start = trial.time_range[0]

@@ -14,7 +14,8 @@ from musclesolve.motion.signals.emg_envelope import (
     linear_envelopes,
 )
 from musclesolve.motion.signals.low_pass import HALF_POWER, two_pass_gain
-from musclesolve.recording.data import Emg, EmgOptions
+from musclesolve.recording.data import Emg
+from musclesolve.settings.trial import EmgSettings
 
 RATE = 2000.0
 TIME = np.arange(6000) / RATE
@@ -25,7 +26,7 @@ def record(values: np.ndarray, **options: object) -> Emg:
     names = tuple(f"c{k}" for k in range(values.shape[1]))
     none = (None,) * len(names)
     return Emg(
-        TIME, names, values, (("soleus_r",),) * len(names), none, Path("emg.sto"), EmgOptions(**options)
+        TIME, names, values, (("soleus_r",),) * len(names), none, Path("emg.sto"), EmgSettings(**options)
     )  # type: ignore[arg-type]
 
 
@@ -64,7 +65,7 @@ def test_the_envelope_of_a_modulated_carrier_is_two_pi_ths_of_its_amplitude() ->
     """The mean of a rectified sine is 2/pi of its amplitude."""
     amplitude = 1.0 + 0.5 * np.sin(2.0 * np.pi * 1.0 * TIME)
     signal = amplitude * np.sin(2.0 * np.pi * 150.0 * TIME)
-    envelope = linear_envelope(signal[:, None], RATE, EmgOptions())[:, 0]
+    envelope = linear_envelope(signal[:, None], RATE, EmgSettings())[:, 0]
     np.testing.assert_allclose(envelope[MIDDLE], 2.0 / np.pi * amplitude[MIDDLE], rtol=0.02)
 
 
@@ -102,7 +103,7 @@ def test_the_envelope_is_unknown_in_a_gap_and_beside_it() -> None:
 def test_the_ends_are_as_large_as_the_rest() -> None:
     """A rectified sample may be several times the envelope; none of them is what the envelope ends at."""
     values = np.random.default_rng(4).normal(size=(TIME.size, 40))
-    envelope = linear_envelope(values, RATE, EmgOptions())
+    envelope = linear_envelope(values, RATE, EmgSettings())
     for ends in (envelope[0], envelope[-1]):
         assert np.abs(ends / envelope[MIDDLE].mean() - 1.0).max() < 0.5
 

@@ -86,7 +86,7 @@ def test_the_result_holds_what_was_seen(found: FilterChoice) -> None:
 
 def test_a_given_cutoff_is_that_of_everything(tmp_path: Path) -> None:
     trial = read_trial(write_trial(tmp_path))
-    found = filter_choice(trial, trial.filter)
+    found = filter_choice(trial, trial.settings.filter)
     assert (found.cutoff_hz == 6.0).all() and found.force_cutoff_hz == 6.0
     assert found.noise is None and found.analysis is None
 
@@ -100,7 +100,7 @@ def test_a_spline_of_the_same_cutoff_differs_little_from_the_filter(tmp_path: Pa
 
 def test_a_recording_without_noise_is_filtered_and_says_so(tmp_path: Path) -> None:
     trial = read_trial(write_trial(tmp_path, ("cutoff_hz = 6.0", 'cutoff_hz = "residual_analysis"')))
-    found = filter_choice(trial, trial.filter)
+    found = filter_choice(trial, trial.settings.filter)
     assert found.analysis is not None and (found.analysis.verdict != CutoffVerdict.FOUND).any()
     assert any(note.startswith("Residual analysis of ") for note in anatomy(trial).notes)
     assert np.isfinite(found.smooth(np.zeros((240, len(found.markers), 3)), 100.0)).all()
@@ -111,7 +111,7 @@ def test_too_short_a_stretch_is_refused_with_the_line(tmp_path: Path) -> None:
     markers = trial.markers
     short = replace(markers, time=markers.time[:90], position=markers.position[:90])
     with refused("too_few_frames", "line ", "[filter] cutoff_hz", "90 frames"):
-        filter_choice(replace(trial, markers=short, time_range=(0.1, 0.8)), trial.filter)
+        filter_choice(replace(trial, markers=short, time_range=(0.1, 0.8)), trial.settings.filter)
 
 
 def test_what_could_not_be_read_is_filtered_like_the_rest_of_the_marker(tmp_path: Path) -> None:
@@ -123,7 +123,9 @@ def test_what_could_not_be_read_is_filtered_like_the_rest_of_the_marker(tmp_path
     one, other = trial.used_markers[3], trial.used_markers[7]
     position[:, names.index(one), 1] = clean[:, names.index(one), 1]
     position[:, names.index(other)] = clean[:, names.index(other)]
-    found = filter_choice(replace(trial, markers=replace(trial.markers, position=position)), trial.filter)
+    found = filter_choice(
+        replace(trial, markers=replace(trial.markers, position=position)), trial.settings.filter
+    )
     assert found.analysis is not None
     known = found.analysis.verdict == CutoffVerdict.FOUND
     assert known[3].tolist() == [True, False, True] and not known[7].any()
@@ -149,6 +151,6 @@ def test_a_cutoff_that_the_recording_cannot_carry_is_refused_with_the_line(
     path = synthetic_recording(tmp_path, strides=1, marker_rate_hz=200.0)
     trial = edited(path, table)
     with refused("bad_number", "line ", f"[filter] {place}"):
-        filter_choice(trial, trial.filter)
+        filter_choice(trial, trial.settings.filter)
     errors = [finding for finding in check(path).findings if finding.severity == "error"]
     assert [finding.code for finding in errors] == ["cutoff"]

@@ -19,7 +19,7 @@ from musclesolve.motion.signals.residual_analysis import (
     residual_analysis,
 )
 from musclesolve.motion.signals.smoothing_spline import smoothing_spline
-from musclesolve.recording.text.trc_file import read_trc
+from musclesolve.recording.text.opensim_text import read_trc
 
 THESIS = "residual_analysis_silva_2003"
 CASES = [(rate, size) for rate in (60.0, 100.0, 200.0) for size in (0.001, 0.003)]

@@ -12,7 +12,7 @@ from musclesolve.muscles.driving.activation_dynamics import ActivationDynamics
 from musclesolve.muscles.driving.muscle_forces import muscle_forces
 from musclesolve.muscles.muscle_state import muscle_state
 from musclesolve.muscles.paths.paths import muscle_rows
-from musclesolve.muscles.placing.place_muscles import place_muscles
+from musclesolve.muscles.scaling.scale_muscles import scale_muscles
 
 AT = np.zeros(6)
 
@@ -20,7 +20,7 @@ AT = np.zeros(6)
 @pytest.fixture(scope="module", params=["gait2392", "silva_2003", "rajagopal_2023"])
 def legs(request, model):
     database = muscle_db.load(request.param)
-    return [place_muscles(model, database, side, passive="table") for side in "rl"]
+    return [scale_muscles(model, database, side, passive="table") for side in "rl"]
 
 
 @pytest.fixture(scope="module")
@@ -64,7 +64,7 @@ def test_power_is_minus_tension_times_the_rate_of_length(model, legs, walking):
 
 
 def test_without_activation_and_passive_forces_there_is_nothing(model, walking):
-    leg = place_muscles(model, muscle_db.load("gait2392"), "l", passive="none")
+    leg = scale_muscles(model, muscle_db.load("gait2392"), "l", passive="none")
     assert not muscle_forces(model, leg, 0.0)(AT, walking.q, walking.qd).any()
 
 

@@ -82,7 +82,7 @@ def test_without_damping_a_silent_muscle_counts_as_little_active():
 @FAMILIES
 def test_curves_for_lengthening_rise_and_are_those_of_the_muscle_where_it_is_not_flat(family):
     smooth = elastic_muscles(family).curves.velocity
-    curve = LengtheningCurves.of(smooth)
+    curve = LengtheningCurves.from_force_velocity(smooth)
     v = np.tile(np.linspace(-1.6, 1.6, 2001)[:, None], 3)
     assert np.diff(curve(v), axis=0).min() >= 0.99 * LEAST_SLOPE * 1.6e-3
     corner = 0.0 if family == "thelen_2003" else 0.2  # where a spline cannot follow
@@ -99,7 +99,7 @@ def test_curves_for_lengthening_rise_and_are_those_of_the_muscle_where_it_is_not
 )
 def test_the_velocity_is_found_again(family, velocity, strength, damping):
     """At samples of the curve too."""
-    curve = LengtheningCurves.of(elastic_muscles(family).curves.velocity)
+    curve = LengtheningCurves.from_force_velocity(elastic_muscles(family).curves.velocity)
     v = np.full((1, 3), velocity)
     force = strength * curve(v) + damping * v
     np.testing.assert_allclose(curve.solve(np.full((1, 3), strength), damping, force), v, atol=1e-9)

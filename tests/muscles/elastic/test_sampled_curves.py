@@ -12,8 +12,8 @@ from musclesolve.muscles.elastic.smooth_curves import (
     SampledCurves,
     SampleGrid,
     positive_part,
+    tendon_of_family,
 )
-from musclesolve.muscles.elastic.tendon_curves import tendon_of_family
 
 FAMILIES = pytest.mark.parametrize("family", CURVES)
 
@@ -97,7 +97,7 @@ def test_slopes_and_curvatures_are_the_derivatives_of_the_values(family):
 
 def test_beyond_the_grid_curves_go_on_straight():
     grid = SampleGrid(0.0, 1.0, 100)
-    curve = SampledCurves.of(grid, np.exp(grid.points)[:, None], np.zeros(1, dtype=int))
+    curve = SampledCurves.from_samples(grid, np.exp(grid.points)[:, None], np.zeros(1, dtype=int))
     for end, outside in ((1.0, 1.7), (0.0, -0.4)):
         at, found = curve(np.array([end])), curve(np.array([outside]))
         np.testing.assert_allclose(found.value, at.value + at.slope * (outside - end), rtol=1e-14)

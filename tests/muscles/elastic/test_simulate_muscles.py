@@ -10,7 +10,7 @@ from scipy.optimize import brentq
 from musclesolve.muscles.curves.curve_family import CURVES, curve_family
 from musclesolve.muscles.driving.activation_dynamics import ActivationDynamics
 from musclesolve.muscles.elastic.simulate_muscles import simulate_muscles
-from musclesolve.muscles.elastic.tendon_curves import tendon_of_family
+from musclesolve.muscles.elastic.smooth_curves import tendon_of_family
 
 TIME = np.linspace(0.0, 0.1, 21)
 STRAIN = 0.049

@@ -13,7 +13,7 @@ from muscle_db.model import CalibratedPassive, PassiveStrain
 from musclesolve.muscles.curves.curve_family import CURVES
 from musclesolve.muscles.muscle_state import muscle_state
 from musclesolve.muscles.passive.passive_element import passive_element
-from musclesolve.muscles.placing.place_muscles import place_muscles
+from musclesolve.muscles.scaling.scale_muscles import scale_muscles
 
 DATABASE = muscle_db.load("silva_2003")
 TABLE = [muscle.max_isometric_force for muscle in DATABASE]
@@ -56,7 +56,7 @@ def test_a_set_whose_own_strains_are_calibrated():
 
 def test_without_passive_forces_there_are_none_and_nothing_else_changes(model, motion):
     with_them, without = (
-        muscle_state(model, place_muscles(model, DATABASE, "r", passive=rule), motion)
+        muscle_state(model, scale_muscles(model, DATABASE, "r", passive=rule), motion)
         for rule in ("table", "none")
     )
     assert with_them.passive_force.any() and not without.passive_force.any()

@@ -11,7 +11,7 @@ from musclesolve.dynamics.model.model import Model
 from musclesolve.muscles.muscle_set import load_muscle_set
 from musclesolve.muscles.paths.engine import KINDS, PathLayout, PathLines, solve_paths, trace_paths
 from musclesolve.muscles.paths.paths import Paths
-from musclesolve.muscles.placing.place_muscles import place_muscles
+from musclesolve.muscles.scaling.scale_muscles import scale_muscles
 
 RADII = {"cylinder": (0.03, 0.0, 0.0), "sphere": (0.03, 0.03, 0.03), "ellipsoid": (0.035, 0.02, 0.045)}
 SINGLE = 5e-7
@@ -87,7 +87,7 @@ def test_a_path_that_touches_nothing_is_its_points() -> None:
 
 @pytest.mark.parametrize("name", ["gait2392", "rajagopal_2023"])
 def test_lines_of_a_leg_are_as_long_as_its_muscles(model: Model, motion: Motion, name: str) -> None:
-    paths = place_muscles(model, load_muscle_set(name), "r").paths
+    paths = scale_muscles(model, load_muscle_set(name), "r").paths
     check_lengths(paths, motion)
 
 

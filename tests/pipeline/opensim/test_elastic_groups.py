@@ -7,14 +7,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 import xarray as xr
+from said import summary
 from small_model import near_optimal_lengths, save_model
 from small_model_motion import DOFS, feasible_moments, small_motion
 
-from musclesolve.checking.judged_run import share_model
+from musclesolve.checking.check import share_model
 from musclesolve.opensim.model import OpenSimModel
 from musclesolve.opensim.read_model import read_osim
 from musclesolve.results.files.result_netcdf import netcdf_bytes, read_result
-from musclesolve.results.tables.run_summary import summary
 from musclesolve.sharing.status import Status
 
 

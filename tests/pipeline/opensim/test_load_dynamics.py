@@ -10,19 +10,18 @@ from refusals import refused
 from small_model_motion import DOFS, TIME, feasible_moments, small_motion
 
 from musclesolve._util.arrays import Array
-from musclesolve.checking.judged_run import share_model
+from musclesolve.checking.check import share_model
 from musclesolve.opensim.external_loads import read_external_loads
 from musclesolve.opensim.geometry import opensim_geometry, path_wrenches
 from musclesolve.opensim.inverse_dynamics import inverse_dynamics, joint_reactions
 from musclesolve.opensim.kinematics import body_motion
 from musclesolve.opensim.model import TO_GLOBAL, Joint, OpenSimModel
 from musclesolve.pipeline.opensim.coordinate_motion import CoordinateMotion, coordinate_motion
-from musclesolve.pipeline.opensim.knees import shank_length
-from musclesolve.pipeline.opensim.load_dynamics import load_dynamics, whole_motion
-from musclesolve.pipeline.opensim.model_body import ModelBody, ModelOptions, model_body
+from musclesolve.pipeline.opensim.load_dynamics import load_dynamics, shank_length, whole_motion
+from musclesolve.pipeline.opensim.model_body import ModelBody, model_body, model_settings
 from musclesolve.pipeline.patella import Ligament, quadriceps
 from musclesolve.recording.data import Table
-from musclesolve.recording.text.mot_file import write_mot
+from musclesolve.recording.text.opensim_text import write_mot
 
 XML = """<OpenSimDocument Version="40000"><ExternalLoads name="loads"><objects>
 <ExternalForce name="push"><applied_to_body>talus_r</applied_to_body><force_identifier>push_v</force_identifier>
@@ -54,7 +53,7 @@ def loads(tmp_path: Path) -> Path:
 
 
 def solved(model: OpenSimModel, loads: Path | None, moments: object = None) -> ModelBody:
-    options = ModelOptions(dofs=DOFS, loads=loads, cutoff_hz=None, passive="none")
+    options = model_settings(dofs=DOFS, loads=loads, cutoff_hz=None, passive="none")
     return model_body(model, small_motion(model), moments, options)  # type: ignore[arg-type]
 
 
@@ -89,7 +88,7 @@ def test_moments_or_loads(small: OpenSimModel, loads: Path) -> None:
 def test_inverse_dynamics_needs_every_coordinate(small: OpenSimModel, loads: Path) -> None:
     motion = {name: column for name, column in small_motion(small).items() if name != "ty"}
     with refused("missing_column", "ty"):
-        model_body(small, motion, None, ModelOptions(dofs=DOFS, loads=loads))
+        model_body(small, motion, None, model_settings(dofs=DOFS, loads=loads))
 
 
 def test_contact_forces_of_the_result(small: OpenSimModel, loads: Path) -> None:
@@ -232,7 +231,7 @@ def test_shank_and_patella_of_a_model_obey_newton(public_model, name: str) -> No
     ]
     moment = np.abs((arms * force[:, heads]).sum(axis=1)) / np.linalg.norm(spin, axis=1)
     arm = moment / np.linalg.norm(ligament, axis=1)
-    np.testing.assert_allclose(arm, Ligament.of("r", shank_length(model, knee)).arm, rtol=1e-9)
+    np.testing.assert_allclose(arm, Ligament.from_shank_length("r", shank_length(model, knee)).arm, rtol=1e-9)
     assert 0.040 < arm[0] < 0.050
 
 

@@ -4,26 +4,27 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 from refusals import refused
 from small_model_motion import DOFS, TIME, feasible_moments, save_inputs, small_motion
 
-from musclesolve.checking.judged_run import share_model
+from musclesolve.checking.check import share_model
+from musclesolve.muscles.scaling.scale_muscles import separate_groups
 from musclesolve.opensim.geometry import opensim_geometry
 from musclesolve.opensim.model import OpenSimModel
 from musclesolve.opensim.read_model import read_osim
 from musclesolve.pipeline.body import Analysis, Sharing
 from musclesolve.pipeline.opensim.model_body import (
-    Choices,
     ModelBody,
-    ModelOptions,
     model_body,
+    model_settings,
     opensim_problem,
 )
 from musclesolve.pipeline.opensim.moments import coordinate_moments
-from musclesolve.pipeline.opensim.shared_choice import separate_groups, shared_choice
+from musclesolve.pipeline.opensim.shared_choice import shared_choice
 from musclesolve.pipeline.share import share, sharing_problem
 from musclesolve.results.facts import Facts
 from musclesolve.sharing.cost.cost_registry import find_cost
@@ -33,7 +34,7 @@ from musclesolve.sharing.solver.solver_registry import find_solver
 
 def found(small: OpenSimModel, **choices: object) -> ModelBody:
     given = {"dofs": DOFS, "passive": "table", **choices}
-    return model_body(small, small_motion(small), feasible_moments(small), ModelOptions(**given))  # type: ignore[arg-type]
+    return model_body(small, small_motion(small), feasible_moments(small), model_settings(**given))  # type: ignore[arg-type]
 
 
 def of_all(body: ModelBody) -> Problem:
@@ -65,8 +66,9 @@ def test_a_muscle_has_no_arm_at_all_about_what_it_does_not_cross(small: OpenSimM
 
 
 def test_groups_are_those_that_no_muscle_connects() -> None:
-    crossing = {"a": frozenset("xy"), "b": frozenset("z"), "c": frozenset("yw"), "d": frozenset("z")}
-    assert separate_groups(crossing, "abcd", "xyzw") == [([0, 1, 3], [0, 2]), ([2], [1, 3])]
+    acts = np.array([[dof in crossed for crossed in ("xy", "z", "yw", "z")] for dof in "xyzw"])
+    found = [(dofs.tolist(), muscles.tolist()) for dofs, muscles in separate_groups(acts)]
+    assert found == [([0, 1, 3], [0, 2]), ([2], [1, 3])]
 
 
 def test_the_rate_of_the_length_is_its_derivative(small: OpenSimModel) -> None:
@@ -99,11 +101,11 @@ def test_a_locked_coordinate_stays_at_its_default(small: OpenSimModel, tmp_path:
     text = TEXT.replace('<Coordinate name="ankle_b_r">', '<Coordinate name="ankle_b_r"><locked>true</locked>')
     locked = read_osim(save_model(tmp_path, text))
     usual = model_body(
-        locked, small_motion(small), {n: np.zeros(61) for n in small.coordinates}, ModelOptions()
+        locked, small_motion(small), {n: np.zeros(61) for n in small.coordinates}, model_settings()
     )
     assert usual.choice.dofs == ("hip_a_r", "hip_b_r", "hip_c_r", "knee_r", "ankle_a_r")
     motion = {**small_motion(small), "ankle_b_r": np.full(61, small.coordinates["ankle_b_r"].default)}
-    still = model_body(small, motion, feasible_moments(small), ModelOptions(dofs=DOFS))
+    still = model_body(small, motion, feasible_moments(small), model_settings(dofs=DOFS))
     np.testing.assert_allclose(
         usual.whole.state.musculotendon_length, still.whole.state.musculotendon_length, atol=1e-12
     )
@@ -121,7 +123,7 @@ def test_groups_are_solved_as_the_whole_is(small: OpenSimModel) -> None:
 def test_what_one_group_cannot_do_does_not_concern_another(small: OpenSimModel) -> None:
     moments = feasible_moments(small)
     moments["hip_a_r"] = np.full(61, np.nan)
-    spoilt = model_body(small, small_motion(small), moments, ModelOptions(dofs=DOFS, passive="table"))
+    spoilt = model_body(small, small_motion(small), moments, model_settings(dofs=DOFS, passive="table"))
     result = shared(spoilt, "activation_power")
     assert not result.parts[0].solution.solved.any() and result.parts[1].solution.solved.all()
     good = shared(found(small), "activation_power")
@@ -137,10 +139,10 @@ def test_files_give_the_same_problem_as_arrays(small: OpenSimModel, tmp_path: Pa
 def test_frames_are_those_with_moments_in_the_range(small: OpenSimModel) -> None:
     half = {"time": TIME[::2], **{name: values[::2] for name, values in feasible_moments(small).items()}}
     cut = {name: values[10:25] for name, values in half.items()}
-    part = model_body(small, small_motion(small), cut, ModelOptions(dofs=DOFS))
+    part = model_body(small, small_motion(small), cut, model_settings(dofs=DOFS))
     np.testing.assert_allclose(part.motion.time, TIME[20:49])
     assert any("32 frames" in note for note in part.notes)
-    ranged = model_body(small, small_motion(small), half, ModelOptions(dofs=DOFS, start_s=0.2, end_s=0.3))
+    ranged = model_body(small, small_motion(small), half, model_settings(dofs=DOFS, start_s=0.2, end_s=0.3))
     np.testing.assert_allclose(ranged.motion.time[[0, -1]], [0.2, 0.3])
 
 
@@ -173,7 +175,7 @@ def test_moments_are_interpolated_and_found_by_their_suffix() -> None:
     ],
 )
 def test_what_cannot_be_asked_for_is_refused(
-    small: OpenSimModel, choices: Choices, code: str, parts: list[str]
+    small: OpenSimModel, choices: dict[str, Any], code: str, parts: list[str]
 ) -> None:
     with refused(code, *parts):
         opensim_problem(small, small_motion(small), feasible_moments(small), **choices)
@@ -220,7 +222,7 @@ def test_tendons_are_carried_and_change_no_problem_of_rigid_ones(small: OpenSimM
     from musclesolve.opensim.read_model import read_osim
 
     usual, elastic = found(small), found(small, tendon="elastic", tendon_strain={"two": 0.08})
-    assert (usual.options.tendon, elastic.options.tendon) == ("rigid", "elastic")
+    assert (usual.settings.muscles.tendon, elastic.settings.muscles.tendon) == ("rigid", "elastic")
     assert usual.whole.state.parameters.tendon_strain.tolist() == [0.04] * 3
     assert elastic.whole.state.parameters.tendon_strain.tolist() == [0.04, 0.08, 0.04]
     text = TEXT.replace("<FmaxMuscleStrain>", "<FmaxTendonStrain>0</FmaxTendonStrain><FmaxMuscleStrain>")
@@ -246,7 +248,7 @@ def test_tendons_are_carried_and_change_no_problem_of_rigid_ones(small: OpenSimM
     ],
 )
 def test_tendons_that_cannot_be_are_refused(
-    small: OpenSimModel, choices: Choices, code: str, parts: list[str]
+    small: OpenSimModel, choices: dict[str, Any], code: str, parts: list[str]
 ) -> None:
     with refused(code, *parts):
         found(small, **choices)
@@ -301,16 +303,16 @@ def test_a_coordinate_that_no_muscle_can_serve_condemns_no_leg(small: OpenSimMod
     arm, strength = muscles.state.moment_arm[:, 1], muscles.state.parameters.max_isometric_force
     assert moments.keys() == set(DOFS)
     beyond = {**moments, DOFS[1]: 4.0 * (np.abs(arm) @ strength)}
-    given = Choices(dofs=DOFS, passive="table")
-    body = model_body(small, small_motion(small), beyond, ModelOptions(**given))
+    given = dict(dofs=DOFS, passive="table")
+    body = model_body(small, small_motion(small), beyond, model_settings(**given))
     assert list(body.unserved) == [DOFS[1]] and 0.7 < body.unserved[DOFS[1]] < 1.0
     assert any("--without" in warning and DOFS[1] in warning for warning in body.warnings)
     # at its peak alone it is a lack of strength, which stays a failure
     once = {**moments, DOFS[1]: np.where(TIME == TIME[30], beyond[DOFS[1]], moments[DOFS[1]])}
-    assert not model_body(small, small_motion(small), once, ModelOptions(**given)).unserved
+    assert not model_body(small, small_motion(small), once, model_settings(**given)).unserved
     # moments in another unit are beyond all muscles, and no fault of the coordinates
     scaled = {name: 1000.0 * moment for name, moment in moments.items()}
-    assert not model_body(small, small_motion(small), scaled, ModelOptions(**given)).unserved
+    assert not model_body(small, small_motion(small), scaled, model_settings(**given)).unserved
     sound, excused, failed = (
         Facts(share_model(small, small_motion(small), each, cost="activation_power", **given)).legs["r"]
         for each in (moments, beyond, once)

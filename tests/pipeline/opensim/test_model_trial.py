@@ -14,7 +14,7 @@ import musclesolve as ms
 from musclesolve.opensim.model import OpenSimModel
 from musclesolve.pipeline.run import prepare
 from musclesolve.recording.data import Table
-from musclesolve.recording.text.mot_file import write_mot
+from musclesolve.recording.text.opensim_text import write_mot
 from musclesolve.recording.trial.model_trial import ModelTrial
 from musclesolve.studies.many_trials.one_trial import Job, attempt
 
@@ -159,7 +159,7 @@ def test_what_is_wrong_is_refused_at_its_place(
 
 def test_studies_of_recordings_say_what_they_need(folder: Path) -> None:
     with refused("unsupported", "trial.toml", "[files] model", "markers"):
-        ms.force_sensitivity(trial(folder))
+        ms.studies.force_sensitivity(trial(folder))
 
 
 def test_check_says_whether_a_trial_of_a_model_can_be_analysed(folder: Path) -> None:

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from musclesolve.recording.cameras.calibration import calibrate
+from musclesolve.recording.cameras.calibration import calibrate_cameras
 from musclesolve.recording.cameras.camera import Camera, camera_at, ring
 from musclesolve.recording.cameras.reconstruction import reconstruct
 from tests.support.refusals import refused
@@ -46,9 +46,9 @@ TARGET = [0.0, 0.0, 1.0]
         (lambda: ring(3, 0.0), ("bad_number", "the radius", "0")),
         (lambda: ring(3, height=np.inf), ("bad_number", "the height", "inf")),
         (lambda: ring(3, target=[0.0, 1.0]), ("bad_shape", "the target")),
-        (lambda: calibrate(CUBE, SEEN[0, 0], "a", 5), ("bad_type", "camera 'a'", "5")),
-        (lambda: calibrate(CUBE, SEEN[0, 0], "a", ["b"]), ("bad_shape", "1 names")),
-        (lambda: calibrate(None, None), ("not_numbers", "control points")),
+        (lambda: calibrate_cameras(CUBE, SEEN[0, 0], "a", 5), ("bad_type", "camera 'a'", "5")),
+        (lambda: calibrate_cameras(CUBE, SEEN[0, 0], "a", ["b"]), ("bad_shape", "1 names")),
+        (lambda: calibrate_cameras(None, None), ("not_numbers", "control points")),
     ],
 )
 def test_what_is_none_is_refused(call: Callable[[], object], parts: tuple[str, ...]) -> None:
@@ -61,5 +61,5 @@ def test_whole_numbers_lists_and_names_that_are_numbers_are_taken() -> None:
     assert camera_at("a", [5, 1, 1], (0, 0, 1), 1000).front == 1.0
     assert len(ring(np.int64(3))) == 3
     assert reconstruct(tuple(FOUR), SEEN.tolist(), 0).noise == 0.0
-    assert calibrate(CUBE.tolist(), SEEN[0, 0].tolist(), labels=range(8)).labels[7] == "7"
+    assert calibrate_cameras(CUBE.tolist(), SEEN[0, 0].tolist(), labels=range(8)).labels[7] == "7"
     assert Camera("a", list(A), -3).front == -1.0

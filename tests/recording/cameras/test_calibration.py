@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from scipy.optimize import least_squares
 
 from musclesolve.errors import InputError
-from musclesolve.recording.cameras.calibration import calibrate, distance_and_error
+from musclesolve.recording.cameras.calibration import calibrate_cameras, distance_and_error
 from musclesolve.recording.cameras.camera import Camera, camera_at, ring
 
 CUBE = np.array([[x, y, z] for x in (-1.0, 1.0) for y in (-1.0, 1.0) for z in (0.0, 2.0)])
@@ -33,7 +33,7 @@ def some_points(seed: int, count: int) -> np.ndarray:
 @given(seed=st.integers(0, 2**32 - 1), count=st.integers(0, 30))
 def test_a_camera_is_recovered_from_exact_pixels(seed: int, count: int) -> None:
     camera, points = some_camera(seed), some_points(seed, count)
-    found = calibrate(points, camera.project(points), "some")
+    found = calibrate_cameras(points, camera.project(points), "some")
     np.testing.assert_allclose(found.camera.coefficients, camera.coefficients, rtol=1e-9, atol=1e-10)
     assert found.camera.front == camera.front
     assert found.rms < 1e-9 and found.outlying == ()
@@ -46,9 +46,9 @@ def test_units_and_origins_of_world_and_image_do_not_matter(seed: int) -> None:
     rng = np.random.default_rng(seed)
     camera, points = some_camera(seed), some_points(seed, 6)
     image = camera.project(points) + rng.normal(size=(12, 2))
-    plain = calibrate(points, image)
+    plain = calibrate_cameras(points, image)
     shift, offset = rng.uniform(-20.0, 20.0, 3), rng.uniform(-3000.0, 3000.0, 2)
-    moved = calibrate(1000.0 * (points + shift), 0.01 * image + offset)
+    moved = calibrate_cameras(1000.0 * (points + shift), 0.01 * image + offset)
     inside = rng.uniform((-1.0, -1.0, 0.0), (1.0, 1.0, 2.0), (20, 3))
     there = (moved.camera.project(1000.0 * (inside + shift)) - offset) / 0.01
     np.testing.assert_allclose(there, plain.camera.project(inside), atol=1e-5)
@@ -59,7 +59,7 @@ def test_the_residual_in_pixels_is_the_least_there_is() -> None:
     rng = np.random.default_rng(3)
     camera, points = ring(4)[2], some_points(3, 8)
     image = camera.project(points) + 3.0 * rng.normal(size=(14, 2))
-    found = calibrate(points, image)
+    found = calibrate_cameras(points, image)
 
     def misfit(coefficients: np.ndarray) -> np.ndarray:
         return (image - Camera("tried", coefficients).project(points)).ravel()
@@ -80,7 +80,8 @@ def test_the_noise_is_estimated_without_bias() -> None:
     rng = np.random.default_rng(4)
     camera, points = ring(4)[0], some_points(4, 6)
     noise = [
-        calibrate(points, camera.project(points) + 0.7 * rng.normal(size=(12, 2))).noise for _ in range(150)
+        calibrate_cameras(points, camera.project(points) + 0.7 * rng.normal(size=(12, 2))).noise
+        for _ in range(150)
     ]
     # 13 equations over, 150 times: the mean square is known to a standard error of 3.2 %.
     assert np.mean(np.square(noise)) == pytest.approx(0.49, rel=0.1)
@@ -91,16 +92,16 @@ def test_a_badly_digitised_point_is_named() -> None:
     camera, points = ring(4)[0], some_points(5, 10)
     image = camera.project(points) + 0.5 * rng.normal(size=(16, 2))
     labels = [f"P{k}" for k in range(16)]
-    assert calibrate(points, image, labels=labels).outlying == ()
+    assert calibrate_cameras(points, image, labels=labels).outlying == ()
     image[7] += [9.0, -4.0]
-    assert calibrate(points, image, labels=labels).outlying == ("P7",)
+    assert calibrate_cameras(points, image, labels=labels).outlying == ("P7",)
 
 
 def refused(points: object, image: object = None) -> str:
     if image is None:
         image = ring(4)[0].project(np.asarray(points))
     with pytest.raises(InputError) as error:
-        calibrate(points, image, "left")
+        calibrate_cameras(points, image, "left")
     message = str(error.value)
     assert "camera 'left'" in message and "expected" in message
     return message
@@ -144,25 +145,27 @@ def test_points_next_to_a_critical_curve_are_refused_as_well() -> None:
         assert "leave the camera undetermined" in refused(nearly_on_a_twisted_cubic(error))
     # Away from it they determine the camera, worse than points in the corners of a volume.
     points = nearly_on_a_twisted_cubic(0.1)
-    found = calibrate(points, camera.project(points))
+    found = calibrate_cameras(points, camera.project(points))
     np.testing.assert_allclose(found.camera.center, camera.center, rtol=1e-6)
-    assert found.center_per_pixel > 3.0 * calibrate(CUBE, camera.project(CUBE)).center_per_pixel
+    assert found.center_per_pixel > 3.0 * calibrate_cameras(CUBE, camera.project(CUBE)).center_per_pixel
 
 
 @pytest.mark.parametrize("points", [CUBE, some_points(10, 6), 0.4 * CUBE, CUBE * [1.0, 0.1, 1.0]])
 def test_the_center_scatters_as_predicted(points: np.ndarray) -> None:
     rng, camera = np.random.default_rng(11), ring(4)[0]
-    exact = calibrate(points, camera.project(points))
+    exact = calibrate_cameras(points, camera.project(points))
     assert exact.distance_to_points == pytest.approx(np.linalg.norm(camera.center - points.mean(axis=0)))
     # Small errors: the law is of first order.
     missed = [
-        calibrate(points, camera.project(points) + 0.05 * rng.normal(size=(len(points), 2))).camera.center
+        calibrate_cameras(
+            points, camera.project(points) + 0.05 * rng.normal(size=(len(points), 2))
+        ).camera.center
         - camera.center
         for _ in range(200)
     ]
     scatter = np.sqrt(np.mean(np.sum(np.square(missed), axis=1)))
     assert scatter == pytest.approx(0.05 * exact.center_per_pixel, rel=0.15)
-    fit = calibrate(points, camera.project(points) + 0.05 * rng.normal(size=(len(points), 2)))
+    fit = calibrate_cameras(points, camera.project(points) + 0.05 * rng.normal(size=(len(points), 2)))
     assert fit.center_error == fit.noise * fit.center_per_pixel and fit.spare == 2 * len(points) - 11
 
 
@@ -183,7 +186,7 @@ def test_the_error_of_the_center_is_its_slope_times_that_of_the_coefficients() -
 
 def test_a_camera_that_stands_nowhere_has_no_known_place() -> None:
     far = Camera("far", [100.0, 0.0, 0.0, 5.0, 0.0, 100.0, 0.0, 6.0, 0.0, 0.0, 0.0])
-    found = calibrate(CUBE, far.project(CUBE))
+    found = calibrate_cameras(CUBE, far.project(CUBE))
     np.testing.assert_allclose(found.camera.coefficients, far.coefficients, atol=1e-9)
     assert found.center_per_pixel > 1e6 and found.distance_to_points > 1e6
 

@@ -12,12 +12,12 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from musclesolve.errors import InputError
-from musclesolve.recording.cameras.calibration import calibrate
+from musclesolve.recording.cameras.calibration import calibrate_cameras
 from musclesolve.recording.cameras.camera import ring
 from musclesolve.recording.cameras.camera_file import read_camera_file, write_camera_file
-from musclesolve.recording.cameras.camera_markers import largest_noise, read_camera_markers
+from musclesolve.recording.cameras.reconstruction import largest_noise, read_camera_markers
 from musclesolve.recording.data import Markers
-from musclesolve.recording.text.trc_file import read_trc
+from musclesolve.recording.text.opensim_text import read_trc
 from tests.support.refusals import refused
 
 STRIDE = Path(__file__).resolve().parents[3] / "musclesolve" / "data" / "reference_stride"
@@ -183,7 +183,7 @@ def test_the_noise_of_control_points_is_rarely_larger_than_stated(cameras: int, 
     views, limits = ring(cameras), []
     for _ in range(200):
         image = [camera.project(known) + 0.6 * rng.normal(size=(points, 2)) for camera in views]
-        limits.append(largest_noise([calibrate(known, pixels) for pixels in image]))
+        limits.append(largest_noise([calibrate_cameras(known, pixels) for pixels in image]))
     # The standard error of the share of 0.95 is 0.015.
     assert 0.9 < np.mean(np.array(limits) > 0.6) < 0.99
 

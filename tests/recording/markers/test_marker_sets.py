@@ -28,7 +28,7 @@ from musclesolve.recording.markers.marker_set import (
     markers_of,
 )
 from musclesolve.recording.schema import Document
-from musclesolve.recording.text.trc_file import read_trc, write_trc
+from musclesolve.recording.text.opensim_text import read_trc, write_trc
 from musclesolve.recording.trial.trial_file import read_trial, rotation_of
 from tests.support.refusals import refused
 
@@ -318,8 +318,8 @@ def gait2392_without(folder: Path, *markers: str) -> Path:
     trial, walk = read_trial(path), read_trc(file)
     # What only the standing trial shows, carried into the motion by the cluster of its segment, which is rigid here.
     standing = standing_markers(trial.static)
-    poses, *_ = MarkerMap.of(trial, trial.markers.names, standing).follow(trial.markers.position)
-    rotation = rotation_of(trial.document, trial.document.content["laboratory"])
+    poses, *_ = MarkerMap.from_recording(trial, trial.markers.names, standing).follow(trial.markers.position)
+    rotation = rotation_of(trial.document, trial.settings.laboratory)
     added = {
         marker: poses[cluster].point(standing[marker]) @ rotation
         for marker, cluster in trial.carried.items()

@@ -15,8 +15,7 @@ from musclesolve.errors import InputError
 from musclesolve.pipeline.mechanics import measured_moments, mechanics
 from musclesolve.recording.data import Side, Table, Trial
 from musclesolve.recording.plates.plate_checks import impossible_samples, sample_fault
-from musclesolve.recording.text.mot_file import read_mot, write_mot
-from musclesolve.recording.text.trc_file import read_trc, write_trc
+from musclesolve.recording.text.opensim_text import read_mot, read_trc, write_mot, write_trc
 from musclesolve.recording.trial.trial_file import read_trial
 
 RIGHT = [f"r_v{axis}" for axis in "xyz"]

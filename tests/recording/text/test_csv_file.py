@@ -10,8 +10,7 @@ from synthetic_trial import write_trial
 
 from musclesolve.recording.formats import read_forces_table, read_markers
 from musclesolve.recording.text import number_rows as rows
-from musclesolve.recording.text.mot_file import read_mot
-from musclesolve.recording.text.trc_file import read_trc
+from musclesolve.recording.text.opensim_text import read_mot, read_trc
 from musclesolve.recording.trial.trial_file import read_trial
 from tests.support.refusals import refused
 

@@ -12,9 +12,9 @@ from synthetic_trial import write_trial
 
 from musclesolve.checking.check import check
 from musclesolve.errors import InputError
-from musclesolve.recording.conversion import convert
 from musclesolve.recording.data import Table
-from musclesolve.recording.text.mot_file import read_mot, write_mot
+from musclesolve.recording.formats import convert
+from musclesolve.recording.text.opensim_text import read_mot, write_mot
 from musclesolve.recording.text.text_file import write_text
 from musclesolve.recording.trial.trial_file import read_trial
 from tests.support.refusals import refused

@@ -12,8 +12,7 @@ import pytest
 
 from musclesolve.recording.data import Markers, Table
 from musclesolve.recording.text import number_rows as rows
-from musclesolve.recording.text.mot_file import read_mot, write_mot
-from musclesolve.recording.text.trc_file import read_trc, write_trc
+from musclesolve.recording.text.opensim_text import read_mot, read_trc, write_mot, write_trc
 from tests.support.refusals import refused
 
 

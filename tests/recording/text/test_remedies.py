@@ -4,8 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from musclesolve import InputError, read_forces_table, read_markers, write_trc
+from musclesolve import InputError
 from musclesolve.data import reference_stride
+from musclesolve.files import read_forces_table, read_markers, write_trc
 from musclesolve.recording.data import Markers
 
 

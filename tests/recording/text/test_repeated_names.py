@@ -15,11 +15,9 @@ from synthetic_trial import write_trial
 
 import musclesolve as ms
 from musclesolve.checking.check import check
-from musclesolve.recording.conversion import convert
 from musclesolve.recording.data import Markers
-from musclesolve.recording.formats import read_forces_table, read_markers
-from musclesolve.recording.text.mot_file import read_mot
-from musclesolve.recording.text.trc_file import read_trc, write_trc
+from musclesolve.recording.formats import convert, read_forces_table, read_markers
+from musclesolve.recording.text.opensim_text import read_mot, read_trc, write_trc
 from musclesolve.recording.trial.trial_file import read_trial
 from tests.support.refusals import refused
 

@@ -16,13 +16,11 @@ from musclesolve.checking.check import check
 from musclesolve.dynamics.inverse.inverse_dynamics import projected_moments
 from musclesolve.errors import InputError
 from musclesolve.pipeline.mechanics import mechanics
-from musclesolve.recording.conversion import convert
 from musclesolve.recording.data import Markers, Table
-from musclesolve.recording.formats import read_markers
+from musclesolve.recording.formats import convert, read_markers
 from musclesolve.recording.text.csv_file import read_csv_forces, read_csv_markers
-from musclesolve.recording.text.mot_file import read_mot, write_mot
-from musclesolve.recording.text.time_grid import even_grid
-from musclesolve.recording.text.trc_file import read_trc, write_trc
+from musclesolve.recording.text.number_rows import even_grid
+from musclesolve.recording.text.opensim_text import read_mot, read_trc, write_mot, write_trc
 from musclesolve.recording.trial.trial_file import read_trial
 from tests.support.refusals import refused
 
@@ -262,7 +260,7 @@ def with_rounded_times(trial: Path, folder: Path, decimals: int, drop: int | Non
     return folder / trial.name
 
 
-def leg_moments(trial: ms.Trial) -> np.ndarray:
+def leg_moments(trial: ms.files.Trial) -> np.ndarray:
     found = mechanics(trial)
     return projected_moments(found.model, found.motion, found.wrenches)[:, : found.model.tree.joint_count]
 

@@ -17,8 +17,7 @@ from musclesolve.recording.c3d.c3d_file import read_c3d
 from musclesolve.recording.cameras.camera_file import read_camera_file
 from musclesolve.recording.data import Markers
 from musclesolve.recording.text.csv_file import read_csv_forces, read_csv_markers
-from musclesolve.recording.text.mot_file import read_mot
-from musclesolve.recording.text.trc_file import read_trc, write_trc
+from musclesolve.recording.text.opensim_text import read_mot, read_trc, write_trc
 from musclesolve.recording.trial.trial_file import read_trial
 from tests.support.refusals import refused
 

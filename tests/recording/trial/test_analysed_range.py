@@ -15,8 +15,7 @@ from musclesolve._util.arrays import true_runs
 from musclesolve.pipeline.run_options import find_options
 from musclesolve.recording.data import Trial
 from musclesolve.recording.plates.foot_contacts import ground_velocity
-from musclesolve.recording.text.mot_file import read_mot, write_mot
-from musclesolve.recording.text.trc_file import read_trc
+from musclesolve.recording.text.opensim_text import read_mot, read_trc, write_mot
 from musclesolve.recording.trial.analysed_range import nothing_found
 from musclesolve.recording.trial.trial_file import read_trial
 from musclesolve.synthetic.trial_copy import open_copy, write_copy
@@ -343,7 +342,7 @@ def test_check_does_not_judge_the_plates_by_a_mass_that_is_missing(standard):
 def test_what_two_plates_measure_of_a_cycle_is_enough_for_an_average(standard):
     result = ms.run(standard)
     for side in ("r", "l"):
-        cycles = ms.gait_cycles(result, side)
+        cycles = ms.cycles(result, side, strides=True)
         assert cycles.sizes["cycle"] == 1
         assert np.isfinite(cycles["muscle_force"].sel(percent=slice(2, 95))).all()
         assert np.isnan(cycles["muscle_force"].sel(percent=100)).all()

@@ -6,11 +6,9 @@ import numpy as np
 import pytest
 from refusals import refused
 
-from musclesolve.recording.schema import described_keys
 from musclesolve.recording.trial.trial_file import read_trial
+from musclesolve.settings.trial import SEGMENTS
 from musclesolve.synthetic.synthetic_recording import synthetic_recording
-
-SEGMENTS = described_keys("segment_keys.toml")["segments"]
 
 
 @pytest.fixture

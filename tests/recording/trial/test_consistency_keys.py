@@ -11,8 +11,8 @@ from synthetic_trial import write_trial
 
 from musclesolve.errors import InputError
 from musclesolve.pipeline.mechanics import mechanics
-from musclesolve.recording.data import ConsistencyOptions
 from musclesolve.recording.trial.trial_file import read_trial
+from musclesolve.settings.trial import ConsistencySettings
 
 
 def trial_with(folder: Path, *lines: str):
@@ -21,7 +21,7 @@ def trial_with(folder: Path, *lines: str):
 
 
 def test_without_the_table_the_motion_is_the_nearest(tmp_path):
-    assert read_trial(write_trial(tmp_path)).consistency == ConsistencyOptions("nearest", "constraints", {})
+    assert read_trial(write_trial(tmp_path)).settings.consistency == ConsistencySettings()
 
 
 def test_every_key_reaches_the_motion(tmp_path):
@@ -31,8 +31,8 @@ def test_every_key_reaches_the_motion(tmp_path):
         "weights = { heel_r = 4, knee_axis_l = 0.5 }",
     )
     trial = trial_with(tmp_path, *lines)
-    assert trial.consistency == ConsistencyOptions(
-        "joint_angles", "splines", {"heel_r": 4, "knee_axis_l": 0.5}
+    assert trial.settings.consistency == ConsistencySettings(
+        method="joint_angles", derivatives="splines", weights={"heel_r": 4, "knee_axis_l": 0.5}
     )
     usual, other = mechanics(read_trial(write_trial(tmp_path))), mechanics(trial)
     assert not np.allclose(usual.fit.coordinates, other.fit.coordinates, atol=1e-6)
@@ -85,9 +85,10 @@ def test_a_weight_of_what_is_not_seen_is_refused_with_the_nearest_names(tmp_path
 
 
 def test_without_consistency_derivatives_are_by_splines(tmp_path):
-    assert trial_with(tmp_path, 'method = "none"').consistency == ConsistencyOptions("none", "splines", {})
+    expected = ConsistencySettings(method="none", derivatives="splines")
+    assert trial_with(tmp_path, 'method = "none"').settings.consistency == expected
     stated = trial_with(tmp_path, 'method = "none"', 'derivatives = "splines"')
-    assert stated.consistency == ConsistencyOptions("none", "splines", {})
+    assert stated.settings.consistency == expected
 
 
 @pytest.mark.parametrize("line", ['derivatives = "constraints"', "weights = { heel_r = 4 }"])

@@ -14,7 +14,7 @@ from synthetic_trial import FILE_FROM_GLOBAL, RATE, person, write_trial
 
 from musclesolve.checking.check import check
 from musclesolve.recording.data import Emg, Table
-from musclesolve.recording.text.mot_file import write_mot
+from musclesolve.recording.text.opensim_text import write_mot
 from musclesolve.recording.trial.trial_file import read_trial
 
 EMG_RATE, DURATION = 1000.0, 2.4
@@ -60,7 +60,7 @@ def test_signals_muscles_and_defaults_are_read(tmp_path: Path) -> None:
     assert trial.files["emg"] == tmp_path / "emg.sto"
     options = trial.emg.options
     assert (options.highpass_hz, options.lowpass_hz, options.envelope_hz) == (20.0, 400.0, 6.0)
-    assert (options.band_order, options.envelope_order, options.max_delay) == (4, 2, 0.08)
+    assert (options.band_order, options.envelope_order, options.max_delay_s) == (4, 2, 0.08)
 
 
 def test_a_trial_without_the_table_has_no_emg(tmp_path: Path) -> None:

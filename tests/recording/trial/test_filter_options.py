@@ -8,22 +8,20 @@ import pytest
 from synthetic_trial import write_trial
 
 from musclesolve.errors import InputError
-from musclesolve.recording.data import FilterOptions
 from musclesolve.recording.trial.trial_file import read_trial
+from musclesolve.settings.trial import FilterSettings
 
 TABLE = "[filter]\ncutoff_hz = 6.0\n"
 
 ASKED = {
-    "": FilterOptions(),
-    "cutoff_hz = 9": FilterOptions(cutoff_hz=9.0),
-    "force_cutoff_hz = 20": FilterOptions(force_cutoff_hz=20.0),
-    "order = 4\nunloaded_below_n = 5": FilterOptions(order=4, unloaded_below=5.0),
-    'cutoff_hz = "residual_analysis"': FilterOptions(cutoff_hz=None),
-    'cutoff_hz = "residual_analysis_silva_2003"': FilterOptions(
-        cutoff_hz=None, choice="residual_analysis_silva_2003"
-    ),
-    'method = "spline"\norder = 3\ncutoff_hz = "cross_validation"': FilterOptions(
-        "spline", 3, None, "cross_validation"
+    "": FilterSettings(),
+    "cutoff_hz = 9": FilterSettings(cutoff_hz=9.0),
+    "force_cutoff_hz = 20": FilterSettings(force_cutoff_hz=20.0),
+    "order = 4\nunloaded_below_n = 5": FilterSettings(order=4, unloaded_below_n=5.0),
+    'cutoff_hz = "residual_analysis"': FilterSettings(cutoff_hz="residual_analysis"),
+    'cutoff_hz = "residual_analysis_silva_2003"': FilterSettings(cutoff_hz="residual_analysis_silva_2003"),
+    'method = "spline"\norder = 3\ncutoff_hz = "cross_validation"': FilterSettings(
+        method="spline", order=3, cutoff_hz="cross_validation"
     ),
 }
 
@@ -50,8 +48,8 @@ REFUSED = {
 @pytest.mark.parametrize("text", ASKED)
 def test_options_are_read(tmp_path: Path, text: str) -> None:
     trial = read_trial(write_trial(tmp_path, (TABLE, f"[filter]\n{text}\n")))
-    assert trial.filter == ASKED[text]
-    assert trial.unloaded_below == trial.filter.unloaded_below
+    assert trial.settings.filter == ASKED[text]
+    assert trial.unloaded_below == trial.settings.filter.unloaded_below_n
 
 
 @pytest.mark.parametrize("text", REFUSED)

@@ -8,8 +8,10 @@ import pytest
 from drafted_folders import as_c3d, drafted, recordings
 
 from musclesolve.checking.loading import load
-from musclesolve.recording.data import MARKER_DIAMETER
 from musclesolve.recording.trial.trial_file import read_trial
+from musclesolve.settings.trial import SubjectSettings
+
+MARKER_DIAMETER = SubjectSettings().marker_diameter_m
 
 
 @pytest.mark.parametrize(

@@ -14,8 +14,7 @@ from musclesolve.errors import InputError
 from musclesolve.motion.anatomy.anatomy import anatomy
 from musclesolve.motion.ground_reaction import origin_wrench
 from musclesolve.recording.data import Markers, Table
-from musclesolve.recording.text.mot_file import read_mot, write_mot
-from musclesolve.recording.text.trc_file import read_trc, write_trc
+from musclesolve.recording.text.opensim_text import read_mot, read_trc, write_mot, write_trc
 from musclesolve.recording.trial.trial_file import read_trial
 
 

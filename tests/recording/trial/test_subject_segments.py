@@ -9,7 +9,7 @@ from musclesolve.checking.check import check
 from musclesolve.dynamics.inverse.inverse_dynamics import projected_moments
 from musclesolve.dynamics.model.topology_file import load_topology
 from musclesolve.pipeline.mechanics import mechanics
-from musclesolve.recording.schema import described_keys
+from musclesolve.settings.trial import SEGMENTS
 
 PROSTHESIS = (
     "[subject.segments.shank_r]\nmass_kg = 1.4\ncenter = 0.35\ninertia_kg_m2 = [0.012, 0.013, 0.002]\n"
@@ -37,7 +37,7 @@ def with_text(folder):
 
 
 def test_the_names_are_those_of_the_model():
-    known = described_keys("segment_keys.toml")["segments"]
+    known = SEGMENTS
     assert set(known) == set(load_topology().segments)
 
 

@@ -9,8 +9,8 @@ from refusals import refused
 from synthetic_trial import write_trial
 
 from musclesolve.errors import InputError
-from musclesolve.recording.data import MuscleOptions
 from musclesolve.recording.trial.trial_file import read_trial
+from musclesolve.settings.trial import MuscleSettings
 
 OLD = '[muscles]\ndatabase = "silva_2003"\npassive = "table"\n'
 ELASTIC = 'tendon = "elastic"\n'
@@ -20,8 +20,8 @@ def with_keys(folder: Path, lines: str) -> Path:
     return write_trial(folder, (OLD, OLD + lines))
 
 
-def options(folder: Path, lines: str) -> MuscleOptions:
-    return read_trial(with_keys(folder, lines)).muscles
+def options(folder: Path, lines: str) -> MuscleSettings:
+    return read_trial(with_keys(folder, lines)).settings.muscles
 
 
 @pytest.mark.parametrize(
@@ -44,7 +44,7 @@ def options(folder: Path, lines: str) -> MuscleOptions:
     ],
 )
 def test_what_is_read(tmp_path: Path, lines: str, expected: dict[str, object]) -> None:
-    assert options(tmp_path, lines) == MuscleOptions("silva_2003", "table", **expected)  # type: ignore[arg-type]
+    assert options(tmp_path, lines) == MuscleSettings(database="silva_2003", passive="table", **expected)
 
 
 @pytest.mark.parametrize(

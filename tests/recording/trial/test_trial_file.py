@@ -8,11 +8,12 @@ import pytest
 from synthetic_trial import person, write_trial
 
 from musclesolve.errors import InputError
-from musclesolve.recording.data import FilterOptions, MuscleOptions, SharingOptions, Subject
+from musclesolve.recording.data import Subject
 from musclesolve.recording.markers.landmark_names import landmarks
-from musclesolve.recording.schema import trial_keys
-from musclesolve.recording.text.mot_file import read_mot, write_mot
+from musclesolve.recording.text.opensim_text import read_mot, write_mot
 from musclesolve.recording.trial.trial_file import read_trial
+from musclesolve.settings.schema import KINDS, tables_of
+from musclesolve.settings.trial import FilterSettings, MuscleSettings, RecordedSettings, SharingSettings
 from tests.support.refusals import refused
 
 
@@ -24,8 +25,8 @@ def test_a_trial_is_read_into_the_global_frame(tmp_path: Path) -> None:
     assert trial.subject == Subject("synthetic", 70.0, 1.75, "female")
     assert trial.time_range == (0.6, 1.8)
     assert trial.mapping["elbow_medial_r"] == {"RELM": 0.5, "RELM2": 0.5}
-    assert trial.muscles == MuscleOptions("silva_2003", "table")
-    assert trial.sharing == SharingOptions("stress_cubed")
+    assert trial.settings.muscles == MuscleSettings(database="silva_2003", passive="table")
+    assert trial.settings.sharing == SharingSettings(cost="stress_cubed")
     assert {role: path.name for role, path in trial.files.items()} == {
         "trial": "trial.toml",
         "markers": "walk.trc",
@@ -51,8 +52,10 @@ def test_options_of_muscles_and_sharing_are_kept(tmp_path: Path) -> None:
         ('solver = "batch"', 'solver = "ipopt"\nreserve_weight = 10\ndofs = ["knee_flexion_r"]'),
     )
     trial = read_trial(write_trial(tmp_path, *edits))
-    assert trial.muscles == MuscleOptions(str(tmp_path / "own.toml"), "none", 1.2)
-    assert trial.sharing == SharingOptions("stress_cubed", "ipopt", 10.0, ("knee_flexion_r",))
+    assert trial.settings.muscles == MuscleSettings(database=str(tmp_path / "own.toml"), strength=1.2)
+    assert trial.settings.sharing == SharingSettings(
+        cost="stress_cubed", solver="ipopt", reserve_weight=10.0, dofs=("knee_flexion_r",)
+    )
 
 
 def test_tables_that_may_be_absent_have_their_defaults(tmp_path: Path) -> None:
@@ -66,8 +69,8 @@ def test_tables_that_may_be_absent_have_their_defaults(tmp_path: Path) -> None:
     trial = read_trial(write_trial(tmp_path, *edits))
     # Found: all of it but its ends.
     assert trial.time_range == pytest.approx((0.1, 2.29))
-    assert trial.filter == FilterOptions() and trial.hip_regression == "harrington_2007"
-    assert trial.muscles == MuscleOptions() and trial.sharing == SharingOptions()
+    assert trial.settings.filter == FilterSettings() and trial.hip_regression == "harrington_2007"
+    assert trial.settings.muscles == MuscleSettings() and trial.settings.sharing == SharingSettings()
 
 
 def test_only_the_markers_that_are_needed_are_used(tmp_path: Path) -> None:
@@ -227,9 +230,9 @@ def test_every_landmark_and_key_is_described() -> None:
         assert landmark.description
         assert landmark.required or landmark.without or landmark.name == "sacrum", landmark.name
         assert set(landmark.instead) <= set(landmarks())
-    for table in trial_keys().values():
-        for key in table.get("keys", {}).values():
-            assert key["about"] and key["type"]
+    for table in tables_of(RecordedSettings).values():
+        for setting in table.settings.values():
+            assert setting.about and setting.kind in KINDS
 
 
 def test_a_trial_introduces_itself_in_a_line(tmp_path: Path) -> None:

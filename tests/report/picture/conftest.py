@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import xarray as xr
 
-from musclesolve.checking.judged_run import run
+from musclesolve.checking.check import run
 from musclesolve.data.bundled import reference_stride
 from musclesolve.recording.trial.trial_file import read_trial
 from musclesolve.report.picture.moving_picture import picture_page

@@ -12,12 +12,9 @@ import xarray as xr
 from refusals import refused
 from synthetic_result import result as without_points
 
-from musclesolve._util.bundled_toml import bundled_toml
 from musclesolve.report.picture.encoded import FULL, NO_PLACE, NO_VALUE, as_dict, json_text
 from musclesolve.report.picture.moving_picture import NOTHING, picture_fragment, picture_page
 from musclesolve.report.picture.picture_data import BYTES, MOST_BYTES, picture_data
-from musclesolve.results.dataset import frame_validity as frames
-from musclesolve.sharing.status import Status
 
 HALF_STEP = 0.5e-4 + 1e-6
 
@@ -247,8 +244,3 @@ def test_texts_of_a_result_cannot_break_the_page(stride: xr.Dataset) -> None:
     assert "<script>alert" not in page and "<img src=x" not in page
     assert "alert(1)" in json_text(as_dict(picture_data(evil), evil))
     assert as_dict(picture_data(evil), evil)["title"] == evil.attrs["subject"]
-
-
-def test_every_status_and_every_fault_of_a_motion_has_words():
-    known = bundled_toml("musclesolve.report.picture", "picture.toml")["verdict"]
-    assert {status.name.lower() for status in Status} | set(frames.MOTION_FAULTS.values()) == set(known)

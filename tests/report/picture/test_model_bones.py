@@ -17,7 +17,7 @@ from small_model_motion import DOFS, feasible_moments, small_motion
 from typer.testing import CliRunner
 
 import musclesolve as ms
-from musclesolve.checking.judged_run import share_model
+from musclesolve.checking.check import share_model
 from musclesolve.cli import app as cli
 from musclesolve.opensim.geometry import path_lines
 from musclesolve.opensim.kinematics import body_motion, coordinate_values

@@ -29,7 +29,7 @@ def scaled(factor):
 
 
 def test_mean_spread_median_and_number():
-    cycles = [ms.gait_cycles(scaled(factor), "r") for factor in (0.5, 0.7, 1.2)]
+    cycles = [ms.cycles(scaled(factor), "r", strides=True) for factor in (0.5, 0.7, 1.2)]
     average = ms.average_cycles(cycles)
     values = np.concatenate([each["activation"] for each in cycles])
     assert values.shape[0] == 6 == int(average["cycles"])
@@ -44,12 +44,12 @@ def test_mean_spread_median_and_number():
 def test_frames_without_a_solution_do_not_count():
     good, bad = result(n_frames=251), with_troubles(result(n_frames=251))
     bad["activation"] *= 0.5
-    average = ms.average_cycles([ms.gait_cycles(data, "r") for data in (good, bad)])
+    average = ms.average_cycles([ms.cycles(data, "r", strides=True) for data in (good, bad)])
     count = average["activation_count"].isel(muscle=0)
     assert set(np.unique(count)) == {3, 4}
     assert (average["joint_angle_count"] == 4).all()
     assert len(average.attrs["invalid"]) == 1
-    alone = ms.average_cycles([ms.gait_cycles(bad, "r").isel(cycle=[0])])
+    alone = ms.average_cycles([ms.cycles(bad, "r", strides=True).isel(cycle=[0])])
     lost = alone["activation_count"].isel(muscle=0) == 0
     assert lost.any()
     for name in ("activation", "activation_median"):
@@ -57,7 +57,7 @@ def test_frames_without_a_solution_do_not_count():
 
 
 def test_a_single_cycle_has_no_spread():
-    average = ms.average_cycles([ms.gait_cycles(result(n_frames=251), "r").isel(cycle=[0])])
+    average = ms.average_cycles([ms.cycles(result(n_frames=251), "r", strides=True).isel(cycle=[0])])
     assert average["joint_angle_std"].isnull().all()
     assert not average["joint_angle"].isnull().any()
 
@@ -65,8 +65,8 @@ def test_a_single_cycle_has_no_spread():
 def test_legs_can_be_put_together_only_without_side():
     data = result(n_frames=251)
     with refused("not_comparable"):
-        ms.average_cycles([ms.gait_cycles(data, side) for side in "rl"])
-    both = ms.average_cycles([ms.gait_cycles(data, side, without_side=True) for side in "rl"])
+        ms.average_cycles([ms.cycles(data, side, strides=True) for side in "rl"])
+    both = ms.average_cycles([ms.cycles(data, side, without_side=True, strides=True) for side in "rl"])
     assert int(both["cycles"]) == 3
     assert [cycle.split(",")[1] for cycle in both.attrs["cycles"]] == [
         " right leg",
@@ -76,7 +76,7 @@ def test_legs_can_be_put_together_only_without_side():
 
 
 def test_scaled_copies_of_a_model_are_alike_by_their_muscles():
-    cycles = ms.gait_cycles(result(n_frames=251), "r")
+    cycles = ms.cycles(result(n_frames=251), "r", strides=True)
     one, two = (cycles.assign_attrs(muscle_database=f"/data/{name}_scaled.osim") for name in ("S01", "S02"))
     assert int(ms.average_cycles([one, two])["cycles"]) == 2 * cycles.sizes["cycle"]
     with refused("not_comparable", "S02_scaled.osim"):
@@ -88,14 +88,14 @@ def test_scaled_copies_of_a_model_are_alike_by_their_muscles():
 def test_unlike_percentages_are_refused():
     data = result(n_frames=251)
     with refused("not_comparable"):
-        ms.average_cycles([ms.gait_cycles(data, "r", points=points) for points in (101, 51)])
+        ms.average_cycles([ms.cycles(data, "r", points=points, strides=True) for points in (101, 51)])
 
 
 def test_no_cycle_at_all_is_refused_with_the_reason():
     data = result(n_frames=251).isel(time=slice(0, 60))
     data.attrs["heel_strike_times_r"] = [-0.5, 0.5]
     with refused("not_comparable", "50 %"):
-        ms.average_cycles([ms.gait_cycles(data, "r")])
+        ms.average_cycles([ms.cycles(data, "r", strides=True)])
     with refused("not_comparable"):
         ms.average_cycles([])
 
@@ -126,20 +126,21 @@ def stride():
 
 
 def test_the_bundled_stride_is_one_complete_right_cycle(stride):
-    cycles = ms.gait_cycles(stride, "r")
+    cycles = ms.cycles(stride, "r", strides=True)
     assert cycles.sizes["cycle"] == 1
     assert not cycles["activation"].isnull().any()
     # A periodic motion: what it is at 0 % it is at 100 %, to the noise of the events (2 ms).
     angle = cycles["joint_angle"].isel(cycle=0)
     np.testing.assert_allclose(angle.sel(percent=0.0), angle.sel(percent=100.0), atol=np.deg2rad(0.5))
     assert float(cycles["cadence"][0]) == pytest.approx(110.8, abs=0.05)
-    assert ms.gait_cycles(stride, "l").sizes["cycle"] == 0
+    assert ms.cycles(stride, "l", strides=True).sizes["cycle"] == 0
 
 
 def test_the_legs_of_the_bundled_stride_are_alike(stride):
     """It was made so that the left leg does what the right one does, mirrored, half a stride later."""
     right, left = (
-        ms.average_cycles([ms.gait_cycles(stride, side, partial=True, without_side=True)]) for side in "rl"
+        ms.average_cycles([ms.cycles(stride, side, partial=True, without_side=True, strides=True)])
+        for side in "rl"
     )
     assert (left["joint_angle_count"] >= 1).all(), "the two halves of the left cycle do not meet"
     for name, share in (
@@ -163,11 +164,11 @@ def of_recording(digest, side="r", **attrs):
     data = result(n_frames=251)
     inputs = [f"trial trial.toml sha256:{digest}{attrs}", f"markers walk.trc sha256:{digest}"]
     data.attrs |= {"inputs": inputs, "trial_file": f"{digest}/trial.toml", **attrs}
-    return ms.gait_cycles(data, side, without_side=True)
+    return ms.cycles(data, side, without_side=True, strides=True)
 
 
 def test_one_dataset_is_a_list_of_one():
-    cycles = ms.gait_cycles(result(n_frames=251), "r")
+    cycles = ms.cycles(result(n_frames=251), "r", strides=True)
     xr.testing.assert_identical(ms.average_cycles(cycles), ms.average_cycles([cycles]))
 
 
@@ -175,7 +176,7 @@ def test_one_dataset_is_a_list_of_one():
 def test_what_is_no_gait_cycle_is_refused(given):
     with refused("bad_type"):
         ms.average_cycles(given)
-    cycles = ms.gait_cycles(result(n_frames=251), "r")
+    cycles = ms.cycles(result(n_frames=251), "r", strides=True)
     with refused("bad_type"):
         ms.average_cycles(cycles.isel(cycle=0))
 

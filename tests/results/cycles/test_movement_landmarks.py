@@ -33,7 +33,7 @@ def test_stated_cycles_are_those_of_both_legs():
         assert cycles["cycle_end"].values.tolist() == [0.9, 2.0]
         assert cycles.attrs["left_out"][0].endswith("7.000 to 8.000 s: no frames in it")
     data.attrs["heel_strike_times_r"] = [0.2, 1.2]
-    assert ms.gait_cycles(data, "r")["cycle_start"].values.tolist() == [0.2]
+    assert ms.cycles(data, "r", strides=True)["cycle_start"].values.tolist() == [0.2]
 
 
 def test_a_drop_jump_runs_from_contact_to_take_off():

@@ -8,7 +8,7 @@ from refusals import refused
 from synthetic_result import MASS, WEIGHT, few_muscles, result
 
 import musclesolve as ms
-from musclesolve.results.cycles.normalisation import chosen_units, normalised, quantity_kinds
+from musclesolve.results.cycles.normalisation import chosen_units, normalised
 from musclesolve.results.files.result_netcdf import read_result, write_result
 from musclesolve.studies.average import average_results
 
@@ -93,15 +93,6 @@ def test_what_is_not_known_is_named_with_a_remedy_that_works():
     for units in ({"moments": "N m"}, {"moment": "Nm"}, {"moment": None}):
         with refused("unknown_name"):
             chosen_units(units)
-
-
-def test_a_variable_is_of_one_kind_and_its_base_is_a_unit():
-    kinds = quantity_kinds()
-    every = [name for rules in kinds.values() for name in rules["variables"]]
-    assert len(every) == len(set(every))
-    assert all(
-        rules["base"] in rules["units"] and rules["units"][rules["base"]] == {} for rules in kinds.values()
-    )
 
 
 @pytest.fixture

@@ -3,23 +3,23 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 import xarray as xr
+from said import summary
 from small_model import save_model
 from small_model_motion import DOFS, feasible_moments, small_motion
 
-from musclesolve.checking.judged_run import share_model
+from musclesolve.checking.check import share_model
 from musclesolve.opensim.read_model import read_osim
-from musclesolve.pipeline.opensim.model_body import Choices
 from musclesolve.results.dataset.checked import checked_result
 from musclesolve.results.dataset.leg_problem import leg_problem
 from musclesolve.results.dataset.result_quantities import identity
 from musclesolve.results.facts import Facts
 from musclesolve.results.files.result_netcdf import netcdf_bytes, read_result
 from musclesolve.results.judgement import judge
-from musclesolve.results.tables.run_summary import summary
 from musclesolve.sharing.solving import solve
 
 
@@ -114,7 +114,7 @@ def test_a_coordinate_beyond_its_clamped_range_is_named(tmp_path: Path) -> None:
     greatest = float(motion["hip_a_r"].max())
     narrow = read_osim(save_model(tmp_path, clamped(-1.0, greatest - np.radians(5.0))))
     assert narrow.coordinates["hip_a_r"].clamped and not free.coordinates["hip_a_r"].clamped
-    given: Choices = {"dofs": DOFS, "cutoff_hz": None, "passive": "table"}
+    given: dict[str, Any] = {"dofs": DOFS, "cutoff_hz": None, "passive": "table"}
     solved = share_model(narrow, motion, moments, **given)
     (note,) = [each.what for each in Facts(solved).findings if "clamps" in each.what]
     share = 100.0 * np.mean(motion["hip_a_r"] > greatest - np.radians(4.0))

@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import xarray as xr
+from said import summary
 from typer.testing import CliRunner
 
 import musclesolve as ms
@@ -15,7 +16,6 @@ from musclesolve.results.dataset import frame_validity as frames
 from musclesolve.results.dataset.checked import checked_result
 from musclesolve.results.facts import Facts
 from musclesolve.results.judgement import judge
-from musclesolve.results.tables.run_summary import summary
 
 OF_LEG = (
     "activation",
@@ -127,7 +127,7 @@ def test_comparing_and_many_count_only_what_was_analysed(folder):
 
     compared = ms.compare(folder / "trial.toml", costs=["stress_cubed", "force_squared"], side="r")
     assert ComparisonFacts(compared).complete
-    measures = Measures.of(ms.run(folder / "trial.toml", side="r"))
+    measures = Measures.from_result(ms.run(folder / "trial.toml", side="r"))
     assert measures.without_solution == 0 and measures.solved + measures.with_reserve < 160
     assert measures.residual_percent < 5.0
 

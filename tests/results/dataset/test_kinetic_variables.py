@@ -123,7 +123,7 @@ def test_a_model_result_has_the_power_of_its_coordinates(tmp_path: Path):
     from small_model import save_model
     from small_model_motion import DOFS, feasible_moments, small_motion
 
-    from musclesolve.checking.judged_run import share_model
+    from musclesolve.checking.check import share_model
     from musclesolve.opensim.read_model import read_osim
 
     small = read_osim(save_model(tmp_path))

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
+from said import about, summary
 from synthetic_result import result
 
 from musclesolve.results.dataset.result_quantities import moved_points
-from musclesolve.results.facts import Facts
-from musclesolve.results.tables.run_summary import consistency_sentences, summary
 
 
 def moved(**shift_mm: float):
@@ -21,7 +20,7 @@ def moved(**shift_mm: float):
 def test_the_most_moved_points_come_first():
     data = moved(toe_r=3.0, heel_r=1.0, knee_l=12.0, back=4.0)
     data["consistency_shift"][5, 0] = 0.02
-    (text,) = consistency_sentences(Facts(data))
+    (text,) = about(data, "consistency")
     rms = np.sqrt(np.mean([(59 * 9 + 400) / 60, 1.0, 144.0, 16.0]))
     assert f"nearest pose, {rms:.1f} mm rms" in text and "(worst 20.0 mm)" in text
     assert text.endswith(f"knee_l 12.0, back 4.0, toe_r {np.sqrt((59 * 9 + 400) / 60):.1f} mm rms")
@@ -46,7 +45,7 @@ def test_what_is_not_as_usual_is_said():
         "consistency_weights": ["toe_r 2"],
         "borrowed_dofs": ["wrist_flexion_r", "wrist_flexion_l"],
     }
-    first, *rest = consistency_sentences(Facts(data))
+    first, *rest = about(data, "consistency")
     assert first.startswith("driven by measured joint angles, 3.0 mm rms")
     assert any("toe_r 2" in text for text in rest)
     assert any("wrist_flexion_r, wrist_flexion_l" in text for text in rest)

@@ -9,13 +9,12 @@ import numpy as np
 import pytest
 
 import muscle_db
-from muscle_db.model import CalibratedPassive, PassiveStrain
+from muscle_db.model import LEG_DOFS, CalibratedPassive, PassiveStrain
 from musclesolve.dynamics.kinematics.motion_derivatives import Motion, motion_from
 from musclesolve.muscles.muscle_state import muscle_state
-from musclesolve.muscles.placing.place_muscles import LEG_DOFS, place_muscles
-from musclesolve.pipeline.body import JointLoads, Part, Sharing
-from musclesolve.pipeline.recorded_body import leg_part
-from musclesolve.pipeline.run_options import SHARED_DOFS, Options
+from musclesolve.muscles.scaling.scale_muscles import scale_muscles
+from musclesolve.pipeline.body import JointLoads, Sharing, SharingGroup
+from musclesolve.pipeline.run_options import Options
 from musclesolve.pipeline.share import share_part, sharing_problem
 from musclesolve.results.dataset.reasons import reserve_reasons
 from musclesolve.sharing.cost.cost_registry import find_cost
@@ -40,16 +39,18 @@ def squat(model) -> Motion:
     return motion_from(model, 0.01 * np.arange(FRAMES), coordinates, still, still)
 
 
-def leg_of(model, squat, database, rule) -> tuple[Part, Options]:
+def leg_of(model, squat, database, rule) -> tuple[SharingGroup, Options]:
     """The right leg, whose knee needs 1 N m of flexion."""
     sharing = Sharing(find_cost("stress_cubed"), find_solver("batch"))
-    options = Options(("r",), database, sharing, SHARED_DOFS, passive=rule)
-    state = muscle_state(model, place_muscles(model, database, "r", passive=rule), squat)
+    options = Options(("r",), database, sharing, LEG_DOFS[:5], passive=rule)
+    state = muscle_state(model, scale_muscles(model, database, "r", passive=rule), squat)
     moment = np.zeros((FRAMES, len(LEG_DOFS)))
     moment[:, LEG_DOFS.index("knee_flexion")] = 1.0
     none, across = np.zeros((FRAMES, 1, 3)), np.zeros((FRAMES, 1, len(state.muscles.names), 3))
     loads = JointLoads(("hip_r",), none, across, none, across)
-    return leg_part(options, state, loads, moment, np.ones(FRAMES, dtype=bool), squat.time), options
+    dofs = state.muscles.dof_names
+    every = np.ones(FRAMES, dtype=bool)
+    return SharingGroup(("r",), dofs, dofs[:5], state, moment, every, squat.time, loads), options
 
 
 def told(model, squat, database) -> str:

@@ -8,7 +8,7 @@ import xarray as xr
 from small_model import save_model
 from small_model_motion import DOFS, feasible_moments, small_motion
 
-from musclesolve.checking.judged_run import run, share_model
+from musclesolve.checking.check import run, share_model
 from musclesolve.data.bundled import reference_stride
 from musclesolve.opensim.read_model import read_osim
 from musclesolve.recording.trial.trial_file import read_trial

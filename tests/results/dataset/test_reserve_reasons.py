@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import muscle_db
-from musclesolve.muscles.placing.place_muscles import LEG_DOFS
+from muscle_db.model import LEG_DOFS
 from musclesolve.pipeline.body import Sharing
 from musclesolve.pipeline.run_options import Options
 from musclesolve.results.dataset.reasons import reserve_reasons

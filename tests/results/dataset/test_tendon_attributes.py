@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 import xarray as xr
+from said import summary
 
 import musclesolve as ms
 from musclesolve.data.bundled import reference_stride
 from musclesolve.results.dataset.checked import checked_result
 from musclesolve.results.files.result_netcdf import netcdf_bytes, read_result
-from musclesolve.results.tables.run_summary import summary
 
 NEW = ("tendon", "tendon_strain", "curves")
 
@@ -29,7 +27,7 @@ def test_a_result_names_its_tendons_and_curves(found: xr.Dataset) -> None:
 
 def test_other_curves_are_named_and_change_the_capacity(found: xr.Dataset) -> None:
     trial = ms.read_trial(reference_stride())
-    other = ms.run(replace(trial, muscles=replace(trial.muscles, curves="millard_2013")), side="r")
+    other = ms.run(trial.with_settings(muscles=dict(curves="millard_2013")), side="r")
     assert other.attrs["curves"] == "millard_2013"
     np.testing.assert_array_equal(other["fiber_length"], found["fiber_length"])
     assert float(np.abs(other["force_capacity"] - found["force_capacity"]).max()) > 10.0

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 import xarray as xr
 from refusals import refused
+from said import summary
 from synthetic_result import as_before, few_muscles, result, set_status, with_troubles
 
 import musclesolve as ms
@@ -24,9 +25,7 @@ from musclesolve.results.dataset import frame_validity as frames
 from musclesolve.results.dataset.assemble import assemble
 from musclesolve.results.dataset.checked import checked_result
 from musclesolve.results.files import result_netcdf as netcdf
-from musclesolve.results.files.earlier_versions import updated
-from musclesolve.results.files.result_netcdf import read_result, write_result
-from musclesolve.results.tables.run_summary import summary
+from musclesolve.results.files.result_netcdf import read_result, updated, write_result
 
 OF_SHARING = ("activation", "muscle_force", "joint_reaction", "reserve_moment", "unassigned_moment")
 OF_MOTION = (
@@ -225,14 +224,14 @@ def test_a_result_of_an_earlier_version_is_read_as_this_one_writes_it(old, tmp_p
         np.testing.assert_array_equal(found[name].where(usable), now[name].where(usable))
     assert updated(found) is found
     assert summary(found) == summary(now.assign_attrs(found.attrs))
-    assert ms.gait_cycles(found, "r").sizes["cycle"] == 2
+    assert ms.cycles(found, "r", strides=True).sizes["cycle"] == 2
     assert len(figure_files(few_muscles(found))) > 5
 
 
 def test_an_earlier_result_that_nobody_read_is_refused_in_one_message(old):
     """Opened by other means than `read_result`: nothing tells which frames may be used."""
     with refused("bad_result", "valid"):
-        ms.gait_cycles(old[1], "r")
+        ms.cycles(old[1], "r", strides=True)
     with refused("bad_result", "valid"):
         figure_files(old[1])
 

@@ -8,12 +8,12 @@ from types import SimpleNamespace
 import netCDF4
 import pytest
 from refusals import refused
+from said import summary
 from synthetic_result import result, with_troubles
 
 from musclesolve.errors import InputError
 from musclesolve.results.files import result_netcdf
 from musclesolve.results.files.result_netcdf import netcdf_bytes, read_result, result_attributes, write_result
-from musclesolve.results.tables.run_summary import summary
 
 
 def test_round_trip(tmp_path):

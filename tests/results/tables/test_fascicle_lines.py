@@ -5,19 +5,20 @@ from __future__ import annotations
 import json
 
 from report_inputs import small
+from said import run_document, summary
 from synthetic_result import with_fascicles
 
 from musclesolve.cli.json_text import json_text
-from musclesolve.cli.result_documents import run_document
 from musclesolve.results.facts import Facts
-from musclesolve.results.tables.run_summary import summary
 
 
 def test_each_muscle_has_a_line():
     data = with_fascicles(small())
     lines = summary(data).splitlines()
     first = next(k for k, line in enumerate(lines) if line.startswith("fascicles"))
-    for line, fact, shown in zip(lines[first:], Facts(data).fascicles, ("5.0 mm", "2.0 mm"), strict=False):
+    for line, fact, shown in zip(
+        lines[first:], Facts(data).fascicles.values(), ("5.0 mm", "2.0 mm"), strict=False
+    ):
         assert fact.muscle in line and f"rms {shown}" in line and "r 1.00" in line and "to 3 mm" in line
     assert not any(line.startswith("fascicles") for line in summary(small()).splitlines())
 

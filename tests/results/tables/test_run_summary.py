@@ -6,12 +6,12 @@ import re
 
 import numpy as np
 import pytest
+from said import summary
 from synthetic_result import WEIGHT, result, set_status, with_cutoffs, with_troubles
 
 from musclesolve.results.facts import Facts
 from musclesolve.results.judgement import judge
 from musclesolve.results.plausibility import plausibility
-from musclesolve.results.tables.run_summary import summary
 from musclesolve.sharing.status import Status
 
 

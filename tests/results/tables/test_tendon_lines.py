@@ -8,13 +8,12 @@ import numpy as np
 import pytest
 import xarray as xr
 from elastic_stride import elastic_result
+from said import about, run_document, summary
 from synthetic_result import result
 
 from musclesolve.cli.json_text import json_text
-from musclesolve.cli.result_documents import run_document
 from musclesolve.results.dataset.result_quantities import identity, listed
-from musclesolve.results.facts import Facts, achilles
-from musclesolve.results.tables.run_summary import summary, tendon_lines
+from musclesolve.results.facts import achilles
 
 
 def iterations(data: xr.Dataset) -> str:
@@ -24,7 +23,7 @@ def iterations(data: xr.Dataset) -> str:
 
 def test_the_largest_strain_is_that_of_the_result():
     data = elastic_result()
-    first, _, second = tendon_lines(Facts(data))
+    first, _, second = about(data, "tendons")
     assert first.startswith("elastic, with activation dynamics; structured, ")
     assert first.split("structured, ")[1].split()[0] == iterations(data)
     calf = data["tendon_strain"].sel(muscle=["soleus_r", "gastrocnemius_medial_r", "gastrocnemius_lateral_r"])
@@ -39,16 +38,16 @@ def test_the_balance_between_frames_is_stated_with_its_place():
     error = data["tendon_balance_error"]
     error = error.copy(data=np.full(error.shape, 0.02))
     error[3, 0], error[4, 0], error[5, 0] = 0.27, 0.15, np.nan
-    _, line, _ = tendon_lines(Facts(data.assign(tendon_balance_error=error)))
+    _, line, _ = about(data.assign(tendon_balance_error=error), "tendons")
     assert (
         f"0.27 (right at {float(data['time'][3]):.3f} s); above 0.1 in 2 of {error.size - 1} frames" in line
     )
-    _, line, _ = tendon_lines(Facts(data.assign(tendon_balance_error=0.0 * error)))
+    _, line, _ = about(data.assign(tendon_balance_error=0.0 * error), "tendons")
     assert "above" not in line
 
 
 def test_rigid_tendons_have_no_line():
-    assert tendon_lines(Facts(result())) == [] and "tendons" not in summary(result())
+    assert about(result(), "tendons") == [] and "tendons" not in summary(result())
     assert run_document(result())["tendons"] is None
 
 

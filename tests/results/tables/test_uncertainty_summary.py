@@ -7,11 +7,11 @@ import re
 import numpy as np
 import pytest
 import xarray as xr
+from said import uncertainty_document
+from said import uncertainty_summary as summary
 from synthetic_result import WEIGHT, result, set_status
 
-from musclesolve.cli.result_documents import uncertainty_document
 from musclesolve.results.facts import counted_frames, uncertain_peak
-from musclesolve.results.tables.run_summary import uncertainty_summary as summary
 from musclesolve.sharing.status import Status
 
 SOURCES = ("strength", "muscle_path", "hip_center")

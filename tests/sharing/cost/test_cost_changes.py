@@ -41,7 +41,7 @@ def directions(problem, count=3):
     for name in NAMES:
         own = getattr(problem, name)
         found[f"d_{name}"] = 0.1 * own * random.normal(size=(count, *own.shape))
-    return ProblemChange.of(problem, found)
+    return ProblemChange.from_changes(problem, found)
 
 
 @pytest.mark.parametrize("cost", COSTS, ids=lambda cost: cost.label)
@@ -80,7 +80,7 @@ def test_a_cost_of_a_user_is_differentiated_by_differences_whatever_it_inherits(
     problem = make_leg(2)
     activation = np.full((2, 43), 0.5)
     unit = problem.force_capacity
-    change = ProblemChange.of(problem, {"d_force_capacity": unit})
+    change = ProblemChange.from_changes(problem, {"d_force_capacity": unit})
     # f' = 2 c^2 a = 2 a capacity / F0, which grows as the capacity
     np.testing.assert_allclose(
         Heavier().gradient_change(problem, activation, change)[0],

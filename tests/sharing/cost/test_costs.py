@@ -5,8 +5,8 @@ import sys
 import casadi
 import numpy as np
 import pytest
+from cost_laws import LAWS, activations_inside
 from refusals import refused
-from sharing_cases import RESTING, SMOOTH
 
 from musclesolve.sharing.cost import named
 from musclesolve.sharing.cost.casadi_expression import expression_cost
@@ -33,8 +33,7 @@ def mine(activation, force, data):
     return data.w * casadi.sumsqr(force / data.max_isometric_force) + casadi.sum1(casadi.exp(activation))
 
 
-EVERY = [pytest.param(find_cost(name), id=name) for name in SMOOTH]
-EVERY += [
+COMPOSED = [
     pytest.param(cost, id=cost.label)
     for cost in (
         2.0 * StressCubed() + ForceSquared() * 1e-3,
@@ -51,71 +50,13 @@ EVERY += [
 @pytest.fixture
 def case(make_leg):
     problem = make_leg(5)
-    random = np.random.default_rng(3)
-    ends = np.minimum(1.0, SoftSaturation().largest_activation(problem))
-    return problem, random.uniform(0.02, 0.95, ends.shape) * ends
+    return problem, activations_inside(problem)
 
 
-def separately(problem, cost, activation):
-    """The cost of every muscle by itself, (T, n)."""
-    alone = activation[:, None, :] * np.eye(activation.shape[1])
-    rest = cost.value(problem, np.zeros_like(activation))
-    return np.stack([cost.value(problem, alone[:, i]) for i in range(alone.shape[1])], axis=1) - rest[:, None]
-
-
-@pytest.mark.parametrize("cost", EVERY)
-def test_derivatives_agree_with_central_differences(case, cost):
-    """Of the terms by themselves, muscle by muscle, so that small terms are not lost in the sum."""
-    problem, activation = case
-    step = 1e-6 * activation
-    up, down = activation + step, activation - step
-    slope = (separately(problem, cost, up) - separately(problem, cost, down)) / (2 * step)
-    found = cost.gradient(problem, activation)
-    np.testing.assert_allclose(found, slope, rtol=2e-6, atol=1e-9 * np.abs(found).max())
-    curvature = (cost.gradient(problem, up) - cost.gradient(problem, down)) / (2 * step)
-    np.testing.assert_allclose(
-        cost.hessian_diagonal(problem, activation), curvature, rtol=1e-6, atol=1e-9 * np.abs(found).max()
-    )
-
-
-@pytest.mark.parametrize("cost", EVERY)
-def test_derivatives_of_terms_and_rows_together(case, cost):
-    """Along random directions: slope of the value, slope of the gradient."""
-    problem, activation = case
-    slope, hessian = cost.total_gradient(problem, activation), cost.hessian(problem, activation)
-    for along in np.random.default_rng(5).standard_normal((4, *activation.shape)) * activation:
-        up, down = activation + 1e-4 * along, activation - 1e-4 * along
-        ahead = (cost.total_value(problem, up) - cost.total_value(problem, down)) / 2e-4
-        size = np.abs(slope * along).sum(axis=1)
-        np.testing.assert_allclose((slope * along).sum(axis=1) / size, ahead / size, atol=1e-6)
-        bent = (cost.total_gradient(problem, up) - cost.total_gradient(problem, down)) / 2e-4
-        expected = np.einsum("tij,tj->ti", hessian, along)
-        np.testing.assert_allclose(bent, expected, rtol=1e-4, atol=1e-5 * (1e-9 + np.abs(expected).max()))
-
-
-@pytest.mark.parametrize("cost", EVERY)
-def test_the_symbolic_cost_is_the_numeric_one(case, cost):
-    problem, activation = case
-    numbers = cost.parameters(problem)
-    a = casadi.SX.sym("a", problem.n_muscles)
-    p = casadi.SX.sym("p", *numbers.shape[1:])
-    value = cost.expression(casadi, a, p)
-    everything = casadi.Function("f", [a, p], [value, casadi.gradient(value, a)])
-    expected = cost.value(problem, activation), cost.gradient(problem, activation)
-    for t in range(problem.n_frames):
-        found = everything(activation[t], numbers[t])
-        np.testing.assert_allclose(float(found[0]), expected[0][t], rtol=1e-9)
-        np.testing.assert_allclose(np.asarray(found[1])[:, 0], expected[1][t], rtol=1e-9)
-
-
-@pytest.mark.parametrize("cost", [find_cost(name) for name in RESTING], ids=RESTING)
-def test_rest_costs_nothing_and_cost_only_grows(case, cost):
-    problem, activation = case
-    rest = np.zeros_like(activation)
-    assert (cost.value(problem, rest) == 0).all() and (cost.gradient(problem, rest) == 0).all()
-    assert (cost.gradient(problem, activation) > 0).all() and (
-        cost.hessian_diagonal(problem, activation) > 0
-    ).all()
+@pytest.mark.parametrize("holds", LAWS)
+@pytest.mark.parametrize("cost", COMPOSED)
+def test_what_holds_for_named_costs_holds_for_composed_ones(case, cost, holds):
+    holds(case[0], cost)
 
 
 def test_printed_formulas():
@@ -169,14 +110,6 @@ def test_the_weights_of_reactions_go_by_the_words_of_their_names(make_leg):
         weights({"nee": 1.0})
     assert JointReactionSquared({"hip": 1}).soft_rows(problem).target.shape == (1, 3)
     assert JointReactionSquared({"hip": 0}).soft_rows(problem) is None
-
-
-@pytest.mark.parametrize("name", [name for name, kind in REGISTRY.items() if kind.data])
-def test_a_cost_names_what_the_problem_lacks(make_leg, name):
-    bare = Problem([[0.05, 0.04]], [10.0], [800.0, 600.0], [1000.0, 800.0])
-    for cost in (name, 2.0 * find_cost(name) + ForceSquared()):
-        with refused("missing_argument", name, REGISTRY[name].data[0]):
-            solve(bare, cost)
 
 
 @pytest.mark.parametrize(

@@ -145,7 +145,7 @@ def test_measured_activations_with_gaps_are_refused(make_leg):
 
 
 def test_public_names():
-    assert ms.expression_cost is expression_cost and issubclass(StressCubed, ms.Cost)
+    assert ms.sharing.expression_cost is expression_cost and issubclass(StressCubed, ms.Cost)
 
 
 @dataclass(frozen=True)

@@ -69,7 +69,7 @@ def test_compiled_and_numpy_certificates_are_equal(make_leg, cost, weight):
     multiplier[6], activation[7] = 0.0, 0.0
     activation[8], multiplier[9] = random.random(activation.shape[1]), 1e30
     activation[10, 3], multiplier[11, 2] = np.nan, np.inf
-    task = KernelProblem.of(problem, cost)
+    task = KernelProblem.from_problem(problem, cost)
     assert task is not None
     numpy = kkt_residual(problem, cost, activation, reserve, multiplier)
     np.testing.assert_allclose(task.certify(activation, reserve, multiplier), numpy, rtol=1e-10, atol=1e-12)
@@ -97,7 +97,7 @@ class OwnVersion(StressCubed):
 
 
 def described(cost, problem):
-    return KernelProblem.of(problem, cost) is not None
+    return KernelProblem.from_problem(problem, cost) is not None
 
 
 def test_terms_of_a_parent_class_are_not_used_for_a_cost_of_the_user(make_leg):
@@ -167,7 +167,7 @@ def test_more_moments_than_muscles():
 def test_a_problem_too_wide_for_the_compiled_code_is_solved_all_the_same():
     muscles = 1030
     problem = Problem(np.full((1, muscles), 0.05), [30.0], np.full(muscles, 100.0), np.full(muscles, 100.0))
-    assert KernelProblem.of(replace(problem), StressCubed()) is None
+    assert KernelProblem.from_problem(replace(problem), StressCubed()) is None
     answer = solve(problem)
     assert answer.status == Status.SOLVED
     np.testing.assert_allclose(answer.activation, 30.0 / (5.0 * muscles), rtol=1e-5)
@@ -222,7 +222,7 @@ def test_a_number_of_threads_or_frames_below_one_is_refused(wrong):
 
 FORKED = """
 import os, signal
-from musclesolve.studies.benchmark.problems import random_problem
+from musclesolve.studies.benchmark.measure import random_problem
 from musclesolve.sharing import solve
 from musclesolve.sharing.solver.batch import Batch
 problem, two = random_problem(300), Batch(threads=2)

@@ -98,7 +98,7 @@ SMALL = """
 import numpy as np
 import musclesolve as ms
 answer = ms.solve(ms.Problem([[0.05, 0.03]], [20.0], [1000.0, 800.0], [1000.0, 800.0]))
-print(answer.status, ms.compile_kernel())
+print(answer.status, ms.sharing.compile_kernel())
 """
 
 

@@ -15,7 +15,6 @@ from sharing_cases import equipped
 import musclesolve as ms
 from musclesolve.pipeline import share as pipeline_share
 from musclesolve.sharing.certificate import kkt_residual
-from musclesolve.sharing.cost.cost_base import Cost
 from musclesolve.sharing.cost.cost_registry import REGISTRY
 from musclesolve.sharing.cost.named.muscle_sums import ActivationPower, StressCubed
 from musclesolve.sharing.problem import Problem
@@ -299,9 +298,3 @@ def test_levels_that_are_not_the_least_are_refused():
         assert (residual > 1e-6).all()
     bare = kkt_residual(problem, cost, answer.activation, answer.reserve, answer.multiplier)
     assert np.isinf(bare).all()
-
-
-def test_every_cost_has_a_solver():
-    for name, cost in COSTS.items():
-        assert isinstance(cost, Cost)
-        assert any(record.fits(cost) and record.installed for record in solvers().values()), name

@@ -29,9 +29,9 @@ from musclesolve.studies.benchmark.measure import (
     in_fresh_process,
     measure,
     measured,
+    random_problem,
     with_ratios,
 )
-from musclesolve.studies.benchmark.problems import random_problem
 
 
 def test_the_command_prints_and_writes(tmp_path):
@@ -128,7 +128,7 @@ CASES = [
 
 
 def test_percentiles():
-    found = Latency.of(np.arange(1001.0))
+    found = Latency.from_seconds(np.arange(1001.0))
     assert (found.median, found.slow, found.worst, found.calls) == (500.0, 990.0, 1000.0, 1001)
 
 
@@ -172,7 +172,7 @@ def test_numbers_are_short():
 def test_tables_show_failures_within_80_columns():
     rows = [Row("recorded leg", 5, 43, "a", "batch", 10, 9.0, 0.1, 10, 1e-9, 8.0, 1.0, 1.0)]
     rows += [Row("recorded leg", 5, 43, "a", "daqp", remark="not installed (daqp)")]
-    single = [SingleFrame("a", Latency.of([1e-4] * 3), Latency.of([2e-4] * 3))]
+    single = [SingleFrame("a", Latency.from_seconds([1e-4] * 3), Latency.from_seconds([2e-4] * 3))]
     found = study.BenchmarkReport({"processor": "P"}, rows, single)
     out = io.StringIO()
     for table in [*study.tables(found), study.side_by_side(rows, sizes=True)]:

@@ -13,7 +13,7 @@ from refusals import refused
 import musclesolve as ms
 from musclesolve.sharing.problem import Problem
 from musclesolve.sharing.status import Status
-from musclesolve.studies.benchmark.problems import random_problem, varied
+from musclesolve.studies.benchmark.measure import random_problem, varied
 
 
 @settings(deadline=None, max_examples=25)

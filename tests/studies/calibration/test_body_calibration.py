@@ -50,7 +50,7 @@ def truth_of(trial: Trial) -> dict[str, float]:
     }
 
 
-def off(body: ms.BodyCalibration, truth: dict[str, float]) -> dict[str, float]:
+def off(body: ms.studies.BodyCalibration, truth: dict[str, float]) -> dict[str, float]:
     """Errors of parameters in their standard deviations; those that are not named in the truth are 0 there."""
     return {
         one.name: ((np.log(one.value) if one.unit == "factor" else one.value) - truth.get(one.name, 0.0))

@@ -105,18 +105,16 @@ def test_numbers_of_emg_are_printed_with_their_standard_deviations(found):
 
 def test_envelopes_of_a_run_with_the_person_count_by_the_gains(found, tmp_path):
     path = tmp_path / "person.toml"
-    ms.write_person(found.person, path)
+    ms.files.write_person(found.person, path)
     first, _ = known_trials("rigid", RIGID, 0.02)
     unstated = replace(first.emg, maximum=(None,) * 3)
-    muscles = replace(first.muscles, database=str(path))
-    stated = prepare(replace(first, muscles=muscles), side="r").emg
-    counted = prepare(replace(first, emg=unstated, muscles=muscles), side="r").emg
+    first = first.with_settings(muscles={"database": str(path)})
+    stated = prepare(first, side="r").emg
+    counted = prepare(replace(first, emg=unstated), side="r").emg
     assert counted.calibrated == counted.channels
     assert stated.calibrated == ()
     with refused("bad_units", "SOL"):
-        prepare(
-            replace(first, emg=replace(unstated, values=1e3 * unstated.values), muscles=muscles), side="r"
-        )
+        prepare(replace(first, emg=replace(unstated, values=1e3 * unstated.values)), side="r")
     gains = [found.person.emg["channels"][name]["gain"] for name in counted.channels]
     assert counted.envelope == pytest.approx(stated.envelope * gains)
     assert any("gains" in note for note in counted.notes(counted.time))
@@ -130,8 +128,8 @@ def test_covariance_is_that_of_the_factors(found):
 
 def test_file_is_read_back_and_used_as_a_muscle_set(found, tmp_path):
     path = tmp_path / "person.toml"
-    ms.write_person(found.person, path)
-    read = ms.read_person(path)
+    ms.files.write_person(found.person, path)
+    read = ms.files.read_person(path)
     assert read.parameters == found.person.parameters
     assert read.covariance == pytest.approx(found.person.covariance)
 
@@ -168,7 +166,7 @@ def test_trials_of_two_persons_are_refused():
 
 def test_trials_with_other_tendons_are_refused():
     first, second = known_trials("rigid", RIGID, 0.02)
-    elastic = replace(second, muscles=replace(second.muscles, tendon="elastic"))
+    elastic = second.with_settings(muscles=dict(tendon="elastic"))
     with refused("conflict", "tendons"):
         calibrate_muscles([first, elastic], FREE, side="r")
 
@@ -204,7 +202,7 @@ def test_command_writes_the_muscles_and_says_what_it_found(tmp_path):
     document = json.loads(done.stdout)
     slack = next(each for each in document["parameters"] if each["quantity"] == "tendon_slack_length")
     assert slack["factor"] == pytest.approx(0.97, abs=0.01)
-    assert ms.read_person(output).trials
+    assert ms.files.read_person(output).trials
     assert {path.name.split(".")[0] for path in (tmp_path / "figures").iterdir()} == {
         "calibration",
         "calibration_factors",
@@ -234,7 +232,7 @@ def test_trials_with_other_settings_of_muscles_are_refused():
         ("strength", 2.0, "strength"),
         ("curves", "millard_2013", "curves"),
     ):
-        other = replace(second, muscles=replace(second.muscles, **{key: value}))
+        other = second.with_settings(muscles=dict(**{key: value}))
         with refused("conflict", part):
             calibrate_muscles([first, other], FREE, side="r")
 
@@ -269,12 +267,10 @@ def test_a_strength_test_alone_is_fitted_and_a_contradicted_one_is_pointed_out(t
 
 def test_trials_that_use_the_muscles_of_a_person_are_refused(found, tmp_path):
     path = tmp_path / "person.toml"
-    ms.write_person(found.person, path)
+    ms.files.write_person(found.person, path)
     first, _ = known_trials("rigid", RIGID, 0.02)
     with refused("conflict", "gait2392"):
-        calibrate_muscles(
-            [replace(first, muscles=replace(first.muscles, database=str(path)))], FREE, side="r"
-        )
+        calibrate_muscles([first.with_settings(muscles=dict(database=str(path)))], FREE, side="r")
 
 
 def late(trial, shift):

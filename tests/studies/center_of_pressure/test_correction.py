@@ -33,7 +33,7 @@ def trial(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def plain(trial):
-    return ms.center_of_pressure_correction(trial)
+    return ms.studies.center_of_pressure_correction(trial)
 
 
 def shifted(trial, shift):
@@ -116,7 +116,7 @@ def test_no_residual_means_no_shift(model):
 @pytest.mark.parametrize("shift", [(0.02, 0.0, 0.0), (-0.015, 0.02, 0.0), (0.0, -0.025, 0.0)])
 def test_a_misplaced_plate_is_found(trial, plain, shift):
     """What is found differs from what was found with the plates in place by their displacement."""
-    moved = ms.center_of_pressure_correction(shifted(trial, shift))
+    moved = ms.studies.center_of_pressure_correction(shifted(trial, shift))
     inside = (moved["status"].values == CORRECTED) & (plain["status"].values == CORRECTED)
     assert inside.sum() > 40
     change = moved["shift"].values[inside] - plain["shift"].values[inside]
@@ -124,7 +124,9 @@ def test_a_misplaced_plate_is_found(trial, plain, shift):
 
 
 def test_a_plate_off_by_ten_centimetres_is_corrected_into_the_sole(trial, tmp_path):
-    wrong = ms.center_of_pressure_correction(plant("pressure_offset_100mm", trial.files["trial"], tmp_path))
+    wrong = ms.studies.center_of_pressure_correction(
+        plant("pressure_offset_100mm", trial.files["trial"], tmp_path)
+    )
     status, shown = wrong["status"].values, wrong["status"].values >= CORRECTED
     place = (wrong["center_of_pressure"] + wrong["shift"]).values[shown, :2]
     off = status[shown] == OFF_THE_FOOT
@@ -151,4 +153,4 @@ def test_the_residual_after_is_that_of_inverse_dynamics(trial, plain):
 
 def test_what_is_no_trial_is_refused(tmp_path):
     with refused("bad_type"):
-        ms.center_of_pressure_correction(3)
+        ms.studies.center_of_pressure_correction(3)

@@ -31,7 +31,7 @@ def test_measures_of_a_result():
     data = result()
     set_status(data, Status.SOLVED_WITH_RESERVE, slice(5, 8), 0)
     set_status(data, Status.INFEASIBLE, slice(7, 9), 1)
-    found = Measures.of(with_verdict(data))
+    found = Measures.from_result(with_verdict(data))
     assert (found.solved, found.with_reserve, found.without_solution, found.not_measured) == (115, 3, 2, 0)
     assert (found.movement, found.plausibility) == ("walking", "plausible")
     assert found.residual_percent == pytest.approx(100.0 * 7.0 * np.sqrt(3.0) / (MASS * 9.80665))
@@ -48,9 +48,9 @@ def test_forces_of_frames_without_a_solution_do_not_count():
     data = result(sides="r")
     set_status(data, Status.INFEASIBLE, 5)
     data["joint_reaction"][5] = 1e9
-    assert max(Measures.of(with_verdict(data)).contact.values()) < 4.0
+    assert max(Measures.from_result(with_verdict(data)).contact.values()) < 4.0
     set_status(data, Status.INFEASIBLE, slice(None))
-    assert np.isnan(list(Measures.of(with_verdict(data)).contact.values())).all()
+    assert np.isnan(list(Measures.from_result(with_verdict(data)).contact.values())).all()
 
 
 def test_the_table_fits_on_a_terminal():

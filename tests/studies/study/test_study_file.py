@@ -7,8 +7,10 @@ from pathlib import Path
 import pytest
 
 from musclesolve.errors import InputError
-from musclesolve.recording.schema import trial_document, trial_keys
+from musclesolve.recording.schema import trial_document
 from musclesolve.recording.text.toml_text import tables_text
+from musclesolve.settings.schema import tables_of
+from musclesolve.settings.trial import RecordedSettings
 from musclesolve.studies.study.study_file import is_study, read_study
 from musclesolve.studies.study.trial_files import trial_file
 
@@ -113,7 +115,7 @@ def test_a_design_need_not_name_what_is_excluded(path: Path) -> None:
     text = STUDY.replace('["slow", "fast"]', '["slow"]')
     text = text.replace('condition = "fast", model', 'condition = "fast", exclude = "no forces", model')
     path.write_text(text, encoding="utf-8")
-    assert read_study(path).design["conditions"] == ["slow"]
+    assert read_study(path).design.conditions == ("slow",)
 
 
 def test_a_trial_file_is_no_study(tmp_path: Path) -> None:
@@ -171,7 +173,7 @@ def test_toml_is_read_back_as_it_was(tmp_path: Path) -> None:
 
 def test_settings_are_those_of_trial_files(path: Path) -> None:
     """Whatever a trial file may say once for all is a setting; a default of each reads back."""
-    assert {"sharing", "muscles", "filter", "mapping", "force"} <= set(trial_keys())
+    assert {"sharing", "muscles", "filter", "mapping", "force"} <= set(tables_of(RecordedSettings))
     text = STUDY.replace("[settings.sharing]", "[settings.filter]\ncutoff_hz = 8\n[settings.sharing]")
     path.write_text(text, encoding="utf-8")
     assert read_study(path).settings["filter"] == {"cutoff_hz": 8}

@@ -23,7 +23,7 @@ from typer.testing import CliRunner
 import musclesolve as ms
 from musclesolve.cli import app as cli
 from musclesolve.cli.result_documents import study_document
-from musclesolve.cli.tables.study_check_tables import tables
+from musclesolve.cli.tables.check_tables import study_tables as tables
 from musclesolve.drafting.study.draft_study import draft_study
 from musclesolve.report.study.study_page import study_page
 from musclesolve.results.files.result_netcdf import netcdf_bytes

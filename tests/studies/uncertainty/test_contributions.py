@@ -14,7 +14,7 @@ from musclesolve.recording.data import Trial
 from musclesolve.recording.trial.settings import error_keys
 from musclesolve.recording.trial.trial_file import read_trial
 from musclesolve.results.facts import uncertain_peak
-from musclesolve.studies.uncertainty.contributions import STEP, Linear, Task
+from musclesolve.studies.uncertainty.contributions import DIFFERENCE_STEP, Linear, Task
 from musclesolve.studies.uncertainty.error_sources import sources, standard_deviations
 from musclesolve.studies.uncertainty.recorded_replay import RecordedReplay
 
@@ -28,7 +28,11 @@ def trial() -> Trial:
 
 @pytest.fixture(scope="module")
 def linear(trial: Trial) -> Linear:
-    return Linear(RecordedReplay.of(prepare(trial, side="r"), standard_deviations(trial.uncertainty)))
+    return Linear(
+        RecordedReplay.from_body(
+            prepare(trial, side="r"), standard_deviations(trial.settings.uncertainty.stated)
+        )
+    )
 
 
 @pytest.mark.parametrize("source", ["optimal_fiber_length", "tendon_slack_length", "max_isometric_force"])
@@ -42,8 +46,8 @@ def test_one_difference_serves_all_muscles(linear: Linear, source: str) -> None:
     summed = np.zeros_like(together["muscle_force"])
     for muscle in range(*shape):
         error = np.zeros(shape)
-        error[muscle] = STEP * linear.replay.parameters.sd[source]
-        force, _ = response.to_one(linear._point(linear._body, still | {source: error}, 0), STEP)
+        error[muscle] = DIFFERENCE_STEP * linear.replay.parameters.sd[source]
+        force, _ = response.to_one(linear._point(linear._body, still | {source: error}, 0), DIFFERENCE_STEP)
         summed += force[0] ** 2
     assert summed == pytest.approx(together["muscle_force"], rel=1e-6, abs=1e-6)
 
@@ -52,7 +56,7 @@ def test_one_difference_serves_all_muscles(linear: Linear, source: str) -> None:
 def test_they_are_those_of_the_muscles_differentiated_exactly(trial: Trial, source: str) -> None:
     short = replace(trial, time_range=(0.55, 0.7))
     found = ms.uncertainty(short, 2, sd=NONE | {source: 0.02}, side="r", workers=1)
-    exact = ms.force_sensitivity(short, side="r")[f"by_{source}"].sel(side="r").values
+    exact = ms.studies.force_sensitivity(short, side="r")[f"by_{source}"].sel(side="r").values
     unique = found["first_order_unique"].values[:, 0]
     assert unique.sum() > 5
     expected = 0.02 * np.sqrt((exact**2).sum(axis=2))[unique]
@@ -85,7 +89,9 @@ def test_the_samples_spread_as_the_first_order_says_where_errors_are_small(trial
 
 def test_a_center_of_pressure_moves_the_ankle_by_its_lever(trial: Trial) -> None:
     found = ms.uncertainty(trial, 2, sd=NONE | {"center_of_pressure_mm": 5.0}, side="r", workers=1)
-    replay = RecordedReplay.of(prepare(trial, side="r"), standard_deviations(trial.uncertainty))
+    replay = RecordedReplay.from_body(
+        prepare(trial, side="r"), standard_deviations(trial.settings.uncertainty.stated)
+    )
     body = replay.body(replay.parameters.errors(np.zeros(replay.parameters.count)))
     axis = body.model.tree.axes(body.motion.q)[:, body.model.dof("ankle_dorsiflexion_r")]
     force = next(wrench.force for wrench in body.wrenches if wrench.body == "foot_r")

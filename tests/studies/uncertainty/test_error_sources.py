@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 from refusals import refused
 
 import musclesolve as ms
 from musclesolve.data.bundled import reference_stride
 from musclesolve.recording.data import Trial
-from musclesolve.recording.schema import trial_keys
 from musclesolve.recording.trial.trial_file import read_trial
+from musclesolve.settings.schema import tables_of
+from musclesolve.settings.trial import RecordedSettings
 from musclesolve.studies.uncertainty.error_sources import sources, standard_deviations
 
 
@@ -21,9 +20,9 @@ def trial() -> Trial:
 
 
 def test_a_trial_file_knows_every_source() -> None:
-    keys = trial_keys()["uncertainty"]["keys"]
+    keys = tables_of(RecordedSettings)["uncertainty"].settings
     assert list(keys) == [source.key for source in sources().values()]
-    assert all(keys[source.key]["maximum"] > source.sd > 0.0 for source in sources().values())
+    assert all(keys[source.key].maximum > source.sd > 0.0 for source in sources().values())
 
 
 def test_every_source_says_what_errs_and_where_its_number_comes_from() -> None:
@@ -33,8 +32,8 @@ def test_every_source_says_what_errs_and_where_its_number_comes_from() -> None:
 
 
 def test_the_argument_wins_over_the_trial_file_and_that_over_the_usual(trial: Trial) -> None:
-    own = replace(trial, uncertainty={"segment_mass": 0.3, "hip_center_mm": 2.0})
-    found = standard_deviations(own.uncertainty, {"segment_mass": 0.0})
+    own = trial.with_settings(uncertainty={"segment_mass": 0.3, "hip_center_mm": 2.0})
+    found = standard_deviations(own.settings.uncertainty.stated, {"segment_mass": 0.0})
     assert found["segment_mass"] == 0.0
     assert found["hip_center"] == pytest.approx(0.002)
     assert found["marker_placement"] == pytest.approx(1e-3 * sources()["marker_placement"].sd)
@@ -47,7 +46,7 @@ def test_a_trial_file_gives_standard_deviations(tmp_path) -> None:
         text = text.replace(f'"{name}"', f'"{(folder / name).as_posix()}"')
     file = tmp_path / "trial.toml"
     file.write_text(text + "\n[uncertainty]\nmarker_placement_mm = 2\n", encoding="utf-8")
-    assert read_trial(file).uncertainty == {"marker_placement_mm": 2.0}
+    assert read_trial(file).settings.uncertainty.stated == {"marker_placement_mm": 2.0}
     file.write_text(text + "\n[uncertainty]\nmarker_placement = 2\n", encoding="utf-8")
     with pytest.raises(ms.InputError, match="marker_placement"):
         read_trial(file)
@@ -59,9 +58,9 @@ def test_a_trial_file_gives_standard_deviations(tmp_path) -> None:
 )
 def test_what_cannot_be_is_refused(trial: Trial, key: str, sd: object) -> None:
     with pytest.raises(ms.InputError, match=key):
-        standard_deviations(trial.uncertainty, {key: sd})  # type: ignore[dict-item]
+        standard_deviations(trial.settings.uncertainty.stated, {key: sd})  # type: ignore[dict-item]
 
 
 def test_deviations_have_keys(trial: Trial) -> None:
     with refused("bad_type", "3"):
-        standard_deviations(trial.uncertainty, 3)  # type: ignore[arg-type]
+        standard_deviations(trial.settings.uncertainty.stated, 3)  # type: ignore[arg-type]

@@ -8,21 +8,20 @@ import numpy as np
 import pytest
 import xarray as xr
 from refusals import refused
+from said import uncertainty_document, uncertainty_summary
 from small_model import near_optimal_lengths, save_model
 from small_model_motion import DOFS, TIME, feasible_moments, small_motion
 
-from musclesolve.cli.result_documents import uncertainty_document
 from musclesolve.opensim.external_loads import load_in_ground
 from musclesolve.opensim.kinematics import body_motion, coordinate_values
 from musclesolve.opensim.read_model import read_osim
-from musclesolve.pipeline.opensim.model_body import ModelBody, ModelOptions, model_body
+from musclesolve.pipeline.opensim.model_body import ModelBody, model_body, model_settings
 from musclesolve.pipeline.share import share
 from musclesolve.plotting.study.uncertainty_figures import uncertainty_figures
 from musclesolve.recording.data import Table
-from musclesolve.recording.text.mot_file import write_mot
+from musclesolve.recording.text.opensim_text import write_mot
 from musclesolve.recording.trial.settings import error_keys
 from musclesolve.results.files.result_netcdf import read_result, write_result
-from musclesolve.results.tables.run_summary import uncertainty_summary
 from musclesolve.studies.uncertainty.contributions import Linear
 from musclesolve.studies.uncertainty.error_sources import sources, standard_deviations
 from musclesolve.studies.uncertainty.model_replay import ModelReplay
@@ -34,7 +33,7 @@ OF_MUSCLES = ("strength", "max_isometric_force", "optimal_fiber_length", "tendon
 
 def body_with_moments(folder: Path, **options: object) -> ModelBody:
     model = read_osim(save_model(folder, near_optimal_lengths()))
-    given = ModelOptions(dofs=DOFS, start_s=0.2, end_s=0.5, passive="none", **options)  # type: ignore[arg-type]
+    given = model_settings(dofs=DOFS, start_s=0.2, end_s=0.5, passive="none", **options)  # type: ignore[arg-type]
     return model_body(model, small_motion(model), feasible_moments(model, passive="none"), given)
 
 
@@ -57,7 +56,7 @@ def body_with_loads(folder: Path) -> ModelBody:
         "<datafile>grf.mot</datafile></ExternalLoads></OpenSimDocument>",
         encoding="utf-8",
     )
-    options = ModelOptions(dofs=DOFS, start_s=0.2, end_s=0.5, loads=external, passive="none")
+    options = model_settings(dofs=DOFS, start_s=0.2, end_s=0.5, loads=external, passive="none")
     return model_body(model, small_motion(model), None, options)
 
 
@@ -68,7 +67,7 @@ def body(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactor
 
 @pytest.fixture(scope="module")
 def replay(body: ModelBody) -> ModelReplay:
-    return ModelReplay.of(body, standard_deviations({}))
+    return ModelReplay.from_body(body, standard_deviations({}))
 
 
 def errors_of(replay: ModelReplay, **some: object) -> dict[str, np.ndarray]:
@@ -107,7 +106,7 @@ def test_the_sample_without_errors_is_the_nominal_result(body: ModelBody, replay
 
 def test_an_angle_that_errs_is_that_of_other_coordinates(tmp_path: Path) -> None:
     body = body_with_moments(tmp_path, cutoff_hz=None)
-    replay = ModelReplay.of(body, standard_deviations({}))
+    replay = ModelReplay.from_body(body, standard_deviations({}))
     shift = np.zeros(len(replay.angles))
     shift[replay.angles.index("knee_r")] = 0.03
     moved = replay.body(errors_of(replay, joint_angle=shift))
@@ -123,7 +122,7 @@ def test_an_angle_that_errs_is_that_of_other_coordinates(tmp_path: Path) -> None
 
 def test_loads_act_elsewhere_and_feet_stay(tmp_path: Path) -> None:
     body = body_with_loads(tmp_path)
-    replay = ModelReplay.of(body, standard_deviations({}))
+    replay = ModelReplay.from_body(body, standard_deviations({}))
     assert body.dynamics is not None
     (load,), pose = body.dynamics.loads, body.dynamics.dynamics.bodies.pose
     force = load_in_ground(body.model, load, body.time, pose)[0]

@@ -15,7 +15,7 @@ from small_model_motion import DOFS, feasible_moments, small_motion
 import musclesolve as ms
 from musclesolve.data.bundled import reference_stride
 from musclesolve.muscles import PersonMuscles
-from musclesolve.pipeline.opensim.model_body import ModelBody, ModelOptions, model_body
+from musclesolve.pipeline.opensim.model_body import ModelBody, model_body, model_settings
 from musclesolve.pipeline.recorded_body import RecordedBody
 from musclesolve.pipeline.run import prepare
 from musclesolve.recording.data import Trial
@@ -44,7 +44,7 @@ COVARIANCE = CORRELATION * np.outer(SD, SD)
 
 def body_of(folder: Path, make: PersonMuscles | None, **options: object) -> ModelBody:
     model = ms.read_osim(save_model(folder, near_optimal_lengths()))
-    given = ModelOptions(dofs=DOFS, start_s=0.2, end_s=0.5, person=make, **options)  # type: ignore[arg-type]
+    given = model_settings(dofs=DOFS, start_s=0.2, end_s=0.5, person=make, **options)  # type: ignore[arg-type]
     return model_body(model, small_motion(model), feasible_moments(model, passive="none"), given)
 
 
@@ -54,7 +54,7 @@ def known_person(folder: Path, covariance: np.ndarray = COVARIANCE) -> PersonMus
 
 def logarithms(body: ModelBody, sd: dict[str, float], samples: int) -> dict[str, np.ndarray]:
     """Quantity -> ln of the drawn numbers over the nominal ones (samples, n)."""
-    replay = ModelReplay.of(body, standard_deviations({}, sd))
+    replay = ModelReplay.from_body(body, standard_deviations({}, sd))
     found: dict[str, list[np.ndarray]] = {}
     for sample in range(samples):
         errors = replay.parameters.errors(replay.parameters.draw(5, sample))
@@ -123,8 +123,8 @@ def test_samples_spread_as_the_first_order_says_and_the_share_is_the_calibration
 
 def test_a_person_does_not_change_the_other_errors_of_a_sample(tmp_path: Path) -> None:
     """The numbers of the factors are drawn behind all others."""
-    with_person = ModelReplay.of(body_of(tmp_path, known_person(tmp_path)), standard_deviations({}))
-    without = ModelReplay.of(body_of(tmp_path, None), standard_deviations({}))
+    with_person = ModelReplay.from_body(body_of(tmp_path, known_person(tmp_path)), standard_deviations({}))
+    without = ModelReplay.from_body(body_of(tmp_path, None), standard_deviations({}))
     drawn = with_person.parameters.errors(with_person.parameters.draw(2, 7))
     for name, errors in without.parameters.errors(without.parameters.draw(2, 7)).items():
         np.testing.assert_array_equal(drawn[name], errors)
@@ -140,11 +140,15 @@ def test_a_recording_has_them_too(tmp_path: Path) -> None:
     trial = ms.read_trial(reference_stride())
     assert isinstance(trial, Trial)
     factors = [("max_isometric_force", ("soleus_r",), 0.9), ("tendon_slack_length", ("soleus_r",), 1.01)]
-    file = person_file(tmp_path, trial.muscles.database, factors, np.array([[0.01, 0.001], [0.001, 0.0004]]))
-    trial = replace(trial, muscles=replace(trial.muscles, database=str(file)), time_range=(0.5, 0.6))
+    file = person_file(
+        tmp_path, trial.settings.muscles.database, factors, np.array([[0.01, 0.001], [0.001, 0.0004]])
+    )
+    trial = replace(
+        trial, settings=trial.settings.changed(muscles=dict(database=str(file))), time_range=(0.5, 0.6)
+    )
     body = prepare(trial, side="r")
     assert isinstance(body, RecordedBody)
-    replay = RecordedReplay.of(body, standard_deviations({}, NONE | {"calibration": 1.0}))
+    replay = RecordedReplay.from_body(body, standard_deviations({}, NONE | {"calibration": 1.0}))
     _, (leg,) = replay.run(np.zeros(replay.parameters.count))
     np.testing.assert_allclose(leg.tension, ms.run(trial, side="r")["muscle_force"], atol=0.01)
     draws = []

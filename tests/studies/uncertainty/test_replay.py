@@ -25,7 +25,9 @@ def trial() -> Trial:
 
 @pytest.fixture(scope="module")
 def replay(trial: Trial) -> RecordedReplay:
-    return RecordedReplay.of(prepare(trial, side="r"), standard_deviations(trial.uncertainty))
+    return RecordedReplay.from_body(
+        prepare(trial, side="r"), standard_deviations(trial.settings.uncertainty.stated)
+    )
 
 
 def errors_of(replay: RecordedReplay, **some: object) -> dict[str, np.ndarray]:
@@ -91,12 +93,12 @@ def test_strength_alone_does_not_change_who_pulls(trial: Trial, replay: Recorded
 
 def test_muscle_errors_are_factors_and_lengths(replay: RecordedReplay) -> None:
     body = replay.body(errors_of(replay))
-    plain = replay.muscles(body.model, errors_of(replay), 0).parameters
+    plain = replay.muscles(body, errors_of(replay), 0).parameters
     count = len(plain.names)
     one = np.zeros(count)
     one[4] = 0.1
     given = {"max_isometric_force": one, "optimal_fiber_length": one, "tendon_slack_length": one}
-    other = replay.muscles(body.model, errors_of(replay, **given), 0).parameters
+    other = replay.muscles(body, errors_of(replay, **given), 0).parameters
     for name in ("max_isometric_force", "optimal_fiber_length"):
         ratio = getattr(other, name) / getattr(plain, name)
         assert ratio == pytest.approx(np.exp(one), rel=1e-12)
@@ -105,9 +107,9 @@ def test_muscle_errors_are_factors_and_lengths(replay: RecordedReplay) -> None:
 
 
 def test_a_path_moved_with_all_its_points_stays_as_long(replay: RecordedReplay) -> None:
-    model = replay.body(errors_of(replay)).model
-    plain = replay.muscles(model, errors_of(replay), 0)
-    moved = replay.muscles(model, errors_of(replay, muscle_path=(0.0, 0.002, 0.0)), 0)
+    body = replay.body(errors_of(replay))
+    plain = replay.muscles(body, errors_of(replay), 0)
+    moved = replay.muscles(body, errors_of(replay, muscle_path=(0.0, 0.002, 0.0)), 0)
     assert moved.parameters.optimal_fiber_length == pytest.approx(
         plain.parameters.optimal_fiber_length, rel=1e-12
     )
@@ -159,7 +161,9 @@ def test_soft_tissue_slides_in_motion_only(replay: RecordedReplay) -> None:
 def test_a_hip_center_that_is_not_mapped_is_moved_in_the_pelvis(trial: Trial) -> None:
     mapping = {name: weights for name, weights in trial.mapping.items() if not name.startswith("hip_center")}
     unmapped = replace(trial, mapping=mapping)
-    replay = RecordedReplay.of(prepare(unmapped, side="r"), standard_deviations(unmapped.uncertainty))
+    replay = RecordedReplay.from_body(
+        prepare(unmapped, side="r"), standard_deviations(unmapped.settings.uncertainty.stated)
+    )
     plain = replay.body(errors_of(replay)).model
     wider = replay.body(errors_of(replay, hip_center=[[0.0, -0.01, 0.0], [0.0, 0.01, 0.0]])).model
     assert wider.standing[wider.slot("hip_l"), 1] - plain.standing[plain.slot("hip_l"), 1] == pytest.approx(

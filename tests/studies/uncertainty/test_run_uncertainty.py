@@ -10,7 +10,7 @@ from typer.testing import CliRunner
 import musclesolve.studies.uncertainty.monte_carlo as command
 from musclesolve.cli.app import app
 from musclesolve.data.bundled import reference_stride
-from musclesolve.plotting.figure_names import UNCERTAINTY, UNCERTAINTY_FIGURES
+from musclesolve.plotting.figure_names import UNCERTAINTY, files_of
 from musclesolve.plotting.study.uncertainty_figures import uncertainty_contact_forces
 from musclesolve.results.files.result_netcdf import read_result
 from musclesolve.studies.uncertainty.monte_carlo import uncertainty
@@ -59,9 +59,9 @@ def test_it_is_written_beside_the_result_and_summed_up(
     monkeypatch.setattr("musclesolve.plotting.study.uncertainty_figures.FIGURES", few)
     assert CliRunner().invoke(app, ["plot", str(tmp_path / "uncertainty.nc")]).exit_code == 0
     assert [path.stem for path in tmp_path.glob("*.png")] == list(few)
-    (tmp_path / UNCERTAINTY_FIGURES[-1]).write_bytes(b"a figure of the uncertainty of an earlier result")
+    (tmp_path / files_of("uncertainty")[-1]).write_bytes(b"a figure of the uncertainty of an earlier result")
     assert CliRunner().invoke(app, given).exit_code == 0
-    assert not any((tmp_path / name).exists() for name in (UNCERTAINTY, *UNCERTAINTY_FIGURES))
+    assert not any((tmp_path / name).exists() for name in (UNCERTAINTY, *files_of("uncertainty")))
 
 
 @pytest.mark.parametrize("given", [["--uncertainty", "1"], ["--uncertainty", "3", "--seed", "-1"]])

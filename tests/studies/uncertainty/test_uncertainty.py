@@ -58,7 +58,7 @@ def test_paths_alone(trial: Trial, database: str) -> None:
     But not where a muscle begins on a surface that it wraps: the medial gastrocnemius of rajagopal_2023 begins a
     fraction of a millimetre outside of the cylinder of the condyles, and a point inside of one does not wrap it.
     """
-    other = replace(trial, time_range=(0.6, 0.66), muscles=replace(trial.muscles, database=database))
+    other = replace(trial.with_settings(muscles={"database": database}), time_range=(0.6, 0.66))
     sd = NONE | {"muscle_path_mm": 1.0}
     found = ms.uncertainty(other, samples=12, seed=1, sd=sd, side="r", workers=1)
     assert found.attrs["failed_samples"] == 0 and found["valid_samples"].max() == 12

@@ -21,7 +21,7 @@ RUNS = {"slow": (2.5, 0.70, 0.36), "fast": (3.0, 0.68, 0.31)}
 
 
 def flights_of(trial):
-    return flights(trial, FootLoads.of(trial))
+    return flights(trial, FootLoads.from_trial(trial))
 
 
 @pytest.fixture(scope="module", params=RUNS)

@@ -23,7 +23,7 @@ def stride():
 
 @pytest.mark.parametrize(("heading", "curvature"), [(0.3, 0.0), (2.5, 0.38), (-1.0, -0.25)])
 def test_the_motion_is_exact_and_nothing_holds_the_pelvis(stride, heading, curvature):
-    curved, step = CurvedStride.of(stride, heading, curvature), 1e-5
+    curved, step = CurvedStride.from_stride(stride, heading, curvature), 1e-5
     motion, before, after = (curved.motion(TIME + shift) for shift in (0.0, -step, step))
     np.testing.assert_allclose((after.q - before.q) / (2 * step), motion.qd, atol=1e-6)
     np.testing.assert_allclose((after.qd - before.qd) / (2 * step), motion.qdd, atol=1e-4)
@@ -32,13 +32,13 @@ def test_the_motion_is_exact_and_nothing_holds_the_pelvis(stride, heading, curva
 
 
 def test_a_straight_path_in_another_direction_changes_no_moment(stride):
-    away = CurvedStride.of(stride, 2.0)
+    away = CurvedStride.from_stride(stride, 2.0)
     np.testing.assert_allclose(away.joint_moments(TIME), stride.joint_moments(TIME), atol=1e-9)
 
 
 @pytest.mark.parametrize("turn_deg", [60.0, -60.0])
 def test_the_subject_leans_so_that_the_feet_are_loaded_as_on_a_straight_path(stride, turn_deg):
-    curved = CurvedStride.of(stride, 0.0, np.deg2rad(turn_deg) / (2 * stride.length))
+    curved = CurvedStride.from_stride(stride, 0.0, np.deg2rad(turn_deg) / (2 * stride.length))
     rotation, place = curved.frame(TIME)
     here, there = (each.ground(TIME)["r"] for each in (curved, stride))
     loaded = there.force[:, 2] > 100.0

@@ -26,11 +26,13 @@ GOOD = 1e-6
 
 
 def solved(problem: MotionProblem, cost: str = "activation_power", **options) -> CollocationReport:
-    return Collocation(**options).report(problem, MotionCost.of(problem, cost))
+    return Collocation(**options).report(problem, MotionCost.from_cost(problem, cost))
 
 
 def certificate(problem: MotionProblem, report: CollocationReport, cost: str = "activation_power") -> float:
-    return float(Certifier(problem, MotionCost.of(problem, cost)).misses(report.attempt).residual.max())
+    return float(
+        Certifier(problem, MotionCost.from_cost(problem, cost)).misses(report.attempt).residual.max()
+    )
 
 
 @pytest.mark.parametrize("cost", ["activation_power", "activation_volume", "stress_cubed", "soft_saturation"])
@@ -63,7 +65,7 @@ def test_every_kind_of_problem_is_certified(change):
 
 def test_cost_is_that_of_the_states():
     problem = small_motion()
-    report, cost = solved(problem), MotionCost.of(problem, "activation_power")
+    report, cost = solved(problem), MotionCost.from_cost(problem, "activation_power")
     state = Certifier(problem, cost).state(report.attempt.coordinate)
     by_frame = cost.value(state.active.value, report.attempt.activation)
     assert report.cost == pytest.approx(problem.weight @ by_frame, rel=1e-10)
@@ -72,7 +74,7 @@ def test_cost_is_that_of_the_states():
 @pytest.mark.parametrize("options", [{}, {"mesh": 2}, {"scheme": "radau", "order": 2}], ids=str)
 def test_multiplier_is_the_derivative_of_the_cost_by_a_moment(options):
     problem = small_motion()
-    cost, step, frame = MotionCost.of(problem, "activation_power"), 1e-3, 9
+    cost, step, frame = MotionCost.from_cost(problem, "activation_power"), 1e-3, 9
     base = Collocation(**options).report(problem, cost)
     start = base.attempt.coordinate, base.attempt.activation
     changed = []
@@ -88,7 +90,7 @@ def test_multiplier_is_the_derivative_of_the_cost_by_a_moment(options):
 def from_one_start(scheme: str, order: int, mesh: int) -> CollocationReport:
     """All schemes from the same states: a motion has more than one local optimum."""
     problem = small_motion()
-    cost = MotionCost.of(problem, "activation_power")
+    cost = MotionCost.from_cost(problem, "activation_power")
     first = Collocation("radau", 2, 4).solve(problem, cost)
     return Collocation(scheme, order, mesh).report(problem, cost, (first.coordinate, first.activation))
 
@@ -139,7 +141,7 @@ def test_moments_hold_at_the_frames_in_every_scheme():
 def test_start_does_not_change_a_solution_found_before():
     problem = small_motion()
     found = solved(problem).attempt
-    cost = MotionCost.of(problem, "activation_power")
+    cost = MotionCost.from_cost(problem, "activation_power")
     again = Collocation().solve(problem, cost, (found.coordinate, found.activation))
     assert again.activation == pytest.approx(found.activation, abs=1e-6)
 
@@ -168,9 +170,9 @@ def test_every_end_but_success_has_a_sentence():
 
 def test_residual_shows_what_is_changed():
     problem = small_motion()
-    cost = MotionCost.of(problem, "activation_power")
+    cost = MotionCost.from_cost(problem, "activation_power")
     found = solved(problem).attempt
-    programme = Programme.of(problem, cost, spline_scheme(problem.time, 1))
+    programme = Programme.from_problem(problem, cost, spline_scheme(problem.time, 1))
     x = programme.start(found.coordinate, np.zeros_like(found.coordinate), found.activation)
     rows = np.zeros(sum(int(np.prod(shape)) for shape in programme.row_shapes))
     assert programme_residual(programme, x, rows, np.zeros_like(x)) > 0.1
@@ -197,7 +199,7 @@ def test_bad_options_are_refused(code, options):
 
 def test_start_of_another_shape_is_refused():
     problem = small_motion()
-    cost = MotionCost.of(problem, find_cost("activation_power"))
+    cost = MotionCost.from_cost(problem, find_cost("activation_power"))
     nothing = np.zeros((3, 4))
     with refused("bad_shape", "start", "tendon coordinate"):
         Collocation().solve(problem, cost, (nothing, nothing))
@@ -209,4 +211,4 @@ def test_more_moments_than_muscles_are_refused():
     moments = np.repeat(problem.moment, 5, axis=1)
     many = replace(problem, moment_arm=arms, moment=moments, dof=tuple("abcde"))
     with refused("conflict", "Collocation"):
-        Collocation().solve(many, MotionCost.of(many, "activation_power"))
+        Collocation().solve(many, MotionCost.from_cost(many, "activation_power"))

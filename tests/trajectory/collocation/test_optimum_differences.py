@@ -13,9 +13,9 @@ from optimum_differences import (
     with_factor,
 )
 
+from musclesolve.trajectory.banded_interior_point import BandedInteriorPoint
 from musclesolve.trajectory.motion_problem import MotionCost
 from musclesolve.trajectory.solve_motion import static_start
-from musclesolve.trajectory.structured import Structured
 
 STEP = 5e-4
 MUSCLE = 1
@@ -28,8 +28,8 @@ def test_differences_are_those_of_the_solver_of_the_package(quantity):
     ends = []
     for sign in (1.0, -1.0):
         changed = with_factor(problem, quantity, MUSCLE, np.exp(sign * STEP))
-        cost = MotionCost.of(changed, COST)
-        found = Structured().solve(changed, cost, static_start(changed, cost.cost)[:2])
+        cost = MotionCost.from_cost(changed, COST)
+        found = BandedInteriorPoint().solve(changed, cost, static_start(changed, cost.cost)[:2])
         rate = changed.basis.rates(changed.basis.coefficients(found.coordinate))
         ends.append((found.activation, changed.state(found.coordinate, rate).fiber_length))
     for high, low, there in zip(*ends, (reference.activation, reference.fiber_length), strict=True):

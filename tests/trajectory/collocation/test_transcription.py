@@ -16,7 +16,7 @@ TIME = np.cumsum(np.random.default_rng(0).uniform(0.005, 0.02, 9))
 
 
 def test_spline_is_that_of_the_time_basis():
-    basis = TimeBasis.of(TIME)
+    basis = TimeBasis.from_times(TIME)
     z = np.random.default_rng(1).random((len(TIME), 3))
     rate = basis.rates(basis.coefficients(z))
     scheme = spline_scheme(TIME, 1)

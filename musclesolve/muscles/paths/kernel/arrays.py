@@ -13,7 +13,7 @@ HYBRID, MIDPOINT, AXIAL = np.arange(3)
 NONE, INSIDE, POSSIBLE, MANDATORY = np.arange(4)
 """Whether a segment touches an object: not; not, since it ends inside; it may; its straight line cuts the surface."""
 
-SHORTEST, OPENSIM, SEVERAL = np.arange(3)
+SHORTEST_PATH, OPENSIM, SEVERAL = np.arange(3)
 """Kind of path that is looked for: the shortest one, or that of OpenSim over a single object or over several."""
 
 OFF, STAYS_OFF = -1.0, -2.0
@@ -62,7 +62,7 @@ class PoseArrays(NamedTuple):
     rotation: Array  # (T, O, 3, 3)
 
     @classmethod
-    def of(cls, poses: int, points: int, objects: int) -> PoseArrays:
+    def allocate(cls, poses: int, points: int, objects: int) -> PoseArrays:
         """Arrays for so many poses, points and objects."""
         vectors = (poses, objects, 3)
         on = np.empty((poses, points), bool)
@@ -100,7 +100,7 @@ class FrameMotion(NamedTuple):
     spin: Array
 
     @classmethod
-    def of(cls, poses: int, frames: int) -> FrameMotion:
+    def allocate(cls, poses: int, frames: int) -> FrameMotion:
         """Arrays for so many poses and frames."""
         vectors = (poses, frames, 3)
         return cls(np.empty(vectors), np.empty((*vectors, 3)), np.empty(vectors), np.empty(vectors))

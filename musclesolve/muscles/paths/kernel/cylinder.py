@@ -30,7 +30,7 @@ from musclesolve.muscles.paths.kernel.arrays import (
     NONE,
     POSSIBLE,
     SEVERAL,
-    SHORTEST,
+    SHORTEST_PATH,
 )
 from musclesolve.muscles.paths.kernel.vectors import straight_parts
 
@@ -68,7 +68,7 @@ def touch_cylinder(ends, radius, half_length, axis, sign, rules, contact):
     if angle < -ROUND_OFF:
         angle += 2.0 * pi
     angle = max(angle, 0.0)
-    if rules != SHORTEST:
+    if rules != SHORTEST_PATH:
         opensim_heights(ends, radius, angle, turn, far, rules == SEVERAL, contact)
         return NONE if abs(contact[2]) > half_length and abs(contact[5]) > half_length else code
     first, last = sqrt(square_1 - radius * radius), sqrt(square_2 - radius * radius)
@@ -151,7 +151,7 @@ def _by_half(ends, c1, c2, s1, s2, axis, sign, larger, rules):
     if left_1 != right_1:
         return 1.0 if left_1 else -1.0
     if left_1 and left_2 and right_2:
-        return _shorter(ends) if rules == SHORTEST else -1.0
+        return _shorter(ends) if rules == SHORTEST_PATH else -1.0
     if left_1 or left_2 or right_2:
         return -1.0 if left_2 else 1.0
     return larger  # none of the four
@@ -160,7 +160,7 @@ def _by_half(ends, c1, c2, s1, s2, axis, sign, larger, rules):
 TANGENT = 0.1 * pi / 180.0
 """Angle between helix and straight part below which OpenSim takes them for tangent [rad]."""
 MOST_SLIDES = 100
-STEP = 0.002
+HELIX_STEP = 0.002
 """Length of the parts into which OpenSim divides a helix [m]."""
 REACH = 10.0
 """How far from its end OpenSim looks for a tangent point along the axis [m]."""
@@ -220,7 +220,7 @@ def _slide(ends, radius, angle, sense, contact):
     """Slide the tangent points until the first part of the helix goes on as the straight part does."""
     for _ in range(MOST_SLIDES):
         rise = contact[5] - contact[2]
-        parts = int(hypot(radius * angle, rise) / STEP)
+        parts = int(hypot(radius * angle, rise) / HELIX_STEP)
         if parts < 2:
             return
         part = sense * angle / parts

@@ -39,7 +39,7 @@ from musclesolve.muscles.paths.kernel.arrays import (
     POINT,
     RADII,
     SAVED,
-    SHORTEST,
+    SHORTEST_PATH,
     SPARE,
     TOWARDS,
     U1,
@@ -91,7 +91,7 @@ def touch_ellipsoid(ends, radii, axis, sign, method, rules, contact, work, matri
     plane_normal(work)
     opensim_tangent(work, matrix, P1, FIRST)
     opensim_tangent(work, matrix, P2, LAST)
-    if rules != SHORTEST:
+    if rules != SHORTEST_PATH:
         for k in range(3):
             contact[k], contact[3 + k] = unit * work[FIRST + k], unit * work[LAST + k]
         contact[ARC] = unit * opensim_arc(work, unit, sign != 0.0)

@@ -23,7 +23,7 @@ from musclesolve.muscles.paths.kernel.arrays import (
     NEAREST,
     NONE,
     POSSIBLE,
-    SHORTEST,
+    SHORTEST_PATH,
     TOWARDS,
     U1,
     U2,
@@ -52,9 +52,9 @@ def touch_sphere(ends, radii, axis, sign, rules, contact, work):
         any_side(axis, sign, work)
     elif sign != 0.0 and not (ends[0, axis] * sign >= 0.0 and ends[1, axis] * sign >= 0.0):
         bent = _held_side(axis, sign, work)
-        if bent and rules == SHORTEST and sign * work[NEAREST + axis] < 0.0:
+        if bent and rules == SHORTEST_PATH and sign * work[NEAREST + axis] < 0.0:
             turn_side(work)
-    if bent and rules != SHORTEST:
+    if bent and rules != SHORTEST_PATH:
         angle = _bent_back(axis, sign, work)
     else:
         angle = great_circle(work)

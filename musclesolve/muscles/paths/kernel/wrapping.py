@@ -32,7 +32,7 @@ from musclesolve.muscles.paths.kernel.arrays import (
     OFF,
     OPENSIM,
     SEVERAL,
-    SHORTEST,
+    SHORTEST_PATH,
     SPHERE,
     STAYS_OFF,
 )
@@ -72,8 +72,8 @@ def solve_muscle(layout, poses, out, work, t, muscle, rules):
                 out.gradient[t, node, k] = 0.0
     wraps = layout.first_wrap[muscle + 1] - layout.first_wrap[muscle]
     place = out.position[t]
-    if wraps > 0 and rules == SHORTEST:
-        work.rules[0] = SHORTEST
+    if wraps > 0 and rules == SHORTEST_PATH:
+        work.rules[0] = SHORTEST_PATH
         size = wrap_muscle(layout, poses, out, work, t, muscle, size)
     elif wraps > 0:
         work.rules[0] = OPENSIM if wraps == 1 else SEVERAL

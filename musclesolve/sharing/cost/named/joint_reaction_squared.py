@@ -11,7 +11,7 @@ from musclesolve._util.arrays import Array
 from musclesolve._util.checks import check_number
 from musclesolve._util.message_text import as_text
 from musclesolve._util.names import unknown_name
-from musclesolve.errors import InputError
+from musclesolve.errors import input_error
 from musclesolve.sharing.cost.cost_terms import SoftRows
 from musclesolve.sharing.cost.sum_of_terms import SumOfTerms, relative_force
 from musclesolve.sharing.problem import Problem
@@ -50,9 +50,9 @@ class JointReactionSquared(SumOfTerms):
         try:
             weights = {str(key): weight for key, weight in dict(self.weights).items()}
         except (TypeError, ValueError) as error:
-            fault = f"the weights of {self.name} are {as_text(self.weights)}"
-            expected = "names of reactions with a number each"
-            raise InputError(fault, code="bad_type", expected=expected, remedy='{"knee": 1.0}') from error
+            raise input_error(
+                "sharing.bad_reaction_weights", name=self.name, weights=as_text(self.weights)
+            ) from error
         numbers = {f"the weight of {key!r}": weight for key, weight in weights.items()}
         for what, number in (numbers | {"the effort": self.effort}).items():
             expected = "a number, zero or more"

@@ -1,0 +1,105 @@
+"""Public names that have moved: they work for one more version, and a warning names the new place."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from importlib import import_module
+from typing import Any
+from warnings import warn
+
+_MOVED = {
+    (
+        "",
+        ".signals",
+    ): "low_pass smoothing_spline residual_analysis HeadInjury head_injury_criterion severity_index",
+    ("", ".cameras"): "Camera read_camera_file write_camera_file reconstruct",
+    (
+        "",
+        ".files",
+    ): "Markers Table read_forces_table read_markers read_mot write_mot read_trc write_trc read_person "
+    "write_person",
+    ("", ".muscles"): "MuscleForces muscle_forces ElasticMuscles MuscleParameters PersonMuscles",
+    (
+        "",
+        ".sharing",
+    ): "feasible_range near_optimal_range pareto_front check_reserves expression_cost compile_kernel "
+    "RateLimits solution_derivatives",
+    ("", ".trajectory"): "MotionProblem solve_motion solve_rate_limited Collocation",
+    ("", ".live"): "Frame Replay",
+    (
+        "",
+        ".studies",
+    ): "Calibration BodyCalibration TrialRecord StudyResult center_of_pressure_correction emg_offset "
+    "emg_trade_off force_sensitivity",
+    ("", ".synthetic"): "reference_stride",
+    ("", ".pipeline.forward_problem"): "ForwardProblem",
+    ("", ".report.picture.inline_picture"): "MovingPicture",
+    (
+        ".recording",
+        ".files",
+    ): "C3D read_c3d Event Gap Markers PlateForce Subject Table Trial read_forces_table "
+    "read_markers read_mot write_mot read_trc write_trc Landmark landmarks MarkerSet marker_sets",
+    (".recording", ".cameras"): "CameraFile read_camera_file write_camera_file",
+    (".recording", ""): "read_trial",
+    (".recording.cameras", ".cameras"): "Calibration Camera camera_at ring Reconstruction reconstruct",
+}
+"""Package that had names, package that has them (both below musclesolve), and the names."""
+_RENAMED = {
+    ".calibrate": ".cameras.calibrate_cameras",
+    ".recording.cameras.calibrate": ".cameras.calibrate_cameras",
+    ".explain": ".sharing.fit_cost_weights",
+    ".sharing.explain": ".sharing.fit_cost_weights",
+    ".Structured": ".trajectory.BandedInteriorPoint",
+    ".trajectory.Structured": ".trajectory.BandedInteriorPoint",
+    ".muscles.place_muscles": ".muscles.scale_muscles",
+    ".gait_cycles": ".cycles",
+}
+ARGUMENTS = {"musclesolve.gait_cycles": {"strides": True}}
+"""What an old name asked of the function that replaces it."""
+NEW_PLACES = {
+    f"musclesolve{old}": f"musclesolve{new}"
+    for old, new in [
+        *(
+            (f"{had}.{name}", f"{has}.{name}")
+            for (had, has), names in _MOVED.items()
+            for name in names.split()
+        ),
+        *_RENAMED.items(),
+    ]
+}
+"""Full old name -> full new name."""
+
+
+def with_old_names(package: str, names: Callable[[str], Any] | None = None) -> Callable[[str], Any]:
+    """Return the `__getattr__` of a package that finds its old names, too; names: finds its present names.
+
+    Raises:
+        AttributeError: a name that the package neither has nor had.
+    """
+
+    def find(name: str) -> Any:
+        old = f"{package}.{name}"
+        if old not in NEW_PLACES:
+            if names is None:
+                raise AttributeError(f"module {package!r} has no attribute {name!r}")
+            return names(name)
+        new, given = NEW_PLACES[old], ARGUMENTS.get(old, {})
+        shown = f"{new}(..., {', '.join(f'{key}={value}' for key, value in given.items())})" if given else new
+        warn(f"{old} is now {shown}; the old name goes with the next version", FutureWarning, stacklevel=2)
+        home, _, last = new.rpartition(".")
+        found = getattr(import_module(home), last)
+        return partial(found, **given) if given else found
+
+    return find
+
+
+def old_of(new: str) -> Any:
+    """Return a class method for the old name `of` of the class method `new`."""
+
+    def of(cls: type, *values: Any, **keywords: Any) -> Any:
+        text = f"{cls.__name__}.of is now {cls.__name__}.{new}; the old name goes with the next version"
+        warn(text, FutureWarning, stacklevel=2)
+        return getattr(cls, new)(*values, **keywords)
+
+    return classmethod(of)

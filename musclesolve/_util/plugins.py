@@ -1,0 +1,30 @@
+"""What other installed packages add by entry points: costs, solvers and readers by name.
+
+# pyproject.toml of the other package
+[project.entry-points."musclesolve.solvers"]
+my_solver = "my_package.my_solver:MySolver"
+"""
+
+from __future__ import annotations
+
+from collections.abc import Container
+from importlib.metadata import entry_points
+from typing import Any
+from warnings import warn
+
+
+def plugins(kind: str, taken: Container[str]) -> dict[str, Any]:
+    """Return the objects of the entry points `musclesolve.{kind}` by name.
+
+    One whose name is taken, or that cannot be imported, is left out with a warning: it hinders nobody else.
+    """
+    found: dict[str, Any] = {}
+    for point in entry_points(group=f"musclesolve.{kind}"):
+        try:
+            if point.name in taken or point.name in found:
+                raise ImportError("its name is taken")
+            found[point.name] = point.load()
+        except Exception as reason:
+            whose = point.dist.name if point.dist else point.value
+            warn(f"{point.name!r} of {whose} is left out of musclesolve.{kind}: {reason}", stacklevel=2)
+    return found

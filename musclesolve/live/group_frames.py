@@ -1,0 +1,136 @@
+"""The groups of muscles in one frame as frames of one problem: what a problem costs beside its solution is paid once.
+
+That goes where groups, such as two legs, differ only in what a problem has frame by frame: as many muscles, degrees of
+freedom and joints in each, and the same constants of the muscles as far as the cost looks at them. Otherwise each group
+is a problem by itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from musclesolve._util.arrays import Array, Mask
+from musclesolve._util.sides import split_side
+from musclesolve.muscles.muscle_parameters import MuscleParameters
+from musclesolve.muscles.muscle_state import MuscleState
+from musclesolve.pipeline.body import JointLoads, Sharing, SharingGroup, SolvedGroup
+from musclesolve.pipeline.share import share_part
+from musclesolve.sharing.problem import Problem
+
+_CONSTANTS = ("max_isometric_force", "optimal_fiber_length", "joints_crossed")
+"""What a problem has of each muscle for all frames."""
+
+
+@dataclass(eq=False)
+class GroupFrames:
+    """Groups (L) that follow each other, as the frames of a part of the body.
+
+    sides: those of the groups; rows, columns, joints: where degrees of freedom, muscles and joints of these groups are
+    among those of all groups. parameters, dofs, shared: of the first one. loaded: whether the cost is one of joint
+    reactions. problem: of the last frame, whose checks are not repeated.
+    """
+
+    sides: tuple[str, ...]
+    rows: slice
+    columns: slice
+    joints: slice
+    parameters: MuscleParameters
+    dofs: tuple[str, ...]
+    shared: tuple[str, ...]
+    loaded: bool
+    count: int = 1
+    problem: Problem | None = None
+
+    def share(
+        self,
+        state: MuscleState,
+        loads: JointLoads,
+        moment: Array,
+        usable: Mask,
+        expected: Array | None,
+        sharing: Sharing,
+    ) -> tuple[SolvedGroup, Array]:
+        """Share the moments of the groups in one frame.
+
+        Args:
+            state: of the N muscles of all groups, one frame.
+            loads: of the joints of all groups.
+            moment: (M,) net moments of the degrees of freedom of all groups [N m].
+            usable: (L,) whether these groups may be used.
+            expected: (N,) activations that EMG lets expect, None without EMG.
+            sharing: cost and solver.
+
+        Returns:
+            The groups with their solution, (L, ...), and the joint reactions (L J, 3) [N].
+        """
+        count = self.count
+        loads = loads.alike(count, self.joints, self.columns)
+        part = SharingGroup(
+            sides=self.sides,
+            dofs=self.dofs,
+            shared=self.shared,
+            state=state.alike(self.parameters, count, self.rows, self.columns),
+            moment=moment[self.rows].reshape(count, -1),
+            usable=usable,
+            time=np.zeros(count),
+            loads=loads if self.loaded else None,
+            emg=None if expected is None else expected[self.columns].reshape(count, -1),
+        )
+        shared = share_part(part, sharing, self.problem)
+        self.problem = shared.problem
+        return shared, loads.forces(shared.tension).reshape(-1, 3)
+
+
+def group_frames(parts: Sequence[SharingGroup], sharing: Sharing) -> list[GroupFrames]:
+    """All groups together where one problem can have them, else each by itself; parts: of the body, with loads."""
+    cost = sharing.cost
+    first = [0, 0, 0]
+    alone = list[GroupFrames]()
+    for part in parts:
+        assert part.loads is not None
+        counts = len(part.dofs), len(part.state.parameters.names), len(part.loads.joints)
+        rows, columns, joints = (
+            slice(start, start + count) for start, count in zip(first, counts, strict=True)
+        )
+        alone.append(
+            GroupFrames(
+                part.sides,
+                rows,
+                columns,
+                joints,
+                part.state.parameters,
+                part.dofs,
+                part.shared,
+                loaded=not cost.built_in or "reaction_matrix" in cost.data,
+            )
+        )
+        first = [rows.stop, columns.stop, joints.stop]
+    needed = [
+        name for name in _CONSTANTS if name == "max_isometric_force" or name in cost.data or not cost.built_in
+    ]
+    one, last = alone[0], alone[-1]
+    alike = all(
+        [split_side(dof)[0] for dof in getattr(one, names)]
+        == [split_side(dof)[0] for dof in getattr(other, names)]
+        for other in alone[1:]
+        for names in ("dofs", "shared")
+    ) and all(
+        np.array_equal(getattr(one.parameters, name), getattr(other.parameters, name))
+        for other in alone[1:]
+        for name in needed
+    )
+    if not alike:
+        return alone
+    return [
+        replace(
+            one,
+            sides=tuple(side for each in alone for side in each.sides),
+            rows=slice(0, last.rows.stop),
+            columns=slice(0, last.columns.stop),
+            joints=slice(0, last.joints.stop),
+            count=len(alone),
+        )
+    ]

@@ -1,0 +1,197 @@
+"""Muscles on a subject's skeleton, and the groups of degrees of freedom that they serve.
+
+A muscle set serves the degrees of freedom that its muscles cross: those of a leg, of an arm. What no muscle connects is
+shared apart.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from muscle_db import MuscleDatabase
+from musclesolve._util.arrays import Array, Indices, Mask
+from musclesolve.dynamics.model.model import Model
+from musclesolve.dynamics.model.topology import Topology
+from musclesolve.muscles.curves.curve_family import curve_family
+from musclesolve.muscles.muscle_parameters import MuscleParameters, joined_muscles
+from musclesolve.muscles.passive.passive_element import passive_element
+from musclesolve.muscles.paths.paths import Paths, joined_paths
+from musclesolve.muscles.person import PersonMuscles
+from musclesolve.muscles.scaling.fiber_lengths import fiber_and_tendon_lengths
+from musclesolve.muscles.scaling.scaled_paths import adjust_switches, frame_maps, scaled_paths, sided
+from musclesolve.muscles.strength import strengths
+from musclesolve.muscles.tendon_strain import TendonStrain, set_tendon_strains
+
+
+@dataclass(frozen=True)
+class ScaledMuscles:
+    """Muscles (n) on the skeleton of a subject, and the m degrees of freedom that they serve.
+
+    sides: those of the muscles. dof_names (m,). parameters: of the Hill model, lengths of the subject; short_names and
+    groups (n,) of the set; paths on the skeleton; segment_scale: factors of the positions, forward, left, up, by frame
+    and side ("femur r"). acts (m, n): which muscles move which degree of freedom.
+    """
+
+    sides: tuple[str, ...]
+    dof_names: tuple[str, ...]
+    parameters: MuscleParameters
+    short_names: tuple[str, ...]
+    groups: tuple[str, ...]
+    paths: Paths
+    segment_scale: dict[str, Array]
+    acts: Mask
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names of the muscles, with side."""
+        return self.parameters.names
+
+    def of_person(self, person: PersonMuscles) -> ScaledMuscles:
+        """The same with the factors of one person on their parameters."""
+        return replace(self, parameters=person.applied(self.parameters))
+
+    def apart(self) -> tuple[ScaledMuscles, ...]:
+        """The muscles of each of the groups that can be shared apart, see `separate_groups`."""
+        found = separate_groups(self.acts)
+        if len(found) == 1:
+            return (self,)
+        return tuple(
+            replace(
+                self,
+                dof_names=tuple(self.dof_names[k] for k in dofs),
+                parameters=self.parameters.muscles(muscles),
+                short_names=tuple(self.short_names[k] for k in muscles),
+                groups=tuple(self.groups[k] for k in muscles),
+                paths=self.paths.subset(muscles),
+                acts=self.acts[np.ix_(dofs, muscles)],
+            )
+            for dofs, muscles in found
+        )
+
+
+def joined(parts: ScaledMuscles | Sequence[ScaledMuscles]) -> ScaledMuscles:
+    """The muscles of all parts in order, on one subject; a muscle acts on no joint of another part alone."""
+    if isinstance(parts, ScaledMuscles) or len(parts) == 1:
+        return parts if isinstance(parts, ScaledMuscles) else parts[0]
+    dofs = tuple(dict.fromkeys(name for part in parts for name in part.dof_names))
+    acts, first = np.zeros((len(dofs), sum(len(part.names) for part in parts)), bool), 0
+    for part in parts:
+        acts[[dofs.index(name) for name in part.dof_names], first : first + len(part.names)] = part.acts
+        first += len(part.names)
+    return ScaledMuscles(
+        sides=tuple(dict.fromkeys(side for part in parts for side in part.sides)),
+        dof_names=dofs,
+        parameters=joined_muscles([part.parameters for part in parts]),
+        short_names=tuple(name for part in parts for name in part.short_names),
+        groups=tuple(name for part in parts for name in part.groups),
+        paths=joined_paths([part.paths for part in parts]),
+        segment_scale={name: scale for part in parts for name, scale in part.segment_scale.items()},
+        acts=acts,
+    )
+
+
+def separate_groups(acts: Mask) -> list[tuple[Indices, Indices]]:
+    """Degrees of freedom and muscles, by number, that can be shared apart: no muscle of a group acts on another group.
+
+    acts (m, n): which muscles act on which degree of freedom. A degree of freedom on which no muscle acts is in the
+    first group, as is a muscle that acts on none.
+
+    Returns:
+        Degrees of freedom and muscles of each group, in the order of the first degree of freedom.
+    """
+    group = np.arange(len(acts))
+    group[~acts.any(axis=1)] = 0
+    for own in acts.T[acts.any(axis=0)]:
+        group[np.isin(group, group[own])] = group[own].min()
+    of_muscle = group[acts.argmax(axis=0)]
+    return [
+        (np.flatnonzero(group == first), np.flatnonzero(of_muscle == first)) for first in np.unique(group)
+    ]
+
+
+def served_dofs(topology: Topology, database: MuscleDatabase, side: str) -> tuple[str, ...]:
+    """The degrees of freedom of a model that the muscles of a set serve on one side.
+
+    Those between the bones of the set, if a muscle crosses them or the set states them: joint after joint from the base
+    outwards, of a joint first those that the set states, in its order.
+    """
+    body = {each.name: sided(each.body, side, topology.body_index) for each in database.reference.segments}
+    bone = {name: name for name in body} | {name: frame.body for name, frame in database.frames.items()}
+    spans = {frozenset(body[bone[point.frame]] for point in muscle.path) for muscle in database}
+    crossed = set().union(*map(topology.dofs_between, spans))
+    stated = [sided(name, side, topology.joint_index) for name in database.dofs]
+    found = [name for name in topology.dofs_between(body.values()) if name in crossed or name in stated]
+    pivot = {dof.name: dof.pivot for dof in topology.dofs}
+    joints = list(dict.fromkeys(pivot[name] for name in found))
+    order = [*(name for name in stated if name in found), *(name for name in found if name not in stated)]
+    return tuple(sorted(order, key=lambda name: joints.index(pivot[name])))
+
+
+def scale_muscles(
+    model: Model,
+    database: MuscleDatabase,
+    side: str,
+    strength: str | float = "table",
+    passive: str = "table",
+    fiber_lengths: str | None = None,
+    curves: str | None = None,
+    tendon_strain: TendonStrain | None = None,
+) -> ScaledMuscles:
+    """Put the muscles of a set on the side "r" or "l" of a subject.
+
+    Positions scale by segment (scaled_paths.py), fiber and tendon lengths by one of `FIBER_LENGTHS`, that of the set
+    unless one is given (fiber_lengths.py). strength: see `strengths`; passive: see `passive_element`; curves: name of a
+    family of Hill curves instead of that of the set; tendon_strain: see `set_tendon_strains`.
+
+    Raises:
+        InputError: a muscle for which no fiber and tendon lengths can be found; an unknown family, muscle or group.
+    """
+    muscles, family = database.sides[side], curve_family(curves or database.curves)
+    maps = frame_maps(model, database, side)
+    paths = adjust_switches(model, scaled_paths(model, database, side, maps))
+    optimal, slack = fiber_and_tendon_lengths(model, database, side, paths, fiber_lengths)
+    parameters = MuscleParameters.from_values(
+        [muscle.name for muscle in muscles],
+        family,
+        max_isometric_force=strengths(database, optimal, model.mass.total, model.stature, strength),
+        optimal_fiber_length=optimal,
+        tendon_slack_length=slack,
+        pennation_angle=[muscle.pennation_angle for muscle in muscles],
+        max_shortening_velocity=[muscle.max_shortening_velocity for muscle in muscles],
+        tendon_strain=set_tendon_strains(database, tendon_strain),
+        passive=passive_element(database, family, passive),
+    )
+    dofs = served_dofs(model.topology, database, side)
+    acts, crossed = _acting(model, paths, dofs)
+    return ScaledMuscles(
+        sides=(side,),
+        dof_names=dofs,
+        parameters=replace(parameters, joints_crossed=crossed),
+        short_names=tuple(muscle.short_name for muscle in muscles),
+        groups=tuple(muscle.group for muscle in muscles),
+        paths=paths,
+        segment_scale={f"{frame} {side}": placed.scale for frame, placed in maps.items()},
+        acts=acts,
+    )
+
+
+def _acting(model: Model, paths: Paths, dofs: Sequence[str]) -> tuple[Mask, Array]:
+    """Which muscles move which of some degrees of freedom (m, n), and how many of their joints each crosses (n,).
+
+    A muscle crosses a joint with points on both sides of it; it moves, too, with whose angle one of its points moves.
+    """
+    joints = np.array([model.dof(dof) for dof in dofs])
+    beyond = model.tree.distal_frames[paths.point_body][:, joints] > 0.0
+    muscle = paths.layout.node_muscle[: len(beyond)]
+    points = np.eye(muscle.max() + 1)[muscle].T  # (n, P)
+    count = points @ beyond
+    crossed = ((count > 0.0) & (count < points.sum(axis=1, keepdims=True))).T
+    pivot = model.tree.pivot[joints]
+    number = np.sum([crossed[pivot == joint].any(axis=0) for joint in np.unique(pivot)], axis=0, dtype=float)
+    moved = np.zeros_like(crossed)
+    for point in np.flatnonzero(paths.point_frame >= 0):
+        moved[joints == paths.frames.dof[paths.point_frame[point]], muscle[point]] = True
+    return crossed | moved, number

@@ -1,0 +1,306 @@
+"""The paths of a muscle set on one side of a model: points, wrap objects and frames that move, in standing positions.
+
+The frames of the set go over to the standing pose of the subject by scale of each segment, joint centers and foot
+direction. A bone with a joint center at its end, the femur and the tibia, is rotated so that its joint centers lie on
+those of the subject, and grows with the length between these (Silva 2003, 6.5). The width of the pelvis grows with the
+distance between the hips, its depth with that from between the ASIS to between the PSIS. What was not measured grows
+with stature: height of the pelvis, foot, the depth where subject or set have none; or with the length of thigh and
+shank together where the set has no stature.
+
+Where conditional via points join and leave the path: a via point stands for bone or a retinaculum that the muscle wraps
+around, so it can only lengthen the path, and it belongs to it just as long as it does. Where the path through the point
+is shortest against the path past it, the two have the same moment arm (the derivative of their difference is zero) and
+all but the same length: switching there, the path does not jump. That angle depends on the proportions of the subject,
+so the tabulated one is where the search begins, for sets with exact ranges too: on the skeleton of gait2392 it moves by
+1 degree (iliacus 4), while on another one the tabulated angles would let arms jump by up to 5 mm. Of several points of
+a muscle that switch at different angles, each is examined with the others as tabulated.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from muscle_db import MuscleDatabase, ReferenceSkeleton, Segment
+from musclesolve._util.arrays import Array
+from musclesolve.dynamics.model.human_model import human_model
+from musclesolve.dynamics.model.model import Model
+from musclesolve.muscles.paths.engine import PathLayout, solve_paths
+from musclesolve.muscles.paths.moving_frames import MovingFrames, NaturalSpline, WrapObjects
+from musclesolve.muscles.paths.paths import Paths
+
+
+def scaled_paths(model: Model, database: MuscleDatabase, side: str, maps: Mapping[str, FrameMap]) -> Paths:
+    """Paths with points, moving frames and wrap objects where the maps have them; conditional ranges as tabulated.
+
+    The moving frames of the set come first, then one that only shifts for each moving point.
+    """
+    muscles, frames, wraps = database.sides[side], dict(database.frames), dict(database.wrap_objects)
+    if side == "l":
+        frames = {name: frame.mirrored() for name, frame in frames.items()}
+        wraps = {name: wrap.mirrored() for name, wrap in wraps.items()}
+    bone = {frame: frame for frame in maps} | {name: frame.body for name, frame in frames.items()}
+    map_of = {name: maps[bone[name]] for name in bone}
+    # of a leg bodies 7, 4 (10), 3 (11) and 1 (13) of the thesis (correction A9)
+    bodies = {
+        each.name: sided(each.body, side, model.topology.body_index) for each in database.reference.segments
+    }
+    body = {name: model.body(bodies[bone[name]]) for name in bone}
+
+    def dof(name: str) -> int:
+        return model.joint(sided(name, side, model.topology.joint_index))
+
+    number = {name: k for k, name in enumerate(frames)}
+
+    moving = []  # body, coordinate, pivot and motion of each frame
+    for frame in frames.values():  # its pivot is the origin of the frame that it moves in
+        on = maps[frame.body]
+        shifts = np.array(frame.translations) @ (on.rotation * on.scale).T
+        turns = np.array(frame.rotations) @ on.rotation.T
+        spline = NaturalSpline(np.array(frame.angles), np.hstack([shifts, turns]))
+        moving.append((body[frame.body], dof(frame.dof), on.origin, spline))
+    points = [(n, point) for n, muscle in enumerate(muscles) for point in muscle.path]
+    standing = [map_of[point.frame].place(np.array(point.position)) for _, point in points]
+    carrier = [number.get(point.frame, -1) for _, point in points]
+    for p, (_, point) in enumerate(points):
+        if point.moving is not None:
+            shift = map_of[point.frame].place(np.array(point.moving.positions)) - standing[p]
+            spline = NaturalSpline(np.array(point.moving.angles), np.hstack([shift, np.zeros_like(shift)]))
+            carrier[p] = len(moving)
+            moving.append((body[point.frame], dof(point.moving.dof), standing[p], spline))
+
+    # the points (k, 3) of muscles that wrap over an object, on its own bone
+    beside = {
+        name: [
+            point.position
+            for muscle in muscles
+            for over in muscle.wraps
+            if over.object == name
+            for point in muscle.path[(over.first or 1) - 1 : over.last]
+            if point.frame == wrap.frame
+        ]
+        for name, wrap in wraps.items()
+    }
+    objects = []
+    for name, wrap in wraps.items():
+        # how much longer the frame becomes along the axes of the object; sphere and cylinder by the mean, as in OpenSim
+        on = map_of[wrap.frame]
+        stretch = np.linalg.norm(on.scale[:, None] * np.array(wrap.axes), axis=0)
+        across = {"sphere": stretch.mean(), "cylinder": stretch[:2].mean(), "ellipsoid": stretch}[wrap.kind]
+        radii = across * np.array(wrap.radii)
+        if wrap.kind == "cylinder" and beside[name]:
+            # on a bone that does not grow alike along its axes no point comes to lie inside, where it would not wrap
+            away, axis = np.array(beside[name]) - wrap.center, np.array(wrap.axes)[:, 2]
+            own, here = (np.linalg.norm(np.cross(each, axis), axis=1) for each in (away, on.scale * away))
+            nearest = np.maximum(wrap.radii[0] / own, CLEAR)  # share of the distance that the radius may be
+            radii = np.minimum(radii, (nearest * here).min())
+        objects.append((wrap.kind, radii, float(stretch[2]) * wrap.length, wrap.side))
+    names = list(wraps)
+    over = [
+        (n, names.index(wrap.object), wrap.first, wrap.last, wrap.method)
+        for n, muscle in enumerate(muscles)
+        for wrap in muscle.wraps
+    ]
+    ranges = [(p, point.active) for p, (_, point) in enumerate(points) if point.active is not None]
+    carried = [(wrap, map_of[wrap.frame]) for wrap in wraps.values()]
+    return Paths(
+        rigid_bodies=model.rigid_bodies,
+        layout=PathLayout.from_points(np.array([n for n, _ in points]), objects, over),
+        point_body=np.array([body[point.frame] for _, point in points]),
+        standing=np.stack(standing),
+        switched=np.array([p for p, _ in ranges], dtype=int),
+        switch_dof=np.array([dof(active.dof) for _, active in ranges], dtype=int),
+        switch_lower=np.array([active.lower for _, active in ranges]),
+        switch_upper=np.array([active.upper for _, active in ranges]),
+        objects=WrapObjects(
+            body=np.array([body[wrap.frame] for wrap, _ in carried]),
+            center=np.stack([on.place(np.array(wrap.center)) for wrap, on in carried]),
+            axes=np.stack([on.rotation @ np.array(wrap.axes) for wrap, on in carried]),
+            frame=np.array([number.get(wrap.frame, -1) for wrap, _ in carried]),
+        )
+        if carried
+        else WrapObjects(),
+        frames=MovingFrames(
+            np.array([frame[0] for frame in moving]),
+            np.array([frame[1] for frame in moving]),
+            np.stack([frame[2] for frame in moving]),
+            tuple(frame[3] for frame in moving),
+        )
+        if moving
+        else MovingFrames(),
+        point_frame=np.array(carrier),
+    )
+
+
+CLEAR = 0.98
+"""Radius of a cylinder over the distance of a point from its axis, that is no less than in the model of the set."""
+
+
+def sided(name: str, side: str, known: Collection[str]) -> str:
+    """The name, with its side where the model has it on each side alone."""
+    return name if name in known else f"{name}_{side}"
+
+
+@dataclass(frozen=True)
+class FrameMap:
+    """A point p of a frame stands at origin + rotation scale p; scale (3,) along the axes of the frame."""
+
+    rotation: Array
+    scale: Array
+    origin: Array
+
+    def place(self, points: Array) -> Array:
+        """Standing positions (..., 3) [m] of points (..., 3) [m] of the frame."""
+        return points @ (self.rotation * self.scale).T + self.origin
+
+
+def frame_maps(model: Model, database: MuscleDatabase, side: str) -> dict[str, FrameMap]:
+    """The map of each frame of a set onto one side of a subject.
+
+    Stature is compared with that of the skeleton before the table's own scaling, hence the factors of the table. Where
+    the set does not know it, bones without end grow with the length of all others together.
+    """
+    reference, slot, standing = database.reference, model.topology.slot, model.standing
+
+    def center(name: str, side: str = side) -> Array:
+        return np.asarray(standing[model.slot(sided(name, side, slot))])
+
+    mirror = np.array([1.0, -1.0 if side == "l" else 1.0, 1.0])
+    lines = {each.name: center(each.end) - center(each.origin) for each in reference.segments if each.end}
+    long = {name: float(np.linalg.norm(line)) for name, line in lines.items()}
+    own = {name: reference[name].length or 0.0 for name in lines}
+    maps = {}
+    for each in reference.segments:
+        rotation = np.eye(3)
+        if each.name in lines:
+            scale = np.full(3, long[each.name] / own[each.name])
+            if each.end_position is not None:
+                place = mirror * each.end_position - mirror * each.position
+                rotation = _smallest_rotation(place, lines[each.name])
+        else:
+            if reference.stature is None:
+                size = sum(long.values()) / sum(own.values()) if own else 1.0
+            else:
+                size = 1.0 if model.stature is None else model.stature / reference.stature
+                size = size / each.position_scale
+            scale = np.full(3, size)
+        if each.width is not None:
+            scale[1] = np.linalg.norm(center(each.origin, "r") - center(each.origin, "l")) / each.width
+            if model.pelvis_depth is not None and reference.pelvis_depth is not None:
+                scale[0] = model.pelvis_depth / reference.pelvis_depth / each.position_scale
+        if each.forward is not None:
+            forward, up = center(each.forward), np.array([0.0, 0.0, 1.0])
+            rotation = np.column_stack([forward, np.cross(up, forward), up])
+        at = rotation @ (scale * mirror * each.position)
+        maps[each.name] = FrameMap(rotation, scale, center(each.origin) - at)
+    return maps
+
+
+def _smallest_rotation(start: Array, end: Array) -> Array:
+    """The smallest rotation (3, 3) of the direction of one vector (3,) into that of another."""
+    a, b = start / np.linalg.norm(start), end / np.linalg.norm(end)
+    x, y, z = np.cross(a, b)
+    skew = np.array([[0.0, -z, y], [z, 0.0, -x], [-y, x, 0.0]])
+    return np.asarray(np.eye(3) + skew + skew @ skew / (1.0 + a @ b))
+
+
+def reference_model(reference: ReferenceSkeleton) -> Model:
+    """A human model with the bones of a set's own skeleton, to which its fiber and tendon lengths belong.
+
+    It is the one before the table's own scaling, so every scale of its `frame_maps` is 1 / position_scale.
+    """
+    places: dict[str, tuple[Array, Segment]] = {}
+    for each in reference.segments:
+        if each.width is not None:
+            places[each.origin] = np.array([0.0, -0.5 * each.width, 0.0]), each
+        if each.end is not None:
+            places[each.end] = np.array(each.end_place) - np.array(each.position), each
+    mirror = {"r": np.ones(3), "l": np.array([1.0, -1.0, 1.0])}
+    offsets = {
+        f"{name}_{side}": flip * place / each.position_scale
+        for name, (place, each) in places.items()
+        for side, flip in mirror.items()
+    }
+    if reference.stature is None:
+        return human_model(offsets=offsets)
+    return human_model(stature=reference.stature, offsets=offsets)
+
+
+SEARCH = np.deg2rad(30.0)
+"""Range of the search around the tabulated angle [rad]."""
+
+_SEARCH_STEP = np.deg2rad(2.0)
+_REACHABLE = (np.deg2rad(-60.0), np.deg2rad(130.0))
+
+
+def adjust_switches(model: Model, paths: Paths) -> Paths:
+    """Paths with every reachable end of a conditional range moved to where the path does not jump."""
+    edges = np.stack([paths.switch_lower, paths.switch_upper])
+    muscle = paths.layout.point_muscle[paths.switched]
+    searches = []  # coordinate, its angles (P,), and the ends (2, C) that are sought among them
+    for dof in np.unique(paths.switch_dof):
+        reachable = (paths.switch_dof == dof) & (edges > _REACHABLE[0]) & (edges < _REACHABLE[1])
+        if not reachable.any():
+            continue
+        # of a muscle whose points switch at several angles, one angle after the other
+        rank = np.zeros(edges.shape, dtype=int)
+        for n in np.unique(muscle[reachable.any(axis=0)]):
+            mine = reachable & (muscle == n)
+            rank[mine] = np.unique(edges[mine], return_inverse=True)[1]
+        angles = search_grid(edges[reachable])
+        searches += [(dof, angles, reachable & (rank == k)) for k in range(int(rank.max()) + 1)]
+    if not searches:
+        return paths
+
+    # the poses of all searches, one search after the other, and in them the muscles that have conditional points
+    sizes, joints = [len(angles) for _, angles, _ in searches], model.tree.joint_count
+    rows = [slice(end - size, end) for end, size in zip(np.cumsum(sizes), sizes, strict=True)]
+    moved = np.repeat([dof for dof, _, _ in searches], sizes)
+    coordinates = np.zeros((len(moved), joints))
+    coordinates[np.arange(len(moved)), moved] = np.concatenate([angles for _, angles, _ in searches])
+    upright, moving = np.broadcast_to(np.eye(3), (len(moved), 3, 3)), np.isin(np.arange(joints), moved)
+    q = model.tree.pose(coordinates, np.zeros((len(moved), 3)), upright, moving=moving)
+    few = np.unique(muscle)
+    some, column = paths.subset(few), np.searchsorted(few, muscle)
+    switched = np.searchsorted(np.flatnonzero(np.isin(paths.layout.point_muscle, few)), paths.switched)
+    (position, _, center, axes), _ = some.place(q, coordinates)
+    on = np.ones((2, len(moved), len(some.standing)), dtype=bool)  # through the points, past them
+    for here, (_, _, ends) in zip(rows, searches, strict=True):
+        at = np.zeros(len(few))
+        at[np.broadcast_to(column, ends.shape)[ends]] = edges[ends]
+        others, switching = (edges[0] <= at[column]) & (edges[1] >= at[column]), ends.any(axis=0)
+        on[0, here][:, switched] = others | switching
+        on[1, here][:, switched] = others & ~switching
+    through, past = (solve_paths(some.layout, position, each, center, axes).length for each in on)
+
+    adjusted = edges.copy()
+    for here, (_, angles, ends) in zip(rows, searches, strict=True):
+        gap = (through - past)[here]
+        for end, c in np.argwhere(ends):
+            adjusted[end, c] = refined_edge(edges[end, c], angles, gap[:, column[c]])
+    return replace(paths, switch_lower=adjusted[0], switch_upper=adjusted[1])
+
+
+def search_grid(edges: Array) -> Array:
+    """Angles (P,) [rad] around all reachable ends (E,) [rad] of ranges."""
+    inside = edges[(edges > _REACHABLE[0]) & (edges < _REACHABLE[1])]
+    if not inside.size:
+        return np.zeros(1)
+    return np.arange(inside.min() - SEARCH, inside.max() + SEARCH + _SEARCH_STEP, _SEARCH_STEP)
+
+
+def refined_edge(edge: float, angles: Array, gap: Array) -> float:
+    """Angle [rad] of the smallest gap (P,) [m] within the search range of the angles (P,), by a parabola.
+
+    The end itself where there is no minimum, or where it cannot be reached.
+    """
+    near = np.flatnonzero(np.abs(angles - edge) <= SEARCH)
+    if not _REACHABLE[0] < edge < _REACHABLE[1] or near.size < 3:
+        return edge
+    best = int(near[np.argmin(gap[near])])
+    if best in (near[0], near[-1]):
+        return edge
+    before, here, after = gap[best - 1 : best + 2]
+    return float(angles[best] + 0.5 * _SEARCH_STEP * (before - after) / (before - 2.0 * here + after))

@@ -1,0 +1,69 @@
+"""The faults of a trial on its way through reading: the first one is raised, or all are collected with their stage."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import ParamSpec, TypeVar
+
+from musclesolve.errors import input_error
+from musclesolve.recording.data import Markers, Table
+from musclesolve.recording.text.opensim_text import read_repaired
+
+Rows = TypeVar("Rows", Markers, Table)
+Value = TypeVar("Value")
+Arguments = ParamSpec("Arguments")
+
+
+@dataclass
+class Faults:
+    """Where every stage of reading leaves its faults.
+
+    collects: whether reading goes on with what stands in for a part at fault; otherwise the first fault is raised.
+    found: stage, such as "mapping" or "time range", and error of every fault, in the order of reading.
+    """
+
+    collects: bool = False
+    found: list[tuple[str, Exception]] = field(default_factory=list)
+
+    def add(self, stage: str, *errors: Exception) -> None:
+        """Note the errors of a stage; raise the first one where they are not collected."""
+        for error in errors:
+            if not self.collects:
+                raise error
+            self.found.append((stage, error))
+
+    def attempt(
+        self,
+        stage: str,
+        instead: Value,
+        read: Callable[Arguments, Value],
+        *arguments: Arguments.args,
+        **options: Arguments.kwargs,
+    ) -> Value:
+        """Return what a reader returns, or what stands in for it where a collected error keeps it from reading."""
+        try:
+            return read(*arguments, **options)
+        except Exception as error:
+            self.add(stage, error)
+        return instead
+
+    def rows(self, path: Path, reader: Callable[[Path], Rows]) -> Rows | None:
+        """Read a recording; where faults are collected a text is repaired in a copy, None where no repair helps."""
+        if not self.collects:
+            return reader(path)
+        recorded = read_repaired(path, reader, self.add)
+        if recorded is None or not recorded.row_warning:
+            return recorded
+        count = "NumFrames" if isinstance(recorded, Markers) else "nRows"
+        self.add(
+            "row count",
+            input_error(
+                "recording.other_number_of_rows",
+                file=path,
+                row_warning=recorded.row_warning.rstrip("."),
+                count=count,
+            ),
+        )
+        return replace(recorded, row_warning="")

@@ -1,0 +1,469 @@
+"""TRC, MOT and STO files: reading, writing, and the repair of what was cut or repeated in them.
+
+TRC files: marker trajectories as text.
+
+Five header lines (file type, names of the header fields, their values, marker names, axis names), often a blank line,
+then one row per frame: number, time, x, y, z of every marker. Missing header fields and trailing tabs are accepted.
+An empty cell is a gap; so is a marker at exactly (0, 0, 0), which several programs write for a lost marker. Trimmed
+files hold other numbers of rows than their header says: what is there is read, with a warning.
+
+MOT and STO files: named columns over time, as text.
+
+A header of ``name=value`` lines (older files: ``name value``) up to ``endheader``, one line of column names that
+begins with ``time``, then one row per sample. Files of OpenSim 4 state neither ``nRows`` nor ``nColumns``: columns and
+rows are counted. Many state no ``inDegrees``.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import chain
+from pathlib import Path
+from typing import TypeVar
+
+import numpy as np
+
+from musclesolve._util.arrays import Array
+from musclesolve._util.checks import check_choice
+from musclesolve._util.message_text import as_text
+from musclesolve.errors import InputError, input_error
+from musclesolve.recording.data import Markers, Table
+from musclesolve.recording.text.number_rows import (
+    RowReader,
+    check_unique,
+    distinct_names,
+    timed_rows,
+    without_lost,
+)
+from musclesolve.recording.text.text_file import (
+    EXPORT_AGAIN,
+    STORAGE,
+    decimal_point,
+    file_path,
+    read_lines,
+    split_cells,
+    write_text,
+)
+from musclesolve.recording.units import LARGEST, METRES, metres_in
+
+_NAME_LINE = 4
+RATE_TOLERANCE = 0.01
+"""Share of the rate by which header and times may differ."""
+
+
+def read_trc(path: str | Path) -> Markers:
+    """Read the marker trajectories [m] of a TRC file, in the axes of the file.
+
+    Raises:
+        InputError: with the line, for anything that does not fit together.
+    """
+    path = file_path(path)
+    with RowReader(path) as reader:
+        header = _trc_header(reader, path)
+        names = tuple(cell for cell in split_cells(reader.line() or "")[2:] if cell)
+        if len(names) != header["NumMarkers"]:
+            raise input_error(
+                "recording.text.marker_names_nummarkers",
+                file=path,
+                where=_NAME_LINE,
+                count=len(names),
+                header=header["NumMarkers"],
+            )
+        if not names:
+            raise input_error("recording.text.no_markers_in_file", file=path, where=_NAME_LINE)
+        axes = reader.filled_line()
+        if axes is not None and "X1" not in axes.split():
+            reader.put_back(axes)
+        columns, repeated = distinct_names(
+            [(2 + 3 * k, name) for k, name in enumerate(names)], f"line {_NAME_LINE}, columns"
+        )
+        triples = [[column, column + 1, column + 2] for column in columns.values()]
+        titles = ["Frame#", "Time", *(f"{name} {axis}" for name in names for axis in "xyz")]
+        rate = header["DataRate"]
+        time, position, _, notes, warning = timed_rows(
+            reader,
+            reader.blocks(titles, split_cells, separator="\t", blank_end=True),
+            lambda rows: (rows[:, 1], without_lost(rows[:, triples] * header["metres"])),
+            "marker",
+            tuple(columns),
+            repeated,
+            f"{header['NumFrames']:.15g}",
+            rate,
+        )
+    markers = Markers(time, tuple(columns), position, path, notes, (), repeated, warning)
+    if abs(markers.rate - rate) > RATE_TOLERANCE * rate:
+        raise input_error(
+            "recording.text.datarate_hz_time_column", file=path, where=3, rate=rate, markers_rate=markers.rate
+        )
+    return markers
+
+
+def _trc_header(reader: RowReader, path: Path) -> dict[str, float]:
+    """Read the three lines before the names of the markers: their numbers, and the size of the unit of length [m]."""
+    lines = [line for line in (reader.line() for _ in range(_NAME_LINE - 1)) if line is not None]
+    if not lines[0].lstrip().startswith("PathFileType"):
+        raise input_error("recording.text.not_trc_file", file=path, where=1)
+    filled = len([line for line in lines if line.strip()])
+    if len(lines) < _NAME_LINE - 1 or not any(line.strip() for line in lines[1:]):
+        raise input_error("recording.text.file_ends_after_lines", file=path, filled=filled)
+    fields = dict(zip(lines[1].split(), lines[2].split(), strict=False))
+    values: dict[str, float] = {}
+    for name in ("DataRate", "NumFrames", "NumMarkers"):
+        if name not in fields:
+            raise input_error("recording.text.bad_header", file=path, where="lines 2 and 3", name=name)
+        try:
+            values[name] = float(fields[name])
+        except ValueError:
+            raise input_error(
+                "recording.text.bad_header_value",
+                file=path,
+                where=3,
+                remedy=decimal_point(fields[name]) or EXPORT_AGAIN,
+                name=name,
+                fields=fields[name],
+            ) from None
+    unit = fields.get("Units", "")
+    metres = metres_in(unit)
+    if metres is None:
+        raise input_error("recording.text.unit_length", file=path, where="line 3, Units", unit=unit)
+    return values | {"metres": metres}
+
+
+def write_trc(path: str | Path, markers: Markers, *, units: str = "mm", decimals: int = 5) -> None:
+    """Write markers as a TRC file, in the axes they are in; gaps become empty cells.
+
+    Args:
+        path: the file to write; it appears complete or not at all.
+        markers: what to write.
+        units: "mm", "cm" or "m".
+        decimals: decimals of the coordinates, in that unit.
+
+    Raises:
+        InputError: what no reader would accept: a name that the format cannot hold or that stands twice, an unknown
+            unit, fewer than two frames, infinite numbers; or a place where nothing can be written.
+    """
+    check_choice(units, "units", METRES)
+    written = markers.position / METRES[units]
+    path = check_writable(path, "marker", markers.names, markers.time, written, decimals)
+    if not markers.names:
+        raise input_error("recording.text.no_markers_to_write", file=path)
+    for name in markers.names:
+        if not name.strip() or name != name.strip() or any(letter in name for letter in "\t\n\r\0"):
+            raise input_error("recording.text.trc_file_cannot_hold", file=path, name=name)
+    frames, count, rate = markers.time.size, len(markers.names), f"{markers.rate:.6f}"
+    header = [
+        f"PathFileType\t4\t(X/Y/Z)\t{path.name}",
+        "DataRate\tCameraRate\tNumFrames\tNumMarkers\tUnits\tOrigDataRate\tOrigDataStartFrame\tOrigNumFrames",
+        f"{rate}\t{rate}\t{frames}\t{count}\t{units}\t{rate}\t1\t{frames}",
+        "Frame#\tTime\t" + "\t\t\t".join(markers.names) + "\t\t",
+        "\t\t" + "\t".join(f"{axis}{k}" for k in range(1, count + 1) for axis in "XYZ"),
+        "\n",
+    ]
+    form = "%d\t%.8f" + f"\t%.{decimals}f" * (3 * count) + "\n"
+    # OpenSim does not count an empty cell that ends a line: a tab behind it makes it count.
+    rows = (
+        (form % (k, time, *frame.ravel().tolist())).replace("nan", "").replace("\t\n", "\t\t\n")
+        for k, (time, frame) in enumerate(zip(markers.time, written, strict=True), start=1)
+    )
+    write_text(path, chain(["\n".join(header)], rows))
+
+
+# The names of the two generations of the format.
+_ROWS = ("nRows", "datarows")
+_COLUMNS = ("nColumns", "datacolumns")
+MOST_DECIMALS = 30
+_LONGEST_HEADER = 10_000
+
+
+def read_mot(path: str | Path) -> Table:
+    """Read a MOT or STO file.
+
+    Raises:
+        InputError: with the line, for anything that does not fit together.
+    """
+    path = file_path(path)
+    with RowReader(path) as reader:
+        header = _mot_header(reader, path)
+        end, line = reader.line_number, reader.filled_line()
+        if line is None:
+            raise input_error("recording.text.no_rows", file=path, where=end)
+        names, number = [cell for cell in split_cells(line) if cell], reader.line_number
+        if names[0].casefold() != "time":
+            raise input_error("recording.text.first_column", file=path, where=number, names=names[0])
+        check_unique([name for name in names if name.casefold() == "time"], "column", path, number)
+        if len(names) < 2:
+            raise input_error("recording.text.file_no_column_time", file=path, where=number)
+        if (stated := _stated_count(header, _COLUMNS)) not in ("", str(len(names))):
+            raise input_error(
+                "recording.text.column_names", file=path, count=len(names), columns=_COLUMNS[0], stated=stated
+            )
+        columns, repeated = distinct_names(list(enumerate(names))[1:], f"line {number}, columns")
+        kept = slice(1, None) if not repeated else list(columns.values())
+        time, values, lines, notes, warning = timed_rows(
+            reader,
+            reader.blocks(names, str.split),
+            lambda rows: (rows[:, 0], rows[:, kept]),
+            "column",
+            tuple(columns),
+            repeated,
+            _stated_count(header, _ROWS),
+        )
+    degrees = header["indegrees"].casefold() if "indegrees" in header else None
+    if degrees not in (None, "yes", "no"):
+        raise input_error("recording.text.bad_indegrees", file=path, degrees=degrees)
+    in_degrees = None if degrees is None else degrees == "yes"
+    return Table(time, tuple(columns), values, in_degrees, path, lines, (), notes, repeated, warning)
+
+
+def _mot_header(reader: RowReader, path: Path) -> dict[str, str]:
+    """Return the fields of the header, up to the line endheader."""
+    fields: dict[str, str] = {}
+    while reader.line_number < _LONGEST_HEADER and (line := reader.line()) is not None:
+        if line.strip().casefold() == "endheader":
+            return fields
+        name, separator, value = line.partition("=")
+        if not separator:
+            name, _, value = line.strip().partition(" ")
+        fields[name.strip().casefold()] = value.strip()
+    raise input_error("recording.text.header_not_end", file=path)
+
+
+def _stated_count(header: dict[str, str], keys: tuple[str, str]) -> str:
+    """Return a count as the header states it; "" where it states none."""
+    return next((header[key.casefold()] or "nothing" for key in keys if key.casefold() in header), "")
+
+
+def write_mot(path: str | Path, table: Table, *, decimals: int = 6) -> None:
+    """Write columns over time as a MOT or STO file.
+
+    Args:
+        path: the file to write; it appears complete or not at all.
+        table: what to write.
+        decimals: decimals of every number except the time, which has eight.
+
+    Raises:
+        InputError: what no reader would accept: a name that the format cannot hold or that stands twice, fewer than
+            two rows, infinite numbers; or a place where nothing can be written.
+    """
+    write_text(file_path(path), mot_text(path, table, decimals=decimals))
+
+
+def mot_text(
+    path: str | Path,
+    table: Table,
+    *,
+    decimals: int | None = 6,
+    remarks: Sequence[str] = (),
+    title: str | None = None,
+) -> Iterator[str]:
+    """Return the parts of the text of a MOT or STO file, checked as by `write_mot`.
+
+    Args:
+        path: the file that it is for.
+        table: what to write.
+        decimals: as of `write_mot`; None: every number, the time too, in as many digits as give the same number again.
+        remarks: further lines of the header.
+        title: the first line of the header; the stem of the path unless given.
+    """
+    digits = 6 if decimals is None else decimals
+    path = check_writable(path, "column", table.names, table.time, table.values, digits)
+    if bad := [name for name in table.names if name == "time" or name.split() != [name] or "\0" in name]:
+        raise input_error("recording.text.mot_file_cannot_hold", file=path, bad=bad[0])
+    header = [
+        title or path.stem,
+        "version=1",
+        f"nRows={len(table.values)}",
+        f"nColumns={len(table.names) + 1}",
+        *([] if table.in_degrees is None else [f"inDegrees={'yes' if table.in_degrees else 'no'}"]),
+        *remarks,
+        "endheader",
+        "\t".join(("time", *table.names)) + "\n",
+    ]
+    rows = ((time, *row.tolist()) for time, row in zip(table.time.tolist(), table.values, strict=True))
+    if decimals is None:
+        return chain(["\n".join(header)], ("\t".join(map(repr, row)) + "\n" for row in rows))
+    form = "%.8f" + f"\t%.{decimals}f" * len(table.names) + "\n"
+    return chain(["\n".join(header)], (form % row for row in rows))
+
+
+Rows = TypeVar("Rows", Markers, Table)
+Lines = list[str]
+TextRepair = Callable[[Lines], Lines]
+
+
+def read_repaired(
+    path: Path, reader: Callable[[Path], Rows], report: Callable[[str, InputError], None]
+) -> Rows | None:
+    """Read a file, None where no repair helps.
+
+    report: takes every fault: the repair that mends it, a key of `TEXT_REPAIRS`, or "unreadable"; and the error.
+    """
+    try:
+        return reader(path)
+    except InputError as refused:
+        error = refused
+    repairs = TEXT_REPAIRS.get(path.suffix.casefold(), {})
+    try:
+        lines = read_lines(path) if repairs else []
+    except InputError:
+        repairs = {}
+    for name, repair in repairs.items():
+        repaired = repair(lines)
+        if repaired == lines:
+            continue
+        recorded, next_error = None, None
+        with tempfile.TemporaryDirectory() as folder:
+            copy = Path(folder) / path.name
+            copy.write_text("\n".join(repaired), encoding="utf-8")
+            try:
+                recorded = replace(reader(copy), path=path)
+            except InputError as refused:
+                next_error = refused
+                next_error.file = path
+        if next_error is not None and next_error.problem == error.problem:
+            continue
+        report(name, error)
+        if next_error is None:
+            return recorded
+        lines, error = repaired, next_error
+    report("unreadable", error)
+    return None
+
+
+@dataclass(frozen=True)
+class _Layout:
+    """Layout of a format: where it keeps its rows of data and their number."""
+
+    first_row: Callable[[Lines], int]  # the first line that can be data
+    time: int  # the column of times
+    cells: Callable[[str], list[str]]  # the cells of a line
+    with_count: Callable[[Lines, int], Lines]  # writes the number of rows into the header
+
+    def rows(self, lines: Lines) -> list[int]:
+        """Return which lines are rows of data: they begin with a number."""
+        first = self.first_row(lines)
+        return [
+            k for k, line in enumerate(lines) if k >= first and line.split() and _is_number(line.split()[0])
+        ]
+
+    def without(self, lines: Lines, dropped: set[int]) -> Lines:
+        """Return the lines without some, and with the right count in the header."""
+        kept = [line for k, line in enumerate(lines) if k not in dropped]
+        return self.with_count(kept, len(self.rows(kept)))
+
+    def whole_rows(self, lines: Lines) -> Lines:
+        """Drop the rows that are cut short."""
+        counts = {k: len(self.cells(lines[k])) for k in self.rows(lines)}
+        width = Counter(counts.values()).most_common(1)[0][0] if counts else 0
+        return self.without(lines, {k for k, count in counts.items() if count < width})
+
+    def rising(self, lines: Lines) -> Lines:
+        """Drop the rows that do not lie after all rows before them."""
+        latest, dropped = float("-inf"), set()
+        for k in self.rows(lines):
+            cells = split_cells(lines[k])
+            if len(cells) > self.time and _is_number(cells[self.time]):
+                time = float(cells[self.time])
+                if time <= latest:
+                    dropped.add(k)
+                latest = max(latest, time)
+        return self.without(lines, dropped)
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
+
+
+def _with_trc_field(lines: Lines, name: str, value: float, tolerance: float = 0.0) -> Lines:
+    """Return the lines with a value of the TRC header replaced, unless it is right to a relative tolerance."""
+    names, values = (lines[1].split(), lines[2].split()) if len(lines) > 4 else ([], [])
+    at = names.index(name) if name in names else len(values)
+    if at >= len(values):
+        return lines
+    if _is_number(values[at]) and abs(float(values[at]) - value) <= tolerance * float(values[at]):
+        return lines
+    values[at] = repr(value)
+    return [*lines[:2], "\t".join(values), *lines[3:]]
+
+
+def _with_trc_rate(lines: Lines) -> Lines:
+    """Write the rate of the time column into the header."""
+    rows = [split_cells(lines[k]) for k in _TRC.rows(lines)]
+    times = [cells[1] for cells in rows if len(cells) > 1]
+    if len(times) < 2 or not (_is_number(times[0]) and _is_number(times[-1])):
+        return lines
+    span = float(times[-1]) - float(times[0])
+    return (
+        lines if span <= 0.0 else _with_trc_field(lines, "DataRate", (len(times) - 1) / span, RATE_TOLERANCE)
+    )
+
+
+def _after_mot_header(lines: Lines) -> int:
+    return next((k + 1 for k, line in enumerate(lines) if line.strip().casefold() == "endheader"), len(lines))
+
+
+def _with_mot_count(lines: Lines, rows: int) -> Lines:
+    header = _after_mot_header(lines)
+    return [
+        f"nRows={rows}" if k < header and line.strip().casefold().startswith(("nrows", "datarows")) else line
+        for k, line in enumerate(lines)
+    ]
+
+
+_TRC = _Layout(lambda lines: 4, 1, split_cells, lambda lines, rows: _with_trc_field(lines, "NumFrames", rows))
+_MOT = _Layout(_after_mot_header, 0, str.split, _with_mot_count)
+_MOT_REPAIRS: dict[str, TextRepair] = {"truncated": _MOT.whole_rows, "repeated_times": _MOT.rising}
+TEXT_REPAIRS: dict[str, dict[str, TextRepair]] = {
+    ".trc": {"truncated": _TRC.whole_rows, "repeated_times": _TRC.rising, "header_rate": _with_trc_rate},
+    **dict.fromkeys(STORAGE, _MOT_REPAIRS),
+}
+"""Suffix -> code of the fault -> what makes the lines readable."""
+
+
+def check_writable(
+    path: str | Path, kind: str, names: Sequence[str], time: Array, values: Array, decimals: int
+) -> Path:
+    """Return the path of a file that can be written: the readers would accept it.
+
+    `kind` is "marker" or "column", of n names; times are (T,) [s], values (T, n, ...) in the unit that is written with
+    so many decimals, NaN for a gap.
+    """
+    path = file_path(path)
+    if not isinstance(decimals, int) or isinstance(decimals, bool) or not 0 <= decimals <= MOST_DECIMALS:
+        raise input_error(
+            "recording.text.bad_decimals", file=path, decimals=as_text(decimals), most_decimals=MOST_DECIMALS
+        )
+    if time.ndim != 1 or time.size < 2:
+        raise input_error("recording.text.frame_no_rate", file=path, size=time.size)
+    if values.shape[:2] != (time.size, len(names)):
+        raise input_error(
+            "recording.text.frames_names_for_values",
+            file=path,
+            size=time.size,
+            count=len(names),
+            shape=values.shape,
+            kind=kind,
+        )
+    for name in distinct_names(enumerate(names))[1]:
+        raise input_error("recording.text.written_name_twice", file=path, kind=kind, name=name)
+    if not (np.abs(time) <= LARGEST).all() or (np.diff(time) <= 0.0).any():
+        raise input_error("recording.text.times_not_increase", file=path)
+    beyond = np.abs(values) > LARGEST
+    if beyond.any():
+        row, column = np.argwhere(beyond)[0, :2]
+        raise input_error(
+            "recording.text.value_not_finite",
+            file=path,
+            names=names[column],
+            values=values[beyond][0],
+            time=time[row],
+            largest=LARGEST,
+        )
+    return path

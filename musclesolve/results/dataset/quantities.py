@@ -1,0 +1,249 @@
+"""The quantities of results: dimensions, unit, meaning, title and uses of each, said once.
+
+What body, muscles and solution give directly is listed in quantities.toml; a quantity that follows from others by a
+formula is a function at the end of this module. Datasets, figures, tables, exports, studies, uncertainties, reports,
+the live page and docs/results.md read both from `QUANTITIES`.
+"""
+
+from __future__ import annotations
+
+import inspect
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from operator import attrgetter
+from typing import TYPE_CHECKING, Any, Literal, get_args
+
+import numpy as np
+import xarray as xr
+
+from musclesolve._util.arrays import AnyArray
+from musclesolve._util.bundled_toml import bundled_toml
+
+if TYPE_CHECKING:
+    from musclesolve.pipeline.body import SolvedGroup
+
+# fmt: off
+Use = Literal[
+    "study", "compared", "values", "judged", "uncertainty", "peak", "live", "page", "figure", "report",
+    "result", "export", "sto", "signed", "finite", "uncut",
+]
+# fmt: on
+"""Sets of quantities; quantities.toml says what each is for."""
+Basis = Literal["", "state", "forces", "solution", "solver"]
+"""What a quantity follows from; of several the last one here counts."""
+ANALYSIS = "analysis"
+"""Argument of a formula that needs the whole `Analysis`, which results alone have."""
+
+
+@dataclass(frozen=True)
+class UnitRule:
+    """How a unit follows from that of a result: divided by what `by` names, times the factor."""
+
+    by: tuple[str, ...] = ()  # mass, stature, weight, strength
+    factor: float = 1.0
+    about: str = ""
+
+
+@dataclass(frozen=True)
+class Kind:
+    """Quantities that have the same units and measures."""
+
+    name: str
+    units: Mapping[str, UnitRule]  # the first is that of a study
+    measures: tuple[str, ...]  # of curves
+    page: Mapping[str, Any]  # unit and decimals on the live page
+
+    @property
+    def base(self) -> str:
+        """The unit of results."""
+        return next(unit for unit, rule in self.units.items() if rule == UnitRule())
+
+    @property
+    def names(self) -> list[str]:
+        """The quantities of this kind."""
+        return [each.name for each in QUANTITIES.values() if each.kind == self.name]
+
+
+@dataclass(frozen=True)
+class Quantity:
+    """A quantity of results; quantities.toml says what the fields are."""
+
+    name: str
+    dims: tuple[str, ...]
+    units: str
+    long_name: str
+    title: str = ""
+    words: str = ""
+    kind: str = ""
+    follows: Basis = ""
+    part: str = ""
+    frame: str = ""
+    translation: str = ""
+    sto: Mapping[str, str] = field(default_factory=dict)
+    sets: frozenset[str] = frozenset()
+    function: Callable[..., Any] | None = None
+
+    def __post_init__(self) -> None:
+        unknown = [each for each in self.sets if each not in get_args(Use)]
+        if unknown or self.follows not in get_args(Basis) or self.kind not in ("", *KINDS):
+            raise ValueError(f"quantity {self.name}: {unknown or (self.follows, self.kind)} does not exist")
+
+    @property
+    def attrs(self) -> dict[str, str]:
+        """Attributes of a variable."""
+        return {"units": self.units, "long_name": self.long_name}
+
+    @property
+    def heading(self) -> str:
+        """Title of a figure or table."""
+        return self.title or self.name.replace("_", " ").capitalize()
+
+    @property
+    def said(self) -> str:
+        """What follows the name of a joint or muscle: knee flexion "angle"."""
+        return self.words or self.name.replace("_", " ")
+
+    @property
+    def arguments(self) -> tuple[str, ...]:
+        """Names of the quantities that the formula needs; none without a formula."""
+        return () if self.function is None else tuple(inspect.signature(self.function).parameters)
+
+
+def _kinds() -> dict[str, Kind]:
+    kinds = {}
+    for name, entry in bundled_toml(__package__, "quantities.toml")["kinds"].items():
+        units = {
+            unit: UnitRule(**rule | {"by": tuple(rule.get("by", ()))})
+            for unit, rule in entry["units"].items()
+        }
+        kinds[name] = Kind(name, units, tuple(entry["measures"]), entry["page"])
+    return kinds
+
+
+KINDS = _kinds()
+QUANTITIES = {
+    name: Quantity(
+        name=name,
+        **row | {"dims": tuple(row["dims"]), "sets": frozenset(row.get("sets", ()))},
+    )
+    for name, row in bundled_toml(__package__, "quantities.toml")["quantities"].items()
+}
+"""Every quantity by its name, in the order of tables and figures."""
+
+
+def in_set(*uses: Use) -> list[str]:
+    """Names of the quantities of a set, or of several sets at the same time."""
+    return [each.name for each in QUANTITIES.values() if each.sets.issuperset(uses)]
+
+
+def following(*bases: Basis) -> list[str]:
+    """Names of the quantities that follow from one of these."""
+    return [each.name for each in QUANTITIES.values() if each.follows in bases]
+
+
+def said_of(name: str) -> str:
+    """What follows the name of a joint or muscle for a variable: knee flexion "angle"."""
+    return QUANTITIES[name].said if name in QUANTITIES else name.replace("_", " ")
+
+
+def heading_of(name: str) -> str:
+    """Title of figures and tables of a variable."""
+    return QUANTITIES[name].heading if name in QUANTITIES else name.replace("_", " ").capitalize()
+
+
+def shown(units: str) -> tuple[float, str]:
+    """Factor and unit in which a quantity is shown: angles in degrees, everything else as it is."""
+    return (180.0 / math.pi, units.replace("rad", "deg")) if "rad" in units.split("/")[0] else (1.0, units)
+
+
+def of_parts(
+    name: str,
+    parts: Sequence[SolvedGroup],
+    over_muscles: Callable[[Sequence[Any]], Any],
+    over_joints: Callable[[Sequence[Any]], Any],
+) -> AnyArray:
+    """A quantity that shared parts have, of all muscles (..., N) or joints (T, J, 3).
+
+    over_muscles, over_joints: put arrays (..., n) of the muscles or joints of each part into one of all.
+    """
+    found = [attrgetter(QUANTITIES[name].part)(part) for part in parts]
+    if "joint" not in QUANTITIES[name].dims:
+        return np.asarray(over_muscles(found))
+    stacked = [
+        np.stack(list(each.values()), axis=-1) if each else np.zeros((len(part.part.time), 3, 0))
+        for part, each in zip(parts, found, strict=True)
+    ]
+    return np.moveaxis(np.asarray(over_joints(stacked)), -1, 1)
+
+
+def by_formula(known: Mapping[str, Any], use: Use) -> dict[str, Any]:
+    """What follows by a formula from known quantities, of those of a set: arrays (..., as `dims` after time)."""
+    found = dict[str, Any]()
+    for quantity in map(QUANTITIES.__getitem__, in_set(use)):
+        if quantity.function is not None and all(name in known for name in quantity.arguments):
+            found[quantity.name] = quantity.function(*(known[name] for name in quantity.arguments))
+    return found
+
+
+def with_formulas(data: xr.Dataset, use: Use) -> xr.Dataset:
+    """A result, an average or a comparison with what follows by formulas, of the quantities of a set."""
+    for quantity in map(QUANTITIES.__getitem__, in_set(use)):
+        if quantity.function is None or quantity.name in data or not set(quantity.arguments) <= set(data):
+            continue
+        cores = [_after_time(QUANTITIES[name].dims) for name in quantity.arguments]
+        found = xr.apply_ufunc(
+            quantity.function,
+            *(data[name] for name in quantity.arguments),
+            input_core_dims=cores,
+            output_core_dims=[_after_time(quantity.dims)],
+        )
+        data = data.assign({quantity.name: found.assign_attrs(quantity.attrs)})
+    return data
+
+
+def _after_time(dims: Iterable[str]) -> list[str]:
+    return [dim for dim in dims if dim != "time"]
+
+
+def quantity(**said: Any) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Decorator: a quantity that follows from others by a formula; its name is that of the function.
+
+    The parameters of the function are names of quantities, or `analysis`. Arrays have the dimensions of these
+    quantities, with any number of axes, or none, in the place of time. The keywords are fields of `Quantity`; what it
+    follows from is that of its arguments unless stated.
+    """
+
+    def register(function: Callable[..., Any]) -> Callable[..., Any]:
+        name = function.__name__
+        of = [QUANTITIES[each].follows for each in inspect.signature(function).parameters if each != ANALYSIS]
+        follows = max(of, key=get_args(Basis).index, default="")
+        entry = {"follows": follows, **said, "sets": frozenset(said["sets"])}
+        QUANTITIES[name] = Quantity(name=name, function=function, **entry)
+        return function
+
+    return register
+
+
+@quantity(
+    dims=("time", "joint"),
+    units="N",
+    long_name="magnitude of the joint reaction, muscle forces included",
+    words="contact force",
+    sets=("uncertainty", "peak"),
+)
+def contact_force(joint_reaction: AnyArray) -> AnyArray:
+    """|R|, (..., joint) of R (..., joint, axis) [N]."""
+    return np.asarray(np.linalg.norm(joint_reaction, axis=-1))
+
+
+@quantity(
+    dims=("time", "muscle"),
+    units="1",
+    long_name="fiber length over optimal fiber length",
+    sets=("export", "sto"),
+    sto={"file": "normalized_fiber_length", "column": "{muscle}"},
+)
+def normalized_fiber_length(fiber_length: AnyArray, optimal_fiber_length: AnyArray) -> AnyArray:
+    """L / L0, (..., muscle)."""
+    return fiber_length / optimal_fiber_length

@@ -1,0 +1,753 @@
+"""What a result says: a list of statements, which the summary, the JSON document, pages, notebook and desk print.
+
+A function of `OF_RESULT` or `OF_UNCERTAINTY` says what it is about with the numbers of `Facts`; the sentences stand in
+statements.toml, filled by `say`. No renderer formats a number again: it chooses by subject, section and severity.
+"""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from numbers import Real
+from typing import Any
+
+import numpy as np
+import xarray as xr
+
+from musclesolve._util.bundled_toml import bundled_toml
+from musclesolve._util.names import shortened
+from musclesolve._util.sides import OTHER, SIDE_NAMES, side_of, split_side
+from musclesolve.recording.markers.mapping_tables import FUNCTIONAL, HINGES
+from musclesolve.results.dataset.checked import MODEL
+from musclesolve.results.dataset.result_quantities import (
+    CONSISTENCY_METHODS,
+    filter_line,
+    identity,
+    is_elastic,
+    listed,
+    text,
+)
+from musclesolve.results.facts import (
+    LARGE_ERROR,
+    STRIDE_MEASURES,
+    ContactPeak,
+    Facts,
+    LegFacts,
+    UncertainPeak,
+    UncertaintyFacts,
+)
+from musclesolve.results.finding import Units
+from musclesolve.results.judgement import LABELS, judge
+from musclesolve.results.plausibility import DEGREES, NOT_PLAUSIBLE, PLAUSIBLE, plausibility
+from musclesolve.results.tables.lines import line
+from musclesolve.sharing.status import verdict_reason
+from musclesolve.version import __version__
+
+MOST_STRETCHES, MOST_MOVED, MOST_MUSCLES, MOST_NAMES = 5, 3, 6, 8
+CHANNELS_IN_A_LINE = 5
+WEAK = 0.5
+"""Channels of a lower correlation are named."""
+USUAL_FIBERS = (0.4, 1.6)
+"""Normalised fiber lengths within which muscles are expected to work."""
+ROUGH = 0.1
+"""Relative standard error of a standard deviation from which the summary says it."""
+SUBJECT = {"name": "subject", "mass_kg": "subject_mass_kg", "stature_m": "subject_stature_m"}
+CHOICES = {
+    **{
+        name: name
+        for name in ("cost", "solver", "muscle_person", "passive", "strength", "tendon", "cutoff_hz")
+    },
+    **{name: name for name in ("hip_method", "knee_method", "ankle_method", "consistency_method")},
+    "muscle_set": "muscle_database",
+}
+"""Keys of the document and the attributes that they stand for."""
+
+
+@dataclass(frozen=True)
+class Number:
+    """A number in a sentence, printed with few digits; a page keeps its full value and what it is."""
+
+    name: str  # such as "pelvis_residual.peak_moment_nm"
+    value: float
+    text: str  # as it is printed
+
+    def __html__(self) -> str:
+        """As an element of a page."""
+        name, shown = html.escape(self.name), html.escape(self.text)
+        return f'<data data-name="{name}" value="{float(self.value)!r}">{shown}</data>'
+
+    def __str__(self) -> str:
+        """As it is printed."""
+        return self.text
+
+
+@dataclass(frozen=True)
+class Statement:
+    """One thing that a result says."""
+
+    subject: str  # what it is about, the first column of the summary; "" where only its value counts
+    path: tuple[str, ...]  # the place of the value in the document of --json; () where it has none
+    value: Any  # a number, a text, or several by their keys
+    unit: str = ""  # of a value that is one number; keys of several name theirs
+    pieces: tuple[str | Number, ...] = ()  # of the sentence
+    severity: str = ""  # that of a finding; "careful", "limit" or "method"; "" of any other
+    section: str = ""  # of the report, which prints the sentence
+
+    @property
+    def sentence(self) -> str:
+        """As it is printed; "" where there is nothing to say."""
+        return "".join(map(str, self.pieces))
+
+    def __html__(self) -> str:
+        """As a part of a page, in which numbers keep their full value."""
+        return "".join(
+            html.escape(each) if isinstance(each, str) else each.__html__() for each in self.pieces
+        )
+
+
+Said = Iterator[Statement]
+OF_RESULT: list[Callable[[Facts], Said]] = []
+OF_UNCERTAINTY: list[Callable[[UncertaintyFacts], Said]] = []
+"""The functions that make the statements, in the order of the summary."""
+
+
+def of_result(says: Callable[[Facts], Said]) -> Callable[[Facts], Said]:
+    """Let a function say something of every result, after those that stand before it."""
+    OF_RESULT.append(says)
+    return says
+
+
+def of_uncertainty(says: Callable[[UncertaintyFacts], Said]) -> Callable[[UncertaintyFacts], Said]:
+    """Let a function say something of every uncertainty."""
+    OF_UNCERTAINTY.append(says)
+    return says
+
+
+def sentences() -> dict[str, dict[str, Any]]:
+    """The entries of statements.toml by their codes."""
+    return bundled_toml(__package__, "statements.toml")
+
+
+def number(name: str, value: float, spec: str) -> Number:
+    """A number that is printed by a format; a dash where it is not finite."""
+    return Number(name, value, Units().format_field(value, spec))
+
+
+def say(code: str, value: Any = None, *within: str, subject: str = "", **words: Any) -> Statement:
+    """A statement with the sentence of a code of statements.toml.
+
+    Args:
+        code: the entry.
+        value: what the document holds under the key of the entry; the sentence may name its parts, or itself as
+            `value`. None: not known, and where the entry has a key it says what it says `otherwise`, or nothing.
+        within: names below the key.
+        subject: instead of that of the entry.
+        words: what else the sentence names: numbers, texts, sequences of both; None or "" leaves its part out.
+    """
+    about = sentences()[code]
+    path = (*about["key"].split("."), *within) if "key" in about else ()
+    known = {"value": value, **(value if isinstance(value, Mapping) else {}), **words}
+    parts = about["sentence"] if isinstance(about["sentence"], list) else [about["sentence"]]
+    filled: list[str | Number] = []
+    if path and value is None:
+        filled = [about["otherwise"]] if words.get("asked", False) else []
+    else:
+        for part in parts:
+            if (pieces := _filled(code, part, known)) is not None:
+                filled += [about.get("join", ""), *pieces] if filled else pieces
+    named = (about.get(name, "") for name in ("unit", "severity", "section"))
+    unit, severity, section = named
+    return Statement(subject or about.get("subject", ""), path, value, unit, tuple(filled), severity, section)
+
+
+def _filled(code: str, part: str, words: Mapping[str, Any]) -> list[str | Number] | None:
+    """The pieces of a part of a sentence; None where one of its words is not known."""
+    pieces: list[str | Number] = []
+    for literal, name, spec, conversion in Units().parse(part):
+        pieces.append(literal)
+        if name is None:
+            continue
+        value = words[name.partition("[")[0]]
+        if value is None or (isinstance(value, str | Sequence) and not value):
+            return None
+        value = Units().get_field(name, (), words)[0]
+        if isinstance(value, Real):
+            value = Units().convert_field(value, conversion)
+            pieces.append(number(f"{code}.{name}", value, spec) if spec else str(value))
+        elif isinstance(value, str):
+            pieces.append(value)
+        else:
+            pieces += value
+    return pieces
+
+
+def hold(value: Any, *path: str) -> Statement:
+    """A value of the document without a sentence of its own."""
+    return Statement("", path, value)
+
+
+# The renderers
+
+
+def statements(
+    result: xr.Dataset | Facts,
+    uncertainty: xr.Dataset | None = None,
+    damage: tuple[type[Exception], ...] = (),
+) -> list[Statement]:
+    """What a result says, and its uncertainty where that is known.
+
+    Args:
+        result: of `run` or `share`.
+        uncertainty: of the same trial.
+        damage: errors that a damaged file raises; a statement says so in the place of what cannot be said.
+    """
+    said = list(_said(OF_RESULT, result if isinstance(result, Facts) else Facts(result), damage))
+    if uncertainty is None:
+        return [*said, hold(None, "uncertainty")]
+    return said + list(_said(OF_UNCERTAINTY, UncertaintyFacts(uncertainty), damage))
+
+
+def of_uncertain(found: xr.Dataset) -> list[Statement]:
+    """What an uncertainty says by itself."""
+    return list(_said(OF_UNCERTAINTY, UncertaintyFacts(found), ()))
+
+
+def _said(says: Iterable[Callable[[Any], Said]], facts: Any, damage: tuple[type[Exception], ...]) -> Said:
+    faults = dict[str, str]()  # each once, with the first thing that it concerns
+    for each in says:
+        try:
+            yield from list(each(facts))
+        except damage as fault:
+            reason = f"not known: {type(fault).__name__}: {fault}".partition("\n")[0]
+            faults.setdefault(reason, each.__name__.replace("_", " "))
+    for reason, subject in faults.items():
+        yield Statement(subject, (), None, "", (reason,), "", "fit")
+
+
+def chosen(said: Iterable[Statement], *severities: str, section: str | None = None) -> list[Statement]:
+    """The statements with a sentence that have one of some severities; those of a section where it is given."""
+    return [
+        each
+        for each in said
+        if each.pieces and each.severity in severities and section in (None, each.section)
+    ]
+
+
+def rows(said: Iterable[Statement]) -> list[tuple[str, str]]:
+    """Subject and sentence of all but notes, what to be careful about and limits; a subject in its first row alone."""
+    found: dict[str, list[str]] = {}
+    for each in chosen(said, "", "error", "warning"):
+        found.setdefault(each.subject, []).append(each.sentence)
+    return [("" if k else subject, each) for subject, own in found.items() for k, each in enumerate(own)]
+
+
+def summary(said: Iterable[Statement]) -> str:
+    """The rows as lines."""
+    return "\n".join(line(*row) for row in rows(said))
+
+
+def document(said: Iterable[Statement]) -> dict[str, Any]:
+    """The values of the statements by their keys, as --json prints them."""
+    found: dict[str, Any] = {}
+    for each in said:
+        if each.path:
+            table = found
+            for name in each.path[:-1]:
+                table = table.setdefault(name, {})
+            table[each.path[-1]] = each.value
+    return found
+
+
+# The statements on a result
+
+
+@of_result
+def choices(facts: Facts) -> Said:
+    """Who and which trial, the choices that the numbers depend on, the frames."""
+    result, given, time = facts.result, facts.result.attrs, facts.result["time"].values
+    hinges = [joint for joint in HINGES if given.get(f"{joint}_method") == FUNCTIONAL]
+    yield hold(given.get("musclesolve_version"), "version")
+    yield hold(given.get("trial_file") or given.get("model_file"), "trial")
+    yield hold({key: given.get(name) for key, name in SUBJECT.items()}, "subject")
+    yield say("identity", identity=identity(result))
+    made = {key: given.get(name) for key, name in CHOICES.items()}
+    yield say("choices", made, filter=filter_line(result), hinges=" and ".join(hinges))
+    yield say("frames", {"count": time.size, "start_s": time[0], "end_s": time[-1]})
+    yield from (say("analysed", text=each) for each in listed(result, "analysed"))
+
+
+@of_result
+def judgement(facts: Facts) -> Said:
+    """The verdict and why, those of the legs where they differ, and the findings."""
+    judged = judge(facts)
+    yield say("judgement", judged.as_dict(), sentence=judged.sentence)
+    legs = [
+        f"{SIDE_NAMES[side]} leg {LABELS[verdict].lower()}"
+        for side, verdict in judged.legs.items()
+        if side in SIDE_NAMES
+    ]
+    if len(set(judged.legs.values())) > 1:
+        yield Statement("verdict", (), None, "", (", ".join(legs),))
+    for each in judged.findings:
+        yield Statement(each.severity, (), each.as_dict(), "", (each.line,), each.severity)
+    yield hold([each.sentence for each in judged.of("error", "warning")], "warnings")
+
+
+@of_result
+def legs(facts: Facts) -> Said:
+    """How the frames of each leg ended, when and why, and how optimal they are."""
+    yield hold({}, "legs")
+    for leg in facts.legs.values():
+        yield say(
+            *("legs", leg_document(leg), leg.name),
+            subject=leg.part,
+            unmeasured=leg.not_analysed or None,
+            failed=leg.without_solution or None,
+        )
+        for verdict, stretches in leg.failures.items():
+            reason = verdict_reason(verdict)
+            times = [
+                f"{each.start:.3f}" + (f" to {each.end:.3f}" if each.end > each.start else "")
+                for each in stretches
+            ]
+            frames, at = sum(each.count for each in stretches), shortened(times, MOST_STRETCHES)
+            yield say("failure", subject=leg.part, reason=reason, frames=frames, times=at)
+        yield from (say("reason", subject=leg.part, text=each) for each in leg.reasons)
+    residual = facts.largest_kkt_residual
+    yield say("largest_kkt_residual", residual if np.isfinite(residual) else None, asked=True)
+
+
+def leg_document(leg: LegFacts) -> dict[str, Any]:
+    """How the frames of a leg ended, as numbers."""
+    return {
+        "solved": leg.solved,
+        "with_reserve": leg.with_reserve,
+        "not_analysed": leg.not_analysed,
+        "without_valid_solution": leg.without_solution,
+        "largest_reserve": leg.largest_reserve and asdict(leg.largest_reserve),
+        "failures": [
+            {
+                "reason": verdict,
+                "frames": sum(each.count for each in stretches),
+                "stretches_s": [(each.start, each.end) for each in stretches],
+            }
+            for verdict, stretches in leg.failures.items()
+        ],
+        "reasons": leg.reasons,
+    }
+
+
+@of_result
+def tendons(facts: Facts) -> Said:
+    """How tendons were solved, how far they are from balance, the largest strains; none where they are rigid."""
+    if (found := facts.tendons) is None:
+        yield hold(None, "tendons")
+        return
+    strains = {"achilles": found.achilles, "all": found.all}
+    value = {
+        "iterations": {_side(side): count for side, count in found.iterations.items()},
+        "balance_error": found.balance and found.balance.error,
+        "largest_strain": {name: each and asdict(each) for name, each in strains.items()},
+    }
+    steps = " and ".join(f"{count} ({_side(side)})" for side, count in found.iterations.items())
+    yield say("tendons", value, solver=facts.result.attrs.get("solver"), steps=steps)
+    if (balance := found.balance) is not None:
+        large = balance.large or None
+        yield say(
+            "tendon_balance", at=asdict(balance), leg=_side(balance.side), limit=LARGE_ERROR, large=large
+        )
+    words = [
+        f"{whose} {100.0 * each.strain:.1f} % ({each.muscle} at {each.time_s:.3f} s)"
+        for whose, each in (("Achilles tendon", found.achilles), ("of all", found.all))
+        if each is not None
+    ]
+    yield say("tendon_strain", strains="; ".join(words))
+
+
+@of_result
+def fiber_lengths(facts: Facts) -> Said:
+    """The least and the greatest normalized length of the fibers, and of which muscles."""
+    if (ends := facts.fibers) is None:
+        yield say("fiber_lengths", None, asked="least_normalized_fiber_length" in facts.result)
+    else:
+        yield say("fiber_lengths", dict(zip(("shortest", "longest"), map(asdict, ends), strict=True)))
+
+
+@of_result
+def contact_forces(facts: Facts) -> Said:
+    """The greatest contact force of each joint and of the parts of the knee, the right leg before the left one."""
+    legs = ", ".join(leg.name for leg in facts.legs.values())
+    known = "joint_reaction" in facts.result
+    yield say(
+        *("contact_force_peaks_body_weights", _peaks(facts.contact_by_joint) if known else None),
+        legs=legs,
+        joints=_peak_words(facts.contact_by_joint),
+    )
+    parts = facts.knee_peaks
+    yield say(
+        *("knee_contact_peaks_body_weights", _peaks(parts) or None),
+        parts=_peak_words(parts),
+        spacing=facts.contact_spacing,
+    )
+    yield hold(listed(facts.result, "knee_contact_spacing") or None, "knee_contact_spacing")
+
+
+def _peaks(peaks: Mapping[str, Mapping[str, ContactPeak]]) -> dict[str, dict[str, float]]:
+    return {
+        joint: {_side(side): peak.body_weights for side, peak in of_legs.items()}
+        for joint, of_legs in peaks.items()
+    }
+
+
+def _peak_words(peaks: Mapping[str, Mapping[str, ContactPeak]]) -> str:
+    return "; ".join(
+        f"{joint} {', '.join(f'{peak.body_weights:.2f}' for peak in of_legs.values())}"
+        for joint, of_legs in peaks.items()
+        if of_legs
+    )
+
+
+@of_result
+def plausible(facts: Facts) -> Said:
+    """The verdict and the movement that it is of, or why nothing was compared; reasons stand among the warnings."""
+    judged, shown = plausibility(facts), judge(facts).ok
+    implausible = judged.verdict == NOT_PLAUSIBLE
+    value = {
+        "verdict": judged.verdict,
+        "reason": judged.reason,
+        "use": judged.use or None,
+        "movement": judged.movement.name,
+        "movement_is_stated": judged.movement.stated,
+        "movement_seen": judged.movement.seen or None,
+        "speed_m_s": judged.movement.speed,
+        "legs": {_side(side): judged.verdict_of(side) for side in judged.sides},
+        "criteria": [
+            {
+                "criterion": each.criterion,
+                "leg": _side(each.side) or None,
+                "passed": each.passed,
+                "degree": DEGREES[each.verdict],
+                "value": each.value,
+                "sentence": each.sentence,
+            }
+            for each in judged.comparisons
+        ],
+    }
+    yield say(
+        *("plausibility", value),
+        label=(judged.label.upper() if implausible else judged.label) if shown else "",
+        words=judged.movement_words,
+        why=judged.why_not_known if shown and not implausible else "",
+    )
+
+
+@of_result
+def consistency(facts: Facts) -> Said:
+    """How the motion was made consistent, where not as usual, and what that moved."""
+    result, moved = facts.result, facts.moved
+    if moved is None:
+        yield hold(None, "consistency")
+        return
+    value = {
+        "rms_m": moved.overall,
+        "worst_m": moved.worst,
+        "rms_of_points_m": dict(zip(moved.points, moved.rms, strict=True)),
+    }
+    name = text(result, "consistency_method", "nearest")
+    method = CONSISTENCY_METHODS[name]
+    if name == "none":
+        yield say(
+            "not_consistent", value, method=method, violation=float(result["constraint_violation"].max())
+        )
+    else:
+        most = np.argsort(-moved.rms, kind="stable")[:MOST_MOVED]
+        points = ", ".join(f"{moved.points[k]} {1000.0 * moved.rms[k]:.1f}" for k in most)
+        yield say("consistency", value, method=method, most=points)
+    yield say("weighted", points=", ".join(listed(result, "consistency_weights")))
+    yield say("borrowed", dofs=", ".join(listed(result, "borrowed_dofs")))
+    if text(result, "consistency_derivatives") == "splines":
+        velocity, acceleration = (
+            float(result[f"{rate}_violation"].max()) for rate in ("velocity", "acceleration")
+        )
+        yield say("by_splines", velocity=velocity, acceleration=acceleration)
+
+
+@of_result
+def residuals(facts: Facts) -> Said:
+    """Peak and root mean square over the frames of the residual force and moment at the pelvis."""
+    size, bound = facts.pelvis_residual, facts.result.attrs.get("balance_limit")
+    beyond = "; ".join(_residual_beyond(facts)) if size else ""
+    value, asked = size and asdict(size), "pelvis_residual" in facts.result
+    yield say("pelvis_residual", value, limit=bound, beyond=beyond, asked=asked)
+
+
+def _residual_beyond(facts: Facts) -> list[str]:
+    """What plausibility says of a residual that is larger than advised."""
+    return [
+        each.sentence
+        for each in plausibility(facts).comparisons
+        if each.criterion == "residual" and each.verdict != PLAUSIBLE
+    ]
+
+
+@of_result
+def emg(facts: Facts) -> Said:
+    """Median and mean of the correlations with EMG, then each channel with its delay."""
+    if not facts.channels:
+        yield hold(None, "emg")
+        return
+    (median, mean), r = facts.median_and_mean_correlation or (None, None), facts.correlations
+    channels = {
+        each.name: {"correlation": each.correlation, "delay_s": each.delay} for each in facts.channels
+    }
+    for name, correlation in facts.followed_correlations.items():
+        channels[name]["correlation_followed"] = correlation
+    value = {"median_correlation": median, "mean_correlation": mean, "channels": channels}
+    value |= {"followed": facts.follows_emg, "weight": facts.result.attrs.get("emg_weight")}
+    ends = [{"name": name, "r": r[name]} for name in sorted(r, key=lambda name: -r[name])]
+    predicted = "each predicted while it alone is not followed, r"
+    followed = [each for each in facts.followed_correlations.values() if np.isfinite(each)]
+    yield say(
+        *("emg", value),
+        count=len(channels),
+        of=predicted if facts.predicts_emg else "r of activation and envelope",
+        unknown="" if r else " not known",
+        best=ends[0] if ends else None,
+        weakest=ends[-1] if ends else None,
+        followed_median=float(np.median(followed)) if followed else None,
+        tracked="no test, the cost follows this EMG" if facts.follows_emg and not facts.predicts_emg else "",
+    )
+    words = [
+        (each.name, each.correlation, f" ({1000.0 * each.delay:.0f} ms)" if np.isfinite(each.delay) else "")
+        for each in facts.channels
+    ]
+    for k in range(0, len(words), CHANNELS_IN_A_LINE):
+        yield say("channels", channels=_correlations(words[k : k + CHANNELS_IN_A_LINE]))
+
+
+def _correlations(channels: Iterable[tuple[str, float, str]]) -> list[str | Number]:
+    """Name and correlation of each channel, and what stands behind it."""
+    pieces: list[str | Number] = []
+    for name, r, more in channels:
+        pieces += [f"{', ' if pieces else ''}{name} ", number(f"emg_correlation {name}", r, ".2f"), more]
+    return pieces
+
+
+@of_result
+def fascicles(facts: Facts) -> Said:
+    """How each fiber length compares with the fascicle length that was measured."""
+    certain = facts.result.attrs.get("fascicle_error_m")
+    if not facts.fascicles:
+        yield hold(None, "fascicles")
+    for name, each in facts.fascicles.items():
+        yield say("fascicles", asdict(each), name, certain=certain)
+
+
+@of_result
+def strides(facts: Facts) -> Said:
+    """Every recorded stride: when, how long, how much of it stance and double support, how fast."""
+    found: list[dict[str, Any]] = [
+        {"leg": _side(stride.side), "start_s": stride.start, "end_s": stride.end}
+        | {each.key: stride.measures.get(each.variable) for each in STRIDE_MEASURES if each.key}
+        for stride in facts.strides
+    ]
+    yield hold(found, "strides")
+    for stride in found[:MOST_STRETCHES]:
+        known = {
+            key: value if isinstance(value, str) or (value is not None and np.isfinite(value)) else None
+            for key, value in stride.items()
+        }
+        yield say("stride", known)
+    if len(found) > MOST_STRETCHES:
+        yield say("more_strides", count=len(found) - MOST_STRETCHES)
+
+
+@of_result
+def notes(facts: Facts) -> Said:
+    """What the analysis noted, and the parts that it completed."""
+    for name in ("notes", "completed"):
+        yield hold(listed(facts.result, name), name)
+        yield from (say(name, text=each) for each in listed(facts.result, name))
+
+
+# What to be careful about, the most serious first
+
+
+@of_result
+def frames_left_out(facts: Facts) -> Said:
+    """Frames and legs that were not analysed, and results of another version."""
+    total = facts.result.sizes["time"]
+    for side, leg in facts.legs.items():
+        if count := leg.not_analysed:
+            yield say("not_measured", count=count, total=total, leg=SIDE_NAMES.get(side, "all muscles"))
+    if len(facts.legs) == 1 and OTHER not in facts.legs:
+        yield say("one_leg", leg=next(iter(facts.legs.values())).name)
+    version = text(facts.result, "musclesolve_version")
+    if version != __version__:
+        made = f"version {version}" if version else "a version that it does not name"
+        yield say("version", made=made, this=__version__)
+
+
+@of_result
+def muscles_at_limit(facts: Facts) -> Said:
+    """Muscles that work at full activation."""
+    if full := facts.muscles_at_limit:
+        work = "muscle works" if len(full) == 1 else "muscles work"
+        yield say("full", count=len(full), work=work, muscles=_muscle_names(each.muscle for each in full))
+
+
+@of_result
+def residual_in_doubt(facts: Facts) -> Said:
+    """The sentence of its verdict, which stands among the findings already."""
+    yield from (say("residual", text=each) for each in _residual_beyond(facts))
+
+
+@of_result
+def emg_in_doubt(facts: Facts) -> Said:
+    """Why activation is not compared with EMG, or where the two disagree."""
+    if not facts.correlations:
+        yield why_no_emg(facts)
+        return
+    if facts.follows_emg:
+        yield say("predicted" if facts.predicts_emg else "tracked")
+    weak = ((name, r, "") for name, r in facts.correlations.items() if r < WEAK)
+    if channels := _correlations(weak):
+        yield say("weak", limit=WEAK, channels=channels)
+    muscles = [name for channel in facts.channels if channel.muscles for name in channel.muscles.split(", ")]
+    legs = set(map(side_of, muscles)) if muscles else set(facts.legs)
+    yield from (say("emg_of_leg", leg=SIDE_NAMES.get(side, "–")) for side in facts.legs if side not in legs)
+
+
+def why_no_emg(facts: Facts) -> Statement:
+    """Why activations are not compared with EMG."""
+    return say("emg_not_there" if "emg_envelope" in facts.result.attrs else "no_emg")
+
+
+@of_result
+def fibers_in_doubt(facts: Facts) -> Said:
+    """Muscles whose fibers become unusually short or long."""
+    if "least_normalized_fiber_length" not in facts.result:
+        return
+    least, greatest = (facts.result[f"{end}_normalized_fiber_length"].values for end in ("least", "greatest"))
+    low, high = USUAL_FIBERS
+    beyond = facts.result["muscle"].values[(least < low) | (greatest > high)]
+    if beyond.size:
+        yield say("fibers", low=low, high=high, muscles=_muscle_names(map(str, beyond)))
+
+
+@of_result
+def choices_in_doubt(facts: Facts) -> Said:
+    """Events from markers, no passive forces, joints without markers."""
+    result = facts.result
+    if "event_source" in result and "markers" in set(map(str, result["event_source"].values)):
+        yield say("events")
+    if text(result, "passive") == "none":
+        yield say("passive")
+    yield say(
+        "locked", dofs=shortened([each.replace("_", " ") for each in listed(result, "locked_dofs")], 12)
+    )
+
+
+@of_result
+def method(facts: Facts) -> Said:
+    """The limits of the method: with our skeleton or an OpenSim model, with rigid or elastic tendons."""
+    kind = "elastic_tendons" if is_elastic(facts.result) else "rigid_tendons"
+    skeleton = ("opensim",) if MODEL in facts.result.attrs else ("foot", "knee")
+    for code in ("minimum", kind, "strength", "ligaments", *skeleton, "markers", "purpose"):
+        yield say(code)
+
+
+def _side(side: str) -> str:
+    return SIDE_NAMES.get(side, side)
+
+
+def _muscle_names(names: Iterable[str]) -> str:
+    """Muscles with their sides, each name once: "soleus (right, left)"."""
+    sides: dict[str, list[str]] = {}
+    for name in names:
+        stem, side = split_side(name)
+        sides.setdefault(stem.replace("_", " "), []).append(side)
+    found = []
+    for stem, own in sides.items():
+        legs = ", ".join(SIDE_NAMES[side] for side in SIDE_NAMES if side in own)
+        found.append(stem + (f" ({legs})" if legs else ""))
+    return shortened(found, MOST_NAMES)
+
+
+# The statements on an uncertainty
+
+
+@of_uncertainty
+def samples(facts: UncertaintyFacts) -> Said:
+    """How many samples there are, how certain standard deviations are, and how often a reserve was needed."""
+    found, given = facts.found, facts.found.attrs
+    keys = ("samples", "failed_samples", "seed")
+    for key in keys:
+        yield hold(given[key], "uncertainty", key)
+    failed = int(given["failed_samples"])
+    rough = (2.0 * max(int(given["samples"]) - failed - 1, 1)) ** -0.5  # of normal errors
+    shares = {str(side): found["reserve_share"].sel(side=side) for side in found["side"].values}
+    helped = (
+        f"{_side(side)} {100.0 * float(share.mean()):.0f} %"
+        for side, share in shares.items()
+        if np.isfinite(share).any()
+    )
+    yield say(
+        *("uncertainty", {key: given[key] for key in keys}),
+        failed=failed or None,
+        rough=rough if rough > ROUGH else None,
+        helped=", ".join(helped),
+    )
+
+
+@of_uncertainty
+def uncertain_peaks(facts: UncertaintyFacts) -> Said:
+    """The peak of every contact force and of the least certain muscles, with the sources that matter most.
+
+    The sources stand beside the muscles where no contact forces are known.
+    """
+    peaks = "peaks in stance" if "ground_reaction_force" in facts.found else "peaks"
+    yield hold({}, "uncertainty", "contact_force_peaks_body_weights")
+    for name, at in facts.contact.items():
+        stem, side = split_side(name)
+        joint = f"{SIDE_NAMES[side]} {stem}" if side in SIDE_NAMES else name
+        place = ("uncertainty", "contact_force_peaks_body_weights", name)
+        if at is None:
+            yield hold(None, *place)
+            yield say("no_uncertain_contact", subject=peaks, joint=joint)
+            continue
+        value = _uncertain(at, facts.body_weight)
+        yield hold(value, *place)
+        sources = at.main_sources()
+        yield say("uncertain_contact", value, subject=peaks, joint=joint, sources=sources)
+    yield hold(
+        {name: at and _uncertain(at, 1.0) for name, at in facts.muscles.items()},
+        *("uncertainty", "muscle_force_peaks_n"),
+    )
+    least = [(f"{name} {at.value:.0f} ± {at.sd:.0f} N", at) for name, at in facts.least_certain.items()][
+        :MOST_MUSCLES
+    ]
+    if not least:
+        yield say("no_valid_leg")
+    elif facts.contact:
+        yield say("least_certain", peaks=peaks, muscles=", ".join(words for words, _ in least), sources="")
+    else:
+        for words, at in least:
+            yield say("least_certain", peaks=peaks, muscles=words, sources=at.main_sources())
+    missing = facts.found.attrs["without_contributions"]
+    yield hold(missing or None, "uncertainty", "without_contributions")
+    if missing:
+        yield say("no_contributions", why=missing)
+
+
+def _uncertain(at: UncertainPeak, unit: float) -> dict[str, Any]:
+    """The numbers of a peak, all of the frame whose time stands beside them."""
+    shares = at.shares
+    value, mean, sd = (each / unit for each in (at.value, at.mean, at.sd))
+    return {
+        **{"time_s": at.time, "value": value, "mean": mean, "sd": sd},
+        "shares_of_variance": None
+        if shares is None
+        else dict(zip(shares["source"].values.tolist(), shares.values.tolist(), strict=True)),
+    }

@@ -1,0 +1,279 @@
+"""The settings of the other files: cameras, strength tests, the muscles of one person, a study of many trials."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from musclesolve.settings.json_schema import of_settings, schema_text
+from musclesolve.settings.schema import (
+    FileTable,
+    Settings,
+    same,
+    setting,
+    settings_class,
+    settings_of,
+    table,
+    tables_of,
+)
+from musclesolve.settings.trial import MuscleSettings, SubjectSettings, TimeSettings
+
+
+class CameraRecordingSettings(Settings):
+    """[recording]."""
+
+    rate_hz: float = setting(
+        "number",
+        "frames a second, the same for all cameras [Hz]",
+        required=True,
+        minimum=0.1,
+        maximum=100000.0,
+    )
+    start_s: float = setting(
+        "number", "time of frame 0 [s]", default=0.0, minimum=-10000000.0, maximum=10000000.0
+    )
+    control_points: str = setting(
+        "text", "where the control points are (CSV: name,x_mm,y_mm,z_mm or in cm or m)", required=True
+    )
+    largest_residual_px: float | None = setting(
+        "number",
+        "a marker farther than this from its reprojection in any camera used is left out of that frame [px]",
+        above=0.0,
+    )
+
+
+class CameraSettings(Settings):
+    """[camera]."""
+
+    name: str = setting("text", "name of the camera in messages", required=True)
+    control_points: str = setting(
+        "text", "pixels of the control points in this camera (CSV: name,u,v)", required=True
+    )
+    markers: str = setting(
+        "text",
+        "pixels of the markers in this camera (CSV: frame or time, then NAME_u,NAME_v of every marker)",
+        required=True,
+    )
+    offset_frames: float = setting(
+        "number",
+        "whole number added to the frames of this camera to get those of the recording",
+        default=0.0,
+        minimum=-10000000.0,
+        maximum=10000000.0,
+    )
+
+
+class CameraFileSettings(Settings):
+    """A camera file."""
+
+    recording: CameraRecordingSettings = table(CameraRecordingSettings, required=True)
+    camera: tuple[CameraSettings, ...] = table(CameraSettings, one_per="camera", required=True)
+
+
+class StrengthTestSettings(Settings):
+    """[test]."""
+
+    dof: str = setting(
+        "text",
+        "degree of freedom of the body, or coordinate of the model, whose moment was measured",
+        required=True,
+    )
+    moment_N_m: float = setting(
+        "number",
+        "measured maximal voluntary moment of the muscles, positive in the direction of the degree of "
+        "freedom [N m]",
+        required=True,
+        minimum=-2000.0,
+        maximum=2000.0,
+    )
+    error_N_m: float = setting(
+        "number", "standard deviation of that moment [N m]", required=True, above=0.0, maximum=1000.0
+    )
+    velocity_deg_s: float = setting(
+        "number",
+        "rate of the degree of freedom in the test, 0 of an isometric one [deg/s]",
+        default=0.0,
+        minimum=-1000.0,
+        maximum=1000.0,
+    )
+    angles_deg: Mapping[str, float] = setting(
+        "weights",
+        "angle = its value in the test; the others are zero [deg]",
+        default={},
+        minimum=-180.0,
+        maximum=180.0,
+        example="{ ankle_dorsiflexion_l = 0.0, knee_flexion_l = 90.0 }",
+    )
+
+
+class StrengthSettings(Settings):
+    """A file of strength tests."""
+
+    test: tuple[StrengthTestSettings, ...] = table(StrengthTestSettings, one_per="test", required=True)
+
+
+class PersonSettings(Settings):
+    """[person]."""
+
+    name: str | None = setting("text", "whose muscles these are")
+    parent: str = setting(
+        "text",
+        "the muscles that the factors are on: a muscle set by name, or a file of one (.toml) or of an "
+        "OpenSim model (.osim)",
+        required=True,
+    )
+    parent_sha256: str | None = setting(
+        "text", "SHA-256 of the parent with which the muscles were calibrated, where it is a file"
+    )
+    trials: tuple[str, ...] | None = setting("name_list", "trial files that the muscles were calibrated with")
+    tendon: str = same(
+        MuscleSettings,
+        "tendon",
+        about="the tendons that the muscles were calibrated with",
+        default=None,
+        required=True,
+    )
+    created: str | None = setting("text", "the program that wrote the file")
+
+
+class ParameterSettings(Settings):
+    """[parameter]."""
+
+    name: str = setting("text", "what a result calls the parameter", required=True)
+    quantity: str = setting(
+        "text",
+        "what the factor multiplies",
+        required=True,
+        choices=("max_isometric_force", "optimal_fiber_length", "tendon_slack_length", "tendon_strain"),
+    )
+    muscles: tuple[str, ...] = setting(
+        "name_list", "the muscles that share the factor, with side", required=True
+    )
+    factor: float = setting("number", "factor on the number of the parent", required=True, above=0.0)
+    sd: float = setting(
+        "number", "standard deviation of the natural logarithm of the factor", required=True, minimum=0.0
+    )
+    prior_sd: float = setting("number", "the same before any trial was seen", required=True, minimum=0.0)
+    determined: bool = setting("truth", "whether the trials say much about the factor", default=True)
+    covariance: tuple[float, ...] = setting(
+        "numbers",
+        "covariances of the logarithm of the factor with those of all parameters, in the order of the file",
+        required=True,
+    )
+
+
+class PersonFileSettings(Settings):
+    """A file of one person's muscles.
+
+    muscles: every number that differs from the parent's: value, parent and sd by quantity and muscle [SI]; emg: what
+    the calibration found of the channels; prediction: how well the muscles predict what they were not calibrated with.
+    """
+
+    person: PersonSettings = table(PersonSettings, required=True)
+    parameter: tuple[ParameterSettings, ...] = table(
+        ParameterSettings, one_per="fitted parameter", required=True
+    )
+    muscles: Mapping[str, Any] = table()
+    emg: Mapping[str, Any] = table()
+    prediction: tuple[Mapping[str, Any], ...] = table(one_per="prediction")
+
+
+class DesignSettings(Settings):
+    """[design]."""
+
+    groups: tuple[str, ...] | None = setting(
+        "name_list", "groups of subjects in their order; the first is what the others are compared with"
+    )
+    conditions: tuple[str, ...] | None = setting(
+        "name_list", "conditions in their order; the first is what the others are compared with"
+    )
+    quantities: tuple[str, ...] | None = setting(
+        "name_list",
+        "variables of the result whose mean curves are drawn and compared; angles, moments, powers, muscle "
+        "and contact forces when absent",
+    )
+    level: float = setting(
+        "number",
+        "probability of finding a difference anywhere where there is none",
+        default=0.05,
+        minimum=1e-06,
+        maximum=0.5,
+    )
+    correction: str = setting(
+        "text",
+        "whether the level is that of all curves together (bonferroni) or of each by itself",
+        default="bonferroni",
+        choices=("bonferroni", "none"),
+    )
+    covariate: str | None = setting(
+        "text",
+        'number of the subjects, such as "age_years" or one of `numbers`, on which mean curves are regressed',
+    )
+
+
+class SubjectLineSettings(Settings):
+    """[subject_line]."""
+
+    group: str | None = setting("text", "the group that the subject belongs to")
+    numbers: Mapping[str, float] | None = setting(
+        "weights", "further numbers of the subject, which may be the covariate", example="{ pain_score = 3 }"
+    )
+    keep: str | None = setting(
+        "text",
+        "why the subject counts although its curves, held against those of the other subjects, cannot be "
+        "right",
+    )
+
+
+class TrialLineSettings(Settings):
+    """[trial_line]."""
+
+    subject: str = setting("text", "whose trial this is: one of [subjects], or a name alone", required=True)
+    condition: str = setting("text", "under which condition the subject moves", default="")
+    session: str = setting("text", "visit or day of the recording", default="")
+    side: str = setting(
+        "text", "which leg is computed and counts", default="both", choices=("both", "r", "l")
+    )
+    exclude: str = setting("text", "why the trial is left out; without this it is computed", default="")
+    keep: str = setting("text", "why the trial counts although an error was found in it", default="")
+    file: str | None = setting("text", "the trial file, of a recording or of an OpenSim model")
+    model: str | None = setting("text", "instead of file: an OpenSim model (.osim)")
+    coordinates: str | None = setting("text", "with model: its coordinates over time (MOT, STO)")
+    moments: str | None = setting("text", "with model: its joint moments (STO, MOT)")
+    loads: str | None = setting(
+        "text", "with model, instead of moments: ground reactions (MOT, STO) or an ExternalLoads file (XML)"
+    )
+    b3d: str | None = setting("text", "instead of file: a subject of AddBiomechanics (.b3d)")
+    trial: str | None = setting("text", "with b3d: name of the trial in it")
+
+
+class StudyFileSettings(Settings):
+    """A study file, but for the units of its quantities and the `title` above all tables.
+
+    [settings.NAME] is the table [NAME] of a trial file; a subject has the keys of its [subject] besides, a trial those
+    of its [time].
+    """
+
+    design: DesignSettings = table(DesignSettings)
+    settings: Mapping[str, Any] = table()
+    subjects: Mapping[str, Any] = table()
+    trials: Mapping[str, Any] = table(required=True)
+
+
+def study_settings(units: type[Settings]) -> type[Settings]:
+    """Return what may stand in a study file, with a class of the units that quantities may have."""
+    stated = {**tables_of(StudyFileSettings), "units": FileTable(units)}
+    return settings_class("StudySettings", {"__doc__": "A study file.", **stated})
+
+
+def study_schema(units: type[Settings]) -> str:
+    """Return the JSON Schema of a study file; the keys of its settings are those of trial files."""
+    of_subject = {key: rule.changed(required=False) for key, rule in settings_of(SubjectSettings).items()}
+    lines = {
+        "subjects": {**settings_of(SubjectLineSettings), **of_subject},
+        "trials": {**settings_of(TrialLineSettings), **settings_of(TimeSettings)},
+    }
+    free = {
+        name: {"type": "object", "additionalProperties": of_settings(keys)} for name, keys in lines.items()
+    }
+    return schema_text(study_settings(units), {"title": {"type": "string"}, **free})

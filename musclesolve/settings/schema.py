@@ -1,0 +1,399 @@
+"""What a setting is: a field of a dataclass with kind, range, default and sentence, and the check of a value.
+
+Plain dataclasses, not pydantic (0.1 s of a start of 0.3 s) or msgspec (stops at the first fault): a file is told every
+fault at once, with line, remedy and a unit that was perhaps mistaken, which no library of types knows.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable, ItemsView, Iterable, Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Any, ClassVar, Self
+
+from musclesolve._util.message_text import as_text
+
+
+def is_number(value: Any) -> bool:
+    """Return whether a value is a number of a size that can be measured."""
+    return isinstance(value, float) or _is_whole(value)
+
+
+def _is_whole(value: Any) -> bool:
+    # A TOML integer has any number of digits; one that no float can hold is no measure of anything.
+    return isinstance(value, int) and not isinstance(value, bool) and abs(value) < 10**18
+
+
+def _is_text(value: Any) -> bool:
+    return isinstance(value, str) and bool(value.strip())
+
+
+def _is_name_list(value: Any) -> bool:
+    return isinstance(value, list) and bool(value) and all(isinstance(part, str) and part for part in value)
+
+
+def _is_text_or_names(value: Any) -> bool:
+    return _is_text(value) or _is_name_list(value)
+
+
+def _is_columns(value: Any) -> bool:
+    return (isinstance(value, str) and bool(value)) or (_is_name_list(value) and len(value) == 3)
+
+
+def _is_numbers(value: Any) -> bool:
+    return isinstance(value, list) and bool(value) and all(map(is_number, value))
+
+
+def _is_triple(value: Any) -> bool:
+    return _is_numbers(value) and len(value) == 3
+
+
+def _is_range(value: Any) -> bool:
+    return _is_numbers(value) and len(value) == 2 and bool(-math.inf < value[0] < value[1] < math.inf)
+
+
+def _table_of(holds: Callable[[Any], bool]) -> Callable[[Any], bool]:
+    return lambda value: isinstance(value, dict) and all(map(holds, value.values()))
+
+
+_is_weights = _table_of(is_number)
+
+
+@dataclass(frozen=True)
+class ValueKind:
+    """A kind of value: what a message calls it, how a file writes it, which values are of it, its JSON Schema.
+
+    `holds_part`: of a table whose parts are values of one kind, so that a message can name the part at fault.
+    """
+
+    called: str
+    form: str
+    holds: Callable[[Any], bool]
+    json: Mapping[str, Any]
+    holds_part: Callable[[Any], bool] | None = None
+
+
+_TEXT, _NUMBER = {"type": "string", "minLength": 1}, {"type": "number"}
+_NAMES = {"type": "array", "items": _TEXT, "minItems": 1}
+_TRIPLE = {"type": "array", "items": _NUMBER, "minItems": 3, "maxItems": 3}
+
+
+def _named(part: Mapping[str, Any]) -> dict[str, Any]:
+    return {"type": "object", "additionalProperties": part}
+
+
+KINDS = {
+    "text": ValueKind("a text in quotes", '"..."', _is_text, _TEXT),
+    "number": ValueKind(
+        "a number", "a number such as 1.5, without quotes and with a decimal point", is_number, _NUMBER
+    ),
+    "whole": ValueKind(
+        "a whole number", "a whole number such as 1, without quotes", _is_whole, {"type": "integer"}
+    ),
+    "truth": ValueKind(
+        "true or false",
+        "true or false, without quotes",
+        lambda value: isinstance(value, bool),
+        {"type": "boolean"},
+    ),
+    "name_list": ValueKind("a list of names", '["...", "..."]', _is_name_list, _NAMES),
+    "columns": ValueKind(
+        "a list of three column names, or their common beginning",
+        '["...x", "...y", "...z"] or their common beginning "..."',
+        _is_columns,
+        {"anyOf": [_TEXT, {**_NAMES, "minItems": 3, "maxItems": 3}]},
+    ),
+    "triple": ValueKind("a list of three numbers", "[0.01, 0.01, 0.002]", _is_triple, _TRIPLE),
+    "numbers": ValueKind(
+        "a list of numbers", "[0.01, 0.002]", _is_numbers, {"type": "array", "items": _NUMBER, "minItems": 1}
+    ),
+    "ranges": ValueKind(
+        "a list of ranges, each of two numbers, the smaller first",
+        "[[0.4, 1.5], [1.5, 2.6]]",
+        lambda value: isinstance(value, list) and bool(value) and all(map(_is_range, value)),
+        {"type": "array", "items": {**_TRIPLE, "minItems": 2, "maxItems": 2}, "minItems": 1},
+    ),
+    "weights": ValueKind(
+        "names with a number each", "{ heel_r = 2.0 }", _is_weights, _named(_NUMBER), is_number
+    ),
+    "triples": ValueKind(
+        "names with three numbers each",
+        "{ 1 = [4.0, 0.0, -1.5] }",
+        _table_of(_is_triple),
+        _named(_TRIPLE),
+        _is_triple,
+    ),
+    "number_or_weights": ValueKind(
+        "a number, or names with a number each",
+        "a number such as 1.5, or { ... = 1.5 }",
+        lambda value: is_number(value) or _is_weights(value),
+        {"anyOf": [_NUMBER, _named(_NUMBER)]},
+    ),
+    "name_lists": ValueKind(
+        "names with a name or a list of names each",
+        '{ SOL = "soleus_r" }',
+        _table_of(_is_text_or_names),
+        _named({"anyOf": [_TEXT, _NAMES]}),
+        _is_text_or_names,
+    ),
+    "names": ValueKind(
+        "names with a name each",
+        '{ GM = "gastrocnemius_medial_r" }',
+        _table_of(_is_text),
+        _named(_TEXT),
+        _is_text,
+    ),
+    "tables": ValueKind(
+        "a table of its own for each name",
+        "{ shank_r = { mass_kg = 1.5 } }",
+        _table_of(lambda part: isinstance(part, dict)),
+        _named({"type": "object"}),
+    ),
+}
+"""The kinds of values that a setting may have."""
+LISTS = ("name_list", "columns", "triple", "numbers")
+"""Kinds whose values are lists in a file and tuples in the program."""
+
+
+class Setting:
+    """What may stand at a key of a file: of which kind, in which range, what it is, and what holds without it.
+
+    Args:
+        kind: of `KINDS`.
+        about: what it is, with its unit in brackets and what holds when it is absent.
+        default: None where it has none.
+        required: whether a file must have it.
+        minimum, maximum, above: range of a number, or of each of several.
+        choices: the only values of a text.
+        words: texts that may stand instead of a number.
+        example: a value in the right form, for the remedy.
+        mistaken_units: unit -> what a number in it is times in that of the setting, for the remedy.
+        needed_with, only_with: required, or of use, only with forces from "columns" (a file of text) or "plates" (C3D).
+        of: whose error it is, of a "recording", of an OpenSim model with "moments" or "loads", of a "person";
+            of all of them when empty.
+        of_run: whether `run` has it as an option, which replaces that of the trial file; `share` has all of a model.
+        option: how commands call it, "--KEY" when empty; argument: the keyword of Python functions, KEY when empty.
+    """
+
+    default: Any = None
+    required: bool = False
+    minimum: float = -math.inf
+    maximum: float = math.inf
+    above: float = -math.inf
+    choices: tuple[str, ...] = ()
+    words: tuple[str, ...] = ()
+    example: str = ""
+    mistaken_units: Mapping[str, float] = MappingProxyType({})
+    needed_with: str = ""
+    only_with: str = ""
+    of: tuple[str, ...] = ()
+    of_run: bool = False
+    option: str = ""
+    argument: str = ""
+
+    def __init__(self, kind: str, about: str, **rules: Any) -> None:
+        self.kind, self.about = kind, about
+        self.__dict__.update(rules)
+
+    def changed(self, **rules: Any) -> Setting:
+        """Return the same setting but for some of its rules."""
+        return Setting(**(vars(self) | rules))
+
+    @property
+    def unit(self) -> str:
+        """The unit of its numbers, as the sentence has it in brackets; "" without one."""
+        found = re.search(r"\[([^\[\].]+)\]", self.about)
+        return found[1] if found and "number" in f"{self.kind} {KINDS[self.kind].called}" else ""
+
+    def contains(self, value: float) -> bool:
+        """Return whether a number is finite and in the range."""
+        return bool(self.minimum <= value <= self.maximum and value > self.above and math.isfinite(value))
+
+    @property
+    def range(self) -> str:
+        """The range in words."""
+        number = "a whole number" if self.kind == "whole" else "a finite number"
+        return f"{number} {self.limits}".strip()
+
+    @property
+    def limits(self) -> str:
+        """The ends of the range in words; "" without any."""
+        limits = ((self.minimum, "at least"), (self.above, "above"), (self.maximum, "at most"))
+        return " and ".join(f"{word} {n:g}" for n, word in limits if math.isfinite(n))
+
+    def problem(self, value: Any) -> tuple[str, str] | None:
+        """Return what is wrong with a value as a TOML file gives it, and what was expected; None where nothing is."""
+        if isinstance(value, str) and value in self.words:
+            return None
+        name = self.kind
+        if name == "number_or_weights":
+            name = "weights" if isinstance(value, dict) else "number"
+        kind = KINDS[name]
+        if not kind.holds(value):
+            instead = f" or one of {listed(self.words)}" if self.words else ""
+            wrong = f"is {as_text(value)}"
+            if kind.holds_part and isinstance(value, dict):
+                part = next(part for part in value if not kind.holds_part(value[part]))
+                wrong = f"of '{part}' is {as_text(value[part])}"
+            return f"the value {wrong}", f"{KINDS[self.kind].called}{instead}: {self.about}"
+        if self.choices and value not in self.choices:
+            return f"the value is {as_text(value)}", f"one of {listed(self.choices)}"
+        if name in ("number", "whole") and not self.contains(value):
+            return f"the value is {as_text(value)}", f"{self.range}: {self.about}"
+        if name == "weights" and (beyond := [part for part in value if not self.contains(value[part])]):
+            problem = f"the value of '{beyond[0]}' is {as_text(value[beyond[0]])}"
+            return problem, f"{kind.called}, {self.range}: {self.about}"
+        if name in ("triple", "triples"):
+            triples = [value] if name == "triple" else value.values()
+            if outside := [part for part in triples if not all(map(self.contains, part))]:
+                return f"a value is {as_text(outside[0])}", f"{kind.called}, {self.range}: {self.about}"
+        return None
+
+    def in_another_unit(self, value: Any) -> str:
+        """Return the remedy of a number that lies within the range when it is read in another unit; "" of others."""
+        if not is_number(value):
+            return ""
+        for unit, factor in self.mistaken_units.items():
+            if self.contains(value * factor):
+                return f"{value:g} looks like {unit}: write {value * factor:.4g}"
+        return ""
+
+    def line(self, key: str) -> str:
+        """Return a line of a file in the right form."""
+        if self.choices:
+            return f"{key} = " + " or ".join(f'"{choice}"' for choice in self.choices)
+        form = self.example or KINDS[self.kind].form
+        return f"{key} = {form}" + "".join(f' or "{word}"' for word in self.words)
+
+    def taken(self, value: Any) -> Any:
+        """Return a right value as the program has it: numbers as floats unless they count, lists as tuples."""
+        if self.kind == "ranges" and isinstance(value, list):
+            return tuple((float(start), float(end)) for start, end in value)
+        if self.kind in LISTS and isinstance(value, list):
+            return tuple(value)
+        if self.kind not in ("number", "number_or_weights", "weights"):
+            return value
+        if isinstance(value, dict):
+            return {name: float(part) for name, part in value.items()}
+        return float(value) if isinstance(value, int) else value
+
+
+@dataclass(frozen=True)
+class FileTable:
+    """A table of a file: the class that holds its values, and whether there may be many of it.
+
+    free: its keys are the user's, code checks them; one_per: of a list of tables, what each of them describes.
+    """
+
+    holds: type[Settings] | None = None
+    required: bool = False
+    needed_with: str = ""
+    free: bool = False
+    one_per: str = ""
+
+    @property
+    def settings(self) -> Mapping[str, Setting]:
+        """Its settings by key; none where its keys are free."""
+        return {} if self.holds is None else settings_of(self.holds)
+
+    def empty(self) -> Any:
+        """Return what an absent table is."""
+        return () if self.one_per else {} if self.holds is None else self.holds()
+
+
+class Settings:
+    """Values of settings by name, with their defaults: a table of a file, or the tables of a file.
+
+    A subclass states each as an annotated attribute, `setting` or `table`. (The decorator of dataclasses compiles six
+    methods for each of 30 classes, which takes 40 ms of every start.)
+
+    Raises:
+        TypeError: a value that is no setting.
+    """
+
+    __settings__: ClassVar[Mapping[str, Setting]] = {}
+    __tables__: ClassVar[Mapping[str, FileTable]] = {}
+
+    def __init_subclass__(cls) -> None:
+        """Collect what the subclass states."""
+        stated = vars(cls).items()
+        cls.__settings__ = {**cls.__settings__, **{key: s for key, s in stated if isinstance(s, Setting)}}
+        cls.__tables__ = {**cls.__tables__, **{name: t for name, t in stated if isinstance(t, FileTable)}}
+
+    def __init__(self, **values: Any) -> None:
+        if unknown := values.keys() - self.__settings__.keys() - self.__tables__.keys():
+            raise TypeError(f"{type(self).__name__} has no setting {sorted(unknown)[0]!r}")
+        defaults = {key: each.default for key, each in self.__settings__.items()}
+        empty = {name: each.empty() for name, each in self.__tables__.items() if name not in values}
+        self.__dict__.update(defaults | empty | values)
+
+    def __setattr__(self, key: str, value: object) -> None:
+        raise AttributeError(f"settings do not change: {key}; `changed` returns others")
+
+    def __eq__(self, other: object) -> bool:
+        return type(self) is type(other) and self.__dict__ == other.__dict__
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        """The settings that are not the default."""
+        usual = type(self)().__dict__
+        stated = (f"{key}={value!r}" for key, value in self.__dict__.items() if value != usual[key])
+        return f"{type(self).__name__}({', '.join(stated)})"
+
+    def __getitem__(self, key: str) -> Any:
+        """Return the value of a setting by its name."""
+        return self.__dict__[key]
+
+    def items(self) -> ItemsView[str, Any]:
+        """Return every name with its value."""
+        return self.__dict__.items()
+
+    @property
+    def stated(self) -> dict[str, Any]:
+        """The settings by name that have a value."""
+        return {key: value for key, value in self.items() if value is not None}
+
+    def changed(self, **values: Any) -> Self:
+        """Return the same settings but for some values; of a file, a table may be changed by a dict of its keys."""
+        for name, value in values.items():
+            if isinstance(value, dict) and isinstance(table := getattr(self, name, None), Settings):
+                values[name] = table.changed(**value)
+        return type(self)(**(self.__dict__ | values))
+
+
+def setting(kind: str, about: str, **rules: Any) -> Any:
+    """A setting as an attribute of `Settings`; arguments as of `Setting`."""
+    return Setting(kind, about, **rules)
+
+
+def same(holds: type[Settings], key: str, **changed: Any) -> Any:
+    """The setting at a key of another table, some of it changed."""
+    return settings_of(holds)[key].changed(**changed)
+
+
+def table(holds: type[Settings] | None = None, **rules: Any) -> Any:
+    """A table as an attribute of `Settings`, without a class one with free keys; arguments as of `FileTable`."""
+    return FileTable(holds, free=holds is None, **rules)
+
+
+def settings_of(holds: type[Settings]) -> Mapping[str, Setting]:
+    """Return the settings of a table by key."""
+    return holds.__settings__
+
+
+def tables_of(file: type[Settings]) -> Mapping[str, FileTable]:
+    """Return the tables of a kind of file by name."""
+    return file.__tables__
+
+
+def settings_class(name: str, stated: Mapping[str, Any]) -> type[Settings]:
+    """Return a class of settings or tables that are known only to the program, such as one for every segment."""
+    return type(name, (Settings,), dict(stated))
+
+
+def listed(names: Iterable[object]) -> str:
+    """Names between commas."""
+    return ", ".join(map(str, names))

@@ -1,0 +1,810 @@
+"""The settings of trial files, of a recording and of an OpenSim model: one class a table, one field a key.
+
+A key that is absent has its default, or None. To add a setting: one field here; see CONTRIBUTING.md.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Literal
+
+from musclesolve.constants import USUAL_COST
+from musclesolve.settings.schema import Settings, same, setting, table, tables_of
+
+AXES = ("+x", "-x", "+y", "-y", "+z", "-z")
+"""Axes of files, with their sense."""
+MILLIMETRES = {"centimetres": 0.01, "millimetres": 0.001}
+"""Units that are mistaken for metres, and how many metres they are."""
+
+
+class SubjectSettings(Settings):
+    """[subject]."""
+
+    name: str = setting("text", "name of the subject in the report", default="subject")
+    mass_kg: float = setting(
+        "number",
+        "body mass, weighed with the shoes on [kg]",
+        required=True,
+        minimum=2.0,
+        maximum=400.0,
+        mistaken_units={"newtons": 0.10197, "grams": 0.001},
+    )
+    stature_m: float = setting(
+        "number", "stature [m]", required=True, minimum=0.4, maximum=2.6, mistaken_units=MILLIMETRES
+    )
+    sex: str = setting(
+        "text", "which table of segment masses is used", required=True, choices=("female", "male")
+    )
+    shoe_mass_kg: float = setting(
+        "number",
+        "mass of one shoe, added to each foot; mass_kg is weighed with the shoes on [kg]",
+        default=0.0,
+        minimum=0.0,
+        maximum=5.0,
+        mistaken_units={"grams": 0.001},
+    )
+    leg_length_m: float | None = setting(
+        "number",
+        "anterior superior iliac spine to medial malleolus [m]; measured on the standing trial when absent",
+        minimum=0.2,
+        maximum=1.4,
+        mistaken_units=MILLIMETRES,
+    )
+    knee_width_m: float | None = setting(
+        "number",
+        "between the femoral epicondyles [m]; needed where no medial knee marker is mapped",
+        minimum=0.03,
+        maximum=0.25,
+        mistaken_units=MILLIMETRES,
+    )
+    ankle_width_m: float | None = setting(
+        "number",
+        "between the malleoli [m]; needed where no medial ankle marker is mapped",
+        minimum=0.02,
+        maximum=0.2,
+        mistaken_units=MILLIMETRES,
+    )
+    marker_diameter_m: float = setting(
+        "number",
+        "diameter of the markers [m]; that which a C3D file states (MarkerDiameter) when absent; used where"
+        " no medial marker is mapped",
+        default=0.014,
+        minimum=0.0,
+        maximum=0.05,
+        mistaken_units=MILLIMETRES,
+    )
+    age_years: float | None = setting(
+        "number",
+        "age [years]; below 18 the inertia table, of adults, is warned of",
+        minimum=0.0,
+        maximum=120.0,
+    )
+    body: str | None = setting(
+        "text",
+        "file of masses and centers of mass that calibrate-body wrote for this subject, instead of the "
+        "inertia table's",
+    )
+    skeleton: str | None = setting(
+        "text",
+        "file of another definition of the body's points, bodies and joints than the bundled one of 33 bodies, such "
+        "as one with three axes of the knee",
+    )
+    segments: Mapping[str, Any] | None = setting(
+        "tables",
+        "what is known of single segments ([subject.segments.shank_r], checked by code), instead of the "
+        "inertia table",
+    )
+
+
+SEGMENTS = (
+    *("foot_r", "shank_r", "thigh_r", "foot_l", "shank_l", "thigh_l"),
+    *("lower_torso", "upper_torso", "head"),
+    *("upper_arm_r", "forearm_r", "hand_r", "upper_arm_l", "forearm_l", "hand_l"),
+)
+"""The segments of the body that [subject.segments.NAME] may describe."""
+
+
+class SegmentSettings(Settings):
+    """[subject.segments.NAME]: what is known of a segment, instead of the inertia table."""
+
+    mass_kg: float | None = setting(
+        "number",
+        "mass with what is worn on it; 0 where the segment is missing [kg]",
+        minimum=0.0,
+        maximum=100.0,
+    )
+    mass_factor: float | None = setting(
+        "number", "factor on the mass of the inertia table, instead of mass_kg", above=0.0, maximum=10.0
+    )
+    center: float | None = setting(
+        "number",
+        "place of the center of mass from the first end (0) to the second (1), proximal first; heel to toe for a foot",
+        minimum=-0.5,
+        maximum=1.5,
+    )
+    inertia_kg_m2: tuple[float, ...] | None = setting(
+        "triple",
+        "moments of inertia about its center of mass: about the front-back, the left-right and the long axis [kg m2]",
+    )
+
+
+class LaboratorySettings(Settings):
+    """[laboratory]."""
+
+    forward: str = setting(
+        "text", "axis of the files along which the subject walks", required=True, choices=AXES
+    )
+    up: str = setting("text", "axis of the files that points up", required=True, choices=AXES)
+    static_forward: str | None = setting(
+        "text",
+        "axis of the file of the standing trial that the subject faces; forward when absent",
+        choices=AXES,
+    )
+    static_up: str | None = setting(
+        "text", "axis of the file of the standing trial that points up; up when absent", choices=AXES
+    )
+
+
+class FileSettings(Settings):
+    """[files]."""
+
+    markers: str = setting(
+        "text", "marker trajectories of the motion (TRC, C3D, CSV, or a camera file in TOML)", required=True
+    )
+    static: str | None = setting(
+        "text", "marker trajectories of the standing trial (TRC, C3D, CSV, or a camera file in TOML)"
+    )
+    functional_r: str | None = setting(
+        "text", 'markers of a trial in which the right hip moves in all directions, for hip = "functional"'
+    )
+    functional_l: str | None = setting(
+        "text", 'markers of a trial in which the left hip moves in all directions, for hip = "functional"'
+    )
+    functional_knee_r: str | None = setting(
+        "text", 'markers of a trial in which the right knee bends and straightens, for knee = "functional"'
+    )
+    functional_knee_l: str | None = setting(
+        "text", 'markers of a trial in which the left knee bends and straightens, for knee = "functional"'
+    )
+    functional_ankle_r: str | None = setting(
+        "text", 'markers of a trial in which the right ankle bends and straightens, for ankle = "functional"'
+    )
+    functional_ankle_l: str | None = setting(
+        "text", 'markers of a trial in which the left ankle bends and straightens, for ankle = "functional"'
+    )
+    forces: str | None = setting(
+        "text",
+        "ground reaction forces (MOT, STO, CSV or C3D); those of the markers' C3D file when absent",
+        needed_with="columns",
+    )
+
+
+class TimeSettings(Settings):
+    """[time]."""
+
+    start_s: float | None = setting(
+        "number", "first time to analyse [s]; the beginning of what was recorded when absent"
+    )
+    end_s: float | None = setting(
+        "number", "last time to analyse [s]; the end of what was recorded when absent"
+    )
+    movement: str | None = setting(
+        "text",
+        "what the subject does in this time: which measured contact forces the result is compared with; "
+        "recognised by the motion when absent",
+        choices=(
+            "walking",
+            "running",
+            "turning",
+            "stairs_up",
+            "stairs_down",
+            "chair",
+            "squat",
+            "jump",
+            "standing",
+            "standing_on_one_leg",
+            "other",
+        ),
+    )
+    cycles_s: tuple[tuple[float, float], ...] | None = setting(
+        "ranges",
+        "beginning and end of each cycle of the movement [s], for curves over 0 to 100 %; by heel strikes "
+        "or, of a recognised jump, squat or rise from a chair, by the motion when absent",
+    )
+
+
+class EventSettings(Settings):
+    """[events]."""
+
+    heel_strike_r: tuple[float, ...] | None = setting(
+        "numbers",
+        "times of all heel strikes of the right foot [s], instead of those that forces and markers show",
+        example="[0.27, 1.41]",
+    )
+    heel_strike_l: tuple[float, ...] | None = setting(
+        "numbers",
+        "times of all heel strikes of the left foot [s], instead of those that forces and markers show",
+        example="[0.84, 1.98]",
+    )
+    toe_off_r: tuple[float, ...] | None = setting(
+        "numbers",
+        "times of all toe-offs of the right foot [s], instead of those that forces and markers show",
+        example="[1.02, 2.17]",
+    )
+    toe_off_l: tuple[float, ...] | None = setting(
+        "numbers",
+        "times of all toe-offs of the left foot [s], instead of those that forces and markers show",
+        example="[0.44, 1.59]",
+    )
+
+
+class FilterSettings(Settings):
+    """[filter]."""
+
+    method: str = setting(
+        "text", "the low-pass filter", default="butterworth", choices=("butterworth", "spline")
+    )
+    order: int = setting(
+        "whole",
+        "order of one pass of the filter; half order of the spline: 2 cubic, 3 quintic",
+        default=2,
+        minimum=1,
+        maximum=8,
+    )
+    cutoff_hz: float | str = setting(
+        "number",
+        "cut-off frequency of the low-pass filter for markers and forces [Hz], or the method that "
+        "determines it from the recording",
+        default=6.0,
+        above=0.0,
+        words=("residual_analysis", "residual_analysis_silva_2003", "cross_validation"),
+    )
+    force_cutoff_hz: float | None = setting(
+        "number",
+        "cut-off frequency of the forces alone [Hz]; that of the markers of the feet when absent",
+        above=0.0,
+    )
+    unloaded_below_n: float = setting(
+        "number",
+        "vertical force under which a plate counts as unloaded [N]",
+        default=20.0,
+        minimum=0.0,
+        maximum=200.0,
+    )
+
+    @property
+    def fixed_cutoff(self) -> float | None:
+        """The cut-off that is stated [Hz]; None: the data choose one for every coordinate, by `choice`."""
+        return None if isinstance(self.cutoff_hz, str) else self.cutoff_hz
+
+    @property
+    def choice(self) -> str:
+        """How a cut-off is chosen that is not stated."""
+        return self.cutoff_hz if isinstance(self.cutoff_hz, str) else "residual_analysis"
+
+
+class GapSettings(Settings):
+    """[gaps]."""
+
+    spline_s: float = setting(
+        "number",
+        "longest gap of a marker that a spline fills [s]; 0 for none",
+        default=0.1,
+        minimum=0.0,
+        maximum=0.5,
+    )
+    rigid_s: float = setting(
+        "number",
+        "longest gap of a marker that the other markers of its body fill [s]; 0 for none",
+        default=0.5,
+        minimum=0.0,
+        maximum=2.0,
+    )
+
+
+class JointCenterSettings(Settings):
+    """[joint_centers]."""
+
+    hip: str = setting(
+        "text",
+        'regression that places the hip centers in the pelvis, or "functional": found in the trials '
+        "functional_r and functional_l",
+        default="harrington_2007",
+        choices=("harrington_2007", "harrington_2007_leg_length", "hara_2016", "functional"),
+    )
+    knee: str = setting(
+        "text",
+        'knees by the epicondyles, or "functional": axis and center found in the trials functional_knee_r '
+        "and functional_knee_l",
+        default="landmarks",
+        choices=("landmarks", "functional"),
+    )
+    ankle: str = setting(
+        "text",
+        'ankles by the malleoli, or "functional": axis and center found in the trials functional_ankle_r '
+        "and functional_ankle_l",
+        default="landmarks",
+        choices=("landmarks", "functional"),
+    )
+
+
+class ConsistencySettings(Settings):
+    """[consistency]."""
+
+    method: str = setting(
+        "text",
+        "how positions are made consistent: nearest pose, the model driven by measured joint angles, or not"
+        " at all",
+        default="nearest",
+        choices=("nearest", "joint_angles", "none"),
+    )
+    derivatives: str = setting(
+        "text",
+        "velocities and accelerations by the constraint equations, or by splines of every point (always "
+        'with method = "none")',
+        default="constraints",
+        choices=("constraints", "splines"),
+    )
+    weights: Mapping[str, float] = setting(
+        "weights",
+        "weight of a point or axis of the model in the pose fit; 1 where absent",
+        default={},
+        minimum=0.0001,
+        maximum=10000.0,
+    )
+
+
+class MuscleSettings(Settings):
+    """[muscles]."""
+
+    database: str = setting(
+        "text",
+        "name of a muscle database, or path of a file of one (.toml), of an OpenSim model (.osim) or of one"
+        " person's muscles (.toml)",
+        default="gait2392",
+    )
+    passive: str = setting(
+        "text",
+        "passive forces: strains calibrated to measured joint moments, strains of the muscle database, or "
+        "no force",
+        default="none",
+        choices=("calibrated", "table", "none"),
+    )
+    strength: float | str = setting(
+        "number",
+        "maximum isometric forces: of the muscle database, from body mass and stature, or a factor on those"
+        " of the database",
+        default="table",
+        words=("table", "handsfield_2014"),
+        above=0.0,
+        maximum=100.0,
+    )
+    fiber_lengths: str | None = setting(
+        "text",
+        "how optimal fiber and tendon slack lengths are carried over to the subject: by the range of "
+        "normalised fiber lengths, or by the length of the muscle in standing; the rule of the muscle "
+        "database when absent",
+        choices=("operating_range", "standing"),
+    )
+    tendon: str = setting(
+        "text",
+        "whether tendons stretch with their force; elastic ones need the whole motion at once",
+        default="rigid",
+        choices=("rigid", "elastic"),
+    )
+    curves: str | None = setting(
+        "text", "name of a family of Hill curves; that of the muscle database when absent"
+    )
+    tendon_strain: float | Mapping[str, float] | None = setting(
+        "number_or_weights",
+        'strain of elastic tendons at one maximum isometric force: of all, or by muscle, group, "achilles" '
+        'or "all"; that of the muscle database when absent',
+        above=0.0,
+        maximum=0.5,
+        example="0.06 or { achilles = 0.08 }",
+    )
+
+
+class SharingSettings(Settings):
+    """[sharing]."""
+
+    cost: str = setting("text", "name of the cost function", default=USUAL_COST, of_run=True)
+    solver: str = setting("text", "name of the solver", default="batch", of_run=True)
+    reserve_weight: float | None = setting(
+        "number", "weight of reserve moments; without it joint moments are met exactly", above=0.0
+    )
+    dofs: tuple[str, ...] | None = setting(
+        "name_list",
+        "degrees of freedom whose moments the muscles must produce; hip, knee and ankle dorsiflexion when "
+        "absent",
+    )
+
+
+class KneeSettings(Settings):
+    """[knee]."""
+
+    contact_spacing_m: float | None = setting(
+        "number",
+        "distance of the medial and the lateral contact of a knee [m]; a share of the breadth of the knee "
+        "when absent, in an OpenSim model of the length of the shank",
+        minimum=0.01,
+        maximum=0.1,
+    )
+
+
+class EmgSettings(Settings):
+    """[emg]."""
+
+    file: str | None = setting(
+        "text", "signals of EMG (STO, MOT, CSV or C3D); those of the markers' C3D file when absent"
+    )
+    channels: Mapping[str, str | tuple[str, ...]] = setting(
+        "name_lists",
+        "channel of the file -> the muscle it is compared with, or the muscles whose mean activation is; a "
+        "group counts as its muscles",
+        required=True,
+    )
+    processed: bool | None = setting(
+        "truth", "whether the signals are linear envelopes already; the signals show it when absent"
+    )
+    highpass_hz: float = setting(
+        "number", "lower cut-off frequency of the band-pass filter [Hz]", default=20.0, above=0.0
+    )
+    lowpass_hz: float = setting(
+        "number", "upper cut-off frequency of the band-pass filter [Hz]", default=400.0, above=0.0
+    )
+    band_order: int = setting(
+        "whole", "order of one pass of the band-pass filter", default=4, minimum=1, maximum=8
+    )
+    envelope_hz: float = setting(
+        "number",
+        "cut-off frequency of the low-pass filter of the rectified signal [Hz]",
+        default=6.0,
+        above=0.0,
+    )
+    envelope_order: int = setting(
+        "whole",
+        "order of one pass of the low-pass filter of the rectified signal",
+        default=2,
+        minimum=1,
+        maximum=8,
+    )
+    maximum: Mapping[str, float] | str = setting(
+        "weights",
+        "envelope of a channel that counts as activation 1, in the unit of the file, from a maximum "
+        'voluntary contraction; "trial": the largest of the recording',
+        default="trial",
+        above=0.0,
+        words=("trial",),
+        example="{ SOL = 0.41 }",
+    )
+    max_delay_s: float = setting(
+        "number",
+        "longest delay of activation behind the envelope that is tried for the best agreement [s]",
+        default=0.08,
+        minimum=0.0,
+        maximum=0.5,
+    )
+    delay_s: float = setting(
+        "number",
+        "delay of activation behind the envelope where it is followed [s]",
+        default=0.04,
+        minimum=0.0,
+        maximum=0.5,
+    )
+    offset_s: float = setting(
+        "number",
+        "clock of the motion minus clock of the EMG: what is added to the times of the EMG [s]",
+        default=0.0,
+        minimum=-60.0,
+        maximum=60.0,
+    )
+    weight: float = setting(
+        "number",
+        "weight of the misfit to EMG beside the cost: EMG-informed sharing; 0: EMG is compared, not followed",
+        default=0.0,
+        minimum=0.0,
+        of_run=True,
+        option="--emg-weight",
+        argument="emg_weight",
+    )
+
+
+class FascicleSettings(Settings):
+    """[fascicle]."""
+
+    file: str = setting(
+        "text", "fascicle lengths over time, measured by ultrasound (CSV, STO, MOT or C3D)", required=True
+    )
+    unit: str = setting("text", "unit of the lengths in the file", required=True, choices=("m", "cm", "mm"))
+    channels: Mapping[str, str] = setting(
+        "names", "column of the file -> the muscle whose fascicles it measures, with side", required=True
+    )
+    error_mm: float = setting(
+        "number", "standard deviation of a measured length [mm]", default=3.0, above=0.0, maximum=100.0
+    )
+    offset_s: float = setting(
+        "number",
+        "clock of the motion minus clock of the ultrasound: what is added to the times of the file [s]",
+        default=0.0,
+        minimum=-60.0,
+        maximum=60.0,
+    )
+
+
+def _relative(about: str, *of: str) -> Any:
+    return setting("number", f"standard deviation of {about}", of=of, minimum=0.0, maximum=1.0)
+
+
+def _length(about: str, *of: str) -> Any:
+    return setting("number", f"standard deviation of {about} [mm]", of=of, minimum=0.0, maximum=50.0)
+
+
+class UncertaintySettings(Settings):
+    """[uncertainty]."""
+
+    strength: float | None = _relative("all maximum isometric forces of the subject together, relative")
+    max_isometric_force: float | None = _relative("maximum isometric force of each muscle, relative")
+    optimal_fiber_length: float | None = _relative("optimal fiber length of each muscle, relative")
+    tendon_slack_length: float | None = _relative(
+        "tendon slack length of each muscle, as a share of its optimal fiber length"
+    )
+    muscle_path_mm: float | None = _length("each point of each muscle path, along each axis", "recording")
+    marker_placement_mm: float | None = _length("each marker on its landmark, along each axis", "recording")
+    hip_center_mm: float | None = _length("each hip center in the pelvis, along each axis", "recording")
+    soft_tissue_mm: float | None = _length(
+        "each marker sliding over the bone with the stride, along each axis, root mean square", "recording"
+    )
+    center_of_pressure_mm: float | None = _length(
+        "center of pressure of each plate, along each axis", "recording", "loads"
+    )
+    segment_mass: float | None = _relative("mass of each segment, relative; the total stays", "recording")
+    joint_angle_deg: float | None = setting(
+        "number",
+        "standard deviation of each free angle of an OpenSim model, alike in all frames [degrees]",
+        of=("moments", "loads"),
+        minimum=0.0,
+        maximum=30.0,
+    )
+    joint_moment: float | None = _relative(
+        "the moment of each coordinate of an OpenSim model whose moments are given, relative", "moments"
+    )
+    calibration: float | None = setting(
+        "number",
+        "factor on the standard deviations that a calibration of one person's muscles gives",
+        of=("person",),
+        minimum=0.0,
+        maximum=10.0,
+    )
+
+
+class MarkerSettings(Settings):
+    """[markers]."""
+
+    set: str | None = setting(
+        "text",
+        "name of a marker set, or the path of one; [mapping], [clusters] and [carried] add to it and "
+        "override it; landmark = false leaves one out",
+    )
+    person: str | None = setting(
+        "text",
+        'whose markers to use where a file has those of several subjects, as "Ann:LASI" and "Bob:LASI"',
+    )
+
+
+class PlateSettings(Settings):
+    """[plates]: what is changed of measured forces, by the number of a plate in a C3D or the place of its [[force]]."""
+
+    offset_s: float = setting(
+        "number",
+        "clock of the markers minus clock of the plates: what is added to the times of the plates [s]",
+        default=0.0,
+        minimum=-1.0,
+        maximum=1.0,
+    )
+    shift_mm: Mapping[str, tuple[float, ...]] | None = setting(
+        "triples",
+        "plate = what is added to the point where its force acts, axes of the files [mm]",
+        minimum=-100.0,
+        maximum=100.0,
+        example="{ 1 = [4.0, 0.0, -1.5] }",
+    )
+    vertical_gain: Mapping[str, float] | None = setting(
+        "weights", "plate = factor on its vertical force", minimum=0.8, maximum=1.25, example="{ 1 = 1.01 }"
+    )
+    vertical_zero_n: Mapping[str, float] | None = setting(
+        "weights",
+        "plate = what is taken off its vertical force while it is loaded, before the factor [N]",
+        minimum=-100.0,
+        maximum=100.0,
+        example="{ 1 = 3.0 }",
+    )
+
+
+class ForceSettings(Settings):
+    """[[force]]: the foot on a plate, and the columns of its force."""
+
+    side: Literal["r", "l", "auto"] = setting(
+        "text",
+        'which foot stands on this plate; "auto", of columns: the contacts determine it',
+        required=True,
+        choices=("r", "l", "auto"),
+    )
+    plate: int | None = setting(
+        "whole",
+        "number of the plate in a C3D file; without any [[force]] the contacts determine which foot is on "
+        "which plate",
+        needed_with="plates",
+        only_with="plates",
+        minimum=1,
+    )
+    force: str | tuple[str, ...] | None = setting(
+        "columns",
+        "force on the foot [N]: three column names, or their common beginning",
+        needed_with="columns",
+        only_with="columns",
+    )
+    point: str | tuple[str, ...] | None = setting(
+        "columns", "point where the force is applied [m]", needed_with="columns", only_with="columns"
+    )
+    moment: str | tuple[str, ...] | None = setting(
+        "columns", "moment about that point [N m], the free moment", only_with="columns"
+    )
+
+
+class RecordedSettings(Settings):
+    """The trial file of a recording."""
+
+    subject: SubjectSettings = table(SubjectSettings, required=True)
+    laboratory: LaboratorySettings = table(LaboratorySettings, required=True)
+    files: FileSettings = table(FileSettings, required=True)
+    time: TimeSettings = table(TimeSettings)
+    events: EventSettings = table(EventSettings)
+    filter: FilterSettings = table(FilterSettings)
+    gaps: GapSettings = table(GapSettings)
+    joint_centers: JointCenterSettings = table(JointCenterSettings)
+    consistency: ConsistencySettings = table(ConsistencySettings)
+    muscles: MuscleSettings = table(MuscleSettings)
+    sharing: SharingSettings = table(SharingSettings)
+    knee: KneeSettings = table(KneeSettings)
+    emg: EmgSettings = table(EmgSettings)
+    fascicle: FascicleSettings = table(FascicleSettings)
+    uncertainty: UncertaintySettings = table(UncertaintySettings)
+    markers: MarkerSettings = table(MarkerSettings)
+    mapping: Mapping[str, Any] = table()
+    clusters: Mapping[str, Any] = table()
+    carried: Mapping[str, Any] = table()
+    plates: PlateSettings = table(PlateSettings)
+    force: tuple[ForceSettings, ...] = table(ForceSettings, one_per="plate", needed_with="columns")
+
+
+class ModelFileSettings(Settings):
+    """[files] of an OpenSim model."""
+
+    model: str = setting("text", "the OpenSim model (.osim)", required=True)
+    coordinates: str = setting(
+        "text", "its coordinates over time (MOT, STO), as of inverse kinematics", required=True
+    )
+    moments: str | None = setting(
+        "text", "its joint moments (STO, MOT), as of inverse dynamics: columns NAME_moment"
+    )
+    loads: str | None = setting(
+        "text",
+        "instead of moments: ground reactions (MOT, STO), or an ExternalLoads file (XML), from which moments are "
+        "computed",
+    )
+
+
+class ModelPlateSettings(Settings):
+    """[plates] of an OpenSim model."""
+
+    feet: str = setting(
+        "text",
+        "feet that the loads act on: as an ExternalLoads file states them, or as their contacts show them whatever it "
+        "states",
+        default="stated",
+        choices=("stated", "nearest"),
+    )
+
+
+class ModelFilterSettings(Settings):
+    """[filter] of an OpenSim model."""
+
+    cutoff_hz: float | str = same(
+        FilterSettings,
+        "cutoff_hz",
+        about="frequency at which the low-pass filter of the coordinates halves the amplitude [Hz]; "
+        '"none": not filtered',
+        words=("none",),
+    )
+
+
+class ModelMuscleSettings(Settings):
+    """[muscles] of an OpenSim model."""
+
+    database: str | None = setting(
+        "text",
+        "file of one person's muscles (.toml), whose factors are on those of the model; the model's own "
+        "when absent",
+        option="--muscles",
+        argument="person",
+    )
+    names: tuple[str, ...] | None = setting(
+        "name_list",
+        "muscles of the model; all that act on the shared coordinates when absent",
+        option="--muscle",
+        argument="muscles",
+    )
+    passive: str = setting(
+        "text",
+        "passive forces: those of the model, or no force",
+        default="none",
+        choices=("table", "none"),
+    )
+    tendon: str = same(MuscleSettings, "tendon")
+    tendon_strain: float | Mapping[str, float] | None = same(
+        MuscleSettings,
+        "tendon_strain",
+        about="strain of elastic tendons at one maximum isometric force: of all, or by muscle, "
+        '"achilles" or "all"; that of the model when absent',
+    )
+
+
+class ModelSharingSettings(Settings):
+    """[sharing] of an OpenSim model."""
+
+    cost: str = same(SharingSettings, "cost")
+    solver: str = same(SharingSettings, "solver")
+    reserve_weight: float | None = same(SharingSettings, "reserve_weight")
+    dofs: tuple[str, ...] | None = same(
+        SharingSettings,
+        "dofs",
+        about="coordinates whose moments the muscles must produce; all free angles with muscles when absent",
+        option="--coordinate",
+    )
+    without: tuple[str, ...] | None = setting(
+        "name_list",
+        "coordinates whose moments no muscle is asked for, as some that no muscle can produce; none when absent, "
+        "beside those of the toes",
+    )
+
+
+class ModelSettings(Settings):
+    """The trial file of an OpenSim model: a model, its coordinates, and its joint moments or the loads on it."""
+
+    files: ModelFileSettings = table(ModelFileSettings, required=True)
+    plates: ModelPlateSettings = table(ModelPlateSettings)
+    filter: ModelFilterSettings = table(ModelFilterSettings)
+    muscles: ModelMuscleSettings = table(ModelMuscleSettings)
+    sharing: ModelSharingSettings = table(ModelSharingSettings)
+    time: TimeSettings = table(TimeSettings)
+    knee: KneeSettings = table(KneeSettings)
+    emg: EmgSettings = table(EmgSettings)
+    fascicle: FascicleSettings = table(FascicleSettings)
+    uncertainty: UncertaintySettings = table(UncertaintySettings)
+
+
+TrialSettings = RecordedSettings | ModelSettings
+"""The settings of a trial file of either kind."""
+NO_ARGUMENTS = ("files", "emg", "fascicle", "uncertainty")
+"""Tables of the trial file of a model that need one: they name files and measurements."""
+
+
+def share_arguments() -> dict[str, tuple[str, str]]:
+    """Return keyword of `share_model` -> table and key of the trial file of a model."""
+    return {
+        setting.argument or key: (name, key)
+        for name, table in tables_of(ModelSettings).items()
+        if name not in NO_ARGUMENTS
+        for key, setting in table.settings.items()
+    }
+
+
+def run_arguments() -> dict[str, tuple[str, str]]:
+    """Return keyword of `run` -> table and key of the trial file that it stands for."""
+    return {
+        setting.argument or key: (name, key)
+        for name, table in tables_of(RecordedSettings).items()
+        for key, setting in table.settings.items()
+        if setting.of_run
+    }

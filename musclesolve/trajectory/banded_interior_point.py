@@ -1,0 +1,376 @@
+"""A primal-dual interior-point method for a motion, which uses that muscles are chains in time.
+
+The conditions of certificate.py are solved with the products of multipliers k and distances x from the bounds equal to
+sigma omega > 0, where sigma goes to zero: Mehrotra's pair of predictor and corrector (sharing/solver/mehrotra.py), a
+Newton step each. In a step the balance of tendon and fiber gives the change of the activation,
+
+    da = (E + E_z dz + E_y dy) / g,       E = f - a g - p,
+
+so that only the spline coefficients of z and the multipliers of the moments are left (newton_system.py). With
+da = d + u dz + v dy put in, the second derivatives by z and its rate y are
+
+    L_zz + 2 u L_za + u^2 L_aa,      L_zy + u L_ya + v L_za + u v L_aa,      L_yy + 2 v L_ya + v^2 L_aa,
+
+where k / x of the bounds of z and a is a part of L_zz and L_aa. Activations, z and their distances from the bounds stay
+positive; balance and moments are met at the end. Where the second derivatives of a chain are not positive definite they
+get a shift; near the end, steps without it are tried as well, which get farther. The best iterate is the one with the
+best certificate.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+
+from musclesolve._util.arrays import Array
+from musclesolve.sharing.rate_limits import ActivationLimits
+from musclesolve.sharing.solver.mehrotra import Barrier, Changes, mehrotra_step
+from musclesolve.trajectory.certificate import Certifier, MotionAttempt, coordinate_bounds
+from musclesolve.trajectory.chain_kernel import Nodes
+from musclesolve.trajectory.motion_problem import MotionCost, MotionProblem
+from musclesolve.trajectory.newton_system import NewtonSystem
+
+FIRST_FORCE = 0.1  # of every tendon over F0, at the least, to begin with
+FIRST_ACTIVATION = 0.3  # of the distance between their bounds, where activations start
+INSIDE = 0.02  # of the distance between its bounds, by which z starts inside of them
+LEAST_WIDTH = 1e-7  # between two bounds: those that coincide are drawn apart by it
+FIRST_SIGMA, FIRST_LEAST, LEAST_EVER = 0.1, 1e-13, 1e-17
+"""Sigma at the start, over the size of multipliers; the least sigma to begin with, and ever."""
+NEAR = 1e-4
+"""Distance from bounds and limits at which a motion is taken up again from the optimum of one like it."""
+LEAST_DISTANCE = 1e-14
+LEAST_OMEGA = 1e-4
+UNWEIGHED = 1e-11
+SHARE_OF_PULL = 0.01
+TO_BOUNDARY = 0.995
+GOOD, GOOD_ENOUGH = 1e-7, 1e-6
+"""Certificates with which it ends: at once, and when it gets no better."""
+PATIENCE = 4
+CLOSE = 1e-9  # products of multipliers and distances from which on certificates are worth computing
+NEARLY = 1e-3  # a certificate from which on steps without convexity are tried
+STUCK, STUCK_STEPS = 0.02, 12
+
+
+@dataclass(frozen=True, eq=False)
+class Iterate:
+    """The unknowns, costs over the unit of the method; barriers of z below and above, of a below and above, of limits.
+
+    missing (2, T-1, n): what the distances from the limits of activation are too large; length: of the last step.
+    """
+
+    c: Array  # spline coefficients of z, (T, n)
+    a: Array  # (T, n)
+    multiplier: Array  # lambda, (T, m)
+    balance: Array  # mu, (T, n)
+    missing: Array
+    barriers: tuple[Barrier, ...]
+    omega: Array  # (n,)
+    sigma: float
+    length: float = 1.0
+
+
+@dataclass(frozen=True)
+class BandedInteriorPoint:
+    """Options: the most iterations; the certificate with which it ends at once.
+
+    progress: called before every iteration with the share of the way, 0 to 1, that the barrier has gone: the logarithm
+    of sigma falls as steadily as iterations go.
+    """
+
+    max_iterations: int = 150
+    good: float = GOOD
+    progress: Callable[[float], None] | None = field(default=None, repr=False, compare=False)
+    name: ClassVar[str] = "structured"
+    certified: ClassVar[bool] = True
+
+    def solve(self, problem: MotionProblem, cost: MotionCost, start: tuple[Array, Array]) -> MotionAttempt:
+        """The best attempt from tendon coordinates (T, n); it does not look at the activations to begin with."""
+        least = problem.muscles.curves.tendon.inverse(np.full_like(start[0], FIRST_FORCE))
+        method = MotionInteriorPoint(problem, cost)
+        return self.run(method, method.start(np.maximum(start[0], least)), Certifier(problem, cost))
+
+    def resume(self, problem: MotionProblem, cost: MotionCost, near: MotionAttempt) -> MotionAttempt:
+        """The best attempt from the optimum of a motion that differs little: few steps, and on the same branch."""
+        method = MotionInteriorPoint(problem, cost)
+        return self.run(method, method.near(near), Certifier(problem, cost))
+
+    def run(self, method: MotionInteriorPoint, x: Iterate, certifier: Any) -> MotionAttempt:
+        """The best attempt of an interior point from its first iterate, by the `misses` of its certifier."""
+        with np.errstate(all="ignore"):
+            best, residual, from_bounds = method.attempt(x, 0), np.inf, False
+            least, floor = FIRST_LEAST, LEAST_EVER  # of sigma
+            since = short_steps = failed = next_as_is = 0
+            first = x.sigma
+
+            def better(x: Iterate, iteration: int) -> bool:
+                """Certify an iterate, and keep it where it is the best one."""
+                nonlocal best, residual, from_bounds, since
+                attempt = method.attempt(x, iteration)
+                misses = certifier.misses(attempt)
+                miss = float(misses.residual.max())
+                from_bounds = miss <= float(misses.of_bounds.max())
+                since += 1
+                if not miss < residual:
+                    return False
+                best, residual, since = attempt, miss, 0
+                return True
+
+            for iteration in range(1, self.max_iterations + 1):
+                if self.progress is not None:
+                    way = np.log(first / x.sigma) / np.log(first / (CLOSE * method.size))
+                    self.progress(float(np.clip(np.nan_to_num(way), 0.0, 1.0)))
+                near, moved = residual < NEARLY, None
+                if near and method.system.share.any() and iteration >= next_as_is:
+                    moved = method.step(x, least, convex=False)
+                    if moved is None or not better(moved, iteration):
+                        moved, failed = None, failed + 1
+                        next_as_is = iteration + PATIENCE * 2**failed
+                if moved is None:
+                    moved = method.step(x, least)
+                    if moved is None:
+                        if not near or floor > LEAST_EVER:
+                            break
+                        # numbers broke down next to the bounds: once more from where it was, farther from them
+                        least = floor = 1e3 * least
+                        continue
+                    short_steps = short_steps + 1 if moved.length < STUCK else 0
+                    if short_steps > STUCK_STEPS:
+                        break
+                    if moved.sigma <= CLOSE * method.size:
+                        better(moved, iteration)
+                x = moved
+                # where only the distance from the bounds is left, they come nearer
+                if from_bounds and x.sigma <= least:
+                    least = max(0.01 * least, floor)
+                if residual <= self.good or (residual <= GOOD_ENOUGH and since >= PATIENCE):
+                    break
+        return best
+
+
+class Move(NamedTuple):
+    """Changes of the spline coefficients c, of z, y, a and mu (T, n), and of the multipliers of the moments (T, m)."""
+
+    c: Array
+    z: Array
+    y: Array
+    a: Array
+    multiplier: Array
+    balance: Array
+
+
+@dataclass(frozen=True, eq=False)
+class Linearised:
+    """The conditions around an iterate, to first order, factored (module docstring).
+
+    capacity g; by_z, by_y: u and v; za, ya, aa: second derivatives L_za, L_ya, L_aa; limit: ratios k / x of the limits
+    of activation. What the conditions miss: slope_z and slope_a without the terms in mu, the imbalance and the moments.
+    """
+
+    system: NewtonSystem
+    limits: ActivationLimits
+    capacity: Array
+    by_z: Array
+    by_y: Array
+    za: Array
+    ya: Array
+    aa: Array
+    limit: Array
+    slope_z: Array
+    slope_a: Array
+    missing: Array
+    short: Array
+
+    def move(self, missing: Array, of_z: Array, of_y: Array, of_a: Array, short: Array) -> Move:
+        """The changes that make up for an imbalance, slopes by z, y and a (T, n), and moments that lack (T, m).
+
+        With slopes that leave mu out, the change of mu is the whole of the new one.
+        """
+        basis, first = self.system.time, missing / self.capacity
+
+        def along_a(d_a: Array) -> Array:
+            return self.aa * d_a + self.limits.pull(self.limit * self.limits.change(d_a))
+
+        moved = of_a + along_a(first)
+        of_z, of_y = of_z + self.za * first + self.by_z * moved, of_y + self.ya * first + self.by_y * moved
+        d_c, d_multiplier = self.system.solve(-basis.gather(of_z, of_y), short)
+        d_z, d_y = basis.values(d_c), basis.rates(d_c)
+        d_a = first + self.by_z * d_z + self.by_y * d_y
+        balance = -(of_a + self.za * d_z + self.ya * d_y + along_a(d_a)) / self.capacity
+        return Move(d_c, d_z, d_y, d_a, d_multiplier, balance)
+
+
+class MotionInteriorPoint:
+    """The interior point on one motion: where it starts, its steps, and what they amount to.
+
+    The problem and the cost are those that a Certifier takes.
+    """
+
+    def __init__(self, problem: Any, cost: Any) -> None:
+        self.problem, self.cost = problem, cost
+        # all costs are divided by the mean marginal cost at half the force or midway between the bounds
+        middle = 0.5 * (problem.lower + problem.upper)
+        by_force, _, by_activation, _ = cost.slopes(np.full_like(middle, 0.5), middle)
+        typical = float(np.mean(np.abs(by_force) + np.abs(by_activation)))
+        self.unit = typical if np.isfinite(typical) and typical > 0.0 else 1.0
+        self.weight, self.compliance = problem.weight[:, None] / self.unit, problem.compliance * self.unit
+        (_, moments), muscles = problem.moment.shape, problem.lower.shape[1]
+        self.system = NewtonSystem(problem.basis, problem.mean_step, moments, muscles)
+        self.size = 1.0
+
+    def start(self, z: Array) -> Iterate:
+        """The first iterate: z (T, n) inside of its bounds, products sigma, without multipliers of the equations."""
+        problem, basis = self.problem, self.problem.basis
+        lower, width = problem.lower, np.maximum(problem.upper - problem.lower, LEAST_WIDTH)
+        a = lower + FIRST_ACTIVATION * width
+        low, high = coordinate_bounds(problem, self.cost)
+        room = INSIDE * np.minimum(high - low, 1.0)
+        c = basis.coefficients(np.clip(z, low + room, high - room))
+        z = basis.values(c)
+        slack = np.maximum(problem.activation_limits.slack(a), 0.01)
+        missing = problem.activation_limits.slack(a) - slack
+        if self.compliance.any():
+            # the multipliers to expect: those of reserves for all the moments that lack at first, if large
+            force = problem.state(z, basis.rates(c)).tendon.value
+            short = problem.moment - np.einsum("tkn,tn->tk", problem.lever, force)
+            soft = self.compliance > 0.0
+            expected = np.divide(short, self.compliance, out=np.zeros_like(short), where=soft)
+            pull = np.abs(np.einsum("tkn,tk->tn", problem.lever, expected))
+            self.size = max(1.0, SHARE_OF_PULL * float(np.quantile(pull, 0.9)))
+        sigma = FIRST_SIGMA * self.size
+        distances = (z - low, high - z, a - lower, lower + width - a, slack)
+        barriers = tuple(Barrier(x, sigma / np.maximum(x, 0.1)) for x in distances)
+        omega = np.ones(a.shape[1])
+        return Iterate(c, a, np.zeros_like(problem.moment), np.zeros_like(a), missing, barriers, omega, sigma)
+
+    def near(self, optimum: MotionAttempt, inside: float = NEAR, ratio: float = np.inf) -> Iterate:
+        """The iterate of an optimum, of this motion or of one like it, a little inside of bounds and limits.
+
+        With no distance from them it is the optimum itself; the ratios of multipliers and distances end at `ratio`.
+        """
+        problem, basis, limits = self.problem, self.problem.basis, self.problem.activation_limits
+        low, high = coordinate_bounds(problem, self.cost)
+        room = inside * np.minimum(high - low, 1.0)
+        z = np.clip(optimum.coordinate, low + room, high - room)
+        c = basis.coefficients(z)
+        lower, width = problem.lower, np.maximum(problem.upper - problem.lower, LEAST_WIDTH)
+        a = np.clip(optimum.activation, lower + inside * width, lower + (1.0 - inside) * width)
+        # what the bounds of a bear is what its slope leaves
+        state = problem.state(z, basis.rates(c))
+        by_activation = self.weight * self.cost.slopes(state.active.value, a)[2]
+        multiplier, balance, of_z, of_limit = (
+            getattr(optimum, name) / self.unit
+            for name in ("multiplier", "balance_multiplier", "coordinate_multiplier", "limit_multiplier")
+        )
+        of_a = by_activation + balance * state.capacity.value - limits.pull(of_limit)
+        slack = np.maximum(limits.slack(a), inside)
+        pairs = (
+            (z - low, of_z),
+            (high - z, -of_z),
+            (a - lower, of_a),
+            (lower + width - a, -of_a),
+            (slack, of_limit),
+        )
+        barriers = []
+        for distance, held in pairs:
+            x = np.maximum(distance, LEAST_DISTANCE)
+            k = np.maximum(held, inside**2 / x)
+            barriers.append(Barrier(x, np.minimum(k, ratio * x)))
+        missing, omega = limits.slack(a) - slack, np.ones(a.shape[1])
+        return Iterate(c, a, multiplier, balance, missing, tuple(barriers), omega, inside**2)
+
+    def attempt(self, x: Iterate, iterations: int) -> MotionAttempt:
+        """The iterate as an attempt, in the units of the cost."""
+        z_low, z_high, _, _, limit = x.barriers
+        return MotionAttempt(
+            coordinate=self.problem.basis.values(x.c),
+            activation=np.clip(x.a, self.problem.lower, self.problem.upper),
+            multiplier=self.unit * x.multiplier,
+            balance_multiplier=self.unit * x.balance,
+            coordinate_multiplier=self.unit * (z_low.k - z_high.k),
+            limit_multiplier=self.unit * limit.k,
+            iterations=iterations,
+            method="structured",
+        )
+
+    def linearise(self, x: Iterate, convex: bool = True) -> Linearised | None:
+        """The conditions around an iterate, with chains made convex or as they are; None where it breaks down."""
+        problem, basis, limits = self.problem, self.problem.basis, self.problem.activation_limits
+        a, mu, h = x.a, x.balance, problem.mean_step
+        z_low, z_high, a_low, a_high, limit = (barrier.k / barrier.x for barrier in x.barriers)
+
+        # slopes and second derivatives of the Lagrangian by z, its rate y and a, with the bounds of z and a
+        state = problem.state(basis.values(x.c), basis.rates(x.c))
+        tendon, active, capacity = state.tendon, state.active, state.capacity
+        of_force, of_force_twice, slope_a, of_a_twice = (
+            self.weight * part for part in self.cost.slopes(active.value, a)
+        )
+        pull = np.einsum("tkn,tk->tn", problem.lever, x.multiplier)
+        slope_z = of_force * active.slope - pull * tendon.slope
+        zz = of_force_twice * np.square(active.slope) + of_force * active.curvature - pull * tendon.curvature
+        zz = zz - mu * (active.curvature - a * capacity.zz) + z_low + z_high
+        zy, yy = mu * a * capacity.zy, mu * a * capacity.yy
+        za, ya, aa = mu * capacity.z, mu * capacity.y, of_a_twice + a_low + a_high
+
+        # the balance: da = first + by_z dz + by_y dy
+        by_z, by_y = (active.slope - a * capacity.z) / capacity.value, -a * capacity.y / capacity.value
+        nodes = (
+            zz + 2.0 * by_z * za + by_z * by_z * aa,
+            (zy + by_z * ya + by_y * za + by_z * by_y * aa) / h,
+            (yy + 2.0 * by_y * ya + by_y * by_y * aa) / h**2,
+            by_z,
+            by_y / h,
+            limits.diagonal(limit),
+            np.append(limits.beside(limit), np.zeros((1, a.shape[1])), axis=0),
+        )
+        factor = self.system.factor if convex else self.system.factor_as_is
+        levers = problem.lever * tendon.slope[:, None, :]
+        if not factor(Nodes(*(np.ascontiguousarray(part.T) for part in nodes)), levers, self.compliance):
+            return None
+        produced = np.einsum("tkn,tn->tk", problem.lever, tendon.value)
+        short = problem.moment - produced - self.compliance * x.multiplier
+        missing = state.imbalance(a)
+        terms = (capacity.value, by_z, by_y, za, ya, aa, limit)
+        return Linearised(self.system, limits, *terms, slope_z, slope_a, missing, short)
+
+    def step(self, x: Iterate, least: float, convex: bool = True) -> Iterate | None:
+        """One step, sigma no less than `least`, with chains made convex or as they are; None where it breaks down."""
+        limits, mu = self.problem.activation_limits, x.balance
+        linear = self.linearise(x, convex)
+        if linear is None:
+            return None
+
+        def direction(*pushes: Array | float) -> tuple[tuple[Array, ...], Changes]:
+            of_a = linear.slope_a - pushes[2] + pushes[3] - limits.pull(pushes[4] - linear.limit * x.missing)
+            of_z = linear.slope_z - pushes[0] + pushes[1]
+            moved = linear.move(linear.missing, of_z, np.zeros_like(of_z), of_a, linear.short)
+            d_a, d_z = moved.a, moved.z
+            distances = (d_z, -d_z, d_a, -d_a, limits.change(d_a) + x.missing)
+            changes = zip(x.barriers, distances, pushes, strict=True)
+            return (moved.c, d_a, moved.multiplier, moved.balance - mu), [
+                bound.change(dx, push) for bound, dx, push in changes
+            ]
+
+        # omega, near the end: the largest marginal cost of a muscle's activation in the motion; so a muscle whose
+        # multipliers are small gets as near to its bounds as one whose multipliers are large
+        omega = x.omega
+        if x.sigma <= UNWEIGHED * self.size:
+            largest = (np.abs(linear.slope_a) + np.abs(mu * linear.capacity)).max(axis=0)
+            omega = np.maximum(largest, LEAST_OMEGA * largest.max())
+        step = mehrotra_step(x.barriers, direction, omega, TO_BOUNDARY, least)
+        t, (d_c, d_a, d_multiplier, d_balance) = step.length, step.move
+        moved = replace(
+            x,
+            c=x.c + t * d_c,
+            a=x.a + t * d_a,
+            multiplier=x.multiplier + t * d_multiplier,
+            balance=mu + t * d_balance,
+            missing=(1.0 - t) * x.missing,
+            barriers=step.barriers,
+            omega=omega,
+            sigma=float(step.sigma),
+            length=float(t),
+        )
+        return moved if np.isfinite(moved.c).all() and np.isfinite(moved.multiplier).all() else None

@@ -1,0 +1,98 @@
+"""A setting is stated once: its rules hold together, and docs, JSON Schema and options say what it says."""
+
+from __future__ import annotations
+
+import json
+import pickle
+import runpy
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from musclesolve.settings import other_files, trial
+from musclesolve.settings.json_schema import of_setting, schema_text
+from musclesolve.settings.schema import KINDS, Setting, Settings, settings_of, tables_of
+from musclesolve.settings.trial import ModelSettings, RecordedSettings, run_arguments, share_arguments
+
+ROOT = Path(__file__).parents[2]
+CLASSES = [
+    each
+    for module in (trial, other_files)
+    for each in vars(module).values()
+    if isinstance(each, type) and issubclass(each, Settings) and each is not Settings
+]
+STATED = [(each.__name__, key, setting) for each in CLASSES for key, setting in settings_of(each).items()]
+SUFFIXES = {
+    "kg": "kg",
+    "m": "m",
+    "mm": "mm",
+    "hz": "Hz",
+    "s": "s",
+    "n": "N",
+    "deg": "degrees",
+    "years": "years",
+}
+
+
+def as_in_file(setting: Setting) -> Any:
+    """The default of a setting as a file has it."""
+    return list(setting.default) if isinstance(setting.default, tuple) else setting.default
+
+
+@pytest.mark.parametrize(("name", "key", "setting"), STATED, ids=[f"{name}.{key}" for name, key, _ in STATED])
+def test_the_rules_of_a_setting_hold_together(name: str, key: str, setting: Setting) -> None:
+    assert setting.kind in KINDS and setting.about
+    assert setting.default in (None, "") or setting.problem(as_in_file(setting)) is None
+    ending = key.rpartition("_")[2] if "_" in key else ""
+    if ending in SUFFIXES and setting.kind in ("number", "whole"):
+        assert setting.unit.split()[-1] in (SUFFIXES[ending], "deg/s")
+
+
+def test_a_value_at_fault_has_what_was_expected() -> None:
+    stature = settings_of(trial.SubjectSettings)["stature_m"]
+    assert stature.problem(1.8) is None
+    assert stature.problem(183) is not None and stature.in_another_unit(183).endswith("write 1.83")
+    assert stature.problem("tall") is not None and stature.problem(True) is not None
+    assert settings_of(trial.FilterSettings)["cutoff_hz"].problem("cross_validation") is None
+
+
+def test_settings_do_not_change_and_know_their_names() -> None:
+    settings = RecordedSettings()
+    other = settings.changed(muscles={"tendon": "elastic"})
+    assert settings.muscles.tendon == "rigid" and other.muscles.tendon == "elastic"
+    assert other != settings and pickle.loads(pickle.dumps(other)) == other
+    with pytest.raises(AttributeError):
+        settings.muscles = other.muscles  # type: ignore[misc]
+    with pytest.raises(TypeError, match="tendons"):
+        settings.changed(muscles={"tendons": "elastic"})
+
+
+def test_keywords_of_functions_name_each_setting_once() -> None:
+    for file, arguments in ((RecordedSettings, run_arguments()), (ModelSettings, share_arguments())):
+        assert len(set(arguments.values())) == len(arguments)
+        assert all(key in tables_of(file)[table].settings for table, key in arguments.values())
+    assert set(run_arguments()) == {"cost", "solver", "emg_weight"}
+
+
+@pytest.mark.parametrize("file", [RecordedSettings, ModelSettings])
+def test_the_schema_for_editors_has_every_key(file: type[Settings]) -> None:
+    schema = json.loads(schema_text(file))
+    for name, table in tables_of(file).items():
+        described = schema["properties"][name]
+        described = described.get("items", described)
+        assert set(described.get("properties", {})) == set(table.settings)
+    cutoff = schema["properties"]["filter"]["properties"]["cutoff_hz"]["anyOf"]
+    assert cutoff[0]["exclusiveMinimum"] == 0.0 and "enum" in cutoff[1]
+
+
+def test_a_range_holds_for_every_number_of_a_table() -> None:
+    gain = of_setting(settings_of(trial.PlateSettings)["vertical_gain"])
+    assert gain["additionalProperties"] == {"type": "number", "minimum": 0.8, "maximum": 1.25}
+
+
+def test_docs_have_the_tables_of_the_settings() -> None:
+    written = runpy.run_path(str(ROOT / "tools" / "settings_tables.py"))["written"]
+    for page in sorted((ROOT / "docs").rglob("*.md")):
+        text = page.read_text(encoding="utf-8")
+        assert written(text) == text, f"{page.name}: run python tools/settings_tables.py"

@@ -1,0 +1,37 @@
+"""What a result and an uncertainty say, as the summary of the command line and as the document of --json."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import xarray as xr
+
+from musclesolve.results.facts import Facts
+from musclesolve.results.statements import document, of_uncertain, statements
+from musclesolve.results.statements import summary as lines_of
+
+
+def summary(result: xr.Dataset | Facts) -> str:
+    """The summary of a result."""
+    return lines_of(statements(result))
+
+
+def run_document(result: xr.Dataset, uncertainty: xr.Dataset | None = None) -> dict[str, Any]:
+    """The document of a result."""
+    return document(statements(result, uncertainty))
+
+
+def about(result: xr.Dataset | Facts, subject: str) -> list[str]:
+    """The sentences of a result about a subject."""
+    return [each.sentence for each in statements(result) if each.subject == subject and each.pieces]
+
+
+def uncertainty_summary(found: xr.Dataset) -> str:
+    """The summary of an uncertainty."""
+    return lines_of(of_uncertain(found))
+
+
+def uncertainty_document(found: xr.Dataset) -> dict[str, Any]:
+    """The document of an uncertainty."""
+    own: dict[str, Any] = document(of_uncertain(found))["uncertainty"]
+    return own

@@ -1,0 +1,102 @@
+"""Write the tables of settings into docs/: what stands between `<!-- settings: NAME -->` and `<!-- end -->`.
+
+    python tools/settings_tables.py            writes them
+    python tools/settings_tables.py --check    ends with 1 where one is not as the settings are
+
+NAME is a class of settings, of `musclesolve.settings`: of a file every table is written, of a table its keys; or
+`options of run`, `options of share`.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+
+from musclesolve.settings import other_files, trial
+from musclesolve.settings.schema import Setting, settings_of, tables_of
+from musclesolve.settings.trial import ModelSettings, RecordedSettings, run_arguments, share_arguments
+
+DOCS = Path(__file__).parents[1] / "docs"
+BLOCK = re.compile(r"(<!-- settings: ([\w ]+) -->\n).*?(<!-- end -->)", re.S)
+HEAD = "| key | default | meaning |\n| --- | --- | --- |\n"
+
+
+def row(name: str, setting: Setting) -> str:
+    """One line of a table: key or option, default, sentence with choices, words and range."""
+    default = (
+        "required"
+        if setting.required
+        else ""
+        if setting.default in (None, "", {})
+        else f"`{shown(setting.default)}`"
+    )
+    text = setting.about
+    if setting.choices:
+        text += ": " + ", ".join(f"`{choice}`" for choice in setting.choices)
+    if setting.words:
+        text += "; a number or " + ", ".join(f"`{word}`" for word in setting.words)
+    if setting.limits:
+        text += f" ({setting.limits})"
+    return f"| `{name}` | {default} | {text.replace('|', chr(92) + '|')} |\n"
+
+
+def shown(value: object) -> str:
+    """A default as a file has it."""
+    if isinstance(value, bool):
+        return str(value).lower()
+    return f"{value:g}" if isinstance(value, float) else str(value)
+
+
+def table(settings: Mapping[str, Setting]) -> str:
+    """The table of some settings."""
+    return HEAD + "".join(row(key, setting) for key, setting in settings.items())
+
+
+def tables(name: str) -> str:
+    """What stands in docs for a name."""
+    if name.startswith("options of "):
+        kind, arguments = (
+            (RecordedSettings, run_arguments())
+            if name.endswith("run")
+            else (ModelSettings, share_arguments())
+        )
+        known = {key: (tables_of(kind)[at].settings[key], at) for at, key in arguments.values()}
+        lines = (
+            row(setting.option or f"--{key.replace('_', '-')}", setting)
+            for key, (setting, _) in known.items()
+            if setting.kind in ("text", "number", "whole", "truth", "name_list", "number_or_weights")
+        )
+        return HEAD.replace("key", "option", 1) + "".join(lines)
+    kind = getattr(trial, name, None) or getattr(other_files, name)
+    if settings_of(kind):
+        return table(settings_of(kind))
+    parts = [
+        f"`{'[[' if each.one_per else '['}{at}{']]' if each.one_per else ']'}`:\n\n{table(each.settings)}"
+        for at, each in tables_of(kind).items()
+        if each.settings
+    ]
+    return "\n".join(parts)
+
+
+def written(text: str) -> str:
+    """A page of docs with its tables as the settings are."""
+    return BLOCK.sub(lambda block: f"{block[1]}\n{tables(block[2])}\n{block[3]}", text)
+
+
+def main(words: list[str]) -> int:
+    """Write the tables, or check them."""
+    wrong = []
+    for page in sorted(DOCS.rglob("*.md")):
+        text = page.read_text(encoding="utf-8")
+        if (new := written(text)) != text:
+            wrong.append(page.name)
+            if "--check" not in words:
+                page.write_text(new, encoding="utf-8")
+    print(f"{'differs' if '--check' in words else 'written'}: {', '.join(wrong) or 'none'}")
+    return 1 if wrong and "--check" in words else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
