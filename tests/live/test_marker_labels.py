@@ -210,7 +210,7 @@ def test_live_and_check_say_the_same_of_the_same_fault(live, stream):
     repair = exchange_labels(
         "heel_r", "toe_r", np.isin(np.arange(len(trial.markers.time)), np.arange(45, 60))
     )
-    case = Case(trial.document, trial.document.content, repair(Recorded(trial, {})))
+    case = Case(trial.document, repair(Recorded(trial, trial.settings.laboratory)))
     (of_check,) = labels_exchanged_at_crossings(case)
     (of_live,) = live.findings
     assert of_live.code == of_check.code and of_live.remedy == of_check.remedy

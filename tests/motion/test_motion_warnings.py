@@ -96,7 +96,7 @@ def test_a_loose_cluster_that_leads_nothing_makes_nothing_uncertain(tmp_path: Pa
 def test_the_weight_is_that_of_the_person_on_a_moving_pelvis(tmp_path: Path) -> None:
     trial = read_trial(write_trial(tmp_path))
     accelerated = trial_on_a_lift(trial, 2.0)
-    walk = filtered_markers(accelerated, filter_choice(accelerated, accelerated.filter), 0.1)
+    walk = filtered_markers(accelerated, filter_choice(accelerated, accelerated.settings.filter), 0.1)
     share = carried_share(
         accelerated,
         FootLoads.from_trial(accelerated),

@@ -44,7 +44,7 @@ def walk(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactor
 
 @pytest.fixture(scope="module")
 def found(walk: Trial) -> FilterChoice:
-    return filter_choice(walk, walk.filter)
+    return filter_choice(walk, walk.settings.filter)
 
 
 def median(found: FilterChoice, part: str) -> float:
@@ -65,7 +65,7 @@ def test_forces_go_with_the_feet(walk: Trial, found: FilterChoice) -> None:
     rows = [k for k, name in enumerate(found.markers) if name.startswith(parts)]
     assert len(rows) == 8
     assert found.force_cutoff_hz == np.median(found.cutoff_hz[rows])
-    if walk.filter.choice != "residual_analysis_silva_2003":
+    if walk.settings.filter.choice != "residual_analysis_silva_2003":
         assert choice_notes(found) == []
 
 

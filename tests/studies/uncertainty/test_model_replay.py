@@ -112,7 +112,7 @@ def test_an_angle_that_errs_is_that_of_other_coordinates(tmp_path: Path) -> None
     moved = replay.body(errors_of(replay, joint_angle=shift))
     motion = small_motion(body.model)
     motion["knee_r"] = motion["knee_r"] + 0.03
-    expected = model_body(body.model, motion, feasible_moments(body.model, passive="none"), body.options)
+    expected = model_body(body.model, motion, feasible_moments(body.model, passive="none"), body.settings)
     state = expected.whole.state
     assert moved.length == pytest.approx(state.musculotendon_length, abs=1e-12)
     assert moved.velocity == pytest.approx(state.musculotendon_velocity, abs=1e-9)

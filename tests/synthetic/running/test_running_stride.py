@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from dataclasses import replace
 from pathlib import Path
 
@@ -196,8 +197,9 @@ def test_only_a_walk_can_be_carried_along_another_path(fast: RunningStride, tmp_
 
 def test_a_runner_may_land_on_the_forefoot(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The center of pressure stays within 5 cm about the ball of the foot; in walking its plate would be displaced."""
-    monkeypatch.setattr("musclesolve.synthetic.running_stride.MIDDLE", 0.12)
-    monkeypatch.setattr("musclesolve.synthetic.running_stride.PRESSURE_TRAVEL", 0.05)
+    module = sys.modules[RunningStride.__module__]
+    monkeypatch.setattr(module, "MIDDLE", 0.12)
+    monkeypatch.setattr(module, "PRESSURE_TRAVEL", 0.05)
     forefoot = running_stride.__wrapped__()
     report = check(synthetic_recording(tmp_path, forefoot, force_rate_hz=600.0, cutoff_hz=15.0, truth=False))
     assert report.codes == (), str(report)

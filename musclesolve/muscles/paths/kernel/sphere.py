@@ -36,6 +36,8 @@ ROUND_OFF = 1e-7
 """An angle no further below zero is zero [rad]."""
 CENTRAL = 1e-9
 """A line that passes nearer to the center, in radii, has no side of its own."""
+GRAZING = 1e-10
+"""A line no deeper in the sphere, as 1 - |w|^2, passes outside: round-off would choose the plane around it."""
 
 
 @compiled_in_order
@@ -91,7 +93,7 @@ def unit_sphere(ends, radii, depth, work):
     for k in range(3):
         work[NEAREST + k] = work[W1 + k] + along * (work[W2 + k] - work[W1 + k])
     distance = dot(work, NEAREST, NEAREST)
-    if distance >= 1.0:
+    if distance >= 1.0 - GRAZING:
         return NONE, False
     return MANDATORY, distance < CENTRAL * CENTRAL
 
