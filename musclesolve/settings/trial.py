@@ -408,7 +408,12 @@ class MuscleSettings(Settings):
 class SharingSettings(Settings):
     """[sharing]."""
 
-    cost: str = setting("text", "name of the cost function", default=USUAL_COST, of_run=True)
+    cost: str = setting(
+        "text",
+        "name of the cost function; options stand behind it in brackets",
+        default=USUAL_COST,
+        of_run=True,
+    )
     solver: str = setting("text", "name of the solver", default="batch", of_run=True)
     reserve_weight: float | None = setting(
         "number", "weight of reserve moments; without it joint moments are met exactly", above=0.0

@@ -50,6 +50,7 @@ class StressCubed(SumOfTerms):
     name = "stress_cubed"
     formula = "sum_i (sigma_bar F_i / F0_i)^3"
     source = "Silva 2003, eqs 6.16 and 6.21"
+    positive = ("specific_strength",)
     exponent = 3.0
 
     def coefficient(self, problem: Problem) -> Array:
