@@ -564,6 +564,13 @@ class UncertaintySettings(Settings):
         "center of pressure of each plate, along each axis", "recording", "loads"
     )
     segment_mass: float | None = _relative("mass of each segment, relative; the total stays", "recording")
+    pelvis_tilt_deg: float | None = setting(
+        "number",
+        "standard deviation of the neutral tilt of the pelvis where no standing trial shows it [degrees]",
+        of=("recording",),
+        minimum=0.0,
+        maximum=30.0,
+    )
     joint_angle_deg: float | None = setting(
         "number",
         "standard deviation of each free angle of an OpenSim model, alike in all frames [degrees]",

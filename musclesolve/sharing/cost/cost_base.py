@@ -171,7 +171,7 @@ class Cost(ABC):
         Raises:
             InputError: the problem does not have it.
         """
-        array: Array | None = getattr(problem, name)
+        array: Array | None = problem.crossed if name == "joints_crossed" else getattr(problem, name)
         if array is None:
             raise input_error("sharing.cost_needs_field", expected=OPTIONAL[name], name=self.name, label=name)
         return array

@@ -40,6 +40,7 @@ from musclesolve.pipeline.mechanics import MARGIN, measured_moments, subject_mod
 from musclesolve.pipeline.recorded_body import RecordedBody, sharing_group
 from musclesolve.pipeline.run_options import Options
 from musclesolve.recording.data import SIDES, Markers, Side, Trial
+from musclesolve.recording.markers.landmark_names import shows_spines
 from musclesolve.studies.uncertainty.replay import (
     Errors,
     Parameters,
@@ -108,7 +109,8 @@ class RecordedReplay(Replay):
         inside = np.isin(measured.time, recorded.motion.time)
         segments = list(model.topology.segments)
         placed = [group.muscles for group in prepared.groups]
-        shapes = with_person(_shapes(placed, markers, len(plates), len(segments)), options.person)
+        assumed = trial.static is None and shows_spines(trial.mapping)
+        shapes = with_person(_shapes(placed, markers, len(plates), len(segments), assumed), options.person)
         dofs = [dof for part in prepared.parts for dof in part.dofs]
         layout = ReplayLayout.from_parts(prepared.parts, dofs, prepared.muscles, prepared.joints)
         return cls(
@@ -140,7 +142,8 @@ class RecordedReplay(Replay):
             errors["marker_placement"], errors["hip_center"], errors["soft_tissue"]
         )
         trial, how = self.trial, self.trial.settings.consistency
-        seen = measured_body(trial, trial.subject, trial.hip_regression, walk, standing, hips, checked=False)
+        tilt = float(errors["pelvis_tilt"][0]) if "pelvis_tilt" in errors else 0.0
+        seen = measured_body(trial, trial.subject, trial.hip_regression, walk, standing, hips, False, tilt)
         model = self.model
         if errors["segment_mass"].any() or not seen.same_dimensions(self.measured):
             factors = dict(zip(self.segments, np.exp(errors["segment_mass"]), strict=True))
@@ -213,11 +216,11 @@ def _plates(trial: Trial, chosen: FilterChoice, time: AnyArray) -> list[tuple[Si
 
 
 def _shapes(
-    placed: Sequence[ScaledMuscles], markers: MarkerErrors, plates: int, segments: int
+    placed: Sequence[ScaledMuscles], markers: MarkerErrors, plates: int, segments: int, assumed_tilt: bool
 ) -> dict[str, tuple[int, ...]]:
     """Source -> shape of its parameters, in the order of ``sources.toml``."""
     muscles = sum(len(group.names) for group in placed)
-    return {
+    shapes: dict[str, tuple[int, ...]] = {
         "strength": (1,),
         "max_isometric_force": (muscles,),
         "optimal_fiber_length": (muscles,),
@@ -229,6 +232,7 @@ def _shapes(
         "center_of_pressure": (plates, 2),
         "segment_mass": (segments,),
     }
+    return shapes | {"pelvis_tilt": (1,)} if assumed_tilt else shapes
 
 
 ALIKE = 1e-4
