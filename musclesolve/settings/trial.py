@@ -75,7 +75,7 @@ class SubjectSettings(Settings):
     )
     age_years: float | None = setting(
         "number",
-        "age [years]; below 18 the inertia table, of adults, is warned of",
+        "age [years]; below 18 the masses of segments are those of children by age (Jensen 1989)",
         minimum=0.0,
         maximum=120.0,
     )
