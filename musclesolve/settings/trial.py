@@ -310,7 +310,14 @@ class JointCenterSettings(Settings):
         'regression that places the hip centers in the pelvis, or "functional": found in the trials '
         "functional_r and functional_l",
         default="harrington_2007",
-        choices=("harrington_2007", "harrington_2007_leg_length", "hara_2016", "functional"),
+        choices=(
+            "harrington_2007",
+            "harrington_2007_leg_length",
+            "hara_2016",
+            "davis_1991",
+            "bell_1990",
+            "functional",
+        ),
     )
     knee: str = setting(
         "text",
