@@ -1,29 +1,46 @@
-"""Muscle sets, passive rules and costs beside measured EMG and contact forces, on one recorded trial.
+"""Muscle sets and costs beside measured EMG and contact forces: on the people at hand, or on trials in all detail.
 
-python -m benchmarks.muscle_sets TRIAL.toml [TRIAL.toml ...]
+python -m benchmarks.muscle_sets                      every person at hand: sets and costs without passive forces
+python -m benchmarks.muscle_sets TRIAL.toml [...]     one table for each trial: every set, passive rule and cost
 
-The trial file names the EMG ([emg]). r: Pearson correlation of activation and envelope over the channels; lowest: its
-channel; reserves: leg-frames that need one and the largest [N m]; full: muscles at full activation, mean of the frames;
-contact: peaks of hip, knee and ankle over both legs [body weights].
+r: Pearson correlation of activation and envelope over the channels of EMG; lowest: its channel; reserves: leg-frames
+that need one and the largest [N m]; full: muscles at full activation, mean of the frames; contact: peaks of hip, knee
+and ankle over both legs [body weights].
+
+People: the recorded walk, two walks of a man with an instrumented knee, two people on a treadmill, and the bundled
+stride; recordings that are absent are named and left out. hip: peak of the right and left leg; least: the peak of the
+least contact force that any admissible muscle forces give, frame by frame; knee: rms error and peak of the force in the
+instrumented knee [body weights]; fibers: muscles of both legs that are active (0.1) outside 0.4 to 1.6 optimal lengths.
 """
 
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import product
+from pathlib import Path
 
 import numpy as np
 from rich.table import Table
 
 import muscle_db
+import musclesolve as ms
+from benchmarks import instrumented_knee
 from benchmarks.timing import console
+from benchmarks.validation.page import Absent, data_folder, recorded_walk, written_trials
+from musclesolve._util.arrays import Array
 from musclesolve.constants import STANDARD_GRAVITY
+from musclesolve.muscles.muscle_state import MuscleState
 from musclesolve.pipeline.body import Analysis
 from musclesolve.pipeline.measured_activation import channel_muscles
 from musclesolve.pipeline.recorded_body import RecordedBody, recorded_body
 from musclesolve.pipeline.run import prepare_recording, recording_of
 from musclesolve.pipeline.share import share
+from musclesolve.recording.data import Trial
+from musclesolve.results.dataset.assemble import assemble
+from musclesolve.sharing.cost import Cost, JointReactionSquared
 from musclesolve.sharing.cost.cost_registry import find_cost
 from musclesolve.sharing.status import Status
 
@@ -107,10 +124,154 @@ def table(prepared: RecordedBody, found: dict[tuple[str, str, str], Agreement]) 
     return shown
 
 
+PEOPLE_SETS = ("gait2392", "gait2392_hip", "rajagopal_2023")
+PEOPLE_COSTS = COSTS[:3]
+LEAST_HIP = JointReactionSquared({"hip": 1.0}, effort=1.0)
+"""The least contact force of the hip; the effort only decides between forces that load the hip alike."""
+ACTIVE, USABLE = 0.1, (0.4, 1.6)
+
+
+def people() -> Iterator[tuple[str, RecordedBody]]:
+    """The people at hand, both legs; a sentence is printed for each that is absent."""
+    recordings: dict[str, Callable[[], Trial]] = {
+        "recorded walk": recorded_walk,
+        **{walk: partial(instrumented_walk, walk) for walk in instrumented_knee.WALKS},
+        **{f"treadmill {who}": partial(treadmill_walk, who) for who in ("p1", "p3")},
+        "bundled stride": bundled_stride,
+    }
+    for name, trial in recordings.items():
+        try:
+            yield name, prepare_recording(trial(), side="both")
+        except Absent as reason:
+            console.print(f"{name} left out: {reason}")
+
+
+def instrumented_walk(walk: str) -> Trial:
+    """A walk with an instrumented knee, with its EMG."""
+    file = Path(written_trials().name) / f"{walk}.toml"
+    file.write_text(instrumented_knee.trial_text(walk, file.with_suffix(".sto")), encoding="utf-8")
+    return recording_of(file, "this comparison")
+
+
+def treadmill_walk(who: str) -> Trial:
+    """The walk of a person on a treadmill."""
+    file = data_folder() / "treadmill_walk" / who / "walk.toml"
+    if not file.is_file():
+        raise Absent(f"no {file}")
+    return recording_of(file, "this comparison")
+
+
+def bundled_stride() -> Trial:
+    """A recording of the reference stride without noise."""
+    return recording_of(ms.synthetic_recording(Path(written_trials().name) / "stride"), "this comparison")
+
+
+@dataclass(frozen=True)
+class Person:
+    """How one set and cost do on one person."""
+
+    agreement: Agreement | None  # None without EMG
+    hip: tuple[float, ...]  # peaks by leg [body weights]
+    reserves: int
+    full: float
+    fibers: int
+    knee: tuple[float, float] | None  # rms error and peak [body weights]
+
+    @classmethod
+    def from_analysis(cls, name: str, analysis: Analysis) -> Person:
+        """Of an analysed recording."""
+        body = analysis.body
+        assert isinstance(body, RecordedBody)
+        status = np.stack([leg.solution.status for leg in analysis.parts])
+        return cls(
+            Agreement.from_analysis(analysis) if body.emg is not None else None,
+            hip_peaks(analysis),
+            int((status == Status.SOLVED_WITH_RESERVE).sum()),
+            float(np.nansum(analysis.activation > 0.99) / len(body.time)),
+            sum(unusable_fibers(leg.state, leg.solution.activation) for leg in analysis.parts),
+            knee_error(name, analysis) if name in instrumented_knee.WALKS else None,
+        )
+
+
+def hip_peaks(analysis: Analysis) -> tuple[float, ...]:
+    """The largest contact force of each hip [body weights]."""
+    body = analysis.body
+    assert isinstance(body, RecordedBody)
+    weight = body.mechanics.model.mass.total * STANDARD_GRAVITY
+    return tuple(
+        float(np.nanmax(np.linalg.norm(leg.contact_force[f"hip_{leg.side}"], axis=1)) / weight)
+        for leg in analysis.parts
+    )
+
+
+def unusable_fibers(state: MuscleState, activation: Array) -> int:
+    """How many muscles are active at fiber lengths outside `USABLE`."""
+    length = state.fiber_length / state.parameters.optimal_fiber_length
+    outside = (length < USABLE[0]) | (length > USABLE[1])
+    return int(np.any(outside & (activation > ACTIVE), axis=0).sum())
+
+
+def knee_error(walk: str, analysis: Analysis) -> tuple[float, float]:
+    """Rms error and peak of the total force in the instrumented left knee [body weights]."""
+    result = assemble(analysis)
+    found = instrumented_knee.Agreement.from_result(result, walk)
+    return found.rms, found.peak
+
+
+def comparison() -> tuple[Table, Table]:
+    """A line for each person, set and cost, and one for each set and cost over all people."""
+    heads = ("r median, mean, lowest", "knee", "hip", "least", "reserves", "full", "fibers")
+    each = Table("person", "set", "cost", *heads)
+    hips: dict[tuple[str, str], list[float]] = {}
+    for name, prepared in people():
+        for database in PEOPLE_SETS:
+            body = with_muscles(prepared, database)
+            costs: list[Cost] = [find_cost(cost) for cost in PEOPLE_COSTS]
+            least = hip_peaks(share(body, replace(body.sharing, cost=LEAST_HIP)))
+            for cost in costs:
+                person = Person.from_analysis(name, share(body, replace(body.sharing, cost=cost)))
+                hips.setdefault((database, cost.label), []).extend(person.hip)
+                each.add_row(name, database, cost.label, *cells(person, least))
+        each.add_section()
+    over_all = Table("set", "cost", "hip median", "lowest", "highest", "legs")
+    for (database, label), peaks in hips.items():
+        shown = (f"{value:.2f}" for value in (np.median(peaks), min(peaks), max(peaks)))
+        over_all.add_row(database, label, *shown, str(len(peaks)))
+    return each, over_all
+
+
+def with_muscles(prepared: RecordedBody, name: str) -> RecordedBody:
+    """A body with the muscles of a set, without passive forces."""
+    database = muscle_db.load(name)
+    channels = channel_muscles(prepared.trial, database) if prepared.emg is not None else ()
+    options = replace(prepared.options, database=database, passive="none", channels=channels)
+    return recorded_body(prepared.trial, options, prepared.mechanics)
+
+
+def cells(person: Person, least: tuple[float, ...]) -> tuple[str, ...]:
+    """What the table says of a person."""
+    emg = ""
+    if person.agreement is not None:
+        r = person.agreement.correlation
+        emg = f"{np.nanmedian(r):.2f} {np.nanmean(r):.2f} {np.nanmin(r):.2f}"
+    return (
+        emg,
+        "" if person.knee is None else "{:.2f} {:.1f}".format(*person.knee),
+        " ".join(f"{peak:.2f}" for peak in person.hip),
+        " ".join(f"{peak:.2f}" for peak in least),
+        str(person.reserves),
+        f"{person.full:.2f}",
+        str(person.fibers),
+    )
+
+
 def main(*files: str) -> None:
     for file in files:
         prepared = prepare_recording(recording_of(file, "this comparison"), side="both")
         console.print(file, table(prepared, combinations(prepared)))
+    if not files:
+        console.width = 150
+        console.print(*comparison())
 
 
 if __name__ == "__main__":

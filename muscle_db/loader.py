@@ -1,7 +1,8 @@
 """Reads a muscle database from a TOML file; refuses a wrong one, naming the line and the field.
 
 A file with `based_on` states a set by its differences from a bundled one: each `[[muscle]]` names one of its muscles
-and the keys of it that are otherwise, each `[[wrap]]` is a wrap object more.
+and the keys of it that are otherwise, each `[[wrap]]` is a wrap object more; `[calibrated_passive]` replaces that of
+the bundled one.
 """
 
 from __future__ import annotations
@@ -232,7 +233,7 @@ def _database(root: TomlTable) -> MuscleDatabase:
 
 def _derived(root: TomlTable) -> MuscleDatabase:
     """A set stated by its differences from a bundled one."""
-    root.require_keys(("name", "source", "based_on", "muscle"), ("wrap",))
+    root.require_keys(("name", "source", "based_on", "muscle"), ("wrap", "calibrated_passive"))
     base = root.choice("based_on", [name for name in _own() if f"{name}.toml" != root.file])
     parent, parent_root = load(base), _root(*_bundled(base))
     added = read_wrap_objects(root, (*parent.reference.names, *parent.frames))
@@ -250,12 +251,14 @@ def _derived(root: TomlTable) -> MuscleDatabase:
         changed[name] = _muscle(replace(table, values=stated[name] | table.values), common)
     muscles = tuple(changed.get(muscle.name, muscle) for muscle in parent)
     refuse_unused(root, (), added, muscles)
+    calibrated = read_calibrated(root, [muscle.name for muscle in muscles])
     return replace(
         parent,
         name=root.text("name"),
         source=root.text("source"),
         muscles=muscles,
         wrap_objects=common.wraps,
+        calibrated_passive=calibrated or parent.calibrated_passive,
     )
 
 
@@ -378,6 +381,10 @@ def _muscle(table: TomlTable, common: _Common) -> Muscle:
     for record, deviation in zip(records, muscle.deviations, strict=True):
         if deviation.field == "wraps":
             held: object = tuple(wrap.object for wrap in muscle.wraps)
+        elif (
+            deviation.field == "point" and deviation.used is None
+        ):  # a last point that the print has and the path not
+            held = None if deviation.point == len(path) + 1 else f"a point {deviation.point}"
         elif deviation.point is None:
             held = getattr(muscle, deviation.field)
         elif deviation.point > len(path):

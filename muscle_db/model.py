@@ -126,9 +126,9 @@ Value = float | str | Vector | tuple[str, ...] | PathPoint | ActiveRange | None
 class Deviation:
     """One value that differs from the print: the field of the muscle, or of its point number `point` (from 1), and why.
 
-    Fields of points are "position", "active", and "point" for a whole point that was added to the path; "wraps" of a
-    muscle are names of wrap objects that were added. printed: None for a range, a point or wraps that the print does
-    not have.
+    Fields of points are "position", "active", and "point" for a whole point that was added to the path, exchanged, or
+    left out at its end; "wraps" of a muscle are names of wrap objects that were added. printed: None for a range, a
+    point or wraps that the print does not have; used: None for a point that was left out.
     """
 
     field: str
@@ -142,8 +142,8 @@ class Deviation:
             self.field if self.point is None else f"point {self.point} {self.field}".removesuffix(" point")
         )
         absent = "always" if self.field == "active" else "absent"
-        printed = absent if self.printed is None else _shown(self.printed)
-        return f"{where}: printed {printed}, used {_shown(self.used)}. {self.reason}"
+        printed, used = (absent if value is None else _shown(value) for value in (self.printed, self.used))
+        return f"{where}: printed {printed}, used {used}. {self.reason}"
 
 
 def _shown(value: Value) -> str:
@@ -266,6 +266,9 @@ class Muscle:
                 changes[deviation.field] = () if deviation.field == "wraps" else deviation.printed
                 continue
             k = deviation.point - 1
+            if deviation.used is None and deviation.field == "point":
+                path.append(deviation.printed)  # type: ignore[arg-type]  # the loader lets only a last one be left out
+                continue
             old = path[k]
             if deviation.field == "point":
                 path[k] = deviation.printed  # type: ignore[assignment]  # a point or None by the loader's check

@@ -40,12 +40,22 @@ def drawn_keys(file: type[Settings], table: str, *others: str) -> list[str]:
     return [key for key, setting in known if setting.kind in DRAWN and key not in others]
 
 
+OTHERS: dict[str, Any] = {"with_input": True, "new_value_mode": "add-unique", "key_generator": str}
+"""What makes a list of `ui.select` take values that are typed."""
+
+
 def choice(
-    view: View, table: str, key: str, title: str, choices: Mapping[str, str], about: Callable[[str], str]
+    view: View,
+    table: str,
+    key: str,
+    title: str,
+    choices: Mapping[str, str],
+    about: Callable[[str], str],
+    others: bool = False,
 ) -> None:
     """A field for a key of the trial file whose values have names: a list to choose from.
 
-    choices: value -> what the list shows. about: a sentence on a value.
+    choices: value -> what the list shows. about: a sentence on a value. others: whether other values may be typed.
     """
     trial = view.desk.trial
     assert trial is not None
@@ -59,7 +69,10 @@ def choice(
 
     with ui.row().classes("ms-field"):
         listed = dict(choices) if shown in choices else {shown: str(shown), **choices}
-        select = ui.select(listed, value=shown, label=title, on_change=lambda event: taken(event.value))
+        typed = OTHERS if others else {}
+        select = ui.select(
+            listed, value=shown, label=title, on_change=lambda event: taken(event.value), **typed
+        )
         select.props("outlined dense options-dense").classes("ms-input")
         why = ui.label(about(shown)).classes("ms-why")
 

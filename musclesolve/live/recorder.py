@@ -31,6 +31,7 @@ from musclesolve.errors import InputError, input_error
 from musclesolve.live.live import Frame, Live
 from musclesolve.live.number_text import NumberRows
 from musclesolve.live.stream import STATUS_NAMES, Arrival
+from musclesolve.pipeline.emg_informed import MISFIT
 from musclesolve.recording.file_axes import global_from_laboratory
 from musclesolve.recording.plates.foot_forces import AUTO
 from musclesolve.recording.text.text_file import opening, write_text, writing
@@ -38,7 +39,8 @@ from musclesolve.recording.text.toml_text import tables_text
 from musclesolve.recording.trial.trial_paths import with_paths
 from musclesolve.results.dataset.quantities import QUANTITIES, by_formula, in_set
 from musclesolve.results.dataset.recording_labels import COMPONENTS
-from musclesolve.sharing.cost.cost_registry import costs
+from musclesolve.sharing.cost.cost_base import Cost, single_costs
+from musclesolve.sharing.cost.cost_registry import find_cost
 from musclesolve.version import __version__
 
 LOG = logging.getLogger("musclesolve")
@@ -466,8 +468,8 @@ def recorded_trial(live: Live, path: Path, names: Mapping[str, str]) -> str:
         content["time"] = {"movement": movement}
     # the number that the session used, also where the trial file lets its recording choose one
     content["filter"] = {**content.get("filter", {}), "cutoff_hz": float(live.cutoff)}
-    cost = live.body.options.sharing.cost.name
-    if cost in costs():
+    cost = _stated_cost(live.body.options.sharing.cost)
+    if cost is not None:
         content["sharing"] = {**content.get("sharing", {}), "cost": cost}
     content["force"] = [
         {"side": AUTO if side is None else side} | plate_columns(k) for k, side in enumerate(live.plates)
@@ -481,6 +483,14 @@ def recorded_trial(live: Live, path: Path, names: Mapping[str, str]) -> str:
         f"# The session: --lag-ms {1e3 * live.lag:g} --rate {live.rate:g}{side_option(live)}\n\n"
     )
     return head + tables_text({name: table for name, table in content.items() if table})
+
+
+def _stated_cost(cost: Cost) -> str | None:
+    """The text by which a trial file finds the cost; None for one of a program or informed by EMG ([emg] weight)."""
+    try:
+        return cost.label if MISFIT not in single_costs(cost) and find_cost(cost.label) == cost else None
+    except InputError:
+        return None
 
 
 def _mot_head(name: str, columns: Any) -> str:

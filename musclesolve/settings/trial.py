@@ -75,7 +75,7 @@ class SubjectSettings(Settings):
     )
     age_years: float | None = setting(
         "number",
-        "age [years]; below 18 the inertia table, of adults, is warned of",
+        "age [years]; below 18 the masses of segments are those of children by age (Jensen 1989)",
         minimum=0.0,
         maximum=120.0,
     )
@@ -310,7 +310,14 @@ class JointCenterSettings(Settings):
         'regression that places the hip centers in the pelvis, or "functional": found in the trials '
         "functional_r and functional_l",
         default="harrington_2007",
-        choices=("harrington_2007", "harrington_2007_leg_length", "hara_2016", "functional"),
+        choices=(
+            "harrington_2007",
+            "harrington_2007_leg_length",
+            "hara_2016",
+            "davis_1991",
+            "bell_1990",
+            "functional",
+        ),
     )
     knee: str = setting(
         "text",
@@ -408,7 +415,12 @@ class MuscleSettings(Settings):
 class SharingSettings(Settings):
     """[sharing]."""
 
-    cost: str = setting("text", "name of the cost function", default=USUAL_COST, of_run=True)
+    cost: str = setting(
+        "text",
+        "name of the cost function; options stand behind it in brackets",
+        default=USUAL_COST,
+        of_run=True,
+    )
     solver: str = setting("text", "name of the solver", default="batch", of_run=True)
     reserve_weight: float | None = setting(
         "number", "weight of reserve moments; without it joint moments are met exactly", above=0.0
@@ -559,6 +571,13 @@ class UncertaintySettings(Settings):
         "center of pressure of each plate, along each axis", "recording", "loads"
     )
     segment_mass: float | None = _relative("mass of each segment, relative; the total stays", "recording")
+    pelvis_tilt_deg: float | None = setting(
+        "number",
+        "standard deviation of the neutral tilt of the pelvis where no standing trial shows it [degrees]",
+        of=("recording",),
+        minimum=0.0,
+        maximum=30.0,
+    )
     joint_angle_deg: float | None = setting(
         "number",
         "standard deviation of each free angle of an OpenSim model, alike in all frames [degrees]",

@@ -28,6 +28,7 @@ from musclesolve._util.arrays import Array, Mask
 from musclesolve._util.checks import check_integer, check_number, check_real_array
 from musclesolve._util.locks import CASADI
 from musclesolve._util.names import unknown_name
+from musclesolve.constants import USUAL_COST
 from musclesolve.errors import input_error
 from musclesolve.sharing.arguments import check_type
 from musclesolve.sharing.certificate import (
@@ -222,7 +223,7 @@ class FullSolution:
 
 
 def solve_full(
-    full: FullProblem, cost: str | Cost = "stress_cubed", tolerance: float = 1e-13, max_iterations: int = 300
+    full: FullProblem, cost: str | Cost = USUAL_COST, tolerance: float = 1e-13, max_iterations: int = 300
 ) -> FullSolution:
     """The activations of least cost that satisfy all equations of motion (Silva 2003, 6.22), with their multipliers.
 

@@ -79,7 +79,7 @@ class Problem:
         fiber_velocity: (T, n) [m/s], negative where fibers shorten. This and what follows is there for the costs
             that need it.
         optimal_fiber_length: (n,) [m].
-        joints_crossed: (n,) how many joints each muscle crosses.
+        joints_crossed: (n,) how many joints each muscle crosses; without it see `crossed`.
         reaction_matrix: (T, k, n) [N per N of muscle force], of joint reactions R = reaction_matrix F +
             reaction_offset.
         reaction_offset: (T, k) [N].
@@ -215,6 +215,17 @@ class Problem:
     def pull(self, multiplier: Array) -> Array:
         """The pull A^T lambda, (T, n), of multipliers of the moments (T, m) on each activation."""
         return np.matmul(multiplier[:, None, :], self.moment_matrix)[:, 0, :]
+
+    @cached_property
+    def crossed(self) -> Array:
+        """How many joints each muscle crosses, (n,): `joints_crossed`, or what the moment arms show.
+
+        Without `joints_crossed` every degree of freedom counts as one joint, and a muscle crosses the joints about
+        which it has a moment arm in some frame.
+        """
+        if self.joints_crossed is not None:
+            return self.joints_crossed
+        return np.maximum((np.abs(self.moment_arm) > 0.0).any(axis=0).sum(axis=0), 1.0)
 
     @cached_property
     def valid(self) -> Mask:

@@ -32,6 +32,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from musclesolve._util.arrays import Array, Mask
 from musclesolve._util.checks import check_real_array
+from musclesolve.constants import USUAL_COST
 from musclesolve.errors import input_error
 from musclesolve.sharing.arguments import check_problem, check_smooth_convex_cost, check_solution
 from musclesolve.sharing.certificate import within_domain
@@ -64,7 +65,7 @@ class SolutionChange:
 
 
 def solution_derivatives(
-    problem: Problem, solution: Solution, cost: str | Cost = "stress_cubed"
+    problem: Problem, solution: Solution, cost: str | Cost = USUAL_COST
 ) -> SolutionDerivatives:
     """Differentiate the solution of a problem.
 

@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from musclesolve._util.arrays import Array, Mask
 from musclesolve._util.checks import check_choice
+from musclesolve.constants import USUAL_COST
 from musclesolve.errors import input_error
 from musclesolve.sharing.arguments import check_problem
 from musclesolve.sharing.certificate import (
@@ -37,7 +38,7 @@ OPEN = (Status.MAX_ITERATIONS, Status.SOLVER_FAILED)  # neither solved nor prove
 
 def solve(
     problem: Problem,
-    cost: str | Cost = "stress_cubed",
+    cost: str | Cost = USUAL_COST,
     solver: str | Solver = "batch",
     on_infeasible: str = "report",
     warm_start: ArrayLike | None = None,
@@ -49,7 +50,8 @@ def solve(
     SOLVED_WITH_RESERVE.
 
     Args:
-        cost: a name (`costs()` lists them) or a Cost.
+        cost: a name (`costs()` lists them) or a Cost. The default weights muscles of several joints, which
+            `Problem.joints_crossed` or the moment arms show (`Problem.crossed`).
         solver: a name (`solvers()` lists them) or a solver object with options of its own.
         on_infeasible: "report" leaves an infeasible frame without a solution; "reserve" solves it again with
             reserves, weighted so that 1 N m of reserve costs 100 times all muscles at full activation. The reserve

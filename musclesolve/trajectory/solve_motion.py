@@ -9,6 +9,7 @@ import numpy as np
 
 from musclesolve._util.arrays import Array
 from musclesolve._util.checks import check_choice
+from musclesolve.constants import USUAL_COST
 from musclesolve.errors import input_error
 from musclesolve.sharing.arguments import check_type
 from musclesolve.sharing.certificate import needs_reserve
@@ -52,7 +53,7 @@ def find_method(name: str) -> Method:
 
 def solve_motion(
     problem: MotionProblem,
-    cost: str | Cost = "stress_cubed",
+    cost: str | Cost = USUAL_COST,
     method: str | Method = "structured",
     on_infeasible: str = "report",
 ) -> MotionSolution:

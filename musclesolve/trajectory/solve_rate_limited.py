@@ -27,6 +27,7 @@ from numpy.typing import ArrayLike
 from musclesolve._util.arrays import Array
 from musclesolve._util.checks import check_choice, check_increasing
 from musclesolve._util.message_text import as_text
+from musclesolve.constants import USUAL_COST
 from musclesolve.errors import input_error
 from musclesolve.muscles.elastic.smooth_curves import Curved
 from musclesolve.sharing.arguments import check_problem, check_smooth_convex_cost
@@ -81,7 +82,7 @@ class RateLimited:
 def solve_rate_limited(
     problem: Problem,
     time: ArrayLike,
-    cost: str | Cost = "stress_cubed",
+    cost: str | Cost = USUAL_COST,
     limits: RateLimits | None = None,
     method: str = "together",
     solver: str | Solver = "batch",

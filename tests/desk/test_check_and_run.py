@@ -147,6 +147,8 @@ def test_every_cost_is_offered_with_what_the_page_recommends():
     )
     assert set(run_step.cost_names()) == set(costs())
     assert all(record.formula in run_step.about_cost(name) for name, record in costs().items())
+    assert "exponent=3" in run_step.about_cost("activation_power(exponent=3)")
+    assert "exponnt" in run_step.about_cost("activation_power(exponnt=3)")
 
 
 def test_the_command_line_that_is_shown_gives_the_same_numbers(desk, processes):

@@ -133,6 +133,12 @@ def test_other_settings_of_the_session_are_those_of_the_recorded_trial(tmp_path)
     assert np.sqrt(np.nanmean((one.values - inside.values) ** 2)) < 0.5
 
 
+def test_the_options_of_a_cost_are_recorded(tmp_path):
+    cost = "joint_weighted_activation(multi_joint_weight=2.0)"
+    recorder, _ = recorded(Live(reference_stride(), cutoff_hz=12.0, side="r", cost=cost), tmp_path)
+    assert read_trial(recorder.trials[0]).settings.sharing.cost == cost
+
+
 def test_corrections_of_plates_are_not_for_streams(live, monkeypatch, tmp_path):
     monkeypatch.setitem(live.document.content, "plates", {"offset_s": 0.0, "vertical_gain": {"1": 1.01}})
     with refused("conflict", "vertical_gain", "--from replay"):

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import xarray as xr
@@ -183,11 +185,24 @@ def test_frames_that_are_not_finite_are_flagged_and_the_others_solved(make_leg):
     moment, capacity, upper = whole.moment.copy(), whole.force_capacity.copy(), whole.upper.copy()
     moment[1, 2], capacity[2, 5], upper[4, 0], moment[5, 0] = np.nan, np.inf, np.nan, 1e200
     broken = Problem(whole.moment_arm, moment, capacity, whole.max_isometric_force, upper=upper)
-    answer, reference = solve(broken), solve(whole)
+    answer, reference = solve(broken, "stress_cubed"), solve(whole, "stress_cubed")
     bad = np.isin(np.arange(6), (1, 2, 4, 5))
     np.testing.assert_array_equal(answer.status == Status.INVALID_INPUT, bad)
     assert np.isnan(answer.activation[bad]).all() and np.isnan(answer.force[bad]).all()
     np.testing.assert_allclose(answer.activation[~bad], reference.activation[~bad], atol=1e-9)
+
+
+def test_joints_crossed_are_counted_where_the_moment_arms_alone_say_them():
+    """An arm in one frame of four is enough, so that the frames of a problem have the weights of the whole."""
+    arm = np.zeros((4, 2, 3))
+    arm[:, 0, :2], arm[:, 1, 2], arm[2, 1, 0] = 0.04, 0.03, 0.01
+    bare = problem(moment_arm=arm, moment=np.array([10.0, 5.0]))
+    np.testing.assert_array_equal(bare.crossed, [2, 1, 1])
+    stated = replace(bare, joints_crossed=[2, 1, 1])
+    whole = solve(stated)
+    np.testing.assert_array_equal(solve(bare).activation, whole.activation)
+    assert np.abs(whole.activation - solve(replace(bare, joints_crossed=[1, 1, 1])).activation).max() > 1e-3
+    np.testing.assert_array_equal(problem(moment_arm=np.zeros_like(arm)).crossed, [1, 1, 1])
 
 
 def test_no_frames_at_all():

@@ -428,16 +428,16 @@ def test_the_least_cost_grows_by_the_multiplier(make_leg):
 
 def test_what_does_not_fit_is_refused(make_leg):
     problem = make_leg(3)
-    solution = solve(problem)
+    solution = solve(problem, "stress_cubed")
     with refused("bad_cost", "min_max"):
         solution_derivatives(problem, solution, "min_max")
     with refused("conflict", "stress_cubed", "force_squared"):
         solution_derivatives(problem, solution, "force_squared")
     with refused("bad_shape", "(3, 43)", "(4, 43)"):
-        solution_derivatives(make_leg(4), solution)
+        solution_derivatives(make_leg(4), solution, "stress_cubed")
     with refused("bad_type", "NoneType"):
         solution_derivatives(problem, None)
-    found = solution_derivatives(problem, solution)
+    found = solution_derivatives(problem, solution, "stress_cubed")
     with refused("unknown_name", "'d_strength'"):
         found.along(d_strength=1.0)
     with refused("bad_shape", "d_moment"):

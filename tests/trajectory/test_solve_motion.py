@@ -190,7 +190,7 @@ def out_of_reach(cost: str = "stress_cubed") -> tuple[MotionProblem, MotionSolut
 
 def test_what_is_out_of_reach_is_reported():
     problem, helped = out_of_reach()
-    found = solve_motion(problem)
+    found = solve_motion(problem, "stress_cubed")
     assert not found.solved.any() and np.isnan(found.activation).all()
     assert (found.kkt_residual == np.inf).all()
     worst = int(np.abs(helped.reserve[:, 0]).argmax())

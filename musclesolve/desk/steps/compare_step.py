@@ -12,6 +12,7 @@ from nicegui import events, ui
 
 from musclesolve.constants import USUAL_COST
 from musclesolve.desk.desk import RESULTS, Desk
+from musclesolve.desk.fields import OTHERS
 from musclesolve.desk.in_thread import in_thread
 from musclesolve.desk.steps.result_step import NAMES, column, gallery, peaks
 from musclesolve.desk.steps.run_step import about_cost, cost_names
@@ -102,13 +103,14 @@ class Compare:
             "The moments do not determine the muscle forces: a cost decides. What changes with the cost is a "
             "conclusion about the cost."
         ).classes("ms-why")
-        names = cost_names()
+        names = {name: name.replace("_", " ") for name in self._costs} | cost_names()
         select = ui.select(
             names,
             value=self._costs,
             multiple=True,
             label=f"Costs, two to {MOST}",
             on_change=lambda event: self._chosen(event.value),
+            **OTHERS,
         )
         select.props("outlined dense options-dense use-chips").classes("ms-wide")
         self._command()

@@ -14,8 +14,9 @@ from musclesolve.desk.fields import choice, drawn_keys, field, statements
 from musclesolve.desk.steps.verdict import facts_of, show_verdict
 from musclesolve.desk.steps.work import Work
 from musclesolve.desk.view import State, Step, View
+from musclesolve.errors import InputError
 from musclesolve.settings.trial import ModelSettings, RecordedSettings
-from musclesolve.sharing.cost.cost_registry import costs
+from musclesolve.sharing.cost.cost_registry import costs, find_cost
 
 USE_OF = {
     "joint_weighted_activation": "the usual one: no decision of your own",
@@ -47,11 +48,14 @@ def cost_names() -> dict[str, str]:
 
 def about_cost(name: str) -> str:
     """What a cost is for, its formula and source."""
-    record = costs().get(name)
-    if record is None:
-        return "There is no cost of this name."
-    use = USE_OF.get(name, "for comparison with work that used it")
-    return f"{use[0].upper()}{use[1:]}. Minimises {record.formula} ({record.source})."
+    try:
+        cost = find_cost(name)
+    except InputError as error:
+        return str(error)
+    use = USE_OF.get(name, "for comparison with work that used it" if name in costs() else "by your options")
+    formula = f" Minimises {cost.formula} ({cost.source})." if cost.formula else ""
+    changed = "" if cost.label == cost.name else f" Here: {cost.label}."
+    return f"{use[0].upper()}{use[1:]}.{formula}{changed}"
 
 
 def muscle_sets(folder: Path) -> dict[str, str]:
@@ -84,7 +88,7 @@ class Run:
     def _choices(self) -> None:
         """Keys of the trial file."""
         view = self.view
-        choice(view, "sharing", "cost", "Cost that is minimised", cost_names(), about_cost)
+        choice(view, "sharing", "cost", "Cost that is minimised", cost_names(), about_cost, others=True)
         if not self.desk.is_model:
             about = "Paths, strengths and lengths of the muscles: a set by name, or an OpenSim model."
             sets = muscle_sets(self.desk.folder.path)

@@ -184,17 +184,19 @@ def measured_body(
     standing: Points,
     hip_shift: Mapping[Side, Array] | None = None,
     checked: bool = True,
+    tilt_error: float = 0.0,
 ) -> Measured:
     """Find points, axes and dimensions of the body in filtered markers (`walk`) and standing markers (3,) [m].
 
     `hip_shift` moves hip centers that are not mapped by (3,) [m] in the neutral axes of the pelvis. `checked` refuses
-    what no body can have, and looks for what is unusual.
+    what no body can have, and looks for what is unusual. `tilt_error` is added to the tilt [rad] of the pelvis that is
+    assumed where there is no standing trial.
     """
     seen = Seen.from_markers(MarkerMap.from_recording(recording, walk.names, standing), walk.position)
     moving = seen.moving
     if checked:
         check_sides(recording, moving)
-    stance = posture(recording, subject, regression, standing, moving)
+    stance = posture(recording, subject, regression, standing, moving, tilt_error)
     shifted = {f"hip_{side}": stance.pelvis_axes @ by for side, by in (hip_shift or {}).items()}
     shifted = {name: stance.pelvis[name] + by for name, by in shifted.items()}
     stance = replace(stance, pelvis=stance.pelvis | shifted)

@@ -19,8 +19,13 @@ from musclesolve.recording.markers.landmark_names import back_landmarks, shows_s
 Points = Mapping[str, Array]
 
 # Mean angle between the horizontal and the line from PSIS to ASIS in relaxed standing (Levine & Whittle 1996,
-# J Orthop Sports Phys Ther 24:130-5); used only where no standing trial shows the subject's own.
-NEUTRAL_TILT = np.deg2rad(11.0)
+# J Orthop Sports Phys Ther 24:130-5); used only where neither a standing trial nor the motion shows the subject's own.
+PUBLISHED_TILT = np.deg2rad(11.0)
+# The subject is upright where the pelvis is farther from a heel than this share of the longest distance in the motion:
+# in walking always, in a squat down to some 50 degrees of knee flexion.
+UPRIGHT_SHARE = 0.9
+# That longest distance is one of a straight leg from this share of the stature on; adults have 0.53.
+STRAIGHT_LEG = 0.48
 
 BY_JOINTS = ("hip_center_r", "hip_center_l", "trunk_top")
 """Points that show the pelvis where its spines are not mapped."""
@@ -100,17 +105,34 @@ def standing_hips(standing: Points, regression: str, legs: Mapping[Side, float])
     }
 
 
-def assumed_standing(points: Points) -> dict[str, Array]:
-    """Return pelvic points (3,) as if standing, from a motion (T, 3): their mean shape at the published tilt.
+def upright_tilt(points: Points, stature: float) -> float | None:
+    """Return the mean forward tilt of the pelvis [rad] over the frames (T, 3) in which the subject is upright.
 
-    Without spines the trunk stands upright over the hips.
+    It stands for the tilt in standing: in walking the pelvis tilts on average as it does in standing, and a marker that
+    sits beside its landmark tilts both alike. None where the motion has no such frame.
+
+    Args:
+        points: pelvic landmarks and heels of the motion, (T, 3) [m].
+        stature: of the subject [m].
     """
     origin, axes = pelvic_frame(points)
-    neutral = NEUTRAL_TILT if shows_spines(points) else 0.0
-    sine, cosine = np.sin(neutral), np.cos(neutral)
+    reach = np.max([np.linalg.norm(origin - points[f"heel_{side}"], axis=1) for side in SIDES], axis=0)
+    if reach.max() < STRAIGHT_LEG * stature:
+        return None
+    forward = axes[reach > UPRIGHT_SHARE * reach.max(), :, 0]
+    return float(np.mean(np.arcsin(-forward[:, 2])))
+
+
+def assumed_standing(points: Points, tilt: float) -> dict[str, Array]:
+    """Return pelvic points (3,) as if standing, from a motion (T, 3): their mean shape, tilted forward by `tilt` [rad].
+
+    Without spines a tilt of zero has the trunk upright over the hips.
+    """
+    origin, axes = pelvic_frame(points)
+    sine, cosine = np.sin(tilt), np.cos(tilt)
     # About the left axis, so that forward also points down: the ASIS stand lower than the PSIS.
-    tilt = np.array([[cosine, 0.0, sine], [0.0, 1.0, 0.0], [-sine, 0.0, cosine]])
+    turn = np.array([[cosine, 0.0, sine], [0.0, 1.0, 0.0], [-sine, 0.0, cosine]])
     return {
-        name: tilt @ np.einsum("tji,tj->ti", axes, points[name] - origin).mean(axis=0)
+        name: turn @ np.einsum("tji,tj->ti", axes, points[name] - origin).mean(axis=0)
         for name in pelvic_landmarks(points)
     }

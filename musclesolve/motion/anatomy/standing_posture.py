@@ -1,7 +1,7 @@
 """The standing posture, the reference from which pelvis and feet are followed into the motion, and its dimensions.
 
 With a standing trial this is its median posture. Without one it is put together from the motion: the mean shape of
-the pelvis at a published tilt, and each leg at the instant its foot lies flattest and lowest.
+the pelvis at its mean tilt while the subject is upright, and each leg at the instant its foot lies flattest and lowest.
 """
 
 from __future__ import annotations
@@ -16,11 +16,12 @@ from musclesolve.motion.anatomy.functional_hip import functional_hips
 from musclesolve.motion.anatomy.joint_centers import between, hip_needs, joint_center, standing_medials
 from musclesolve.motion.anatomy.landmark_positions import Points, standing_landmarks
 from musclesolve.motion.anatomy.pelvis import (
-    NEUTRAL_TILT,
+    PUBLISHED_TILT,
     assumed_standing,
     neutral_axes,
     standing_hips,
     trunk_top,
+    upright_tilt,
 )
 from musclesolve.motion.anatomy.unit_vectors import UP, horizontal, mean_length
 from musclesolve.recording.data import SIDES, Recording, Side, Subject
@@ -43,22 +44,23 @@ class Posture:
 
 
 def posture(
-    recording: Recording, subject: Subject, regression: str, standing: Points, moving: Points
+    recording: Recording,
+    subject: Subject,
+    regression: str,
+    standing: Points,
+    moving: Points,
+    tilt_error: float = 0.0,
 ) -> Posture:
     """Find the standing posture.
 
-    Marker positions (3,) of the standing trial are empty when there is none.
+    Marker positions (3,) of the standing trial are empty when there is none. `tilt_error` is added to the tilt of the
+    pelvis that is assumed then [rad].
     """
     notes: list[str] = []
     if recording.static is None:
-        pelvis = assumed_standing(moving)
-        notes += [
-            f"The neutral tilt of the pelvis is taken as {np.rad2deg(NEUTRAL_TILT):.0f} degrees (Levine & Whittle "
-            "1996), because there is no standing trial; hip flexion is off by the subject's difference from it."
-            if shows_spines(pelvis)
-            else "The trunk is assumed to be upright over the hips, because there is no standing trial.",
-            "The feet are measured at the instant of the motion at which each lies lowest.",
-        ]
+        tilt, note = neutral_tilt(moving, subject.stature)
+        pelvis = assumed_standing(moving, tilt + tilt_error)
+        notes += [note, "The feet are measured at the instant of the motion at which each lies lowest."]
     else:
         pelvis = standing_landmarks(recording, standing)
         if not shows_spines(pelvis):
@@ -79,6 +81,21 @@ def posture(
         if "leg" in hip_needs(regression) and subject.leg_length is None:
             notes.append("The leg length for the hip centers is measured on the standing trial.")
     return Posture({**pelvis, **hips}, legs, neutral_axes(pelvis), tuple(notes))
+
+
+def neutral_tilt(moving: Points, stature: float) -> tuple[float, str]:
+    """Return the tilt of the pelvis in standing [rad] that a motion (T, 3) [m] lets assume, and a sentence on it."""
+    if not shows_spines(moving):
+        return 0.0, "The trunk is assumed to be upright over the hips, because there is no standing trial."
+    tilt, why = upright_tilt(moving, stature), "its mean while the subject is upright"
+    off = "hip flexion is off by as much as the subject's tilt in standing differs, some 3 degrees"
+    if tilt is None:
+        tilt, why = PUBLISHED_TILT, "Levine & Whittle 1996; the subject is never upright"
+        off = "hip flexion is off by the subject's difference from it, some 6 degrees"
+    return tilt, (
+        f"The neutral tilt of the pelvis is taken as {np.rad2deg(tilt):.0f} degrees ({why}), because there is no "
+        f"standing trial; {off}."
+    )
 
 
 def hip_centers(

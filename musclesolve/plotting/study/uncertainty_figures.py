@@ -36,6 +36,7 @@ SOURCE_COLOR = {
     "soft_tissue": "#FDBE85",
     "center_of_pressure": "#444444",
     "segment_mass": "#B0B0B0",
+    "pelvis_tilt": "#7F2704",
     "joint_angle": "#A63603",
     "joint_moment": "#888888",
     "cost_exponent": "#54278F",

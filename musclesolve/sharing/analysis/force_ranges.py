@@ -27,6 +27,7 @@ from musclesolve._util.arrays import Array, Mask
 from musclesolve._util.checks import check_number
 from musclesolve._util.message_text import as_text
 from musclesolve._util.names import unknown_name
+from musclesolve.constants import USUAL_COST
 from musclesolve.errors import input_error
 from musclesolve.sharing.arguments import check_problem, members
 from musclesolve.sharing.certificate import within_domain
@@ -183,7 +184,7 @@ UNFIT = frozenset({"nonconvex", "linear_programme"})
 
 def near_optimal_range(
     problem: Problem,
-    cost: str | Cost = "stress_cubed",
+    cost: str | Cost = USUAL_COST,
     within: float = 0.05,
     solver: str | Solver = "batch",
     muscles: Sequence[str] | None = None,

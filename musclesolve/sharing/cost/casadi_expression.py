@@ -187,7 +187,9 @@ class ExpressionCost(Cost):
         shape = problem.force_capacity.shape
         rows = [problem.force_capacity]
         for used in self.uses:
-            array = np.broadcast_to(getattr(problem, used), shape)
+            array = np.broadcast_to(
+                problem.crossed if used == "joints_crossed" else getattr(problem, used), shape
+            )
             if used == "emg" and np.isnan(array).any():
                 raise input_error("sharing.emg_not_measured", where="Problem.emg", name=self.name)
             rows.append(array)

@@ -74,10 +74,10 @@ class Cost(ABC):
 
     @property
     def label(self) -> str:
-        """The name, with whatever differs from the defaults."""
+        """The name, with whatever differs from the defaults: a text by which `find_cost` finds a registered cost."""
         options: tuple[Field[Any], ...] = fields(self) if is_dataclass(self) else ()
         changed = [
-            f"{option.name}={value!r}"
+            f"{option.name}={value.item() if isinstance(value, np.generic) else value!r}"
             for option in options
             if option.repr and (value := getattr(self, option.name)) != option.default
         ]
@@ -171,7 +171,7 @@ class Cost(ABC):
         Raises:
             InputError: the problem does not have it.
         """
-        array: Array | None = getattr(problem, name)
+        array: Array | None = problem.crossed if name == "joints_crossed" else getattr(problem, name)
         if array is None:
             raise input_error("sharing.cost_needs_field", expected=OPTIONAL[name], name=self.name, label=name)
         return array
@@ -215,9 +215,9 @@ class WeightedSum(Cost):
         """The names of the costs with their factors, joined by plus signs."""
         parts = []
         for factor, cost in self.summands:
-            is_sum = isinstance(cost, WeightedSum) and len(cost.summands) > 1
             written = f"{factor:g} * " if len(self.summands) == 1 or factor != 1 else ""
-            parts.append(written + (f"({cost.name})" if is_sum else cost.label))
+            in_brackets = written and isinstance(cost, WeightedSum)
+            parts.append(written + (f"({cost.name})" if in_brackets else cost.label))
         return " + ".join(parts)
 
     @property

@@ -1,13 +1,23 @@
-"""The costs that have a name: all that the modules of `named` define, and those that other packages add."""
+"""The costs that have a name: all that the modules of `named` define, and those that other packages add.
+
+A cost is found by the text that `Cost.label` prints: a name, options in brackets, sums and positive multiples.
+
+    stress_cubed    activation_power(exponent=3)    1e-6 * joint_reaction_squared(weights={'knee': 1}) + stress_cubed
+
+The text is read as a Python expression of which no part is evaluated: names, numbers, texts, lists, tuples and tables.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import ast
+from dataclasses import dataclass, fields, is_dataclass
 from functools import cache
 from importlib import import_module
 from inspect import isabstract
 from pkgutil import iter_modules
+from typing import Any
 
+from musclesolve._util.checks import check_number
 from musclesolve._util.message_text import as_text
 from musclesolve._util.names import unknown_name
 from musclesolve._util.plugins import plugins
@@ -50,28 +60,92 @@ class CostRecord:
     source: str  # where it comes from
     data: tuple[str, ...] = ()  # optional fields of Problem that it needs
     needs: frozenset[str] = frozenset({"separable"})  # what a solver has to be able to take
+    options: tuple[str, ...] = ()  # what may stand in brackets behind the name
 
 
 def costs() -> dict[str, CostRecord]:
-    """Every named cost: its formula, its source, the data that it needs and what a solver has to be able to take."""
+    """Every named cost: its formula, its source, the data and the abilities of a solver that it needs, its options."""
     _add_plugins()
     return {
-        name: CostRecord(name, kind.formula, kind.source, kind.data, kind().needs)
+        name: CostRecord(name, kind.formula, kind.source, kind.data, kind().needs, options_of(kind))
         for name, kind in REGISTRY.items()
     }
 
 
+def options_of(kind: type[Cost]) -> tuple[str, ...]:
+    """The names of the options of a class of costs."""
+    return tuple(option.name for option in fields(kind) if option.init) if is_dataclass(kind) else ()
+
+
 def find_cost(cost: str | Cost) -> Cost:
-    """The cost object for a name; an object is returned as it is."""
+    """The cost object for a text such as "activation_power(exponent=3)"; an object is returned as it is.
+
+    Raises:
+        InputError: an unknown name or option, a value outside its range, a text that cannot be read.
+    """
     if isinstance(cost, Cost):
         if type(cost).__hash__ is None:
             raise input_error("sharing.cost_not_hashable", cost=cost.name)
         return cost
-    if isinstance(cost, str) and cost not in REGISTRY:
-        _add_plugins()
-    if isinstance(cost, str) and cost in REGISTRY:
-        return REGISTRY[cost]()
-    error = unknown_name(cost, "cost", REGISTRY)
     if not isinstance(cost, str):
+        error = unknown_name(cost, "cost", REGISTRY)
         raise input_error("sharing.no_cost", remedy=error.remedy, cost=as_text(cost), known=error.expected)
-    raise error
+    cost = cost.strip()
+    if cost not in REGISTRY:
+        _add_plugins()
+    if cost in REGISTRY:
+        return REGISTRY[cost]()
+    if not set(cost) & set("()*+="):  # a name and nothing else
+        raise unknown_name(cost, "cost", REGISTRY)
+    try:
+        tree = ast.parse(cost, mode="eval").body
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        raise input_error("sharing.unreadable_cost", cost=as_text(cost)) from None
+    return _cost_of(tree, cost)
+
+
+def _cost_of(tree: ast.expr, text: str) -> Cost:
+    """The cost of a part of a text: a sum, a multiple, a name with options or without."""
+    match tree:
+        case ast.BinOp(left, ast.Add(), right):
+            return _cost_of(left, text) + _cost_of(right, text)
+        case ast.BinOp(left, ast.Mult(), right):
+            factor = check_number(
+                _value_of(left, text), "the factor", "a positive number", above=0.0, where=text
+            )
+            return factor * _cost_of(right, text)
+        case ast.Name(name):
+            return _kind_of(name)()
+        case ast.Call(ast.Name(name), [], keywords) if all(option.arg for option in keywords):
+            kind = _kind_of(name)
+            known, values = options_of(kind), dict[str, Any]()
+            if keywords and not known:
+                raise input_error("sharing.cost_without_options", where=text, remedy=name, name=name)
+            for option in keywords:
+                if option.arg not in known:
+                    raise unknown_name(str(option.arg), "option", known, f" of the cost {name!r}", where=text)
+                if option.arg in values:
+                    raise input_error("sharing.cost_option_twice", where=text, name=option.arg)
+                values[option.arg] = _value_of(option.value, text)
+            return kind(**values)
+        case ast.Call(ast.Name(name), [first, *_]):
+            known = options_of(_kind_of(name))
+            value = ast.get_source_segment(text, first)
+            remedy = f"{name}({known[0]}={value})" if known else name
+            raise input_error("sharing.cost_option_without_name", where=text, remedy=remedy, name=name)
+    raise input_error("sharing.unreadable_cost", cost=as_text(text))
+
+
+def _kind_of(name: str) -> type[Cost]:
+    if name not in REGISTRY:
+        raise unknown_name(name, "cost", REGISTRY)
+    return REGISTRY[name]
+
+
+def _value_of(tree: ast.expr, text: str) -> Any:
+    """The value of a literal; nothing is computed."""
+    try:
+        return ast.literal_eval(tree)
+    except (ValueError, TypeError, RecursionError, MemoryError):
+        part = ast.get_source_segment(text, tree)
+        raise input_error("sharing.cost_value_not_literal", where=text, value=as_text(part)) from None

@@ -66,12 +66,12 @@ def benchmark(
     Args:
         trial: the trial file; default: the bundled reference stride.
         frames: the most of them.
-        costs: names; default: three smooth ones and min_max.
+        costs: names, with options or without; default: three smooth ones and min_max.
         solvers: names; default: all.
         progress: called with what comes next and the share of the work that is done.
     """
     count = check_integer(frames, "frames", 1)
-    named = tuple(find_cost(name).name for name in costs) or COSTS
+    named = tuple(find_cost(name).label for name in costs) or COSTS
     for name in solvers:
         find_solver(name)
     if len(set(solvers)) < len(solvers):

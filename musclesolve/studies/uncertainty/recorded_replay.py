@@ -41,6 +41,7 @@ from musclesolve.pipeline.mechanics import MARGIN, measured_moments, subject_mod
 from musclesolve.pipeline.recorded_body import RecordedBody, sharing_group
 from musclesolve.pipeline.run_options import Options
 from musclesolve.recording.data import SIDES, Markers, Side, Trial
+from musclesolve.recording.markers.landmark_names import shows_spines
 from musclesolve.studies.uncertainty.replay import (
     Errors,
     Parameters,
@@ -110,7 +111,8 @@ class RecordedReplay(Replay):
         inside = np.isin(measured.time, recorded.motion.time)
         segments = list(model.topology.segments)
         placed = [group.muscles for group in prepared.groups]
-        shapes = _shapes(placed, markers, len(plates), len(segments))
+        assumed = trial.static is None and shows_spines(trial.mapping)
+        shapes = _shapes(placed, markers, len(plates), len(segments), assumed)
         shapes |= sharing_shapes(len(prepared.muscles), len(prepared.joints))
         dofs = [dof for part in prepared.parts for dof in part.dofs]
         layout = ReplayLayout.from_parts(prepared.parts, dofs, prepared.muscles, prepared.joints)
@@ -145,7 +147,8 @@ class RecordedReplay(Replay):
             errors["marker_placement"], errors["hip_center"], errors["soft_tissue"]
         )
         trial, how = self.trial, self.trial.settings.consistency
-        seen = measured_body(trial, trial.subject, trial.hip_regression, walk, standing, hips, checked=False)
+        tilt = float(errors["pelvis_tilt"][0]) if "pelvis_tilt" in errors else 0.0
+        seen = measured_body(trial, trial.subject, trial.hip_regression, walk, standing, hips, False, tilt)
         model = self.model
         if errors["segment_mass"].any() or not seen.same_dimensions(self.measured):
             factors = dict(zip(self.segments, np.exp(errors["segment_mass"]), strict=True))
@@ -218,11 +221,11 @@ def _plates(trial: Trial, chosen: FilterChoice, time: AnyArray) -> list[tuple[Si
 
 
 def _shapes(
-    placed: Sequence[ScaledMuscles], markers: MarkerErrors, plates: int, segments: int
+    placed: Sequence[ScaledMuscles], markers: MarkerErrors, plates: int, segments: int, assumed_tilt: bool
 ) -> dict[str, tuple[int, ...]]:
     """Source -> shape of its parameters, in the order of ``sources.toml``."""
     muscles = sum(len(group.names) for group in placed)
-    return {
+    shapes: dict[str, tuple[int, ...]] = {
         "strength": (1,),
         "max_isometric_force": (muscles,),
         "optimal_fiber_length": (muscles,),
@@ -234,6 +237,7 @@ def _shapes(
         "center_of_pressure": (plates, 2),
         "segment_mass": (segments,),
     }
+    return shapes | {"pelvis_tilt": (1,)} if assumed_tilt else shapes
 
 
 ALIKE = 1e-4

@@ -196,10 +196,10 @@ def test_without_a_standing_trial_the_person_is_measured_on_the_motion(tmp_path)
         np.testing.assert_allclose(found.points[name], truth[name], **CLOSE)
     np.testing.assert_allclose(found.offsets["knee_r"], [0.0, 0.0, -0.42], **CLOSE)
     np.testing.assert_allclose(np.linalg.norm(found.offsets["toe_l"]), np.hypot(0.17, 0.04), **CLOSE)
-    # The person stands 8 degrees forward, 11 are assumed.
+    # The person walks with the tilt of standing, 8 degrees, but for what is left of a swing of 3 degrees.
     lean = np.sum(found.directions["pelvis_forward"] * truth["pelvis_forward"], axis=1)
-    np.testing.assert_allclose(np.rad2deg(np.arccos(lean)), 3.0, atol=0.05)
-    assert any("11 degrees" in note for note in found.notes)
+    np.testing.assert_allclose(np.rad2deg(np.arccos(np.minimum(lean, 1.0))), 0.0, atol=0.3)
+    assert any("taken as 8 degrees" in note for note in found.notes)
 
 
 def test_points_that_do_not_move_as_one_body_are_refused(tmp_path) -> None:

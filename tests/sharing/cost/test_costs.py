@@ -192,6 +192,62 @@ def test_registry_lists_and_finds():
         find_cost(3)
 
 
+COSTS_BY_TEXT = [
+    *(find_cost(name) for name in sorted(REGISTRY)),
+    JointWeightedActivation(multi_joint_weight=2),
+    ActivationPower(np.float64(2.5)),
+    ActivationVolume(3.0, 25e4),
+    JointReactionSquared({"knee": 1.0, "knee_x": 0.2}, effort=10.0),
+    2.0 * StressCubed(),
+    ForceSquared() + MusclePower(exponent=1.0),
+    1e-6 * JointReactionSquared({"hip_r": 1}) + ActivationPower(3) + 0.3 * EmgTracking(unmeasured_weight=0.0),
+    2.0 * (ForceSquared() + 0.5 * StressCubed()) + MusclePower(),
+    1.0 * (ForceSquared() + StressCubed()) + MusclePower(),
+]
+
+
+@pytest.mark.parametrize("cost", COSTS_BY_TEXT, ids=lambda cost: cost.label)
+def test_a_cost_is_found_by_the_text_that_it_prints(case, cost):
+    found = find_cost(cost.label)
+    assert found.label == cost.label and find_cost(f"  {found.label} ").label == cost.label
+    problem, activation = case
+    assert np.array_equal(found.total_value(problem, activation), cost.total_value(problem, activation))
+
+
+@pytest.mark.parametrize(
+    ("text", "code", "parts"),
+    [
+        ("activation_power(exponnt=3)", "unknown_name", ("'exponnt'", "exponent")),
+        ("actvation_power(exponent=3)", "unknown_name", ("'actvation_power'", "'activation_power'")),
+        ("activation_power(exponent=0.5)", "bad_number", ("0.5", "at least 1")),
+        ("activation_power(exponent='a')", "bad_number", ("'a'",)),
+        ("joint_weighted_activation(multi_joint_weight=-2)", "bad_number", ("-2", "positive")),
+        ("stress_cubed(specific_strength=0)", "bad_number", ("specific_strength",)),
+        ("activation_power(3)", "sharing.cost_option_without_name", ("activation_power(exponent=3)",)),
+        ("activation_power(exponent=2, exponent=3)", "duplicate_name", ("'exponent'",)),
+        ("activation_power(exponent=1+1)", "sharing.cost_value_not_literal", ("1+1",)),
+        ("activation_power(exponent=print('a'))", "sharing.cost_value_not_literal", ("print",)),
+        ("activation_power(**{'exponent': 3})", "sharing.unreadable_cost", ()),
+        ("min_max(exponent=3)", "sharing.cost_without_options", ("min_max",)),
+        ("activation_power(exponent=3", "sharing.unreadable_cost", ()),
+        ("().__class__()", "sharing.unreadable_cost", ()),
+        ("2 + stress_cubed", "sharing.unreadable_cost", ()),
+        ("(" * 5000 + "stress_cubed", "sharing.unreadable_cost", ()),
+        ("-1 * stress_cubed", "bad_number", ("-1",)),
+        ("stress_cubed * 2", "sharing.cost_value_not_literal", ("stress_cubed",)),
+        ("min_max + stress_cubed", "bad_cost", ("min_max",)),
+    ],
+)
+def test_a_text_that_is_no_cost_is_refused_with_the_part_at_fault(text, code, parts):
+    with refused(code, *parts):
+        find_cost(text)
+
+
+def test_costs_say_their_options():
+    assert costs()["joint_weighted_activation"].options == ("exponent", "multi_joint_weight")
+    assert costs()["min_max"].options == ()
+
+
 NEW = """
 from dataclasses import dataclass
 from musclesolve.sharing.cost.sum_of_terms import SumOfTerms

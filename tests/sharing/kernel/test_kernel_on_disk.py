@@ -89,9 +89,9 @@ def test_arrays_that_are_read_only_or_in_another_order(make_leg):
     moment = np.repeat(problem.moment, 2, axis=1)[:, ::2]
     capacity = problem.force_capacity.copy()
     capacity.flags.writeable = False
-    answer = solve(Problem(arm, moment, capacity, problem.max_isometric_force))
+    answer = solve(Problem(arm, moment, capacity, problem.max_isometric_force), "stress_cubed")
     assert (answer.status == Status.SOLVED).all()
-    np.testing.assert_array_equal(answer.activation, solve(problem).activation)
+    np.testing.assert_array_equal(answer.activation, solve(problem, "stress_cubed").activation)
 
 
 SMALL = """

@@ -22,12 +22,12 @@ from musclesolve.sharing.status import Status
 
 def test_frames_do_not_depend_on_their_neighbors(make_leg):
     problem = make_leg(40, seed=7)
-    whole, blocks = solve(problem), solve(problem, solver=Batch(block=7))
+    whole, blocks = solve(problem, "stress_cubed"), solve(problem, "stress_cubed", Batch(block=7))
     np.testing.assert_allclose(whole.activation, blocks.activation, atol=1e-12)
     one = Problem(
         problem.moment_arm[11], problem.moment[11], problem.force_capacity[11], problem.max_isometric_force
     )
-    single = solve(one)
+    single = solve(one, "stress_cubed")
     assert (
         single.activation.shape == (43,)
         and single.multiplier.shape == (7,)

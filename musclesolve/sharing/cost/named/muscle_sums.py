@@ -50,6 +50,7 @@ class StressCubed(SumOfTerms):
     name = "stress_cubed"
     formula = "sum_i (sigma_bar F_i / F0_i)^3"
     source = "Silva 2003, eqs 6.16 and 6.21"
+    positive = ("specific_strength",)
     exponent = 3.0
 
     def coefficient(self, problem: Problem) -> Array:
@@ -152,8 +153,7 @@ class JointWeightedActivation(SumOfTerms):
 
     def coefficient(self, problem: Problem) -> Array:
         """The coefficients w_i^(1/p), (n,)."""
-        several = self.field(problem, "joints_crossed") > 1.0
-        return np.where(several, np.power(self.multi_joint_weight, 1.0 / self.exponent), 1.0)
+        return np.where(problem.crossed > 1.0, np.power(self.multi_joint_weight, 1.0 / self.exponent), 1.0)
 
 
 @dataclass(frozen=True)
