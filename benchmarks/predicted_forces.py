@@ -2,9 +2,9 @@
 
 python -m benchmarks.predicted_forces TRIAL.toml [TRIAL.toml ...]
 
-The plates are hidden: forces of each foot follow from the motion alone, as with `forces = "predicted"`. Printed are root
-mean squares of the difference to the plates over the frames in which the foot was measured, mean of both feet: forces
-in per cent of body weight with their Pearson correlation r, and joint moments [N m/kg].
+The plates are hidden: forces of each foot follow from the motion alone, as with `forces = "predicted"`. Printed are
+root mean squares of the difference to the plates over the frames in which the foot was measured, mean of both feet:
+forces in per cent of body weight with their Pearson correlation r, and joint moments [N m/kg].
 """
 
 from __future__ import annotations
@@ -46,14 +46,16 @@ def differences(trial: Trial, recorded: Mechanics) -> tuple[Array, Array, Array]
         forces.append(((one - other) ** 2).mean(axis=0))
         correlations.append([np.corrcoef(one[:, k], other[:, k])[0, 1] for k in range(3)])
         rows = [model.dof(f"{joint}_{plates.side}") for joint in JOINTS]
-        moments.append((off[np.ix_(seen, rows)] ** 2).mean(axis=0))
+        moments.append((off[seen][:, rows] ** 2).mean(axis=0))
     size = np.sqrt(np.mean(forces, axis=0)) / (mass * STANDARD_GRAVITY)
     return size, np.mean(correlations, axis=0), np.sqrt(np.mean(moments, axis=0)) / mass
 
 
 def main(*files: str) -> None:
     names = ("forward", "sideways", "upward")
-    shown = Table("trial", *(f"{name} [% BW] (r)" for name in names), *JOINTS, "time [s]")
+    shown = Table(
+        "trial", *(f"{name} % BW (r)" for name in names), "hip flexion", "adduction", "knee", "ankle", "s"
+    )
     for file in files:
         trial = recording_of(file, "this comparison")
         recorded = mechanics(trial)
@@ -62,7 +64,12 @@ def main(*files: str) -> None:
         taken = perf_counter() - begin
         size, r, moments = differences(trial, recorded)
         cells = [f"{100 * one:.1f} ({two:.2f})" for one, two in zip(size, r, strict=True)]
-        shown.add_row(trial.subject.name, *cells, *(f"{each:.2f}" for each in moments), f"{taken:.2f}")
+        shown.add_row(
+            f"{trial.path.parent.name}/{trial.path.stem}",
+            *cells,
+            *(f"{each:.2f}" for each in moments),
+            f"{taken:.2f}",
+        )
     console.print(shown)
 
 

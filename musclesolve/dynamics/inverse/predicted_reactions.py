@@ -1,13 +1,13 @@
 """Ground reactions predicted from the motion alone, where no force plate measured them.
 
-The equations of the whole body give what the ground must apply in total: the force F = m (a - g), and the moment M about
-the center of mass, the rate of the angular momentum. One foot on the ground carries both alone. Two feet share them, and
-one convex programme over the whole motion decides how:
+The equations of the whole body give what the ground must apply in total: the force F = m (a - g), and the moment M
+about the center of mass, the rate of the angular momentum. One foot on the ground carries both alone. Two feet share
+them, and one convex programme over the whole motion decides how:
 
 - Six points of each sole (heel, ball, toes; inner and outer) push with a vertical force f_p >= 0. The horizontal force
   and the free moment of a foot stay within friction, |F_h| <= mu F_z and |T_z| <= r F_z.
-- A point costs c f_p^2 with c = c_0 (1 + (h / h_0)^8 + (v / v_0)^8): steeply more where it is above its lowest level (h)
-  or moves along the ground (v). No gait event is given or detected, so that flight and standing need no case.
+- A point costs c f_p^2 with c = c_0 (1 + (h / h_0)^8 + (v / v_0)^8): steeply more where it is above its lowest level
+  (h) or moves along the ground (v). No gait event is given or detected, so that flight and standing need no case.
 - Both feet together deviate little from F and M.
 - The moment of each foot about the center of mass is small: in walking the lines of force pass near it (Maus et al.
   2010, Nat Commun 1:70). This term divides the horizontal forces in double support.
@@ -48,7 +48,7 @@ HORIZONTAL_COST, TWIST_COST = 3.0, 1.0
 """Cost of the horizontal force over that of the cheapest point, and of the free moment [1/m^2]."""
 BALANCE = np.array([2.0, 2.0, 2.0, 0.9, 0.9, 0.3])
 """Weights of force and moment of both feet beside those that the motion needs [1 per body weight, 1/m]."""
-TOWARDS_CENTER = np.array([0.5, 0.8, 0.5])
+TOWARDS_CENTER = np.array([0.7, 0.7, 0.5])
 """Weights of the moment of each foot about the center of mass [1/m]."""
 SMOOTH, SMOOTH_POINTS, SMOOTH_HZ = np.array([2.5, 2.5, 0.5]), 0.1, 6.0
 """Weights of the second derivatives of the forces of a foot and of a point over (2 pi 6 Hz)^2."""
