@@ -592,6 +592,24 @@ class UncertaintySettings(Settings):
     joint_moment: float | None = _relative(
         "the moment of each coordinate of an OpenSim model whose moments are given, relative", "moments"
     )
+    cost_exponent: float | None = _relative("the exponent of the cost less 1, of its logarithm")
+    multi_joint_weight: float | None = _relative(
+        "the weight in the cost of all muscles that cross two joints or more, of its logarithm"
+    )
+    muscle_weight: float | None = _relative("the weight of each muscle in the cost, of its logarithm")
+    co_contraction: float | None = setting(
+        "number",
+        "least activation of all muscles: size of a normal number with this standard deviation",
+        minimum=0.0,
+        maximum=0.2,
+    )
+    contact_model_bw: float | None = setting(
+        "number",
+        "standard deviation of each joint contact force around that of the model [body weights]",
+        of=("recording", "loads"),
+        minimum=0.0,
+        maximum=2.0,
+    )
     calibration: float | None = setting(
         "number",
         "factor on the standard deviations that a calibration of one person's muscles gives",
