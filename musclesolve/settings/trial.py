@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Literal
 
-from musclesolve.constants import USUAL_COST
+from musclesolve.constants import FLIGHT_CUTOFF_HZ, USUAL_COST, WALKING_CUTOFF_HZ
 from musclesolve.settings.schema import Settings, same, setting, table, tables_of
 
 AXES = ("+x", "-x", "+y", "-y", "+z", "-z")
@@ -145,6 +145,10 @@ class LaboratorySettings(Settings):
     )
 
 
+PREDICTED = "predicted"
+"""In place of the file of forces: ground reactions are predicted from the motion."""
+
+
 class FileSettings(Settings):
     """[files]."""
 
@@ -174,9 +178,15 @@ class FileSettings(Settings):
     )
     forces: str | None = setting(
         "text",
-        "ground reaction forces (MOT, STO, CSV or C3D); those of the markers' C3D file when absent",
+        "ground reaction forces (MOT, STO, CSV or C3D); those of the markers' C3D file when absent; "
+        '"predicted": from the motion, without force plates ([[force]] is then not used)',
         needed_with="columns",
     )
+
+    @property
+    def predicted(self) -> bool:
+        """Whether the ground reactions are predicted from the motion."""
+        return self.forces == PREDICTED
 
 
 class TimeSettings(Settings):
@@ -251,11 +261,11 @@ class FilterSettings(Settings):
         minimum=1,
         maximum=8,
     )
-    cutoff_hz: float | str = setting(
+    cutoff_hz: float | str | None = setting(
         "number",
         "cut-off frequency of the low-pass filter for markers and forces [Hz], or the method that "
-        "determines it from the recording",
-        default=6.0,
+        f"determines it from the recording; when absent {WALKING_CUTOFF_HZ:g}, and {FLIGHT_CUTOFF_HZ:g} where the "
+        "recording shows flight (running, jumping)",
         above=0.0,
         words=("residual_analysis", "residual_analysis_silva_2003", "cross_validation"),
     )
@@ -274,8 +284,12 @@ class FilterSettings(Settings):
 
     @property
     def fixed_cutoff(self) -> float | None:
-        """The cut-off that is stated [Hz]; None: the data choose one for every coordinate, by `choice`."""
-        return None if isinstance(self.cutoff_hz, str) else self.cutoff_hz
+        """The cut-off that is stated, or the usual one [Hz]; None: the data choose one of every coordinate by `choice`.
+
+        Of a trial the motion decides which one is usual (`anatomy`).
+        """
+        stated = WALKING_CUTOFF_HZ if self.cutoff_hz is None else self.cutoff_hz
+        return None if isinstance(stated, str) else stated
 
     @property
     def choice(self) -> str:
@@ -752,6 +766,7 @@ class ModelFilterSettings(Settings):
         "cutoff_hz",
         about="frequency at which the low-pass filter of the coordinates halves the amplitude [Hz]; "
         '"none": not filtered',
+        default=WALKING_CUTOFF_HZ,
         words=("none",),
     )
 
