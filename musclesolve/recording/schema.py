@@ -106,9 +106,17 @@ class Document:
         """Return the heading of a table as the file writes it."""
         return f"[[{table}]]" if table in self.tables and self.tables[table].one_per else f"[{table}]"
 
-    def placed(self, error: InputError, table: str, key: str | None = None, index: int = 0) -> InputError:
-        """Return an error of a stage that knows no trial file, pointing at a key of a table."""
-        return error.moved(self.path, self.place(table, key, index))
+    def placed(
+        self,
+        error: InputError,
+        table: str,
+        key: str | None = None,
+        index: int = 0,
+        before: str = "",
+        after: str = "",
+    ) -> InputError:
+        """Return an error of a stage that knows no trial file, pointing at a key of a table; see `InputError.moved`."""
+        return error.moved(self.path, self.place(table, key, index), before, after)
 
     def input_file(self, table: str, key: str, name: str, index: int = 0) -> Path:
         """Return the path of a file that the trial file names, from the folder of the trial file."""
@@ -120,8 +128,7 @@ class Document:
             error = no_file(path)
         except InputError as refusal:
             error = refusal
-        error.problem = f"{name!r}: {error.problem}"
-        raise self.placed(error, table, key, index)
+        raise self.placed(error, table, key, index, before=f"{name!r}: ")
 
     def line(self, table: str, key: str | None = None, index: int = 0) -> int | None:
         """Return the line of a key, or of the heading [table.key], else that of its table, else None."""
