@@ -108,7 +108,8 @@ def uncertainty(
     if isinstance(trial, RecordedBody | ModelBody):
         if cost is not None or solver is not None or side != "both":
             raise input_error("studies.cost_solver_side_body", where="uncertainty")
-        prepared, stated = trial, getattr(getattr(trial, "trial", None), "uncertainty", {})
+        prepared = trial
+        stated = {} if trial.trial is None else trial.trial.settings.uncertainty.stated
     else:
         trial = trial if isinstance(trial, Trial | ModelTrial) else read_trial(trial)
         if isinstance(trial, Trial):

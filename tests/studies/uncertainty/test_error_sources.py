@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from refusals import refused
 
 import musclesolve as ms
 from musclesolve.data.bundled import reference_stride
+from musclesolve.pipeline.run import prepare
 from musclesolve.recording.data import Trial
+from musclesolve.recording.trial.settings import error_keys
 from musclesolve.recording.trial.trial_file import read_trial
 from musclesolve.settings.schema import tables_of
 from musclesolve.settings.trial import RecordedSettings
@@ -37,6 +41,14 @@ def test_the_argument_wins_over_the_trial_file_and_that_over_the_usual(trial: Tr
     assert found["segment_mass"] == 0.0
     assert found["hip_center"] == pytest.approx(0.002)
     assert found["marker_placement"] == pytest.approx(1e-3 * sources()["marker_placement"].sd)
+
+
+def test_a_body_has_the_standard_deviations_of_its_trial(trial: Trial) -> None:
+    own = {key: 0.0 for key in error_keys("recording")} | {"segment_mass": 0.3}
+    short = replace(trial.with_settings(uncertainty=own), time_range=(0.6, 0.65))
+    found = ms.uncertainty(prepare(short, side="r"), 2, workers=1, contributions=False)
+    assert float(found["standard_deviation"].sel(source="segment_mass")) == 0.3
+    assert float(found["standard_deviation"].sum()) == pytest.approx(0.3)
 
 
 def test_a_trial_file_gives_standard_deviations(tmp_path) -> None:
