@@ -116,7 +116,7 @@ def arm_result(recorded_walk_text: str, tmp_path_factory: pytest.TempPathFactory
     folder = tmp_path_factory.mktemp("arm")
     (folder / "arm26.toml").write_bytes(ARM.read_bytes())
     changes = (
-        ('database = "gait2392"', 'database = "arm26.toml"'),
+        ('database = "gait2392_hip"', 'database = "arm26.toml"'),
         ("[sharing]", f"[sharing]\ndofs = {SHARED}"),
     )
     return ms.run(walk_with(recorded_walk_text, folder, *changes))
@@ -187,7 +187,7 @@ def test_a_degree_of_freedom_that_the_muscles_do_not_serve_is_refused(
 ) -> None:
     (tmp_path / "arm26.toml").write_bytes(ARM.read_bytes())
     changes = (
-        ('database = "gait2392"', 'database = "arm26.toml"'),
+        ('database = "gait2392_hip"', 'database = "arm26.toml"'),
         ("[sharing]", '[sharing]\ndofs = ["knee_flexion"]'),
     )
     with refused("unknown_name", "dofs", "knee_flexion", "elbow_flexion"):
@@ -238,7 +238,7 @@ def test_muscles_of_both_sides_about_one_joint_are_one_group_of_no_side(
     muscles = (TRUNK_MUSCLE.format(name=name, x=x) for name, x in (("erector", -0.06), ("rectus", 0.08)))
     (tmp_path / "trunk.toml").write_text(TRUNK + "".join(muscles), encoding="utf-8")
     changes = (
-        ('database = "gait2392"', 'database = "trunk.toml"'),
+        ('database = "gait2392_hip"', 'database = "trunk.toml"'),
         ("[sharing]", '[sharing]\ndofs = ["trunk_flexion", "trunk_bending_right"]'),
     )
     result = ms.run(walk_with(recorded_walk_text, tmp_path, *changes))
