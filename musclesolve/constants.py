@@ -1,4 +1,4 @@
-"""A constant of nature, and a choice, that several parts need."""
+"""A constant of nature, and choices, that several parts need."""
 
 from __future__ import annotations
 
@@ -7,3 +7,6 @@ STANDARD_GRAVITY = 9.80665
 
 USUAL_COST = "joint_weighted_activation"
 """The cost by which moments are shared unless asked otherwise, of recordings and of models alike."""
+
+ADULT_AGE = 18.0
+"""Age from which the inertia table of adults holds [years]."""

@@ -20,7 +20,7 @@ from musclesolve.dynamics.kinematics.consistent_motion import consistent_motion
 from musclesolve.dynamics.kinematics.measured_targets import Targets
 from musclesolve.dynamics.kinematics.motion_derivatives import Motion
 from musclesolve.dynamics.kinematics.pose_fit import Fit
-from musclesolve.dynamics.model.human_model import human_model
+from musclesolve.dynamics.model.human_model import human_model, with_mass_factors
 from musclesolve.dynamics.model.model import Model
 from musclesolve.dynamics.model.segment_inertia import PLACE, StatedSegment
 from musclesolve.dynamics.model.topology import Topology
@@ -200,12 +200,17 @@ def subject_model(
     size = subject.mass, subject.stature, subject.sex, measured.offsets, subject.shoe_mass
     try:
         model = human_model(
-            *size, mass_factors=mass_factors, segments=segments, topology=topology_of(subject)
+            *size,
+            segments=segments,
+            topology=topology_of(subject),
+            age=subject.age,
         )
     except InputError as error:
         if error.where != PLACE:
             raise
         raise trial.document.placed(error, "subject", PLACE) from None
+    if mass_factors:
+        model = with_mass_factors(model, mass_factors)
     return model if measured.pelvis_depth is None else replace(model, pelvis_depth=measured.pelvis_depth)
 
 

@@ -63,6 +63,7 @@ class Measured:
     highest: float
     movement: str  # in words: level walking; that the speed is not known, where ranges depend on it
     about: str  # what was measured of whom
+    reason: str  # why the range is the one of this speed; "" where it does not depend on speed
     sources: tuple[str, ...]  # keys of citations.toml
 
     @property
@@ -103,12 +104,39 @@ def measured(joint: str, movement: Movement) -> Measured | None:
     for entry in entries:
         fastest = entry.get("up_to_m_s", np.inf)
         if speed <= fastest and (np.isfinite(speed) or not entry.get("needs_speed", False)):
-            words = in_vivo()["words"][movement.name]
-            if not np.isfinite(speed) and np.isfinite(fastest):
+            words, reason = in_vivo()["words"][movement.name], ""
+            lowest, highest = entry.get("lowest", -np.inf), entry["highest"]
+            if "people" in entry and np.isfinite(speed):
+                lowest, highest = peaks_at(speed, entry["people"], entry["rise"], entry["most"])
+                words += f" at {speed:.1f} m/s"
+                reason = f"peaks rise with speed, by up to {entry['rise']:g} BW per m/s"
+            elif "people" in entry:
+                words += " (speed not known)"
+            elif not np.isfinite(speed) and np.isfinite(fastest):
                 words += f" (speed not known: at up to {fastest:g} m/s)"
-            lowest = entry.get("lowest", -np.inf)
-            return Measured(lowest, entry["highest"], words, entry["about"], tuple(entry["sources"]))
+            return Measured(lowest, highest, words, entry["about"], reason, tuple(entry["sources"]))
     return None
+
+
+def peaks_at(
+    speed: float, people: Sequence[Mapping[str, Sequence[float]]], rise: float, most: float
+) -> tuple[float, float]:
+    """The lowest and the highest peak [body weights] that one of some people may have at a speed [m/s].
+
+    A peak rises with speed, and by no more than `rise` [body weights per m/s]. Of somebody with the peaks P_i at the
+    speeds u_i it is so at the speed v
+
+        between  max_i (P_i - rise max(u_i - v, 0))  and  min_i (P_i + rise max(v - u_i, 0), most).
+
+    The range is that of all people together; between two speeds of a person it is the line that joins them where the
+    rise is the steepest.
+    """
+    low, high = [], []
+    for person in people:
+        peak, faster = np.array(person["peak"]), speed - np.array(person["speed"])
+        low.append(float(np.max(peak - rise * np.maximum(-faster, 0.0))))
+        high.append(float(np.min(peak + rise * np.maximum(faster, 0.0))))
+    return min(low), min(max(high), most)
 
 
 @dataclass(frozen=True)
@@ -338,7 +366,8 @@ def _contact(facts: Facts) -> Iterator[Comparison]:
         verdict = range_.verdict(value, own)
         if verdict != PLAUSIBLE and value < range_.lowest and not bears_the_body(facts, peak.side):
             verdict = NOT_KNOWN
-        said = f"{what}; measured in {range_.movement} {range_.words} ({range_.authors})"
+        because = f", for {range_.reason}" if range_.reason else ""
+        said = f"{what}; measured in {range_.movement} {range_.words}{because} ({range_.authors})"
         if verdict == AT_EDGE:
             said += f"; at the edge: not farther beyond than its own uncertainty of {own:.1f} BW"
         yield Comparison("contact", peak.side, verdict, value, said, place)

@@ -60,6 +60,7 @@ CHOICES = {
     },
     **{name: name for name in ("hip_method", "knee_method", "ankle_method", "consistency_method")},
     "muscle_set": "muscle_database",
+    "inertia_table": "inertia_table",
 }
 """Keys of the document and the attributes that they stand for."""
 

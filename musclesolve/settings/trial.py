@@ -76,7 +76,7 @@ class SubjectSettings(Settings):
     )
     age_years: float | None = setting(
         "number",
-        "age [years]; below 18 the inertia table, of adults, is warned of",
+        "age [years]; below 18 the masses of segments are those of children by age (Jensen 1989)",
         minimum=0.0,
         maximum=120.0,
     )
@@ -311,7 +311,14 @@ class JointCenterSettings(Settings):
         'regression that places the hip centers in the pelvis, or "functional": found in the trials '
         "functional_r and functional_l",
         default="harrington_2007",
-        choices=("harrington_2007", "harrington_2007_leg_length", "hara_2016", "functional"),
+        choices=(
+            "harrington_2007",
+            "harrington_2007_leg_length",
+            "hara_2016",
+            "davis_1991",
+            "bell_1990",
+            "functional",
+        ),
     )
     knee: str = setting(
         "text",

@@ -34,6 +34,7 @@ from musclesolve.results.plausibility import (
     criteria,
     in_vivo,
     measured,
+    peaks_at,
     plausibility,
     with_uncertainty,
     with_verdict,
@@ -73,7 +74,7 @@ def test_doubled_forces_are_certified_and_not_plausible(stride):
     assert page.verdict == IMPLAUSIBLE
     assert len(said) == 4  # both hips and knees, no ankle
     assert "moments and gait events do not depend" in " ".join(page.why)
-    assert "measured in level walking 2.2 to 4.8 (Bergmann et al. 1993" in said[0].sentence
+    assert "measured in level walking at 1.3 m/s 2.2 to 4.9, for peaks rise with speed" in said[0].sentence
     assert "NOT PLAUSIBLE; level walking" in summary(doubled)
     document = run_document(doubled)["plausibility"]
     assert document["verdict"] == NOT_PLAUSIBLE
@@ -212,11 +213,11 @@ def test_the_mass_is_that_of_the_ground_force_also_while_the_body_rises(carried)
 
 
 def test_a_speed_that_nobody_was_measured_at():
-    assert measured("hip", Movement("walking", speed=1.3)).words == "2.2 to 4.8"
+    assert measured("hip", Movement("walking", speed=1.3)).words == "2.2 to 4.9"
     assert measured("hip", Movement("walking", speed=1.9)).words == "2.2 to 5.5"
     unknown = measured("hip", Movement("walking"))
     assert unknown.words == "2.2 to 4.8"
-    assert unknown.movement == "level walking (speed not known: at up to 1.4 m/s)"
+    assert unknown.movement == "level walking (speed not known)"
     assert measured("hip", Movement("chair")).movement == in_vivo()["words"]["chair"]
     assert measured("walker_knee", Movement("walking", speed=1.3)).words == "2.0 to 3.4"
     assert measured("knee", Movement("walking", speed=1.9)) is None
@@ -225,6 +226,32 @@ def test_a_speed_that_nobody_was_measured_at():
     assert measured("knee", Movement("running")) is None
     assert measured("ankle", Movement("walking", speed=1.3)) is None
     assert measured("subtalar", Movement("walking", speed=1.3)) is None
+
+
+def test_ranges_by_speed_hold_all_who_were_measured_and_rise_no_faster_than_they_may():
+    (entry,) = in_vivo()["walking"]["hip"]
+    speeds = np.linspace(0.2, 2.2, 101)
+    ranges = [peaks_at(speed, entry["people"], entry["rise"], entry["most"]) for speed in speeds]
+    for bound in np.array(ranges).T:
+        rise = np.diff(bound) / np.diff(speeds)
+        assert rise.min() >= 0.0 and rise.max() <= entry["rise"] + 1e-9
+    for person in entry["people"]:
+        for speed, peak in zip(person["speed"], person["peak"], strict=True):
+            low, high = peaks_at(speed, entry["people"], entry["rise"], entry["most"])
+            assert low - 1e-9 <= peak <= high + 1e-9 <= entry["most"] + 1e-9
+            if person is entry["people"][0]:  # of one alone it is the line that joins the speeds
+                own = peaks_at(speed, [person], entry["rise"], entry["most"])
+                assert own == pytest.approx((peak, peak), abs=0.01)
+    assert entry["rise"] == pytest.approx((4.8 - 2.8) / (4.0 / 3.6))
+
+
+def test_the_verdict_depends_on_speed(stride):
+    """A hip that is within at 1.6 m/s is not at 0.8, and the sentence says why."""
+    fast, slow = (measured("hip", Movement("walking", speed=speed)) for speed in (1.6, 0.8))
+    assert fast.verdict(5.2, 0.43) == PLAUSIBLE and slow.verdict(5.2, 0.43) == NOT_PLAUSIBLE
+    assert slow.verdict(4.4, 0.43) == AT_EDGE
+    assert "0.8 m/s" in slow.movement and "rise with speed" in slow.reason
+    assert measured("knee", Movement("walking", speed=1.2)).reason == ""
 
 
 def test_every_range_has_its_sources():
@@ -252,10 +279,20 @@ def test_the_page_has_every_range():
             for entry in entries:
                 movement = Movement(name, speed=entry.get("up_to_m_s", 99.0))
                 speed = f"{entry['up_to_m_s']:g} m/s" if "up_to_m_s" in entry else ""
+                speed = "by speed, see below" if "people" in entry else speed
                 row = (
                     f"| {in_vivo()['words'][name]} | {joint} | {measured(joint, movement).words} | {speed} |"
                 )
                 assert row in page
+    (hip,) = in_vivo()["walking"]["hip"]
+    speeds, ranges = (
+        [cell.strip() for cell in line.strip("|").split("|")[1:]]
+        for line in page.splitlines()
+        if line.startswith(("| speed [m/s] |", "| hip [body weights] |"))
+    )
+    for speed, words in zip(speeds, ranges, strict=True):
+        low, high = peaks_at(float(speed), hip["people"], hip["rise"], hip["most"])
+        assert words == f"{low:.1f} to {high:.1f}", speed
     own = in_vivo()["own_uncertainty"]
     assert f"{own['hip']:g} body weights at the hip and {own['knee']:g} at" in " ".join(page.split())
 
@@ -285,6 +322,11 @@ def test_the_hips_of_ten_people_lie_in_their_ranges(activity, movement, alone):
         entry["lowest"] - in_vivo()["margin"] <= peaks.min()
         and peaks.max() <= entry["highest"] + in_vivo()["margin"]
     )
+    if activity == "LW":
+        low, high = peaks_at(1.0, entry["people"], entry["rise"], entry["most"])
+        assert low == pytest.approx(peaks.min(), abs=0.005) and peaks.max() < high
+        listed = [each["peak"][0] for each in entry["people"] if each["speed"] == [1.0]]
+        assert listed == pytest.approx([peaks.min(), peaks.max()], abs=0.005)
     if alone:
         assert (entry["lowest"], entry["highest"]) == (round(peaks.min(), 1), round(peaks.max(), 1))
     others = peaks[peaks < peaks.max()] if activity == "SU" else peaks

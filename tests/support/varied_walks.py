@@ -15,7 +15,7 @@ import numpy as np
 import other_walks as walks
 from other_subjects import subject_recording
 
-from musclesolve.dynamics.model.human_model import human_model
+from musclesolve.dynamics.model.human_model import human_model, with_mass_factors
 from musclesolve.synthetic.reference_stride import (
     ReferenceStride,
     StrideSubject,
@@ -47,7 +47,7 @@ def varied_stride(rng: np.random.Generator) -> ReferenceStride:
     subject["sex"] = str(rng.choice(["male", "female"]))
     size = subject["mass_kg"], subject["stature_m"], subject["sex"], foot_offsets(settings["foot"])
     factors = {name: float(np.exp(MASSES * rng.normal())) for name in (*TRUNK, *LIMBS)}
-    model = human_model(*size, mass_factors=factors)
+    model = with_mass_factors(human_model(*size), factors)
     center = model.mass.center.copy()
     trunk = [k for k, body in enumerate(model.topology.bodies) if body.segment in TRUNK]
     center[trunk, :2] += TRUNK_CENTER * rng.normal(size=2)

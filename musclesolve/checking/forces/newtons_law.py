@@ -27,7 +27,7 @@ from musclesolve.checking.observed_body import (
 from musclesolve.checking.repair import change_plate, in_order
 from musclesolve.checking.stages import Stage, check_at
 from musclesolve.constants import STANDARD_GRAVITY
-from musclesolve.dynamics.model.data_files import read_table
+from musclesolve.dynamics.model.segment_inertia import segment_rows
 from musclesolve.motion.signals.low_pass import low_pass, lowest_carried
 from musclesolve.motion.walking_direction import headings
 from musclesolve.recording.data import SIDE_NAMES, SIDES, PlateForce, Trial
@@ -105,11 +105,11 @@ def total_force(case: Case, time: Array) -> Array:
 
 
 def center_of_mass(trial: Trial) -> Array | None:
-    """Return the center of mass (T, 3) [m] from the landmarks, with the segment masses of de Leva (1996).
+    """Return the center of mass (T, 3) [m] from the landmarks, with the segment masses of the inertia table.
 
     Arms that are not seen move with the trunk. None where pelvis, knees, ankles or shoulders are not seen.
     """
-    table = read_table("anthropometry", "de_leva_1996.toml")[trial.subject.sex]["segment"]
+    table = segment_rows(trial.subject.sex, trial.subject.age)
     parts: list[tuple[str, Array, Array]] = []
     hips, shoulders = [], []
     for side in SIDES:

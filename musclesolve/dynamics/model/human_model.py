@@ -38,23 +38,22 @@ def human_model(
     offsets: dict[str, Array] | None = None,
     shoe_mass: float = 0.0,
     lengths: dict[str, float] | None = None,
-    mass_factors: Mapping[str, float] | None = None,
     segments: Mapping[str, StatedSegment] | None = None,
     topology: Topology | None = None,
+    age: float | None = None,
 ) -> Model:
     """The 33-body, 44-degree-of-freedom inverse model of a subject.
 
     Args:
         mass: body mass, shoes included [kg].
         stature: body height [m]; scales every length that is not measured (Silva 2003, 3.1).
-        sex: "female" or "male", for the inertia table (de Leva 1996).
+        sex: "female" or "male", for the inertia table.
         offsets: measured standing-pose offsets of points from their parents [m] and directions of vectors.
         shoe_mass: mass of one shoe [kg], carried by the foot in proportion to its own mass.
         lengths: measured lengths [m] of "thigh", "shank", "foot", "forearm" ..., both sides; offsets win over them.
-        mass_factors: segment -> factor on the mass and the inertia that the table gives it; all segments are then
-            scaled alike to the mass of the body.
         segments: segment -> what is stated of it instead of the table, shoe included (`with_stated`).
         topology: points, bodies and joints, from `load_topology`; the bundled "inverse_human" unless given.
+        age: [years]; below 18 masses are those of children (`segment_rows`), else or by default those of adults.
 
     Raises:
         InputError: a mass, stature, sex, length, segment or table that cannot be, or an offset of an unknown point.
@@ -72,18 +71,28 @@ def human_model(
         topology, lengths or {}
     )
     standing = standing_layout(topology, scales, offsets)
-    bare = segment_inertia(topology, standing, mass - 2.0 * shoe_mass, sex, stature)
+    bare = segment_inertia(topology, standing, mass - 2.0 * shoe_mass, sex, stature, age)
     shod = with_shoes(topology, bare, shoe_mass)
     if segments:
         shod = with_stated(topology, standing, shod, segments)
-    # Segments heavier and lighter than in the table, of the same mass together; centers stay where they are.
-    factors = mass_factors or {}
+    return Model(topology, standing, shod, stature=stature)
+
+
+def with_mass_factors(model: Model, factors: Mapping[str, float]) -> Model:
+    """A model with some segments heavier or lighter; all are then scaled alike to the mass of the body.
+
+    factors: segment -> factor on its mass and its inertia; centers stay where they are.
+
+    Raises:
+        InputError: an unknown segment.
+    """
+    topology, table = model.topology, model.mass
     for name in sorted(set(factors) - set(topology.segments)):
         raise unknown_name(name, "segment", topology.segments)
     factor = np.array([factors.get(body.segment, 1.0) for body in topology.bodies])
-    factor *= shod.total / float((factor * shod.mass).sum())
-    weighed = replace(shod, mass=factor * shod.mass, inertia=factor[:, None, None] * shod.inertia)
-    return Model(topology, standing, weighed, stature=stature)
+    factor *= table.total / float((factor * table.mass).sum())
+    weighed = replace(table, mass=factor * table.mass, inertia=factor[:, None, None] * table.inertia)
+    return replace(model, mass=weighed)
 
 
 def check_size(mass: float, stature: float) -> tuple[float, float]:

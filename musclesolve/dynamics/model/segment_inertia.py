@@ -1,4 +1,6 @@
-"""Inertia of a subject's segments: de Leva's table by sex, by the lengths of the subject, and what is stated instead.
+"""Inertia of a subject's segments: a table by sex and age, by the lengths of the subject, and what is stated instead.
+
+Adults have the table of de Leva (1996) by sex; the masses of children follow Jensen (1989) by age (`segment_rows`).
 
 Lengths are those of the subject's model, so that measured ones count (Silva 2003, 3.1.3).
 
@@ -13,6 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
@@ -20,6 +23,7 @@ from musclesolve._util.arrays import Array
 from musclesolve._util.checks import check_array, check_choice, check_number
 from musclesolve._util.names import unknown_name
 from musclesolve._util.sides import SIDES
+from musclesolve.constants import ADULT_AGE
 from musclesolve.dynamics.model.data_files import read_table
 from musclesolve.dynamics.model.mass_matrix import MassProperties, second_moment
 from musclesolve.dynamics.model.model import Model
@@ -33,23 +37,79 @@ _TRUNK_PARTS = ("lower_trunk", "middle_trunk", "upper_trunk", "head")
 _TRUNK_LEVELS = ("omphalion", "xiphion", "cervicale", "vertex")
 
 
+def segment_rows(sex: str, age: float | None = None) -> dict[str, dict[str, Any]]:
+    """Length, mass, center and radii of gyration of segments by name, with the keys of `de_leva_1996.toml`.
+
+    Of an adult, or where `age` [years] is None, de Leva (1996). The mass of a child's segment is that of the adult
+    times what Jensen (1989) found at this age over what he found at 18 years: where de Leva cuts thigh from trunk the
+    thigh has 14 % of the body mass, where Jensen does 11 %, and only the growth is taken from him. A child of less than
+    4 years counts as one of 4. Centers and radii, as shares of the length, are those of adults.
+    """
+    check_choice(sex, "sex", ("female", "male"))
+    adult: dict[str, dict[str, Any]] = read_table("anthropometry", "de_leva_1996.toml")[sex]["segment"]
+    if age is None or age >= ADULT_AGE:
+        return adult
+    now, grown = child_masses(age), child_masses(ADULT_AGE)
+    mass = {}
+    for name, row in adult.items():
+        source = "whole_trunk" if name.endswith("_trunk") else name
+        mass[name] = row["mass_fraction"] * now[source] / grown[source]
+    # de Leva's parts and Jensen's ratios miss the whole body by some tenths per cent
+    total = sum((2.0 if name in _LIMBS else 1.0) * mass[name] for name in (*_LIMBS, "head", "whole_trunk"))
+    return {name: {**row, "mass_fraction": mass[name] / total} for name, row in adult.items()}
+
+
+_LIMBS = ("upper_arm", "forearm", "hand", "thigh", "shank", "foot")
+
+
+def child_masses(age: float) -> dict[str, float]:
+    """Shares of the body mass of the segments of a child of an age [years] (Jensen 1989, 1986), one side of a limb."""
+    table = read_table("anthropometry", "jensen_1989.toml")
+    first, last = table["ages"]
+    years = np.array([1.0, min(max(age, first), last), min(max(age, first), last) ** 2])
+
+    def at_age(coefficients: list[float]) -> float:
+        return float(coefficients @ years[: len(coefficients)])
+
+    both = {name: at_age(line) for name, line in table["mass_fraction"].items()}
+    parts = {name: at_age(part["mass"]) for name, part in table["part"].items()}
+    sums = {of: sum(parts[k] for k, part in table["part"].items() if part["of"] == of) for of in both}
+    found = {name: both[name] for name in ("head", "upper_arm", "thigh")}
+    for name, part in table["part"].items():
+        found[name] = both[part["of"]] * parts[name] / sums[part["of"]]
+    return found | {"whole_trunk": 1.0 - found["head"] - 2.0 * sum(found[name] for name in _LIMBS)}
+
+
+def inertia_source(sex: str, age: float | None = None) -> str:
+    """Which table the inertia of the segments of a subject is from, in words."""
+    table = f"de Leva (1996), {'women' if sex == 'female' else 'men'}"
+    if age is None or age >= ADULT_AGE:
+        return table
+    first, _ = read_table("anthropometry", "jensen_1989.toml")["ages"]
+    return f"{table}, with masses of {max(age, first):g} years by Jensen (1989)"
+
+
 def segment_inertia(
-    topology: Topology, standing: Array, mass: float, sex: str, stature: float | None = None
+    topology: Topology,
+    standing: Array,
+    mass: float,
+    sex: str,
+    stature: float | None = None,
+    age: float | None = None,
 ) -> MassProperties:
-    """Mass, center and inertia of every body from the segments of de Leva (1996), by sex.
+    """Mass, center and inertia of every body from the segments of a table, by sex and age [years] (`segment_rows`).
 
     I = m (k L)^2 about each principal axis, L the subject's own segment length; segments made of two parts are
     composed by the parallel-axis theorem; a body takes its share of its segment. The levels of the trunk lie on the
     line from mid-hip to the root of the neck, at the table's heights scaled by stature (that of the layout unless
     given). The printed mass fractions are rounded; they are divided by their sum.
     """
-    table = read_table("anthropometry", "de_leva_1996.toml")
+    rows = segment_rows(sex, age)
+    adults = read_table("anthropometry", "de_leva_1996.toml")[sex]
     places = read_table("definitions", "human_segments.toml")
-    check_choice(sex, "sex", ("female", "male"))
-    rows = table[sex]["segment"]
     height = float(np.ptp(standing[: topology.point_count, 2])) if stature is None else stature
     where = named_points(topology, standing)
-    step = height / table[sex]["stature"] * where["neck_base"] / np.linalg.norm(where["neck_base"])
+    step = height / adults["stature"] * where["neck_base"] / np.linalg.norm(where["neck_base"])
     level = np.zeros(3)
     for trunk, name in zip(_TRUNK_PARTS, _TRUNK_LEVELS, strict=True):
         level = where[name] = level + step * rows[trunk]["length"]

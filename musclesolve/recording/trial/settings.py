@@ -8,6 +8,7 @@ from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
+from musclesolve.constants import ADULT_AGE
 from musclesolve.recording.data import (
     SIDES,
     Event,
@@ -34,8 +35,6 @@ from musclesolve.settings.trial import (
     UncertaintySettings,
 )
 
-ADULT = 18.0
-"""Age from which the inertia table is taken to hold [years]."""
 SMALL = 1.40
 """Stature below which a subject of unknown age is taken for a child [m]; some tenths per cent of adults are smaller."""
 SPLINE_ORDERS = (2, 3)
@@ -151,15 +150,19 @@ def _segment(document: Document, table: str, values: Mapping[str, Any]) -> Segme
 
 
 def subject_notes(subject: Subject) -> list[str]:
-    """Return notes on a subject whom the inertia table does not describe."""
+    """Return notes on a subject whom the inertia table of adults does not describe."""
     notes, age, stated = [], subject.age, subject.segments
-    if (age is not None and age < ADULT) or (age is None and subject.stature < SMALL):
-        seen = f"is {age:g} years old" if age is not None else f"is {subject.stature:g} m tall, as a child is"
+    if age is not None and age < ADULT_AGE:
         notes.append(
-            f"The subject {seen}; the inertia table (de Leva 1996) is of young adults, whose head is lighter and whose "
-            "legs are heavier for their body mass. State masses, centers and inertias of the segments in "
-            "[subject.segments.NAME], from measurements or as Jensen (1989) gives them by age"
-            + (f"; stated are those of {', '.join(stated)}." if stated else ".")
+            f"The subject is {age:g} years old: the masses of segments follow the growth of boys of 4 to 18 years "
+            "(Jensen 1989); centers and radii of gyration, as shares of the length, are those of adults (de Leva "
+            "1996). What is measured is stated in [subject.segments.NAME]."
+        )
+    elif age is None and subject.stature < SMALL:
+        notes.append(
+            f"The subject is {subject.stature:g} m tall, as a child is; the inertia table (de Leva 1996) is of young "
+            "adults, whose head is lighter and whose thighs are heavier for their body mass (14 % of it; at 8 years "
+            "12 %). State age_years in [subject]."
         )
     if stated:
         parts = "; ".join(f"{name} {values.sentence}" for name, values in stated.items())

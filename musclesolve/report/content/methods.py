@@ -51,7 +51,8 @@ def methods(trial: TrialFiles, citations: Citations) -> list[Any]:
         sentences = [model["software"], *filtered, *moments, *passive]
     else:
         sentences = [always["software"], always["subject"], *_of_choices(result, MARKERS)]
-        inertia = "inertia_of_body" if result.attrs.get("subject_body") else "inertia"
+        inertia = "inertia_of_child" if "Jensen" in text(result, "inertia_table") else "inertia"
+        inertia = "inertia_of_body" if result.attrs.get("subject_body") else inertia
         sentences += [always[inertia], *_of_choices(result, MOTION), always["corrected_plates"]]
         sentences += [always["inverse"]]
         sentences += _of_choices(result, MUSCLES)

@@ -9,6 +9,7 @@ import numpy as np
 
 from musclesolve._util.sides import side_of, split_side
 from musclesolve._util.warning_note import WarningNote
+from musclesolve.dynamics.model.segment_inertia import inertia_source
 from musclesolve.motion.events.gait import Gait
 from musclesolve.motion.motion_plausibility import FOOT_LIMIT
 from musclesolve.motion.signals.filter_choice import FilterChoice
@@ -177,7 +178,9 @@ def _provenance(body: RecordedBody) -> dict[str, object]:
         "subject_mass_kg": subject.mass,
         "subject_stature_m": subject.stature,
         "subject_sex": subject.sex,
+        **({} if subject.age is None else {"subject_age_years": subject.age}),
         "subject_shoe_mass_kg": subject.shoe_mass,
+        "inertia_table": inertia_source(subject.sex, subject.age),
         **{f"knee_width_{side}_m": width for side, width in knee_width.items()},
         "subject_segments": [f"{name} {each.sentence}" for name, each in subject.segments.items()],
         "subject_body": "" if subject.body is None else subject.body.sentence,

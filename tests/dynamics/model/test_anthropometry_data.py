@@ -8,6 +8,9 @@ from importlib.resources import files
 import numpy as np
 import pytest
 
+from musclesolve.dynamics.model.human_model import human_model
+from musclesolve.dynamics.model.segment_inertia import child_masses, segment_rows, segments_of
+
 TABLES = files("musclesolve").joinpath("dynamics", "model", "anthropometry")
 SEXES = ("female", "male")
 TRUNK = ("upper_trunk", "middle_trunk", "lower_trunk")
@@ -95,6 +98,64 @@ def test_trunk_parts_compose_to_the_whole_trunk(de_leva, sex, com_tolerance):
     assert mass == pytest.approx(whole["mass_fraction"], abs=1e-9)
     assert com == pytest.approx(whole["com_fraction"] * whole["length"], abs=com_tolerance)
     np.testing.assert_allclose(radii / length, whole["gyration_fraction"], atol=6e-4)
+
+
+PRINTED = {  # shares of the body mass [%], of Jensen (1989) at 6 and 18 years, and of Jensen (1986) at 12
+    6: dict(
+        head=18.2, whole_trunk=43.0, upper_arm=2.4, forearm=1.3, hand=0.8, thigh=8.5, shank=4.6, foot=1.9
+    ),
+    12: dict(
+        head=10.1, whole_trunk=41.7, upper_arm=3.2, forearm=1.7, hand=0.9, thigh=11.0, shank=5.3, foot=2.1
+    ),
+    18: dict(
+        head=7.0, whole_trunk=44.6, upper_arm=3.6, forearm=1.9, hand=0.9, thigh=11.4, shank=4.8, foot=1.7
+    ),
+}
+
+
+@pytest.mark.parametrize(("age", "tolerance"), [(6, 1.15), (12, 0.2), (18, 0.1)])
+def test_masses_of_children_are_those_that_were_printed(age, tolerance):
+    for name, mass in child_masses(float(age)).items():
+        assert 100.0 * mass == pytest.approx(PRINTED[age][name], abs=tolerance), name
+
+
+@pytest.mark.parametrize("sex", SEXES)
+def test_a_child_is_a_whole_and_possible_body_that_grows_up_without_a_step(sex):
+    adult = segment_rows(sex)
+    assert segment_rows(sex, 18.0) == segment_rows(sex, 70.0) == adult
+    ages = np.arange(3.0, 18.01, 0.25)
+    grown = [segment_rows(sex, age) for age in ages]
+    for rows in grown:
+        once = sum(rows[name]["mass_fraction"] for name in ("head", *TRUNK))
+        assert once + 2 * sum(rows[name]["mass_fraction"] for name in LIMBS) == pytest.approx(1.0, abs=2e-4)
+        trunk = sum(rows[name]["mass_fraction"] for name in TRUNK)
+        assert trunk == pytest.approx(rows["whole_trunk"]["mass_fraction"])
+        for row in rows.values():
+            assert 0 < row["com_fraction"] < 1 and inertia_margin(np.square(row["gyration_fraction"])) > 0
+    for name in adult:
+        mass = np.array([rows[name]["mass_fraction"] for rows in grown])
+        assert (mass > 0).all() and np.abs(np.diff(mass)).max() < 0.006, name
+    head = [rows["head"]["mass_fraction"] for rows in grown[4:]]
+    assert (np.diff(head) < 0).all() and head[0] > 2.5 * adult["head"]["mass_fraction"]
+
+
+def test_before_they_are_made_to_one_the_masses_of_children_nearly_make_a_body():
+    adult, grown = segment_rows("male"), child_masses(18.0)
+    for age in np.arange(4.0, 18.1):
+        mass = {name: adult[name]["mass_fraction"] * m / grown[name] for name, m in child_masses(age).items()}
+        total = mass["head"] + mass["whole_trunk"] + 2 * sum(mass[name] for name in LIMBS)
+        assert total == pytest.approx(1.0, abs=0.015)
+
+
+def test_the_model_of_a_child_has_its_mass_and_inertia_that_can_be():
+    child, adult = (human_model(30.0, 1.30, "female", age=age) for age in (9.0, None))
+    assert child.mass.total == pytest.approx(30.0) == adult.mass.total
+    of = {segment.name: segment for segment in segments_of(child)}
+    for segment in segments_of(adult):
+        assert inertia_margin(of[segment.name].principal) > 0
+    thighs = [next(s.mass for s in segments_of(model) if s.name == "thigh_r") for model in (child, adult)]
+    rows = segment_rows("female", 9.0)
+    assert thighs[0] == pytest.approx(30.0 * rows["thigh"]["mass_fraction"]) and thighs[0] < 0.95 * thighs[1]
 
 
 def test_printed_table_has_33_bodies_of_the_printed_total_mass(bodies):

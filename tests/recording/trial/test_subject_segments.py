@@ -1,5 +1,7 @@
 """[subject.segments.NAME]: read with its place, refused where no segment is so, and noted in the result."""
 
+import re
+
 import numpy as np
 import pytest
 from refusals import refused
@@ -9,6 +11,7 @@ from musclesolve.checking.check import check
 from musclesolve.dynamics.inverse.inverse_dynamics import projected_moments
 from musclesolve.dynamics.model.topology_file import load_topology
 from musclesolve.pipeline.mechanics import mechanics
+from musclesolve.results.statements import statements
 from musclesolve.settings.trial import SEGMENTS
 
 PROSTHESIS = (
@@ -27,8 +30,10 @@ def folder(tmp_path_factory):
 def with_text(folder):
     """Read the synthetic trial with more at its end, or with keys of [subject] before [laboratory]."""
 
-    def read(more="", subject=""):
+    def read(more="", subject="", stature=None):
         text = (folder / "trial.toml").read_text(encoding="utf-8")
+        if stature is not None:
+            text = re.sub(r"stature_m = [\d.]+", f"stature_m = {stature}", text)
         text = text.replace("[laboratory]", f"{subject}\n[laboratory]", 1)
         (folder / "other.toml").write_text(f"{text}\n{more}", encoding="utf-8")
         return ms.read_trial(folder / "other.toml")
@@ -92,10 +97,25 @@ def test_masses_that_leave_the_rest_too_little_are_refused_at_the_subject(with_t
     assert "segments" in caught.value.where and caught.value.file == trial.document.path
 
 
-def test_a_child_is_warned_of_and_told_what_to_enter(with_text):
-    notes = [note for note in with_text(subject="age_years = 9").notes if "young adults" in note]
+def test_a_child_has_the_masses_of_its_age_and_the_result_says_so(with_text):
+    child, adult = with_text(subject="age_years = 9"), with_text(subject="age_years = 40")
+    notes = [note for note in child.notes if "Jensen" in note]
     assert len(notes) == 1 and "[subject.segments.NAME]" in notes[0] and "9 years" in notes[0]
-    assert not any("young adults" in note for note in with_text(subject="age_years = 40").notes)
+    assert not any("Jensen" in note for note in adult.notes)
+    one, other = (ms.run(trial, side="r") for trial in (child, adult))
+    assert one.attrs["subject_age_years"] == 9.0
+    assert "9 years" in one.attrs["inertia_table"] and "Jensen" not in other.attrs["inertia_table"]
+    said = [next(each for each in statements(r) if each.path == ("choices",)).sentence for r in (one, other)]
+    assert "inertia of de Leva (1996), men, with masses of 9 years" in said[0] and said[1].endswith("men")
+    # the leg is lighter, so the hip accelerates less in swing
+    change = one["joint_moment"] - other["joint_moment"]
+    assert 0.02 < float(abs(change.sel(dof="hip_flexion_r")).max()) / child.subject.mass < 0.2
+    assert float(abs(change.sel(dof="ankle_dorsiflexion_r")).max()) / child.subject.mass < 0.01
+
+
+def test_a_small_subject_of_unknown_age_is_asked_for_it(with_text):
+    small = with_text(subject="", stature=1.2)
+    assert any("age_years" in note and "1.2 m" in note for note in small.notes)
 
 
 def test_the_result_says_what_was_stated(with_text):
