@@ -1,6 +1,6 @@
 """Computed forces in a knee beside those measured inside it, on two walks of a man with an instrumented knee.
 
-python -m benchmarks.instrumented_knee
+python -m benchmarks.instrumented_knee [--uncertainty SAMPLES]
 
 Recordings and models of the fifth Grand Challenge Competition to Predict In Vivo Knee Loads (Fregly et al. 2012, J
 Orthop Res 30:503-13), in the folder instrumented_knee of the one that MUSCLESOLVE_DATA names. `run` on markers and
@@ -8,10 +8,14 @@ plates with muscle sets of the package, `share` on the scaled OpenSim model with
 with knee muscles weakened by 40 % by its authors because it then fits. Force: rms error, correlation, peak over the
 measured peak, mean error between 40 and 60 % of the gait cycle, all of the total force, then rms errors of the medial
 and the lateral one; in body weights. EMG: median and mean correlation over 16 channels of that leg.
+
+With --uncertainty instead how often the band of 95 % of so many samples holds the measured force, how wide it is, and
+what each kind of source adds to it.
 """
 
 from __future__ import annotations
 
+import argparse
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -27,6 +31,7 @@ from benchmarks.timing import console
 from benchmarks.validation.page import Absent, data_folder, written_trials
 from musclesolve._util.arrays import Array, Mask
 from musclesolve.pipeline.knee_contact import compartments
+from musclesolve.pipeline.opensim.model_body import ModelBody, model_body, model_settings
 from musclesolve.pipeline.recorded_body import RecordedBody
 from musclesolve.pipeline.run import prepare_recording, recording_of
 from musclesolve.pipeline.share import share
@@ -264,8 +269,108 @@ def published_table() -> PrintedTable:
     return shown
 
 
+OF_INPUTS = "recording and muscles"
+SOURCES = {
+    OF_INPUTS: (),
+    "and cost": ("cost_exponent", "multi_joint_weight", "muscle_weight"),
+    "and co-contraction": ("co_contraction",),
+    "and contact model": ("contact_model_bw",),
+}
+"""Kinds of sources of error, each besides those before, and the keys of their standard deviations."""
+STANCE = 20.0
+"""Ground force above which the leg stands [N]."""
+
+
+@dataclass(frozen=True)
+class Coverage:
+    """The band of the total force in the left knee beside the measured force; forces in body weights."""
+
+    inside: float  # share of the frames in which the band of 95 % holds the measured force
+    stance: float  # the same of the frames of stance
+    swing: float  # and of swing
+    width: float  # of the band, mean over the frames
+    deviation: float  # standard deviation, mean over the frames
+
+    @classmethod
+    def from_uncertainty(cls, found: xr.Dataset, walk: str) -> Coverage:
+        """Compare in the valid frames of the measured gait cycle."""
+        truth, time = measured(walk), found["time"].values
+        (joint,) = [
+            name for name in found["joint"].values.astype(str) if "knee" in name and name.endswith("_l")
+        ]
+        known = found["valid"].sel(side="l").values.astype(bool) & (time <= truth["time_s"][-1])
+        force = np.interp(time, truth["time_s"], truth["total_N"])
+        band = found["contact_force_quantile"].sel(joint=joint)
+        low, high = (band.sel(quantile=share).values for share in (0.025, 0.975))
+        inside = (low <= force) & (force <= high)
+        ground = found["ground_reaction_force"].sel(side="l").transpose("time", "axis").values
+        stands = np.linalg.norm(ground, axis=1) > STANCE
+        return cls(
+            inside=float(inside[known].mean()),
+            stance=float(inside[known & stands].mean()),
+            swing=float(inside[known & ~stands].mean()),
+            width=float((high - low)[known].mean() / WEIGHT),
+            deviation=float(found["contact_force_sd"].sel(joint=joint).values[known].mean() / WEIGHT),
+        )
+
+    @property
+    def cells(self) -> tuple[str, ...]:
+        """As columns of a table."""
+        shares = (f"{100.0 * share:.0f} %" for share in (self.inside, self.stance, self.swing))
+        return *shares, f"{self.width:.2f}", f"{self.deviation:.2f}"
+
+
+BAND_HEAD = ("frames in the band", "stance", "swing", "mean width", "mean standard deviation")
+
+
+def bands(samples: int) -> Iterator[tuple[tuple[str, str], dict[str, xr.Dataset]]]:
+    """Muscles and sources, and the uncertainty of each walk: kinds of sources added one by one, then all with others.
+
+    The last are those of the scaled OpenSim model.
+    """
+    off = {key: 0.0 for keys in SOURCES.values() for key in keys}
+    for muscles in (*SETS, MODELS["Rajagopal2015-scaled"]):
+        bodies = {walk: body_with(muscles, walk) for walk in WALKS}
+        left = dict(off)
+        for kind, keys in SOURCES.items():
+            left = {key: sd for key, sd in left.items() if key not in keys}
+            if muscles == SETS[0] or left in (off, {}):
+                found = {
+                    walk: ms.uncertainty(body, samples, sd=left, contributions=False)
+                    for walk, body in bodies.items()
+                }
+                yield (muscles, kind if left or muscles == SETS[0] else "all"), found
+
+
+def body_with(muscles: str, walk: str) -> RecordedBody | ModelBody:
+    """The left leg of a walk with a muscle set, or the scaled model."""
+    if muscles in SETS:
+        return prepared(walk, f'[muscles]\ndatabase = "{muscles}"\n')
+    (name,) = [name for name, about in MODELS.items() if about == muscles]
+    settings = model_settings(loads=folder() / f"loads_{walk}.xml")
+    kinematics = folder() / f"PS_ngait_og_{walk}_kinematics.mot"
+    return model_body(folder() / f"{name}.osim", kinematics, None, settings, side="l")
+
+
+def band_table(samples: int) -> PrintedTable:
+    """One line for each choice and walk."""
+    shown = PrintedTable("muscles", "errors of", "walk", *BAND_HEAD, title=f"{samples} samples, seed 0")
+    for words, found in bands(samples):
+        for walk, each in found.items():
+            shown.add_row(*words, walk, *Coverage.from_uncertainty(each, walk).cells)
+    return shown
+
+
 def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--uncertainty", type=int, metavar="SAMPLES", help="the bands instead of the forces")
+    samples = parser.parse_args().uncertainty
     console.width = 170
+    if samples is not None:
+        console.print(band_table(samples))
+        return
     console.print(table(recordings()), table(models()), published_table())
 
 

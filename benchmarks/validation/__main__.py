@@ -23,6 +23,7 @@ SECTIONS = {
     "sets": recorded.sets,
     "costs": recorded.costs,
     "knee": knee.knee,
+    "bands": knee.knee_bands,
 }
 """What computes each section, by the name in its marker."""
 

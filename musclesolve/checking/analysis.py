@@ -51,6 +51,8 @@ PLATE_CODES = {
 def filter_cutoff(case: Case) -> Iterator[Finding]:
     """Look at the cut-off of the filter."""
     (low, high), place = USUAL_CUTOFF_HZ, case.key("filter", "cutoff_hz")
+    if case.trial.settings.filter.cutoff_hz is None:
+        return  # the motion chooses one that suits it
     chosen = case.trial.settings.filter.fixed_cutoff
     if chosen is not None and not low <= chosen <= high:
         effect = "takes away part of the motion" if chosen < low else "leaves noise in the accelerations"

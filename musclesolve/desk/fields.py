@@ -195,7 +195,7 @@ NUMBER = "number"
 def _number_or_word(title: str, setting: Setting, value: Any, taken: Callable[[Any], None]) -> None:
     """A list with the words that may stand in the place of a number, and the number where it is chosen."""
     default = setting.default
-    choices = {"": f"not stated: {default}", NUMBER: "a number:"}
+    choices = {"": "not stated" if default is None else f"not stated: {default}", NUMBER: "a number:"}
     choices |= {word: word.replace("_", " ") for word in setting.words if word != default}
     is_number = isinstance(value, int | float)
 

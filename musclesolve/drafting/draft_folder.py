@@ -12,7 +12,7 @@ import numpy as np
 import muscle_db
 from musclesolve.checking.case import Case
 from musclesolve.checking.loading import load
-from musclesolve.constants import USUAL_COST
+from musclesolve.constants import FLIGHT_CUTOFF_HZ, USUAL_COST, WALKING_CUTOFF_HZ
 from musclesolve.drafting.choose_mapping import MarkerChoice, choose_mapping, marker_tables
 from musclesolve.drafting.draft_text import NAME, DraftTable, Line, draft_text, read_back
 from musclesolve.drafting.emg_channels import emg_tables
@@ -52,8 +52,6 @@ TITLE = (
 TIME = (
     "No [time]: for each leg, what was measured of it is found and analysed; `musclesolve check` reports it."
 )
-WALK_HZ, RUN_HZ = 6.0, 15.0
-"""Usual cut-off frequencies: walking has little above 6 Hz, the first peak of the ground force in running has."""
 USUAL = {"mass_kg": 70.0, "stature_m": 1.7, "sex": "male", "knee_width_m": 0.1, "ankle_width_m": 0.07}
 """What stands for the subject while the recording is looked at; nothing of it is written."""
 _NOBODY = GivenSubject()
@@ -180,11 +178,11 @@ def draft_trial(
         f'The muscles of {model.name} may serve instead: database = "{name_from(model, path)}".'
         for model in contents.models
     ]
-    cutoff, why = WALK_HZ, "usual for walking; running needs 10 to 20 Hz"
+    cutoff, why = WALKING_CUTOFF_HZ, "usual for walking; running needs 10 to 20 Hz"
     if case is not None:
         why = "walking: no flight between the steps"
     if runs:
-        cutoff, why = RUN_HZ, "running: there is flight between the steps"
+        cutoff, why = FLIGHT_CUTOFF_HZ, "running: there is flight between the steps"
         muscles.append(
             "Running asks for more than the muscles of the table can give in many subjects: "
             'strength = "handsfield_2014" takes their strength from mass and stature.'

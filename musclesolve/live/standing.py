@@ -155,7 +155,7 @@ class Standing:
             self.document.content["plates"] = stated["plates"]
         self._stood: Stood | None = None
         settings = validated(self.document, RecordedSettings)
-        if not isinstance(settings.filter.cutoff_hz, float):
+        if isinstance(settings.filter.cutoff_hz, str):
             raise self.document.error(
                 "live.cutoff_hz_with_standing", "filter", "cutoff_hz", cutoff_hz=settings.filter.cutoff_hz
             )

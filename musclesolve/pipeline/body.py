@@ -29,12 +29,16 @@ from musclesolve.trajectory.motion_solution import MotionSolution
 
 @dataclass(frozen=True)
 class Sharing:
-    """How moments are shared among muscles; tendon: "rigid" or "elastic"; reserve_weight: see `Problem`."""
+    """How moments are shared among muscles.
+
+    tendon: "rigid" or "elastic"; reserve_weight: see `Problem`; least_activation: of every muscle.
+    """
 
     cost: Cost
     solver: Solver
     tendon: str = "rigid"
     reserve_weight: float | None = None
+    least_activation: float = 0.0
 
 
 @dataclass(frozen=True, eq=False)

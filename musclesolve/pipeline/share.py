@@ -108,6 +108,7 @@ def sharing_problem(part: SharingGroup, sharing: Sharing, like: Problem | None =
     return Problem(
         **arrays,
         max_isometric_force=state.parameters.max_isometric_force,
+        lower=np.array(sharing.least_activation),
         reserve_weight=None if sharing.reserve_weight is None else np.array(sharing.reserve_weight),
         muscle=state.parameters.names,
         dof=part.shared,
@@ -184,7 +185,7 @@ def share_motion(
             arrays.status[first:stop] = Status.TOO_FEW_FRAMES
             continue
         run = slice(first, stop)
-        problem = motion_problem(part, run, muscles, sharing.reserve_weight)
+        problem = motion_problem(part, run, muscles, sharing.reserve_weight, sharing.least_activation)
         if isinstance(method, BandedInteriorPoint):
             method = replace(method, progress=report)
         motion = solve_motion(problem, cost, method, on_infeasible="reserve")
@@ -207,7 +208,11 @@ def share_motion(
 
 
 def motion_problem(
-    part: SharingGroup, run: slice, muscles: ElasticMuscles, reserve_weight: float | None = None
+    part: SharingGroup,
+    run: slice,
+    muscles: ElasticMuscles,
+    reserve_weight: float | None = None,
+    least_activation: float = 0.0,
 ) -> MotionProblem:
     """The problem of frames that follow each other, for muscles with elastic tendons."""
     return MotionProblem(
@@ -218,6 +223,7 @@ def motion_problem(
         musculotendon_velocity=part.state.musculotendon_velocity[run],
         muscles=muscles,
         dof=part.shared,
+        lower=np.array(least_activation),
         reserve_weight=None if reserve_weight is None else np.array(reserve_weight),
         emg=None if part.emg is None else part.emg[run],
     )

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from typing import Any, Literal
 
 import muscle_db
-from musclesolve.constants import USUAL_COST
+from musclesolve.constants import FLIGHT_CUTOFF_HZ, USUAL_COST, WALKING_CUTOFF_HZ
 from musclesolve.settings.schema import Settings, same, setting, table, tables_of
 
 AXES = ("+x", "-x", "+y", "-y", "+z", "-z")
@@ -252,11 +252,11 @@ class FilterSettings(Settings):
         minimum=1,
         maximum=8,
     )
-    cutoff_hz: float | str = setting(
+    cutoff_hz: float | str | None = setting(
         "number",
         "cut-off frequency of the low-pass filter for markers and forces [Hz], or the method that "
-        "determines it from the recording",
-        default=6.0,
+        f"determines it from the recording; when absent {WALKING_CUTOFF_HZ:g}, and {FLIGHT_CUTOFF_HZ:g} where the "
+        "recording shows flight (running, jumping)",
         above=0.0,
         words=("residual_analysis", "residual_analysis_silva_2003", "cross_validation"),
     )
@@ -275,8 +275,12 @@ class FilterSettings(Settings):
 
     @property
     def fixed_cutoff(self) -> float | None:
-        """The cut-off that is stated [Hz]; None: the data choose one for every coordinate, by `choice`."""
-        return None if isinstance(self.cutoff_hz, str) else self.cutoff_hz
+        """The cut-off that is stated, or the usual one [Hz]; None: the data choose one of every coordinate by `choice`.
+
+        Of a trial the motion decides which one is usual (`anatomy`).
+        """
+        stated = WALKING_CUTOFF_HZ if self.cutoff_hz is None else self.cutoff_hz
+        return None if isinstance(stated, str) else stated
 
     @property
     def choice(self) -> str:
@@ -589,6 +593,24 @@ class UncertaintySettings(Settings):
     joint_moment: float | None = _relative(
         "the moment of each coordinate of an OpenSim model whose moments are given, relative", "moments"
     )
+    cost_exponent: float | None = _relative("the exponent of the cost less 1, of its logarithm")
+    multi_joint_weight: float | None = _relative(
+        "the weight in the cost of all muscles that cross two joints or more, of its logarithm"
+    )
+    muscle_weight: float | None = _relative("the weight of each muscle in the cost, of its logarithm")
+    co_contraction: float | None = setting(
+        "number",
+        "least activation of all muscles: size of a normal number with this standard deviation",
+        minimum=0.0,
+        maximum=0.2,
+    )
+    contact_model_bw: float | None = setting(
+        "number",
+        "standard deviation of each joint contact force around that of the model [body weights]",
+        of=("recording", "loads"),
+        minimum=0.0,
+        maximum=2.0,
+    )
     calibration: float | None = setting(
         "number",
         "factor on the standard deviations that a calibration of one person's muscles gives",
@@ -735,6 +757,7 @@ class ModelFilterSettings(Settings):
         "cutoff_hz",
         about="frequency at which the low-pass filter of the coordinates halves the amplitude [Hz]; "
         '"none": not filtered',
+        default=WALKING_CUTOFF_HZ,
         words=("none",),
     )
 

@@ -40,11 +40,13 @@ OF_LOADS: tuple[Callable[[ModelCase], Iterator[Finding]], ...] = (
     load_balance.parts_of_feet,
     load_balance.mass_of_model,
     load_balance.balance_of_loads,
+    load_balance.cutoff_of_flight,
 )
 NEED_MASSES = {
     units.force_unit, units.axes_of_loads, units.shift_of_loads, load_balance.plate_units,
     load_balance.plate_scales,
     load_balance.place_of_points, load_balance.mass_of_model, load_balance.balance_of_loads,
+    load_balance.cutoff_of_flight,
     coordinates.feet_on_plates,
 }  # fmt: skip
 """Checks of loads that compare them with what a freely moving body with known masses needs."""

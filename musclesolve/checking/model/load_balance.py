@@ -41,7 +41,9 @@ from musclesolve.checking.model.model_case import (
     covariance,
     wrench_cost,
 )
-from musclesolve.opensim.external_loads import ExternalLoad, side_in
+from musclesolve.motion.events.force_events import FALLS, SHORTEST_FLIGHT, UNLOADED_WEIGHTS
+from musclesolve.motion.motion_warnings import CUTOFF_WITH_FLIGHT_HZ
+from musclesolve.opensim.external_loads import ExternalLoad, load_wrench, side_in
 from musclesolve.opensim.inverse_dynamics import InverseDynamics
 from musclesolve.pipeline.opensim.load_dynamics import MISSING, LoadDynamics
 from musclesolve.results.finding import Cost, Finding, Severity, Where, finding
@@ -192,6 +194,34 @@ def balance_of_loads(case: ModelCase) -> Iterator[Finding]:
         yield finding("another_trial.loads", "error", values, place)
     else:
         yield finding("unbalanced", "warning", values, place)
+
+
+def flight_spans(case: ModelCase) -> Array:
+    """Beginning and end of every flight, (k, 2) [s]: no load carries the body, and the whole body falls.
+
+    Falls: it needs less than 1 - FALLS of its weight from the ground, by the rule for the pelvis of a recording
+    (`force_events.flights`). Loads alone do not show it: who walks on beside the plates does not fall.
+    """
+    fixed, time = case.fixed, case.time
+    up = -np.asarray(fixed.model.gravity) / float(np.linalg.norm(fixed.model.gravity))
+    within = case.covered(case.loads, time)
+    ends = max(load.time[0] for load in case.loads), min(load.time[-1] for load in case.loads)
+    acting = load_wrench(fixed.model, case.loads, np.clip(time, *ends), fixed.bodies.pose).sum(axis=1)
+    carried, needed = np.nan_to_num(acting[:, 3:]) @ up, fixed.due[:, 3:] @ up
+    flying = within & (carried < UNLOADED_WEIGHTS * fixed.weight) & (needed < (1.0 - FALLS) * fixed.weight)
+    spans = [(time[first], time[stop - 1]) for first, stop in true_runs(flying)]
+    return np.array([span for span in spans if span[1] - span[0] >= SHORTEST_FLIGHT]).reshape(-1, 2)
+
+
+def cutoff_of_flight(case: ModelCase) -> Iterator[Finding]:
+    """Find a cut-off for walking where the body is in flight: the filter takes away part of the accelerations."""
+    cutoff, (low, high) = case.body.motion.cutoff_hz, CUTOFF_WITH_FLIGHT_HZ
+    if cutoff is None or cutoff >= low or not len(flying := flight_spans(case)):
+        return
+    values = {"cutoff": cutoff, "count": len(flying), "low": low, "high": high}
+    times = tuple((float(first), float(last)) for first, last in flying)
+    place = Where(case.body.motion.file, field="cutoff_hz", times=times)
+    yield finding("cutoff.flight", "warning", values, place)
 
 
 def _levers(force: Array) -> Array:

@@ -45,6 +45,7 @@ from musclesolve.motion.motion_warnings import (
     filter_notes,
     length_notes,
     rigid_notes,
+    usual_cutoff,
     weight_notes,
 )
 from musclesolve.motion.signals.filter_choice import FilterChoice, filter_choice
@@ -118,11 +119,9 @@ def anatomy(trial: Trial, margin: float = 0.0) -> Anatomy:
         margin: time kept on either side of the time range, as far as every marker is seen there [s]; derivatives
             over time need it to be as good at the ends as in the middle.
     """
-    subject, chosen, loads = (
-        trial.subject,
-        filter_choice(trial, trial.settings.filter),
-        FootLoads.from_trial(trial),
-    )
+    subject, loads = trial.subject, FootLoads.from_trial(trial)
+    options, by_flight = usual_cutoff(trial, trial.settings.filter, loads)
+    chosen = filter_choice(trial, options)
     walk = filtered_markers(trial, chosen, margin)
     standing, axis_notes = with_functional_axes(trial, standing_trial(trial))
     body = measured_body(trial, subject, trial.hip_regression, walk, standing)
@@ -134,7 +133,7 @@ def anatomy(trial: Trial, margin: float = 0.0) -> Anatomy:
     by_cause = {
         "mass": weight_notes(trial, loads, walk.time, body.moving),
         "stature": stature_notes(subject.stature, body.offsets),
-        "cutoff": cutoff_notes(trial, chosen.options.fixed_cutoff, loads),
+        "cutoff": by_flight or cutoff_notes(trial, chosen.options.fixed_cutoff, loads),
     }
     notes = [
         *by_cause["mass"],

@@ -39,8 +39,14 @@ SOURCE_COLOR = {
     "pelvis_tilt": "#7F2704",
     "joint_angle": "#A63603",
     "joint_moment": "#888888",
+    "cost_exponent": "#54278F",
+    "multi_joint_weight": "#807DBA",
+    "muscle_weight": "#BCBDDC",
+    "co_contraction": "#E7298A",
+    "contact_model": "#FDE0A0",
+    "calibration": "#4292C6",
 }
-"""Muscle parameters blue, paths green, markers and angles orange, plates, masses and moments gray."""
+"""Muscle parameters blue, paths green, markers and angles orange, plates, masses and moments gray, the cost violet."""
 
 
 def uncertainty_figures(samples: xr.Dataset, progress: Progress | None = None) -> dict[str, bytes]:

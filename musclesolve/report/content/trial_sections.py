@@ -432,6 +432,7 @@ def _sources(found: xr.Dataset) -> PageTable:
     """The sources of error and how large they were taken to be."""
     columns = (found[name].values for name in ("source_label", "standard_deviation", "source_unit"))
     shown = {"m": (1000.0, "mm"), "mm": (1000.0, "mm"), "rad": (np.degrees(1.0), "degrees")}
+    shown["body weights"] = (1.0, "body weights")
     rows = []
     for label, sd, unit in zip(*columns, strict=True):
         factor, name = shown.get(str(unit), (100.0, "%"))

@@ -33,10 +33,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from musclesolve._util.arrays import Array, Mask
+from musclesolve.constants import WALKING_CUTOFF_HZ
 from musclesolve.errors import input_error
 from musclesolve.motion.signals.low_pass import low_pass
-from musclesolve.settings.schema import settings_of
-from musclesolve.settings.trial import FilterSettings
 from musclesolve.studies.calibration.body_residual import BODY, MASS, BodyParameter, TrialResidual
 
 SAMPLES = 2.5
@@ -273,9 +272,7 @@ def _bounded(hessian: Array, pull: Array, limit: Array) -> tuple[Array, Mask]:
 
 
 def _cutoff(piece: TrialResidual) -> float:
-    return BAND * (
-        piece.trial.settings.filter.fixed_cutoff or settings_of(FilterSettings)["cutoff_hz"].default
-    )
+    return BAND * (piece.trial.settings.filter.fixed_cutoff or WALKING_CUTOFF_HZ)
 
 
 def _slow(piece: TrialResidual, columns: Array) -> Array:

@@ -3,7 +3,8 @@
 Var F = sum_j (dF/dtheta_j sigma_j)^2 over the parameters j, which are independent; a source's part is the sum over its
 own. dF/dtheta_j chains differences of the mechanics, which are smooth, with the derivatives of the forces of a part by
 small changes of its problem, exact for the solution. An error of muscle parameters changes that muscle's columns alone,
-so that one difference serves all muscles.
+so that one difference serves all muscles. Errors of the cost, and co-contraction, do not change the mechanics but what
+is optimal: derivatives are differences of solutions. Errors of the contact model add to the contact forces.
 """
 
 from __future__ import annotations
@@ -18,20 +19,37 @@ import numpy as np
 
 from musclesolve._util.arrays import AnyArray, Array
 from musclesolve.errors import input_error
-from musclesolve.pipeline.share import sharing_problem
+from musclesolve.pipeline.body import SharingGroup
+from musclesolve.pipeline.share import share_part, sharing_problem
 from musclesolve.sharing.cost.cost_base import Cost
 from musclesolve.sharing.problem import Problem
 from musclesolve.sharing.solution import Solution
 from musclesolve.sharing.solution_derivatives import SolutionDerivatives, solution_derivatives
 from musclesolve.sharing.solving import solve
 from musclesolve.studies.uncertainty.recorded_replay import RecordedReplay
-from musclesolve.studies.uncertainty.replay import PERSON, Errors, Replay, SampleBody
+from musclesolve.studies.uncertainty.replay import (
+    CO_CONTRACTION,
+    CONTACT_MODEL,
+    OF_COST,
+    PERSON,
+    Errors,
+    Replay,
+    SampleBody,
+)
 
 DIFFERENCE_STEP = 0.01
 """Step of the differences [standard deviations]: fits to 1e-8 m resolve it, the mechanics are nearly linear in it."""
 
-OF_MUSCLES = ("max_isometric_force", "optimal_fiber_length", "tendon_slack_length", "muscle_path")
+SOLUTION_STEP = 0.05
+"""Step of the differences of solutions [standard deviations]: certificates of 1e-9 resolve it to five digits."""
+
+OF_MUSCLES = (
+    *("max_isometric_force", "optimal_fiber_length", "tendon_slack_length", "muscle_path", "muscle_weight"),
+)
 """Sources whose errors belong to single muscles."""
+
+HALF_NORMAL = float(np.sqrt(1.0 - 2.0 / np.pi))
+"""Standard deviation of the size of a standard normal number."""
 
 
 @dataclass(frozen=True)
@@ -58,6 +76,11 @@ class Linear:
     def _body(self) -> SampleBody:
         body: SampleBody = self.replay.body(self._no_errors)
         return body
+
+    @cached_property
+    def _parts(self) -> list[SharingGroup]:
+        parts = range(len(self.replay.layout.muscles))
+        return [self.replay.part(self._body, self._no_errors, number) for number in parts]
 
     @cached_property
     def responses(self) -> list[Response]:
@@ -107,7 +130,13 @@ class Linear:
         [N2].
         """
         layout = self.replay.layout
-        if task.part is not None:
+        if task.source in (*OF_COST, CO_CONTRACTION):
+            squares = self._of_sharing(task)
+        elif task.source == CONTACT_MODEL:
+            squares = self._nothing()
+            longer = self.replay.contact_error(self._one_step(task.source, task.number)) / DIFFERENCE_STEP
+            squares["contact_force"] = longer**2
+        elif task.part is not None:
             squares = self._of_muscles(task)
         else:
             errors = self._one_step(task.source, task.number)
@@ -139,21 +168,57 @@ class Linear:
         response = self.responses[task.part]
         pairs = response.to_each(self._point(self._body, errors, task.part), DIFFERENCE_STEP)
         parts = [tuple((derivative**2).sum(axis=0) for derivative in pair) for pair in pairs]
-        force, contact = (sum(part[k] for part in parts) for k in (0, 1))
-        frames = len(layout.time)
-        whole = {
-            "muscle_force": np.zeros((frames, layout.muscle_side.size)),
-            "contact_force": np.zeros((frames, layout.joint_side.size)),
-            "joint_moment": np.zeros((frames, len(layout.dofs))),
-        }
-        whole["muscle_force"][:, layout.muscles[task.part]] = force
-        whole["contact_force"][:, layout.joints[task.part]] = contact
+        whole = self._nothing()
+        for k, name in enumerate(("muscle_force", "contact_force")):
+            own = (layout.muscles if name == "muscle_force" else layout.joints)[task.part]
+            whole[name][:, own] = sum(part[k] for part in parts)
         return whole
 
-    def _one_step(self, source: str, place: tuple[int | AnyArray, ...]) -> Errors:
-        """No errors but one step in some parameters of a source."""
+    def _of_sharing(self, task: Task) -> dict[str, AnyArray]:
+        """Of how moments are shared: differences to both sides, of co-contraction, which has one, from none.
+
+        The error of a weight of a muscle is that of each muscle of the part of the task.
+        """
+        layout, whole = self.replay.layout, self._nothing()
+        ends, scale = ((0.0, 2.0), HALF_NORMAL) if task.source == CO_CONTRACTION else ((-1.0, 1.0), 1.0)
+        for number in range(len(layout.muscles)) if task.part is None else [task.part]:
+            places = (
+                [(muscle,) for muscle in layout.muscles[number]] if task.part is not None else [task.number]
+            )
+            for place in places:
+                (first, reached), (last, reached_last) = (
+                    self._shared(self._one_step(task.source, place, end * SOLUTION_STEP), number)
+                    for end in ends
+                )
+                width = 2.0 * SOLUTION_STEP / scale
+                whole["muscle_force"][:, layout.muscles[number]] += ((last - first) / width) ** 2
+                whole["contact_force"][:, layout.joints[number]] += ((reached_last - reached) / width) ** 2
+        return whole
+
+    def _shared(self, errors: Errors, number: int) -> tuple[AnyArray, AnyArray]:
+        """Muscle forces (T, n) and sizes of contact forces (T, J) of the nominal part, shared with errors [N]."""
+        part = self._parts[number]
+        shared = share_part(part, self.replay.sharing_with(errors, part, number))
+        contact = [np.linalg.norm(force, axis=1) for force in shared.contact_force.values()]
+        joints = np.stack(contact, axis=1) if contact else np.zeros((len(part.time), 0))
+        return shared.tension, joints
+
+    def _nothing(self) -> dict[str, AnyArray]:
+        """Zero of all quantities."""
+        layout = self.replay.layout
+        sizes = {
+            "muscle_force": layout.muscle_side.size,
+            "contact_force": layout.joint_side.size,
+            "joint_moment": len(layout.dofs),
+        }
+        return {name: np.zeros((len(layout.time), size)) for name, size in sizes.items()}
+
+    def _one_step(
+        self, source: str, place: tuple[int | AnyArray, ...], step: float = DIFFERENCE_STEP
+    ) -> Errors:
+        """No errors but one step [standard deviations] in some parameters of a source."""
         error = np.zeros_like(self._no_errors[source])
-        error[place] = DIFFERENCE_STEP * self.replay.parameters.sd[source]
+        error[place] = step * self.replay.parameters.sd[source]
         return self._no_errors | {source: error}
 
     def _point(self, body: SampleBody, errors: Errors, number: int) -> PartPoint:

@@ -17,6 +17,7 @@ from musclesolve.settings.schema import settings_of
 from musclesolve.settings.trial import UncertaintySettings
 
 MILLIMETRE, DEGREE = 1e-3, math.pi / 180.0
+BODY_WEIGHTS = "body weights"
 
 
 @dataclass(frozen=True)
@@ -32,12 +33,13 @@ class Source:
 
     @property
     def unit(self) -> str:
-        """Of its standard deviation in SI: "m", "rad", or "1" where it is relative."""
-        return "m" if self.key.endswith("_mm") else "rad" if self.key.endswith("_deg") else "1"
+        """Of its standard deviation: "m", "rad", "body weights", or "1" where it is relative."""
+        units = {"mm": "m", "deg": "rad", "bw": BODY_WEIGHTS}
+        return units.get(self.key.rpartition("_")[2], "1")
 
     def in_si(self, sd: float) -> float:
-        """A standard deviation in the unit of the key as one in SI."""
-        return sd * {"m": MILLIMETRE, "rad": DEGREE, "1": 1.0}[self.unit]
+        """A standard deviation in the unit of the key as one in `unit`."""
+        return sd * {"m": MILLIMETRE, "rad": DEGREE}.get(self.unit, 1.0)
 
 
 @cache

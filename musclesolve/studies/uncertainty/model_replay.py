@@ -36,6 +36,7 @@ from musclesolve.studies.uncertainty.replay import (
     Replay,
     ReplayLayout,
     parameters_with_errors,
+    sharing_shapes,
     with_person,
 )
 
@@ -91,11 +92,15 @@ class ModelReplay(Replay):
         shapes["joint_angle"] = (len(angles),)
         if prepared.dynamics is None:
             shapes["joint_moment"] = (len(prepared.dofs),)
+        shapes |= sharing_shapes(len(prepared.muscles), len(prepared.joints))
+        time = prepared.time - prepared.time[0]
         return cls(
             parameters=Parameters(with_person(shapes, prepared.person), sd),
             layout=ReplayLayout.from_parts(prepared.parts, prepared.dofs, prepared.muscles, prepared.joints),
             sharing=prepared.sharing,
             person=prepared.person,
+            weight=0.0 if prepared.dynamics is None else prepared.dynamics.weight,
+            phase=2.0 * np.pi * time / max(float(time[-1]), 1e-9),
             prepared=prepared,
             angles=angles,
             kept=_without_moving_loads(prepared, angles),

@@ -15,6 +15,7 @@ from itertools import product
 import numpy as np
 
 from musclesolve._util.arrays import AnyArray, Array
+from musclesolve.constants import STANDARD_GRAVITY
 from musclesolve.dynamics.inverse.external_wrenches import Wrench
 from musclesolve.dynamics.inverse.newton_euler import DistalLoads, distal_loads, segment_motion
 from musclesolve.dynamics.kinematics.consistent_motion import consistent_motion
@@ -47,6 +48,7 @@ from musclesolve.studies.uncertainty.replay import (
     Replay,
     ReplayLayout,
     parameters_with_errors,
+    sharing_shapes,
     with_person,
 )
 
@@ -110,14 +112,17 @@ class RecordedReplay(Replay):
         segments = list(model.topology.segments)
         placed = [group.muscles for group in prepared.groups]
         assumed = trial.static is None and shows_spines(trial.mapping)
-        shapes = with_person(_shapes(placed, markers, len(plates), len(segments), assumed), options.person)
+        shapes = _shapes(placed, markers, len(plates), len(segments), assumed)
+        shapes |= sharing_shapes(len(prepared.muscles), len(prepared.joints))
         dofs = [dof for part in prepared.parts for dof in part.dofs]
         layout = ReplayLayout.from_parts(prepared.parts, dofs, prepared.muscles, prepared.joints)
         return cls(
-            parameters=Parameters(shapes, sd),
+            parameters=Parameters(with_person(shapes, options.person), sd),
             layout=layout,
             sharing=options.sharing,
             person=options.person,
+            weight=trial.subject.mass * STANDARD_GRAVITY,
+            phase=markers.phase[inside],
             trial=trial,
             options=options,
             measured=measured,

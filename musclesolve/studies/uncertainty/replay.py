@@ -19,6 +19,7 @@ from musclesolve.muscles.muscle_parameters import MuscleParameters
 from musclesolve.muscles.person import PersonMuscles
 from musclesolve.pipeline.body import Sharing, SharingGroup, SolvedGroup
 from musclesolve.pipeline.share import share_part
+from musclesolve.sharing.cost.varied_cost import varied
 
 
 @dataclass(frozen=True)
@@ -50,6 +51,25 @@ Errors = dict[str, AnyArray]
 
 PERSON = "calibration"
 """The source of error of the factors of one person, in standard deviations of their covariance."""
+OF_COST = ("cost_exponent", "multi_joint_weight", "muscle_weight")
+"""Sources that change the cost."""
+CO_CONTRACTION, CONTACT_MODEL = "co_contraction", "contact_model"
+"""The sources that keep muscles active, and that change the contact forces alone."""
+
+
+def sharing_shapes(muscles: int, joints: int) -> dict[str, tuple[int, ...]]:
+    """Source -> shape of its parameters, of what no model of the body knows: how forces are shared and joints loaded.
+
+    The contact model of each joint has a constant, a cosine and a sine. They are drawn behind all others but those of
+    a person, so that the others are the same whether these are switched on or off.
+    """
+    shapes: dict[str, tuple[int, ...]] = {
+        "cost_exponent": (1,),
+        "multi_joint_weight": (1,),
+        "muscle_weight": (muscles,),
+        CO_CONTRACTION: (1,),
+    }
+    return shapes | ({CONTACT_MODEL: (joints, 3)} if joints else {})
 
 
 def with_person(
@@ -142,13 +162,16 @@ class SampleBody(Protocol):
 class Replay(ABC):
     """A body ready to be made again with errors in its inputs.
 
-    sharing: how its moments are shared; person: whose factors are on the muscles, with the names of the muscles.
+    sharing: how its moments are shared; person: whose factors are on the muscles, with the names of the muscles;
+    weight: of the body [N]; phase (T,): of the stride of a recording, of the whole motion of a model [rad].
     """
 
     parameters: Parameters
     layout: ReplayLayout
     sharing: Sharing
     person: PersonMuscles | None
+    weight: float
+    phase: Array
 
     @abstractmethod
     def body(self, errors: Errors) -> Any:
@@ -162,8 +185,31 @@ class Replay(ABC):
         """The whole pipeline with standard normal numbers (count,) for errors; zeros give the nominal result."""
         errors = self.parameters.errors(numbers)
         body = self.body(errors)
-        parts = range(len(self.layout.muscles))
-        return body, [share_part(self.part(body, errors, number), self.sharing) for number in parts]
+        parts = [self.part(body, errors, number) for number in range(len(self.layout.muscles))]
+        return body, [
+            share_part(part, self.sharing_with(errors, part, number)) for number, part in enumerate(parts)
+        ]
+
+    def sharing_with(self, errors: Errors, part: SharingGroup, number: int) -> Sharing:
+        """How a part, by its number, shares its moments: with errors of the cost, and with co-contraction."""
+        exponent, several = errors["cost_exponent"][0], errors["multi_joint_weight"][0]
+        of_each = errors["muscle_weight"][self.layout.muscles[number]]
+        sharing = replace(self.sharing, least_activation=min(abs(float(errors[CO_CONTRACTION][0])), 1.0))
+        if exponent or several or of_each.any():
+            crossed = part.state.parameters.joints_crossed
+            factor = np.exp(of_each + several * (crossed > 1.0))
+            sharing = replace(sharing, cost=varied(sharing.cost, float(np.exp(exponent)), factor))
+        return sharing
+
+    def contact_error(self, errors: Errors) -> Array:
+        """The errors of the contact model (T, J) [N], of the size of each contact force.
+
+        sd W (z_0 + z_1 cos + z_2 sin) / sqrt(2) of the phase, W the body weight: sd W in every frame.
+        """
+        if CONTACT_MODEL not in errors:
+            return np.zeros((len(self.phase), 0))
+        wave = np.stack([np.ones_like(self.phase), np.cos(self.phase), np.sin(self.phase)])
+        return np.asarray(self.weight * np.sqrt(0.5) * (errors[CONTACT_MODEL] @ wave).T)
 
 
 def parameters_with_errors(

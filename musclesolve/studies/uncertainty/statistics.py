@@ -28,10 +28,11 @@ from musclesolve.results.dataset.quantities import (
     of_parts,
 )
 from musclesolve.results.dataset.result_quantities import listed
+from musclesolve.sharing.cost.varied_cost import can_vary
 from musclesolve.sharing.status import Status
 from musclesolve.studies.uncertainty.contributions import Linear, Task
 from musclesolve.studies.uncertainty.error_sources import sources
-from musclesolve.studies.uncertainty.replay import Replay, ReplayLayout, SampleBody
+from musclesolve.studies.uncertainty.replay import OF_COST, Replay, ReplayLayout, SampleBody
 
 QUANTILES = (0.025, 0.25, 0.5, 0.75, 0.975)
 """The median, and the ends of what one half and 19 of 20 samples lie within."""
@@ -193,7 +194,10 @@ def assemble(
         "standard_deviation": (
             ("source",),
             np.array([replay.parameters.sd[name] for name in known]),
-            _about("1, m or rad", "standard deviation of each source: 1 is relative; source_unit says which"),
+            _about(
+                "1, m, rad or body weights",
+                "standard deviation of each source: 1 is relative; source_unit says which",
+            ),
         ),
     }
 
@@ -212,6 +216,10 @@ def assemble(
             variables[f"{name}_contribution"] = (("source", *of.dims), share, shares)
     labelled = labelled.assign(variables)
     notes = [] if replay.person is None else replay.person.error_notes(result["muscle"].values.tolist())
+    if any(replay.parameters.sd[name] for name in OF_COST) and not can_vary(cost := replay.sharing.cost):
+        notes.append(
+            f"the cost is no power sum ({cost.label}): it is the same in all samples, its uncertainty left out"
+        )
     labelled.attrs = result.attrs | {
         "notes": [*listed(result, "notes"), *notes],
         "samples": statistics.samples,
@@ -237,9 +245,16 @@ def separated(vectors: AnyArray, sizes: Mapping[Hashable, int]) -> dict[str, Any
 
 
 def quantities(
-    layout: ReplayLayout, body: SampleBody, parts: list[SolvedGroup], counted: AnyArray
+    layout: ReplayLayout,
+    body: SampleBody,
+    parts: list[SolvedGroup],
+    counted: AnyArray,
+    contact_error: Array,
 ) -> dict[str, AnyArray]:
-    """The quantities of one run in the order of `followed`; peaks over the frames that count, (T, S) by side."""
+    """The quantities of one run in the order of `followed`; peaks over the frames that count, (T, S) by side.
+
+    contact_error: of the contact model, (T, J) [N], along each joint reaction.
+    """
     known: dict[str, AnyArray] = {"joint_moment": body.moment, "joint_angle": body.angle}
     wanted = in_set("uncertainty")
     for name in {each for of in wanted for each in (of, *QUANTITIES[of].arguments)} - {ANALYSIS}:
@@ -248,6 +263,10 @@ def quantities(
             continue
         if not quantity.part.startswith("tendons") or parts[0].tendons is not None:
             known[name] = of_parts(name, parts, layout.over_muscles, layout.over_joints)
+    if (reaction := known.get("joint_reaction")) is not None and contact_error.any():
+        size = np.linalg.norm(reaction, axis=-1)
+        longer = np.divide(contact_error, size, out=np.zeros_like(size), where=size > 0.0)
+        known["joint_reaction"] = reaction * (1.0 + longer)[..., None]
     known |= by_formula(known, "uncertainty")
     found = {name: known[name] for name in wanted if name in known}
     verdict_of = {"muscle": layout.muscle_side, "joint": layout.joint_side}
@@ -301,10 +320,11 @@ def work(common: Samples, task: range | list[Task], progress: object = None) -> 
         normal = np.zeros(parameters.count) if number == NOMINAL else parameters.draw(common.seed, number)
         try:
             body, parts = common.replay.run(normal)
+            contact_error = common.replay.contact_error(parameters.errors(normal))
         except MuscleSolveError as error:  # such errors give no model, or no pose of one
             samples.append(str(error))
             continue
-        arrays = quantities(layout, body, parts, common.counted)
+        arrays = quantities(layout, body, parts, common.counted, contact_error)
         helped = np.stack([part.solution.status == Status.SOLVED_WITH_RESERVE for part in parts], axis=1)
         reserve = np.stack([helped[:, numbers].any(axis=1) for numbers in layout.parts], axis=1)
         samples.append(Drawn(np.concatenate([values.ravel() for values in arrays.values()]), reserve))
