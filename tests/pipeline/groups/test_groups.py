@@ -140,6 +140,7 @@ def test_the_result_of_an_arm_is_whole_and_speaks_of_sides(arm_result) -> None:
     """Whole also where moments of a leg, which these muscles do not serve, were not measured throughout."""
     partly = arm_result.copy(deep=True)
     partly.joint_moment.loc[{"dof": "hip_flexion_l", "time": partly.time[:9]}] = np.nan
+    partly.ground_reaction_force.loc[{"side": "l", "time": partly.time[:9]}] = np.nan
     assert checked_result(partly) is partly
     partly.joint_moment.loc[{"dof": "elbow_flexion_l", "time": partly.time[:9]}] = np.nan
     with refused("results.no_number_in_frames", "joint_moment", "9 frames"):
