@@ -289,6 +289,13 @@ def _reference(table: TomlTable) -> ReferenceSkeleton:
                 )
     else:
         required = (*_REFERENCE_LENGTHS, "hip_center", "position_scale")
+        if not {*required, "knee_center", "ankle_center"} & table.values.keys():
+            table.fail(
+                None,
+                "no bones are stated",
+                expected=f"[[reference.segment]] for every bone, or of a leg {', '.join(required)}",
+                remedy="add a [[reference.segment]] with name, body and origin for every frame of the paths",
+            )
         table.require_keys(required, (*heights, "knee_center", "ankle_center"))
         thigh, shank, width = (
             table.number(key, 0.0, LIMIT, "m", open_low=True) for key in _REFERENCE_LENGTHS

@@ -110,7 +110,10 @@ class TomlTable:
             limit = "at most" if closed_high else "below"
             upper = f", {limit} {high:g}" if math.isfinite(high) else ""
             self.fail(
-                key, f"{value:g} is out of range", expected=f"a number {sense} {low:g}{upper} {unit}".strip()
+                key,
+                f"{value:g} is out of range",
+                expected=f"a number {sense} {low:g}{upper} {unit}".strip(),
+                remedy="check the value and its unit",
             )
         return value
 
@@ -121,7 +124,9 @@ class TomlTable:
             self._wrong_kind(key, value, "a list of names in quotes")
         for k, name in enumerate(value):
             if name in value[:k]:
-                self.fail(key, f'"{name}" stands twice', expected="every name once")
+                self.fail(
+                    key, f'"{name}" stands twice', expected="every name once", remedy="remove one of them"
+                )
         return tuple(replace(self, values={key: name}).name(key) for name in value)
 
     def name(self, key: str) -> str:
@@ -211,7 +216,10 @@ class TomlTable:
     def _wrong_kind(self, key: str, value: object, expected: str) -> NoReturn:
         kind = _KINDS.get(type(value), type(value).__name__)
         size = f" of {len(value)}" if isinstance(value, list) else ""
-        self.fail(key, f"{reprlib.repr(value)} is {kind}{size}", expected=expected)
+        remedy = f"state {key} as {expected}"
+        if isinstance(value, str) and expected == "a number":
+            remedy = "write it without quotes and with a decimal point"
+        self.fail(key, f"{reprlib.repr(value)} is {kind}{size}", expected=expected, remedy=remedy)
 
 
 _HEADER = re.compile(r"""\s*\[\[?(?P<name>[\w.\-"' ]+)\]\]?\s*(#.*)?$""")

@@ -99,10 +99,12 @@ class InputError(MuscleSolveError):
         parts |= {part: text for part, text in given.items() if text is not None}
         return cls(parts.pop("problem"), file=file, key=key, **parts)
 
-    def moved(self, file: str | Path | None, where: object = None, before: str = "") -> InputError:
-        """Return the same error at another place, with a text before its problem."""
+    def moved(
+        self, file: str | Path | None, where: object = None, before: str = "", after: str = ""
+    ) -> InputError:
+        """Return the same error at another place, with texts before and after its problem."""
         return InputError(
-            f"{before}{self.problem}",
+            f"{before}{self.problem}{after}",
             code=self.code,
             file=file,
             where=_place(where),

@@ -1,10 +1,11 @@
-"""Public names that have moved: they work for one more version, and a warning names the new place."""
+"""Public names and attributes that have moved: they work for one more version, and a warning names the new place."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
 from importlib import import_module
+from operator import attrgetter
 from typing import Any
 from warnings import warn
 
@@ -69,6 +70,41 @@ NEW_PLACES = {
     ]
 }
 """Full old name -> full new name."""
+
+_TABLES = {name: name for name in ("filter", "consistency", "muscles", "sharing", "uncertainty")}
+_KEYS = {"contact_spacing": "knee.contact_spacing_m", "movement": "time.movement", "cycles": "time.cycles_s"}
+OLD_SETTINGS = {
+    "Trial": {**_TABLES, **_KEYS},
+    "ModelTrial": {
+        **_KEYS,
+        **{name: f"muscles.{name}" for name in ("passive", "tendon", "tendon_strain", "database")},
+        **{name: f"time.{name}" for name in ("start_s", "end_s")},
+        **{name: name for name in ("sharing", "uncertainty")},
+        "muscles": "muscles.names",
+        "cutoff_hz": "filter.cutoff_hz",
+        "feet": "plates.feet",
+    },
+}
+"""Class of a trial -> attribute that it had -> table, or table and key, in its `settings`."""
+
+
+def with_old_settings(name: str) -> Callable[[Any, str], Any]:
+    """Return the `__getattr__` of a class of `OLD_SETTINGS` that finds its old attributes in `settings`.
+
+    Raises:
+        AttributeError: an attribute that the class neither has nor had.
+    """
+    places = OLD_SETTINGS[name]
+
+    def find(self: Any, attribute: str) -> Any:
+        if attribute not in places:
+            raise AttributeError(f"{name!r} object has no attribute {attribute!r}")
+        place = places[attribute]
+        text = f"{name}.{attribute} is now {name}.settings.{place}; the old name goes with the next version"
+        warn(text, FutureWarning, stacklevel=2)
+        return attrgetter(place)(self.settings)
+
+    return find
 
 
 def with_old_names(package: str, names: Callable[[str], Any] | None = None) -> Callable[[str], Any]:

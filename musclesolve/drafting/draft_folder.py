@@ -43,7 +43,7 @@ from musclesolve.recording.text.text_file import file_path, name_from
 from musclesolve.recording.trial.functional_trials import file_key
 from musclesolve.results.files.atomic_writing import write_files
 from musclesolve.settings.json_schema import FOLDER, schema_name, schema_text
-from musclesolve.settings.trial import RecordedSettings
+from musclesolve.settings.trial import PREDICTED, RecordedSettings
 
 TITLE = (
     "Drafted by `musclesolve init` from the recordings. Comments state where a value comes from.",
@@ -260,10 +260,11 @@ def _files_table(
     elif files.plates is None:
         unread = f"; not read: {'; '.join(contents.unread)}" if contents.unread else ""
         todo = (
-            "enter the file of the ground reaction forces (.mot, .sto, .csv or .c3d): no file here has columns of a "
-            f"plate that belong to {motion.path.name}, and it holds no plates{unread}"
+            "enter the file of the ground reaction forces (.mot, .sto, .csv or .c3d), or confirm that no plate "
+            f"measured them: no file here has columns of a plate that belong to {motion.path.name}, and it holds no "
+            f"plates{unread}"
         )
-        lines.append(Line("forces", "forces.mot", "an example", todo, open=True))
+        lines.append(Line("forces", PREDICTED, "from the motion, without force plates", todo))
     elif files.plates.path != motion.path:
         lines.append(Line("forces", name_from(files.plates.path, trial), f"{files.plates.plates} plates"))
     by_motion = functional_paths(choice, roles)
@@ -294,10 +295,8 @@ def _force_tables(files: MotionFiles, feet: list[PlateFoot]) -> list[DraftTable]
         )
         return [DraftTable("force", about=(about,))]
     if files.forces is None:
-        todo = (
-            "add [[force]] with side, force and point for every plate, once the file of the forces is named"
-        )
-        return [DraftTable("force", todo=todo)]
+        about = "With a file of forces: [[force]] with side, force and point for every plate."
+        return [DraftTable("force", about=(about,))]
     idle = [foot.plate.label for foot in feet if foot.idle]
     notes = [DraftTable("force", about=(f"Left out, nobody steps on it: {name}.",)) for name in idle]
     return [*(foot.table for foot in feet if not foot.idle), *notes]

@@ -195,7 +195,7 @@ class Live:
         bridge_ms: float = 50.0,
         plates: Sequence[Side | None] | None = None,
     ) -> None:
-        recording = recording_of(trial, "live muscle forces")
+        recording = recording_of(trial, "live muscle forces", plates=True)
         _check_live(recording)
         self.trial = recording
         recording, self._of_trial = _with_right_labels(recording)

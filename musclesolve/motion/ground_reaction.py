@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from musclesolve._util.arrays import Array, vector_product
+from musclesolve._util.arrays import Array, Mask, vector_product
 from musclesolve.motion.signals.filter_choice import FilterChoice
 from musclesolve.recording.data import SIDES, PlateForce, Side
 
@@ -27,6 +27,10 @@ class GroundReaction:
     force: Array  # (T, 3) [N]
     moment: Array  # (T, 3) [N m] about the global origin: center of pressure x force + free moment
     center_of_pressure: Array  # (T, 3) [m], NaN where the vertical force is below 20 N
+
+    def frames(self, keep: Mask) -> GroundReaction:
+        """Return the ground reaction in some frames, (T,) booleans."""
+        return GroundReaction(self.side, self.force[keep], self.moment[keep], self.center_of_pressure[keep])
 
 
 def ground_reactions(forces: Sequence[PlateForce], time: Array, chosen: FilterChoice) -> list[GroundReaction]:

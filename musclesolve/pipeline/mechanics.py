@@ -16,6 +16,7 @@ from musclesolve._util.sides import LEG_JOINTS
 from musclesolve.constants import STANDARD_GRAVITY
 from musclesolve.dynamics.inverse.external_wrenches import Wrench
 from musclesolve.dynamics.inverse.inverse_dynamics import projected_moments
+from musclesolve.dynamics.inverse.predicted_reactions import predicted_reactions
 from musclesolve.dynamics.kinematics.consistent_motion import consistent_motion
 from musclesolve.dynamics.kinematics.measured_targets import Targets
 from musclesolve.dynamics.kinematics.motion_derivatives import Motion
@@ -28,7 +29,7 @@ from musclesolve.dynamics.model.topology_file import load_topology
 from musclesolve.dynamics.rotations import angle_between
 from musclesolve.errors import InputError
 from musclesolve.motion.anatomy.anatomy import Anatomy, Measured, anatomy
-from musclesolve.motion.ground_reaction import GroundReaction, ground_reactions
+from musclesolve.motion.ground_reaction import GroundReaction, center_of_pressure, ground_reactions
 from musclesolve.motion.motion_plausibility import (
     MotionValidity,
     MotionWarning,
@@ -169,10 +170,27 @@ def mechanics_of(trial: Trial, measured: Anatomy, start: Array | None = None) ->
     fit, motion = consistent_motion(
         model, targets, measured.time, consistency.method, consistency.derivatives, start
     )
-    motion = motion.frames(trial.inside(measured.time, *trial.time_range))
-    return Mechanics(
-        measured, model, fit, motion, ground_reactions(trial.forces, motion.time, measured.filter)
-    )
+    inside = trial.inside(measured.time, *trial.time_range)
+    analysed = motion.frames(inside)
+    if trial.settings.files.predicted:
+        reactions = [reaction.frames(inside) for reaction in reactions_of_motion(model, motion)]
+    else:
+        reactions = ground_reactions(trial.forces, analysed.time, measured.filter)
+    return Mechanics(measured, model, fit, analysed, reactions)
+
+
+def reactions_of_motion(model: Model, motion: Motion) -> list[GroundReaction]:
+    """The ground reactions on both feet that the motion predicts."""
+    predicted = predicted_reactions(model, motion)
+    return [
+        GroundReaction(
+            side,
+            wrench.force,
+            wrench.moment,
+            center_of_pressure(wrench.force, wrench.moment, predicted.level),
+        )
+        for side, wrench in zip(SIDES, predicted.wrenches, strict=True)
+    ]
 
 
 def subject_model(

@@ -50,8 +50,15 @@ def prepare_recording(
     return recorded_body(trial, options, mechanics(trial, progress), progress)
 
 
-def recording_of(trial: Trial | ModelTrial | str | Path, purpose: str) -> Trial:
-    """The trial of a recording, read where a path is given; that of an OpenSim model is refused for a purpose."""
-    if isinstance(trial, ModelTrial):
-        return read_recording(trial.path, purpose)
-    return trial if isinstance(trial, Trial) else read_recording(trial, purpose)
+def recording_of(trial: Trial | ModelTrial | str | Path, purpose: str, plates: bool = False) -> Trial:
+    """The trial of a recording, read where a path is given; that of an OpenSim model is refused for a purpose.
+
+    plates: refuse a trial whose ground reactions are predicted, too.
+    """
+    if isinstance(trial, Trial):
+        recording = trial
+    else:
+        recording = read_recording(trial.path if isinstance(trial, ModelTrial) else trial, purpose)
+    if plates and recording.settings.files.predicted:
+        raise recording.document.error("pipeline.needs_plates", "files", "forces", purpose=purpose)
+    return recording

@@ -104,7 +104,9 @@ def find_options(
     set_name = muscles.database if person is None else person.parent
     database = of_muscles("database", lambda name: _fitting_set(name, muscles.fiber_lengths), set_name)
     topology = topology_of(trial.subject)
-    served = [dof for each in sides for dof in served_dofs(topology, database, each)]
+    served = of_muscles(
+        "database", lambda each: sum((served_dofs(topology, each, side) for side in sides), ()), database
+    )
     of_feet = topology.dofs_between([topology.root, *(f"foot_{each}" for each in sides)])
     if trial.legs and not set(sides) & set(trial.legs) and set(served) & set(of_feet):
         name = SIDE_NAMES[sides[0]]  # type: ignore[index]

@@ -6,12 +6,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from musclesolve._util.arrays import Array, Mask
+from musclesolve._util.old_names import with_old_settings
 from musclesolve._util.sides import SIDE_NAMES as SIDE_NAMES
 from musclesolve._util.sides import SIDES as SIDES
 from musclesolve._util.sides import Side as Side
@@ -484,6 +485,9 @@ class Trial(Recording):
     plate_corrections: tuple[str, ...] = ()
     # whether all of it is as `read_trial` read it; a copy with other values (`dataclasses.replace`) is not
     as_read: bool = field(default=False, init=False, compare=False)
+
+    if not TYPE_CHECKING:
+        __getattr__ = with_old_settings("Trial")
 
     def __repr__(self) -> str:
         """What it is, in a line, without the numbers."""

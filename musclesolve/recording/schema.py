@@ -29,7 +29,7 @@ from musclesolve.recording.text.text_file import (
     without_detours,
 )
 from musclesolve.settings.schema import KINDS, FileTable, Setting, Settings, listed, tables_of
-from musclesolve.settings.trial import RecordedSettings
+from musclesolve.settings.trial import PREDICTED, RecordedSettings
 
 S = TypeVar("S", bound=Settings)
 
@@ -106,9 +106,17 @@ class Document:
         """Return the heading of a table as the file writes it."""
         return f"[[{table}]]" if table in self.tables and self.tables[table].one_per else f"[{table}]"
 
-    def placed(self, error: InputError, table: str, key: str | None = None, index: int = 0) -> InputError:
-        """Return an error of a stage that knows no trial file, pointing at a key of a table."""
-        return error.moved(self.path, self.place(table, key, index))
+    def placed(
+        self,
+        error: InputError,
+        table: str,
+        key: str | None = None,
+        index: int = 0,
+        before: str = "",
+        after: str = "",
+    ) -> InputError:
+        """Return an error of a stage that knows no trial file, pointing at a key of a table; see `InputError.moved`."""
+        return error.moved(self.path, self.place(table, key, index), before, after)
 
     def input_file(self, table: str, key: str, name: str, index: int = 0) -> Path:
         """Return the path of a file that the trial file names, from the folder of the trial file."""
@@ -120,8 +128,7 @@ class Document:
             error = no_file(path)
         except InputError as refusal:
             error = refusal
-        error.problem = f"{name!r}: {error.problem}"
-        raise self.placed(error, table, key, index)
+        raise self.placed(error, table, key, index, before=f"{name!r}: ")
 
     def line(self, table: str, key: str | None = None, index: int = 0) -> int | None:
         """Return the line of a key, or of the heading [table.key], else that of its table, else None."""
@@ -189,7 +196,8 @@ def examined(document: Document, kind: type[S]) -> tuple[S, list[InputError]]:
     forces = files.get("forces", files.get("markers")) if isinstance(files, dict) else None
     # A C3D file has plates by number; a file of text has columns.
     c3d = isinstance(forces, str) and forces.casefold().endswith(".c3d")
-    examination = _Examination(document, "plates" if c3d else "columns", [])
+    source = PREDICTED if forces == PREDICTED else "plates" if c3d else "columns"
+    examination = _Examination(document, source, [])
     for name in document.content:
         if name not in document.tables:
             examination.errors.append(
@@ -201,7 +209,7 @@ def examined(document: Document, kind: type[S]) -> tuple[S, list[InputError]]:
 
 @dataclass(frozen=True)
 class _Examination:
-    """The examination of one file, with the errors so far; the source of forces is "plates" or "columns"."""
+    """The examination of one file, with the errors so far; forces are of "plates", of "columns" or "predicted"."""
 
     document: Document
     source: str
@@ -258,7 +266,7 @@ class _Examination:
             if key not in settings:
                 error = self.document.unknown("recording.no_such_key", key, settings, table, key, index)
                 self.errors.append(error)
-            elif (only := settings[key].only_with or self.source) != self.source:
+            elif self.source != PREDICTED and (only := settings[key].only_with or self.source) != self.source:
                 # Of use with forces from the other kind of file only.
                 useful = [name for name, rule in settings.items() if rule.only_with == self.source]
                 place, shown = (table, key, index), listed(useful)

@@ -4,7 +4,7 @@
 true, for the optimum is that of a model. Here it is judged against measurement and against what muscles, ground forces
 and bodies can do; limits and reasons are in plausibility.toml, contact forces measured inside the body in in_vivo.toml,
 the rule for the movement in movement.py. A contact force lies within what was measured, at its edge where it is
-beyond by no more than its own uncertainty, or outside; the residual has such degrees, too. A result is plausible where
+beyond but not with its whole band of 95 %, or outside; the residual has such degrees, too. A result is plausible where
 contact forces could be compared and nothing speaks against it, at the edge where something lies there or a criterion
 fails that condemns nothing alone, and not plausible where any other one fails; where nothing of these is so, and no
 contact force could be compared, it is not known. A movement that is stated, but is clearly another one, is compared
@@ -28,7 +28,7 @@ from musclesolve._util.sides import SIDE_NAMES, joint_kind, split_side
 from musclesolve.results.dataset import frame_validity as frames
 from musclesolve.results.dataset.quantities import QUANTITIES
 from musclesolve.results.dataset.result_quantities import choice_name, leg_joint, text
-from musclesolve.results.facts import ContactPeak, Facts, UncertaintyFacts
+from musclesolve.results.facts import ContactPeak, Facts
 from musclesolve.results.movement import CHAIR, ONE_LEG, SQUAT, STANDING, UNKNOWN, Movement
 
 PLAUSIBLE, AT_EDGE, NOT_PLAUSIBLE, NOT_KNOWN = "plausible", "at the edge", "not plausible", "not known"
@@ -36,10 +36,10 @@ FLAGS = {NOT_KNOWN: 0, PLAUSIBLE: 1, NOT_PLAUSIBLE: 2, AT_EDGE: 3}
 """Values of the variable `plausible`."""
 DEGREES = {PLAUSIBLE: "within", AT_EDGE: "at the edge", NOT_PLAUSIBLE: "outside", NOT_KNOWN: "not known"}
 """Verdicts on a single quantity in words, the best first."""
-OWN = "contact_peak_sd"
-"""Variable (joint) of a result whose uncertainty is known: that of the peak contact forces [N]."""
+OWN = {"contact_peak_low": 0.025, "contact_peak_high": 0.975}
+"""Variables (joint) of a result whose uncertainty is known: quantiles of the samples of its peak contact forces [N]."""
 FEWEST_SAMPLES = 50
-"""Samples from which on a standard deviation is known to 10 % of it, as 1 / sqrt(2 (n - 1)) of normal errors."""
+"""Samples from which on there is one beyond either end of the band of 95 %."""
 OF_RECORDING = ("residual", "mass")
 """Criteria of masses, motion and ground forces, which angles or moments depend on."""
 ON_THE_SPOT = (CHAIR, SQUAT, STANDING, ONE_LEG)
@@ -81,11 +81,14 @@ class Measured:
             years.setdefault(who, []).append(year)
         return "; ".join(f"{who} {', '.join(each)}" for who, each in years.items())
 
-    def verdict(self, value: float, uncertainty: float) -> str:
-        """Where a peak with an uncertainty of its own lies, both [body weights]: within, at the edge, or outside."""
+    def verdict(self, value: float, band: tuple[float, float]) -> str:
+        """Where a peak with a band of its own lies, all [body weights].
+
+        Within; at the edge where the peak is beyond, but not the whole band; outside where the band excludes the range.
+        """
         margin = in_vivo()["margin"]
-        for verdict, reach in ((PLAUSIBLE, margin), (AT_EDGE, max(uncertainty, margin))):
-            if self.lowest - reach <= value <= self.highest + reach:
+        for verdict, (low, high) in ((PLAUSIBLE, (value, value)), (AT_EDGE, band)):
+            if low <= self.highest + margin and high >= self.lowest - margin:
                 return verdict
         return NOT_PLAUSIBLE
 
@@ -317,16 +320,18 @@ def _judge(facts: Facts) -> Plausibility:
 
 
 def with_uncertainty(result: xr.Dataset, found: xr.Dataset) -> xr.Dataset:
-    """The same with the uncertainty of its peak contact forces, what `uncertainty` returned, judged by it.
+    """The same with the bands of its peak contact forces, of what `uncertainty` returned, judged by them.
 
     Of fewer samples than FEWEST_SAMPLES the result stays as it is, for their spread may be anything.
     """
     if found.attrs["samples"] - found.attrs["failed_samples"] < FEWEST_SAMPLES:
         return result
-    joints = [str(joint) for joint in result["joint"].values]
-    peaks = UncertaintyFacts(found).contact
-    own = [at.sd if (at := peaks.get(joint)) is not None else np.nan for joint in joints]
-    return with_verdict(result.assign({OWN: ("joint", np.array(own), QUANTITIES[OWN].attrs)}))
+    peaks = found["contact_force_peak_quantile"].reindex(joint=result["joint"].values)
+    bands = {
+        name: ("joint", peaks.sel(quantile=share).values, QUANTITIES[name].attrs)
+        for name, share in OWN.items()
+    }
+    return with_verdict(result.assign(bands))
 
 
 def with_verdict(result: xr.Dataset) -> xr.Dataset:
@@ -362,22 +367,30 @@ def _contact(facts: Facts) -> Iterator[Comparison]:
             said = f"{what}; {_not_measured(peak, facts.movement)}"
             yield Comparison("contact", peak.side, NOT_KNOWN, value, said)
             continue
-        own = own_uncertainty(facts, peak)
-        verdict = range_.verdict(value, own)
+        low, high = own_band(facts, peak)
+        verdict = range_.verdict(value, (low, high))
         if verdict != PLAUSIBLE and value < range_.lowest and not bears_the_body(facts, peak.side):
             verdict = NOT_KNOWN
         because = f", for {range_.reason}" if range_.reason else ""
         said = f"{what}; measured in {range_.movement} {range_.words}{because} ({range_.authors})"
         if verdict == AT_EDGE:
-            said += f"; at the edge: not farther beyond than its own uncertainty of {own:.1f} BW"
+            said += f"; at the edge: its own band of 95 % is {low:.1f} to {high:.1f} BW"
         yield Comparison("contact", peak.side, verdict, value, said, place)
 
 
-def own_uncertainty(facts: Facts, peak: ContactPeak) -> float:
-    """Standard deviation of a peak contact force [body weights]: of this very result where known, else as stated."""
-    result, stated = facts.result, in_vivo()["own_uncertainty"].get(joint_kind(peak.stem), 0.0)
-    known = float(result[OWN].sel(joint=peak.joint)) / facts.body_weight if OWN in result else np.nan
-    return known if np.isfinite(known) else float(stated)
+def own_band(facts: Facts, peak: ContactPeak) -> tuple[float, float]:
+    """Band of 95 % of a peak contact force [body weights]: of this very result where known, else as wide as stated.
+
+    It holds the peak without errors.
+    """
+    result, value = facts.result, peak.body_weights
+    least, most = in_vivo()["own_band"].get(joint_kind(peak.stem), (1.0, 1.0))
+    band = value * float(least), value * float(most)
+    if all(name in result for name in OWN):
+        known = [float(result[name].sel(joint=peak.joint)) / facts.body_weight for name in OWN]
+        if np.isfinite(known).all():
+            band = min(known[0], value), max(known[1], value)
+    return band
 
 
 def _sided(name: str) -> str:

@@ -284,9 +284,9 @@ def judgement(facts: Facts) -> Said:
     judged = judge(facts)
     yield say("judgement", judged.as_dict(), sentence=judged.sentence)
     legs = [
-        f"{SIDE_NAMES[side]} leg {LABELS[verdict].lower()}"
+        f"{facts.legs[side].part} {LABELS[verdict].lower()}"
         for side, verdict in judged.legs.items()
-        if side in SIDE_NAMES
+        if side in SIDE_NAMES and side in facts.legs
     ]
     if len(set(judged.legs.values())) > 1:
         yield Statement("verdict", (), None, "", (", ".join(legs),))
@@ -583,7 +583,7 @@ def frames_left_out(facts: Facts) -> Said:
         if count := leg.not_analysed:
             yield say("not_measured", count=count, total=total, leg=SIDE_NAMES.get(side, "all muscles"))
     if len(facts.legs) == 1 and OTHER not in facts.legs:
-        yield say("one_leg", leg=next(iter(facts.legs.values())).name)
+        yield say("one_leg", part=next(iter(facts.legs.values())).part)
     version = text(facts.result, "musclesolve_version")
     if version != __version__:
         made = f"version {version}" if version else "a version that it does not name"
@@ -617,7 +617,7 @@ def emg_in_doubt(facts: Facts) -> Said:
         yield say("weak", limit=WEAK, channels=channels)
     muscles = [name for channel in facts.channels if channel.muscles for name in channel.muscles.split(", ")]
     legs = set(map(side_of, muscles)) if muscles else set(facts.legs)
-    yield from (say("emg_of_leg", leg=SIDE_NAMES.get(side, "–")) for side in facts.legs if side not in legs)
+    yield from (say("emg_of_leg", part=leg.part) for side, leg in facts.legs.items() if side not in legs)
 
 
 def why_no_emg(facts: Facts) -> Statement:

@@ -146,6 +146,10 @@ class LaboratorySettings(Settings):
     )
 
 
+PREDICTED = "predicted"
+"""In place of the file of forces: ground reactions are predicted from the motion."""
+
+
 class FileSettings(Settings):
     """[files]."""
 
@@ -175,9 +179,15 @@ class FileSettings(Settings):
     )
     forces: str | None = setting(
         "text",
-        "ground reaction forces (MOT, STO, CSV or C3D); those of the markers' C3D file when absent",
+        "ground reaction forces (MOT, STO, CSV or C3D); those of the markers' C3D file when absent; "
+        '"predicted": from the motion, without force plates ([[force]] is then not used)',
         needed_with="columns",
     )
+
+    @property
+    def predicted(self) -> bool:
+        """Whether the ground reactions are predicted from the motion."""
+        return self.forces == PREDICTED
 
 
 class TimeSettings(Settings):

@@ -8,6 +8,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+from musclesolve.results.dataset.quantities import QUANTITIES
+
 ROOT = Path(__file__).parents[2]
 USE = """
 import sys
@@ -107,3 +109,8 @@ def test_a_quantity_that_is_stated_once_is_everywhere(tmp_path):
         env=os.environ | {"PYTHONPATH": str(ROOT), "MPLBACKEND": "agg"},
     )
     assert done.returncode == 0, done.stderr
+
+
+def test_every_quantity_of_a_result_stands_on_its_page():
+    page = (ROOT / "docs" / "results.md").read_text(encoding="utf-8")
+    assert [name for name in QUANTITIES if f"`{name}`" not in page] == []

@@ -120,10 +120,10 @@ def test_plates_without_a_point_of_force_are_left_open(tmp_path: Path) -> None:
     assert sum("point of force" in todo for todo in draft.trials[0].todos) == 2
 
 
-def test_no_forces_at_all_is_said_and_the_rest_is_drafted(tmp_path: Path) -> None:
+def test_without_any_forces_they_are_predicted_and_this_is_to_be_confirmed(tmp_path: Path) -> None:
     (recordings(tmp_path) / "forces.mot").unlink()
     draft = draft_folder(tmp_path)
-    assert table(draft, "files") == {"markers": "walk.trc", "static": "static.trc"}
+    assert table(draft, "files") == {"markers": "walk.trc", "static": "static.trc", "forces": "predicted"}
     assert any("ground reaction" in todo for todo in draft.trials[0].todos)
     assert table(draft, "laboratory") == {"forward": "+x", "up": "+z"}
 

@@ -39,7 +39,7 @@ def test_every_motion_is_drafted_and_check_names_what_is_left_open(
         )
         assert ("force" in content) == forces
         named = path.stem.removeprefix("trial_")
-        assert content["files"].get("forces") == (f"{named}_grf.mot" if forces else None)
+        assert content["files"].get("forces") == (f"{named}_grf.mot" if forces else "predicted")
         missing = [each.what for each in ms.check(path).findings if each.severity == "error"]
         keys = ("mass_kg", "stature_m", "sex", *(f"{j}_medial_{s}" for j in ("knee", "ankle") for s in "rl"))
         assert all(

@@ -6,6 +6,7 @@ import inspect
 import re
 from collections.abc import Iterator
 from importlib import import_module
+from operator import attrgetter
 from pathlib import Path
 from types import ModuleType
 
@@ -13,7 +14,10 @@ import numpy as np
 import pytest
 
 import musclesolve as ms
-from musclesolve._util.old_names import NEW_PLACES
+from musclesolve._util.old_names import NEW_PLACES, OLD_SETTINGS
+from musclesolve.recording.data import Trial
+from musclesolve.recording.trial.model_trial import ModelTrial
+from musclesolve.settings.trial import ModelSettings, RecordedSettings
 
 ROOT = Path(ms.__file__).parents[1]
 NAMESPACES = ("signals", "cameras", "files", "dynamics", "trajectory", "live", "studies", "synthetic")
@@ -93,3 +97,17 @@ def test_a_solution_introduces_itself_in_a_line():
         == "<Solution of 3 frames, 2 muscles, 1 moments by 'batch' for 'joint_weighted_activation': 3 solved>"
     )
     assert repr(solution.drop_frame_axis()).startswith("<Solution of 1 frames, 2 muscles")
+
+
+def test_old_attributes_of_trials_name_their_setting():
+    """Of recordings and of models; a name that never was is none."""
+    for kind, holds in (("Trial", RecordedSettings), ("ModelTrial", ModelSettings)):
+        settings = holds()
+        trial = object.__new__({"Trial": Trial, "ModelTrial": ModelTrial}[kind])
+        object.__setattr__(trial, "settings", settings)
+        for old, place in OLD_SETTINGS[kind].items():
+            with pytest.warns(FutureWarning, match=rf"{kind}\.{old} is now {kind}\.settings\.{place};"):
+                found = getattr(trial, old)
+            assert found is attrgetter(place)(settings)
+        with pytest.raises(AttributeError, match="no attribute 'walk'"):
+            trial.walk  # noqa: B018

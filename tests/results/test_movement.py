@@ -13,8 +13,8 @@ from musclesolve.pipeline.opensim.model_body import model_settings
 from musclesolve.results.movement import RECOGNISED, SeenMotion
 from musclesolve.results.movement import movement as movement_of
 from musclesolve.results.plausibility import in_vivo
-from musclesolve.settings.schema import tables_of
-from musclesolve.settings.trial import RecordedSettings
+from musclesolve.settings.schema import settings_of, tables_of
+from musclesolve.settings.trial import RecordedSettings, TimeSettings
 from musclesolve.synthetic.synthetic_recording import synthetic_recording
 
 COUNT = 180
@@ -231,3 +231,9 @@ def test_the_trial_file_may_state_it(tmp_path):
     result = ms.run(path)
     assert result.attrs["movement"] == "stairs_up"
     assert result["plausible"].attrs["movement"] == "stairs_up"
+
+
+def test_every_movement_that_can_be_stated_has_words():
+    stated = settings_of(TimeSettings)["movement"].choices
+    assert set(stated) >= set(RECOGNISED)
+    assert [name for name in stated if name not in in_vivo()["words"]] == []

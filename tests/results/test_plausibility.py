@@ -87,7 +87,7 @@ def test_doubled_forces_are_certified_and_not_plausible(stride):
 
 def test_halved_forces_are_below_what_was_measured_where_a_whole_stance_is_valid(stride):
     # of this stride only the right stance lies whole between two swings
-    halved = stride.assign(joint_reaction=0.4 * stride["joint_reaction"])
+    halved = stride.assign(joint_reaction=0.3 * stride["joint_reaction"])  # with their whole bands
     assert [judged(halved).verdict_of(side) for side in "rl"] == [NOT_PLAUSIBLE, NOT_KNOWN]
     longer = result()
     longer["joint_reaction"] *= 0.5
@@ -248,8 +248,8 @@ def test_ranges_by_speed_hold_all_who_were_measured_and_rise_no_faster_than_they
 def test_the_verdict_depends_on_speed(stride):
     """A hip that is within at 1.6 m/s is not at 0.8, and the sentence says why."""
     fast, slow = (measured("hip", Movement("walking", speed=speed)) for speed in (1.6, 0.8))
-    assert fast.verdict(5.2, 0.43) == PLAUSIBLE and slow.verdict(5.2, 0.43) == NOT_PLAUSIBLE
-    assert slow.verdict(4.4, 0.43) == AT_EDGE
+    assert fast.verdict(5.2, (4.6, 6.0)) == PLAUSIBLE and slow.verdict(5.2, (4.6, 6.0)) == NOT_PLAUSIBLE
+    assert slow.verdict(4.4, (4.0, 5.0)) == AT_EDGE
     assert "0.8 m/s" in slow.movement and "rise with speed" in slow.reason
     assert measured("knee", Movement("walking", speed=1.2)).reason == ""
 
@@ -293,8 +293,10 @@ def test_the_page_has_every_range():
     for speed, words in zip(speeds, ranges, strict=True):
         low, high = peaks_at(float(speed), hip["people"], hip["rise"], hip["most"])
         assert words == f"{low:.1f} to {high:.1f}", speed
-    own = in_vivo()["own_uncertainty"]
-    assert f"{own['hip']:g} body weights at the hip and {own['knee']:g} at" in " ".join(page.split())
+    own = {
+        joint: " to ".join(f"{factor:g}" for factor in band) for joint, band in in_vivo()["own_band"].items()
+    }
+    assert f"{own['hip']} times the peak at the hip and {own['knee']} times at" in " ".join(page.split())
 
 
 def test_the_instrumented_knee_lies_in_its_range(instrumented_knee):
@@ -405,13 +407,18 @@ ORDER = list(DEGREES)[:3]
 
 
 def with_peak(stride, body_weights, joint="hip_r", own=None):
-    """The stride with one peak scaled to so many body weights, with the uncertainty of the peaks where given."""
+    """The stride with one peak scaled to so many body weights, with bands as far around all peaks where given."""
     weight, reaction = Facts(stride).body_weight, stride["joint_reaction"].copy(deep=True)
     peak = next(each for each in Facts(stride).contact_peaks if each.joint == joint)
     reaction.loc[{"joint": joint}] *= body_weights / peak.body_weights
     data = stride.assign(joint_reaction=reaction)
     if own is not None:
-        data = data.assign(contact_peak_sd=("joint", np.full(stride.sizes["joint"], own * weight)))
+        found = {each.joint: each.newton for each in Facts(data).contact_peaks}
+        peaks = np.array([found.get(str(joint), np.nan) for joint in stride["joint"].values])
+        data = data.assign(
+            contact_peak_low=("joint", peaks - own * weight),
+            contact_peak_high=("joint", peaks + own * weight),
+        )
     return data
 
 
@@ -434,21 +441,30 @@ def test_a_peak_that_moves_outward_never_gets_a_better_degree(stride, joint, own
 
 
 @pytest.mark.parametrize("own", [0.0, 0.02, 0.05, 0.46, 1.3])
-def test_the_edge_is_as_wide_as_the_uncertainty(own):
+def test_a_peak_is_outside_where_its_whole_band_is(own):
+    """As long as the band reaches the range, to its margin, the peak is at the edge."""
     range_ = measured("hip", Movement("walking", speed=1.3))
     margin = in_vivo()["margin"]
     for bound, away in ((range_.highest, 1.0), (range_.lowest, -1.0)):
-        assert range_.verdict(bound + away * margin, own) == PLAUSIBLE
-        last = bound + away * max(own, margin)
-        assert range_.verdict(last, own) == (AT_EDGE if own > margin else PLAUSIBLE)
-        assert range_.verdict(np.nextafter(last, away * np.inf), own) == NOT_PLAUSIBLE
+        last = bound + away * (margin + own)
+        for value, verdict in (
+            (bound + away * margin, PLAUSIBLE),
+            (last, AT_EDGE if own else PLAUSIBLE),
+            (last + 1e-9 * away, NOT_PLAUSIBLE),
+        ):
+            # the other end of the band is of no consequence
+            band = (value - own, value + 9.0) if away > 0.0 else (value - 9.0, value + own)
+            rounded = (band[0] - 1e-12, band[1]) if away > 0.0 else (band[0], band[1] + 1e-12)
+            assert range_.verdict(value, rounded if verdict == AT_EDGE else band) == verdict
 
 
-def test_the_own_uncertainty_of_the_result_replaces_the_stated_one(stride):
-    beyond = measured("hip", judged(stride).movement).highest + in_vivo()["own_uncertainty"]["hip"]
+def test_the_own_band_of_the_result_replaces_the_stated_one(stride):
+    farthest = measured("hip", judged(stride).movement).highest + in_vivo()["margin"]
+    beyond = farthest / in_vivo()["own_band"]["hip"][0]
+    stated = beyond - farthest
     assert judged(with_peak(stride, beyond - 0.01)).verdict_of("r") == AT_EDGE
     assert judged(with_peak(stride, beyond + 0.01)).verdict_of("r") == NOT_PLAUSIBLE
-    assert judged(with_peak(stride, beyond + 0.01, own=0.6)).verdict_of("r") == AT_EDGE
+    assert judged(with_peak(stride, beyond + 0.01, own=stated + 0.2)).verdict_of("r") == AT_EDGE
     assert judged(with_peak(stride, beyond - 0.01, own=0.1)).verdict_of("r") == NOT_PLAUSIBLE
     assert judged(with_peak(stride, beyond - 0.01, own=np.nan)).verdict_of("r") == AT_EDGE
     data = with_verdict(with_peak(stride, beyond - 0.01))
@@ -459,21 +475,22 @@ def test_the_own_uncertainty_of_the_result_replaces_the_stated_one(stride):
     assert judge(Facts(data)).verdict == WITH_CARE
 
 
-def test_a_result_with_uncertainty_holds_it(stride):
+def test_a_result_with_uncertainty_holds_its_bands(stride):
     peaks = {each.joint: each for each in Facts(stride).contact_peaks}
-    force = np.linalg.norm(stride["joint_reaction"].transpose("time", "joint", "axis").values, axis=2)
-    found = stride.assign(
-        contact_force=(("time", "joint"), force),
-        contact_force_mean=(("time", "joint"), force),
-        contact_force_sd=(("time", "joint"), 0.1 * force),
+    newton = np.array([peaks[str(joint)].newton for joint in stride["joint"].values])
+    spread = np.array([0.7, 0.9, 1.0, 1.2, 1.5])
+    found = stride.drop_dims("quantile", errors="ignore").assign_coords(
+        quantile=[0.025, 0.25, 0.5, 0.75, 0.975]
     )
+    found["contact_force_peak_quantile"] = (("quantile", "joint"), spread[:, None] * newton)
     for samples, failed_ones in ((10, 0), (60, 20)):
         few = found.assign_attrs(samples=samples, failed_samples=failed_ones)
-        assert "contact_peak_sd" not in with_uncertainty(stride, few)
+        assert "contact_peak_low" not in with_uncertainty(stride, few)
     own = with_uncertainty(stride, found.assign_attrs(samples=60, failed_samples=2))
     for joint in ("hip_r", "knee_l"):
-        assert float(own["contact_peak_sd"].sel(joint=joint)) == pytest.approx(0.1 * peaks[joint].newton)
-    assert "plausible" in own and own["contact_peak_sd"].attrs["units"] == "N"
+        assert float(own["contact_peak_low"].sel(joint=joint)) == pytest.approx(0.7 * peaks[joint].newton)
+        assert float(own["contact_peak_high"].sel(joint=joint)) == pytest.approx(1.5 * peaks[joint].newton)
+    assert "plausible" in own and own["contact_peak_low"].attrs["units"] == "N"
 
 
 def test_mirrored_sides_have_mirrored_verdicts(stride):

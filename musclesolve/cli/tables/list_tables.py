@@ -11,6 +11,7 @@ from rich.console import Group
 from rich.table import Table
 
 from muscle_db import Muscle, MuscleDatabase, load
+from muscle_db.model import LEG_DOFS
 from musclesolve._util.arrays import Array
 from musclesolve._util.names import unknown_name
 from musclesolve.muscles.passive.joint_moments import SAGITTAL, PassiveMoments, riener_edrich_1999
@@ -47,6 +48,11 @@ def set_table(databases: Iterable[MuscleDatabase]) -> Table:
     )
 
 
+def _limb(database: MuscleDatabase) -> str:
+    """What the muscles of a set are of: a leg, or a side of other limbs."""
+    return "leg" if database.dofs == LEG_DOFS else "side"
+
+
 def muscle_table(database: MuscleDatabase) -> Group:
     """One line per muscle, in the units of the literature, with source and licence."""
     rows = (
@@ -61,7 +67,7 @@ def muscle_table(database: MuscleDatabase) -> Group:
         for muscle in database.muscles
     )
     listing = _table(
-        f"{database.name}: {len(database.muscles)} muscles of the leg",
+        f"{database.name}: {len(database.muscles)} muscles of the {_limb(database)}",
         *names("name", "short name", "group"),
         *numbers("F0 [N]", "L0 [mm]", "LT [mm]", "pennation [deg]", "points", "wraps"),
         rows=rows,
@@ -111,7 +117,7 @@ def muscle_in_full(database: MuscleDatabase, muscle: Muscle) -> Group:
         place = (f"{1e3 * coordinate:.1f}" for coordinate in point.position)
         points.append((str(number), point.frame, *place, str(point.active or ""), motion))
     axes = numbers("forward [mm]", "left [mm]", "up [mm]")
-    title = "path of the right leg, standing pose"
+    title = f"path of the right {_limb(database)}, standing pose"
     path = _table(title, *numbers("point"), "frame", *axes, "only while", "moves with", rows=points)
 
     rows = []

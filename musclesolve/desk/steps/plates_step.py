@@ -17,6 +17,7 @@ from musclesolve.desk.view import State, Step, View
 from musclesolve.errors import MuscleSolveError
 from musclesolve.plotting.page.page_style import SIDE_COLOR
 from musclesolve.recording.data import SIDE_NAMES
+from musclesolve.settings.trial import PREDICTED
 
 FOUND, UNUSED = "found", "unused"
 FEET = {FOUND: "found by its contacts", "r": "right foot", "l": "left foot"}
@@ -67,8 +68,11 @@ class Plates:
             ui.spinner()
             return
         if not seen.plates:
+            predicted = seen.trial.settings.files.predicted
             ui.label(
-                "No force plates were found: bring the file of the forces, and draft the trial file anew."
+                "No force plate is used: the ground reactions are predicted from the motion."
+                if predicted
+                else "No force plates were found: bring the file of the forces, and draft the trial file anew."
             )
             return
         ui.html(plan(seen), sanitize=False).classes("ms-plan")
@@ -194,7 +198,7 @@ def state(desk: Desk) -> State:
         return "done"
     markers = str(desk.trial.value("files", "markers") or "").lower()
     forces = str(desk.trial.value("files", "forces") or "").lower()
-    if (forces or markers).endswith(".c3d"):
+    if forces == PREDICTED or (forces or markers).endswith(".c3d"):
         return "done"
     plates = desk.trial.value("force") or []
     return "done" if plates and all("side" in plate for plate in plates) else "open"

@@ -180,7 +180,9 @@ def _parsed(text: str, path: Path) -> Topology:
     while waiting:
         ready = [dof for dof in waiting if dof.parent in reached]
         if not ready:
-            lost, known = waiting[0], [*(body.name for body in bodies), *(dof.child for dof in dofs)]
+            known = [*(body.name for body in bodies), *(dof.child for dof in dofs)]
+            # a joint whose parent is nothing at all is the cause, those behind it follow
+            lost = next((dof for dof in waiting if dof.parent not in known), waiting[0])
             raise input_error(
                 "dynamics.no_chain_from_root",
                 file=path,

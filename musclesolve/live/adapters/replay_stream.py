@@ -15,7 +15,7 @@ from musclesolve.live.joining import Reading, Wanted
 from musclesolve.live.live import Live
 from musclesolve.live.replay import samples
 from musclesolve.live.stream import StreamEnded
-from musclesolve.recording.trial.trial_file import read_recording
+from musclesolve.pipeline.run import recording_of
 
 SEAM = 0.1
 """Between two repetitions so much more than what is bridged is without samples, at least three of them [s]."""
@@ -36,7 +36,7 @@ class ReplayStream:
         live = wanted.live
         if not isinstance(live, Live):
             raise input_error("live.recording_cannot_replayed", where="--from")
-        trial = read_recording(address, "a replay") if address else live.trial
+        trial = recording_of(address, "a replay", plates=True) if address else live.trial
         self._samples = list(samples(live, trial, live.rate))
         self._next, self._repeats = 0, wanted.repeats
         first, last = self._samples[0].time, self._samples[-1].time

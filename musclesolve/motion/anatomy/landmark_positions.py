@@ -143,9 +143,8 @@ def body_shapes(recording: Recording, bodies: Mapping[str, tuple[Array, Sequence
             check_shape(shape, body)
         except InputError as error:
             table, key = body_place(recording, body)
-            if recording.static is not None:
-                error.problem += f" in {recording.static.path}"
-            raise recording.document.placed(error, table, key) from None
+            after = f" in {recording.static.path}" if recording.static is not None else ""
+            raise recording.document.placed(error, table, key, after=after) from None
     return Shapes.from_bodies(bodies)
 
 

@@ -88,8 +88,7 @@ def filter_choice(recording: Recording, options: FilterSettings) -> FilterChoice
             checked_cutoffs(force_cutoff, plate.force.shape, plate.rate)
         except InputError as error:
             key = "cutoff_hz" if options.force_cutoff_hz is None else "force_cutoff_hz"
-            error.problem += " of forces"
-            raise recording.document.placed(error, "filter", key) from None
+            raise recording.document.placed(error, "filter", key, after=" of forces") from None
     return FilterChoice(options, names, cutoff, force_cutoff, noise, analysis)
 
 

@@ -6,13 +6,16 @@ shared apart.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from muscle_db import MuscleDatabase
+from muscle_db.model import LEG_DOFS
 from musclesolve._util.arrays import Array, Indices, Mask
+from musclesolve._util.names import unknown_name
+from musclesolve._util.sides import split_side
 from musclesolve.dynamics.model.model import Model
 from musclesolve.dynamics.model.topology import Topology
 from musclesolve.muscles.curves.curve_family import curve_family
@@ -117,7 +120,11 @@ def served_dofs(topology: Topology, database: MuscleDatabase, side: str) -> tupl
 
     Those between the bones of the set, if a muscle crosses them or the set states them: joint after joint from the base
     outwards, of a joint first those that the set states, in its order.
+
+    Raises:
+        InputError: the set has a bone or states a degree of freedom that is not of the model.
     """
+    _check_names(topology, database, side)
     body = {each.name: sided(each.body, side, topology.body_index) for each in database.reference.segments}
     bone = {name: name for name in body} | {name: frame.body for name, frame in database.frames.items()}
     spans = {frozenset(body[bone[point.frame]] for point in muscle.path) for muscle in database}
@@ -128,6 +135,40 @@ def served_dofs(topology: Topology, database: MuscleDatabase, side: str) -> tupl
     joints = list(dict.fromkeys(pivot[name] for name in found))
     order = [*(name for name in stated if name in found), *(name for name in found if name not in stated)]
     return tuple(sorted(order, key=lambda name: joints.index(pivot[name])))
+
+
+def _check_names(topology: Topology, database: MuscleDatabase, side: str) -> None:
+    """Refuse bodies, joint centers and degrees of freedom of a set that the model does not have.
+
+    A set that states no degrees of freedom has those of a leg, of which a model may have others.
+    """
+    own = f" of the muscle set {database.name!r} in the model {topology.name!r}"
+    points = [point.name for point in topology.points]
+    places: list[tuple[str, str, Collection[str], str]] = [
+        (name, kind, known, f", the {key} of bone {segment.name!r}{own}")
+        for segment in database.reference.segments
+        for key, name, kind, known in (
+            ("body", segment.body, "body", topology.body_index),
+            ("origin", segment.origin, "point", points),
+            ("end", segment.end, "point", points),
+        )
+        if name is not None
+    ]
+    if database.dofs != LEG_DOFS:
+        places += [
+            (name, "degree of freedom", topology.joint_index, f", one of `dofs`{own}")
+            for name in database.dofs
+        ]
+    used = [frame.dof for frame in database.frames.values()]
+    for point in (point for muscle in database for point in muscle.path):
+        used += [part.dof for part in (point.moving, point.active) if part is not None]
+    places += [
+        (name, "degree of freedom", topology.joint_index, f", which paths{own} depend on")
+        for name in dict.fromkeys(used)
+    ]
+    for name, kind, known, within in places:
+        if sided(name, side, known) not in known:
+            raise unknown_name(name, kind, dict.fromkeys(split_side(each)[0] for each in known), within)
 
 
 def scale_muscles(

@@ -102,8 +102,8 @@ def read_camera_file(path: str | Path) -> CameraFile:
         try:
             fit = calibrate_cameras(places[[known.index(point) for point in points]], pixels, name, points)
         except InputError as error:
-            error.problem = f"camera '{name}', {control.name}: {error.problem}"
-            raise document.placed(error, "camera", "control_points", index) from None
+            before = f"camera '{name}', {control.name}: "
+            raise document.placed(error, "camera", "control_points", index, before) from None
         calibrations.append(fit)
         seen, offset = read_digitised(markers, recording.rate_hz), entry.offset_frames
         if offset != int(offset):

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from musclesolve._util.old_names import with_old_settings
 from musclesolve.errors import InputError
 from musclesolve.recording.data import Emg, Fascicles
 from musclesolve.recording.schema import Document, trial_document, validated
@@ -45,6 +46,9 @@ class ModelTrial:
     files: Mapping[str, Path] = field(default_factory=dict)
     hashes: Mapping[str, str] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
+
+    if not TYPE_CHECKING:
+        __getattr__ = with_old_settings("ModelTrial")
 
     def with_settings(self, **tables: Any) -> ModelTrial:
         """Return the trial with other settings: a table, or a dict of some of its keys, by its name."""

@@ -51,7 +51,8 @@ NEIGHBOUR = {
 def check_trial(trial: Trial, document: Document, plates_tested: bool = True) -> None:
     """Refuse a trial whose recordings contradict the trial file; forces of plates only where they are tested."""
     check_sampling(trial.markers.time, trial.markers.path)
-    check_sampling(trial.forces[0].time, trial.forces[0].path)
+    if trial.forces:
+        check_sampling(trial.forces[0].time, trial.forces[0].path)
     check_cutoff(trial, document)
     check_gaps(trial)
     check_plate_gaps(trial)
@@ -64,7 +65,7 @@ def check_trial(trial: Trial, document: Document, plates_tested: bool = True) ->
     for index, plate in enumerate(trial.forces if plates_tested else ()):
         if (error := plate_error(trial, plate, index, document)) is not None:
             raise error[1]
-    if plates_tested:
+    if plates_tested and trial.forces:
         check_any_load(trial, document)
 
 
@@ -108,10 +109,9 @@ def check_cutoff(trial: Trial, document: Document) -> None:
     """Refuse a cut-off that the recording rates cannot hold."""
     options = trial.settings.filter
     key = "cutoff_hz" if options.force_cutoff_hz is None else "force_cutoff_hz"
-    limits = (
-        ("markers", "cutoff_hz", options.fixed_cutoff, trial.markers.rate),
-        ("forces", key, options.force_cutoff_hz or options.fixed_cutoff, trial.forces[0].rate),
-    )
+    limits = [("markers", "cutoff_hz", options.fixed_cutoff, trial.markers.rate)]
+    if trial.forces:
+        limits.append(("forces", key, options.force_cutoff_hz or options.fixed_cutoff, trial.forces[0].rate))
     for what, key, cutoff, rate in limits:
         if cutoff is not None and cutoff >= 0.5 * rate:
             raise document.error(

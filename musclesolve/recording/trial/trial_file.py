@@ -212,7 +212,7 @@ class TrialReader:
         """Return motion and standing trial in the global frame, and what their markers mean; None without a motion."""
         document, faults = self.document, self.faults
         for role, name in self.settings.files.items():
-            if name is not None:
+            if name is not None and not (role == "forces" and self.settings.files.predicted):
                 path = faults.attempt("files", None, document.input_file, "files", role, name)
                 self.files |= {} if path is None else {role: path}
         self.rotation, standing = self._rotations()
@@ -249,6 +249,8 @@ class TrialReader:
         """Return the force on each foot, global frame, and notes on how it was found."""
         document, settings, faults, rotation = self.document, self.settings, self.faults, self.rotation
         shown, none = (mapped.walk, mapped.mapping), (tuple[PlateForce, ...](), list[str]())
+        if settings.files.predicted:
+            return none
         path = self.files.get("forces", self.files["markers"])
         if is_c3d(path):
             file = faults.attempt("plates", None, read_c3d, path)
@@ -321,6 +323,9 @@ def ranged(trial: Trial, settings: RecordedSettings) -> Trial:
     """Return a trial with the range that its recording allows; unchanged where the trial file gives one."""
     if not finds_range(settings):
         return trial
+    if settings.files.predicted:
+        sentence = "the whole recording but its ends: ground reactions are predicted for both feet"
+        return replace(trial, time_range=without_ends(trial), analysed=(sentence,))
     filled = filled_trial(trial, settings)
     analysed = find_range(filled)
     if analysed is None:
@@ -452,12 +457,16 @@ def marker_notes(mapped: MarkerMapping, functional: FunctionalTrials) -> tuple[s
 
 def _notes(settings: RecordedSettings, forces: tuple[PlateForce, ...]) -> Iterator[str]:
     """Yield notes on what the trial file leaves out."""
+    if settings.files.predicted:
+        yield "No force plate is used: the ground reactions are predicted from the motion."
     swings = "only swings of its leg are analysed"
     without = swings if finds_range(settings) else "it is taken as unloaded all the time"
     for side in SIDES:
+        if settings.files.predicted:
+            break
         if all(map(is_stated, settings.force)) and not any(plate.side == side for plate in forces):
             yield f"No plate is given for the {SIDE_NAMES[side]} foot: {without}."
-    for entry in settings.force:
+    for entry in () if settings.files.predicted else settings.force:
         if entry.moment is None and entry.plate is None and entry.side is not None:
             whose = {AUTO: "a plate"} | {
                 side: f"the plate of the {name} foot" for side, name in SIDE_NAMES.items()

@@ -10,7 +10,7 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from musclesolve._util.arrays import Array, Mask
-from musclesolve._util.sides import ALL_SIDES, OTHER, SIDE_NAMES, side_of
+from musclesolve._util.sides import ALL_SIDES, LEG_JOINTS, OTHER, SIDE_NAMES, joint_kind, side_of
 
 STANCE_THRESHOLD = 20.0  # N, vertical ground reaction above which a foot counts as on the ground
 GOOD = "solved"
@@ -101,10 +101,17 @@ def sides(result: xr.Dataset) -> list[str]:
 
 
 def part_names(result: xr.Dataset) -> dict[str, str]:
-    """The sides of `sides` in words: right leg, left leg, and what is of no side."""
+    """The sides of `sides` in words: right leg, left leg (of an arm: right side), and what is of no side."""
     found = sides(result)
     other = "other muscles" if len(found) > 1 else "muscles"
-    return {side: f"{SIDE_NAMES[side]} leg" if side in SIDE_NAMES else other for side in found}
+    limb = limb_name(result)
+    return {side: f"{SIDE_NAMES[side]} {limb}" if side in SIDE_NAMES else other for side in found}
+
+
+def limb_name(result: xr.Dataset) -> str:
+    """What the muscles of a side are of: "leg" where they act on a joint of legs or nothing tells, else "side"."""
+    joints = [str(name) for name in result["joint"].values] if "joint" in result.coords else []
+    return "leg" if not joints or any(joint_kind(name) in LEG_JOINTS for name in joints) else "side"
 
 
 def muscle_sides(result: xr.Dataset) -> dict[str, str]:

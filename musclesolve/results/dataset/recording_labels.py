@@ -32,6 +32,7 @@ from musclesolve.results.dataset.muscle_variables import (
 )
 from musclesolve.results.dataset.picture import Variable, path_labels, subject_skeleton
 from musclesolve.results.dataset.reasons import reasons_of_sides
+from musclesolve.settings.trial import PREDICTED
 
 PELVIS_ROTATIONS = ["tilt", "list", "rotation"]
 COMPONENTS = [f"{kind}_{axis}" for kind in ("force", "moment") for axis in "xyz"]
@@ -184,6 +185,7 @@ def _provenance(body: RecordedBody) -> dict[str, object]:
         **{f"knee_width_{side}_m": width for side, width in knee_width.items()},
         "subject_segments": [f"{name} {each.sentence}" for name, each in subject.segments.items()],
         "subject_body": "" if subject.body is None else subject.body.sentence,
+        "ground_reactions": PREDICTED if trial.settings.files.predicted else "measured",
         "plate_corrections": list(trial.plate_corrections),
         "trial_file": os.path.realpath(trial.path),
         "inputs": [f"{role} {trial.files[role].name} sha256:{sha}" for role, sha in hashes_of(trial).items()],

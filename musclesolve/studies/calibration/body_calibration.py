@@ -106,7 +106,7 @@ def calibrate_body(
     read: list[Trial] = []
     for one in listed:
         report("reading", 0.1 * len(read) / len(listed))
-        read.append(recording_of(one, PURPOSE))
+        read.append(recording_of(one, PURPOSE, plates=True))
     check_trials(read)
     recorded: list[Mechanics] = []
     pieces: list[list[TrialResidual]] = []

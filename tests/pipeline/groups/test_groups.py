@@ -18,6 +18,10 @@ from musclesolve.dynamics.model.human_model import human_model
 from musclesolve.dynamics.model.topology_file import load_topology
 from musclesolve.muscles.muscle_state import muscle_state
 from musclesolve.muscles.scaling.scale_muscles import joined, scale_muscles, served_dofs
+from musclesolve.results.dataset.checked import checked_result
+from musclesolve.results.dataset.frame_validity import part_names
+from musclesolve.results.facts import Facts
+from musclesolve.results.statements import chosen, statements
 
 ARM = Path(__file__).with_name("arm26.toml")
 ARM_DOFS = ("shoulder_flexion", "shoulder_adduction", "shoulder_internal_rotation", "elbow_flexion")
@@ -132,6 +136,24 @@ def test_six_muscles_of_an_arm_share_the_moments_of_the_recorded_walk(arm_result
     assert arm_result.sizes["muscle"] == 12
 
 
+def test_the_result_of_an_arm_is_whole_and_speaks_of_sides(arm_result) -> None:
+    """Whole also where moments of a leg, which these muscles do not serve, were not measured throughout."""
+    partly = arm_result.copy(deep=True)
+    partly.joint_moment.loc[{"dof": "hip_flexion_l", "time": partly.time[:9]}] = np.nan
+    partly.ground_reaction_force.loc[{"side": "l", "time": partly.time[:9]}] = np.nan
+    assert checked_result(partly) is partly
+    partly.joint_moment.loc[{"dof": "elbow_flexion_l", "time": partly.time[:9]}] = np.nan
+    with refused("results.no_number_in_frames", "joint_moment", "9 frames"):
+        checked_result(partly)
+    assert part_names(arm_result) == {"r": "right side", "l": "left side"}
+    one_side = arm_result.sel(muscle=arm_result.muscle[:6])
+    said = {each.subject for each in statements(Facts(one_side))}
+    assert "right side" in said
+    assert "right leg" not in said
+    careful = chosen(statements(Facts(one_side)), "careful")
+    assert any("right side" in each.sentence for each in careful)
+
+
 def test_a_knee_of_three_axes_shares_all_its_moments(recorded_walk_text: str, tmp_path: Path) -> None:
     three_axis_knee(tmp_path)
     dofs = ["hip_flexion", "hip_adduction", "hip_internal_rotation", *KNEE, "ankle_dorsiflexion"]
@@ -182,6 +204,33 @@ def test_legs_and_arms_are_groups_apart() -> None:
         np.testing.assert_allclose(found.moment_arm, expected.moment_arm, atol=1e-12)
 
 
+@pytest.mark.parametrize(
+    ("before", "after", "parts"),
+    [
+        ('"elbow_flexion"]', '"elbow_flex"]', ("elbow_flex'", "dofs", "elbow_flexion")),
+        ('body = "upper_arm"', 'body = "uperarm"', ("uperarm", "humerus", "upper_arm")),
+        ('end = "elbow"', 'end = "elbo"', ("elbo'", "humerus", "'elbow'")),
+    ],
+)
+def test_a_set_that_does_not_fit_the_body_model_is_refused(
+    recorded_walk_text: str, tmp_path: Path, before: str, after: str, parts: tuple[str, ...]
+) -> None:
+    text = ARM.read_text(encoding="utf-8")
+    assert before in text
+    (tmp_path / "arm26.toml").write_text(text.replace(before, after, 1), encoding="utf-8")
+    changes = (('database = "gait2392"', 'database = "arm26.toml"'),)
+    with refused("unknown_name", "walk.toml, line", "[muscles] database", "arm26", *parts):
+        ms.run(walk_with(recorded_walk_text, tmp_path, *changes))
+
+
+def test_a_joint_of_a_parent_that_is_nothing_is_named_with_what_was_meant(tmp_path: Path) -> None:
+    path = three_axis_knee(tmp_path)
+    text = path.read_text(encoding="utf-8").replace('parent = "thigh_r"', 'parent = "thihg_r"')
+    path.write_text(text, encoding="utf-8")
+    with refused("dynamics.no_chain_from_root", path.name, "knee_flexion_r", "did you mean 'thigh_r'"):
+        load_topology(path)
+
+
 def test_a_degree_of_freedom_that_the_muscles_do_not_serve_is_refused(
     recorded_walk_text: str, tmp_path: Path
 ) -> None:
@@ -198,7 +247,7 @@ TRUNK = """
 name = "trunk"
 source = "an example: two straight muscles beside the spine"
 curves = "thelen_2003"
-dofs = ["trunk_flexion", "trunk_bending_right", "trunk_rotation_left"]
+dofs = ["trunk_flexion", "trunk_bending_right"]
 
 [reference]
 stature = 1.7

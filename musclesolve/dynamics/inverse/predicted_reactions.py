@@ -1,0 +1,223 @@
+"""Ground reactions predicted from the motion alone, where no force plate measured them.
+
+The equations of the whole body give what the ground must apply in total: the force F = m (a - g), and the moment M
+about the center of mass, the rate of the angular momentum. One foot on the ground carries both alone. Two feet share
+them, and one convex programme over the whole motion decides how:
+
+- Six points of each sole (heel, ball, toes; inner and outer) push with a vertical force f_p >= 0. The horizontal force
+  and the free moment of a foot stay within friction, |F_h| <= mu F_z and |T_z| <= r F_z.
+- A point costs c f_p^2 with c = c_0 (1 + (h / h_0)^8 + (v / v_0)^8): steeply more where it is above its lowest level
+  (h) or moves along the ground (v). No gait event is given or detected, so that flight and standing need no case.
+- Both feet together deviate little from F and M.
+- The moment of each foot about the center of mass is small: in walking the lines of force pass near it (Maus et al.
+  2010, Nat Commun 1:70). This term divides the horizontal forces in double support.
+- The forces of a foot and of its points are smooth in time.
+
+The weights are the same for all motions. On five recordings of walking with plates the errors change by a tenth or less
+where one of the weights is halved or doubled, but for the moments of the feet (docs/predicted_forces.md). The level of
+the floor and the velocity of a belt follow from the motion of the soles.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from musclesolve._util.arrays import Array, vector_product
+from musclesolve._util.names import unknown_name
+from musclesolve.constants import STANDARD_GRAVITY
+from musclesolve.dynamics.inverse.banded_programme import BandedProgramme, second_difference_band
+from musclesolve.dynamics.inverse.external_wrenches import Wrench
+from musclesolve.dynamics.inverse.inverse_dynamics import projected_moments
+from musclesolve.dynamics.inverse.newton_euler import segment_motion
+from musclesolve.dynamics.kinematics.motion_derivatives import Motion
+from musclesolve.dynamics.model.model import Model
+
+SIDES = ("r", "l")
+FOOT_LENGTH, ANKLE_HEIGHT, USUAL_STATURE = 0.152, 0.039, 1.70
+"""Length of the foot and height of the ankle center in statures (Winter 2009, figure 4.1), and a stature [m]."""
+SOLE = ((0.0, 0.09), (0.0, -0.09), (0.68, 0.17), (0.68, -0.17), (1.0, 0.05), (1.0, -0.05))
+"""Points of a sole: along the line from heel to toe and beside it, in foot lengths."""
+FRICTION = 0.5
+TWIST = 0.03
+"""Largest free moment over the vertical force [m]."""
+POINT_COST, HEIGHT, SPEED, STEEPNESS = 0.04, 0.04, 0.6, 8
+"""c_0 [1], h_0 [m], v_0 [m/s] and the exponent."""
+HORIZONTAL_COST, TWIST_COST = 3.0, 1.0
+"""Cost of the horizontal force over that of the cheapest point, and of the free moment [1/m^2]."""
+BALANCE = np.array([2.0, 2.0, 2.0, 0.9, 0.9, 0.3])
+"""Weights of force and moment of both feet beside those that the motion needs [1 per body weight, 1/m]."""
+TOWARDS_CENTER = np.array([0.7, 0.7, 0.5])
+"""Weights of the moment of each foot about the center of mass [1/m]."""
+SMOOTH, SMOOTH_POINTS, SMOOTH_HZ = np.array([2.5, 2.5, 0.5]), 0.1, 6.0
+"""Weights of the second derivatives of the forces of a foot and of a point over (2 pi 6 Hz)^2."""
+LOWEST = 2.0
+"""Percentile of the height of a point over the motion at which it meets the ground."""
+NEAR_GROUND = 0.03
+"""Soles within this height move with the ground, or with the belt, most of the time [m]."""
+RESTING = 0.2, 0.3
+"""Differences of speed up to which a sole moves with the ground, and beyond which the speed does not matter [m/s]."""
+
+
+@dataclass(frozen=True)
+class PredictedReactions:
+    """Ground reactions of both feet.
+
+    wrenches: of the right and the left foot. required (T, 6): force [N] and moment about the global origin [N m] that
+    the motion needs in total. lacking (T, 6): what the wrenches do not supply of it. residual: of the optimality
+    conditions of the programme. ground_velocity (3,): of the belt, zero on the floor [m/s]. level: height of the ground
+    [m].
+    """
+
+    wrenches: tuple[Wrench, Wrench]
+    required: Array
+    residual: float
+    ground_velocity: Array
+    level: float
+
+    @property
+    def lacking(self) -> Array:
+        """What the feet do not supply, (T, 6) [N, N m about the global origin]."""
+        supplied = sum(np.concatenate([each.force, each.moment], axis=1) for each in self.wrenches)
+        return self.required - np.asarray(supplied)
+
+
+def predicted_reactions(model: Model, motion: Motion) -> PredictedReactions:
+    """Predict the ground reactions of both feet from the motion of a body that touches nothing but the ground.
+
+    Args:
+        model: with the points `heel`, `toe` and `ankle` of both feet.
+        motion: of T frames, evenly spaced in time.
+
+    Raises:
+        InputError: the model has no such points, or the motion is that of another model.
+    """
+    weight = model.mass.total * STANDARD_GRAVITY
+    joints = model.tree.joint_count
+    wrench = projected_moments(model, motion, [])[:, joints:]
+    force = wrench[:, :3]
+    about_origin = wrench[:, 3:] + vector_product(motion.origin, force)
+    center = _center_of_mass(model, motion)
+    needed = np.concatenate([force, about_origin - vector_product(center, force)], axis=1) / weight
+    points, velocity = _soles(model, motion)
+    lowest = np.percentile(points[..., 2], LOWEST, axis=0)
+    height = np.maximum(points[..., 2] - lowest, 0.0)
+    ground = _ground_velocity(height, velocity)
+    speed = np.linalg.norm(velocity - ground, axis=-1)
+    cost = POINT_COST * (1.0 + (height / HEIGHT) ** STEEPNESS + (speed / SPEED) ** STEEPNESS)
+    acting = _acting(points - center[:, None, None])
+    programme = _programme(
+        needed, acting, cost, float(np.mean(np.diff(motion.time))) if len(motion.time) > 1 else 1.0
+    )
+    unknowns, residual = programme.solve()
+    feet = weight * np.einsum("tij,tj->ti", acting, unknowns)
+    wrenches = []
+    for side, foot in zip(SIDES, (feet[:, :6], feet[:, 6:]), strict=True):
+        wrenches.append(
+            Wrench(f"foot_{side}", foot[:, :3], foot[:, 3:] + vector_product(center, foot[:, :3]))
+        )
+    required = np.concatenate([force, about_origin], axis=1)
+    return PredictedReactions((wrenches[0], wrenches[1]), required, residual, ground, float(lowest.min()))
+
+
+def _center_of_mass(model: Model, motion: Motion) -> Array:
+    """The center of mass of the whole body, (T, 3) [m]."""
+    segments = segment_motion(model, motion).center
+    return np.asarray(np.einsum("b,tbx->tx", model.mass.mass, segments) / model.mass.total)
+
+
+def _soles(model: Model, motion: Motion) -> tuple[Array, Array]:
+    """Positions and velocities (T, 2, P, 3) of the points of both soles [m, m/s]."""
+    known = {point.name for point in model.topology.points}
+    stature = model.stature or USUAL_STATURE
+    positions = []
+    for side in SIDES:
+        names = [f"{part}_{side}" for part in ("heel", "toe", "ankle")]
+        if missing := [name for name in names if name not in known]:
+            raise unknown_name(missing[0], "point", sorted(known), where="skeleton")
+        heel, toe, ankle = (model.standing[model.slot(name)] for name in names)
+        forward = np.array([*(ankle - heel)[:2], 0.0])
+        forward /= np.linalg.norm(forward)
+        along = max(FOOT_LENGTH * stature, float((toe - heel) @ forward)) * forward
+        across = np.array([-along[1], along[0], 0.0])
+        base = np.array([heel[0], heel[1], ankle[2] - ANKLE_HEIGHT * stature])
+        in_foot = np.array([base + a * along + b * across for a, b in SOLE]) - ankle
+        foot = model.rigid_bodies.subset(np.array([model.body(f"foot_{side}")]))
+        turned = np.einsum("tij,pj->tpi", foot.rotation(motion.q)[:, 0], in_foot)
+        positions.append(motion.q[:, model.slot(names[2])][:, None] + turned)
+    points = np.stack(positions, axis=1)
+    if len(motion.time) < 2:
+        return points, np.zeros_like(points)
+    return points, np.gradient(points, motion.time, axis=0)
+
+
+def _ground_velocity(height: Array, velocity: Array) -> Array:
+    """The horizontal velocity (3,) that most points near the ground have [m/s]: zero, or that of a belt."""
+    near = velocity[height < NEAR_GROUND][:, :2]
+    within, beyond = RESTING
+    tried = near[:: max(len(near) // 400, 1)]
+    typical = tried[np.argmin([np.minimum(np.linalg.norm(near - v, axis=1), beyond).mean() for v in tried])]
+    mean = near[np.linalg.norm(near - typical, axis=1) < within].mean(axis=0)
+    # on the floor soles roll and creep by centimetres a second, and no belt is as slow
+    return np.array([*mean, 0.0]) if np.linalg.norm(mean) > within else np.zeros(3)
+
+
+def _acting(arm: Array) -> Array:
+    """Force and moment about the center of mass of both feet, (T, 12, n), per unknown of a frame.
+
+    The unknowns of a foot are the vertical forces of its points, the two horizontal forces, which act at the level of
+    its lowest point below the middle of the foot, and the free moment. arm (T, 2, P, 3): points from the center of mass
+    [m].
+    """
+    frames, _, points, _ = arm.shape
+    count = points + 3
+    acting = np.zeros((frames, 12, 2 * count))
+    for foot in range(2):
+        rows, first, last = 6 * foot, foot * count, foot * count + points
+        level, middle = arm[:, foot, :, 2].min(axis=1), arm[:, foot].mean(axis=1)
+        vertical = slice(first, last)
+        acting[:, rows + 2, vertical] = 1.0
+        acting[:, rows + 3, vertical], acting[:, rows + 4, vertical] = arm[:, foot, :, 1], -arm[:, foot, :, 0]
+        acting[:, rows, last] = acting[:, rows + 1, last + 1] = acting[:, rows + 5, last + 2] = 1.0
+        acting[:, rows + 4, last], acting[:, rows + 5, last] = level, -middle[:, 1]
+        acting[:, rows + 3, last + 1], acting[:, rows + 5, last + 1] = -level, middle[:, 0]
+    return acting
+
+
+def _programme(needed: Array, acting: Array, cost: Array, step: float) -> BandedProgramme:
+    """The programme; needed (T, 6) [body weights, and times m], cost (T, 2, P), step [s]."""
+    frames, _, points = cost.shape
+    count = points + 3
+    total = BALANCE[:, None] * (acting[:, :6] + acting[:, 6:])
+    moments = np.tile(TOWARDS_CENTER, 2)[:, None] * acting[:, [3, 4, 5, 9, 10, 11]]
+    square = np.einsum("tri,trj->tij", total, total) + np.einsum("tri,trj->tij", moments, moments)
+    linear = np.einsum("tri,tr->ti", total, BALANCE * needed)
+    forces, rows = np.zeros((6, 2 * count)), np.zeros((frames, 2 * (points + 6), 2 * count))
+    for foot in range(2):
+        first, last, row = foot * count, foot * count + points, foot * (points + 6)
+        own = np.arange(first, last)
+        square[:, own, own] += cost[:, foot]
+        square[:, [last, last + 1], [last, last + 1]] += HORIZONTAL_COST * cost[:, foot].min(axis=1)[:, None]
+        square[:, last + 2, last + 2] += TWIST_COST
+        forces[3 * foot, last] = forces[3 * foot + 1, last + 1] = forces[3 * foot + 2, first:last] = 1.0
+        rows[:, row : row + points, first:last] = np.eye(points)
+        limits = ((FRICTION, last), (FRICTION, last + 1), (TWIST, last + 2))
+        for place, (most, unknown) in enumerate(limits):
+            for sign in (0, 1):
+                rows[:, row + points + 2 * place + sign, first:last] = most
+                rows[:, row + points + 2 * place + sign, unknown] = 1.0 - 2.0 * sign
+    weight = np.tile(SMOOTH, 2) / (step * 2.0 * np.pi * SMOOTH_HZ) ** 2
+    smooth = forces.T @ (weight[:, None] ** 2 * forces)
+    pushing = np.flatnonzero(np.arange(2 * count) % count < points)
+    smooth[pushing, pushing] += (SMOOTH_POINTS / (step * 2.0 * np.pi * SMOOTH_HZ) ** 2) ** 2
+    unknowns, differences = 2 * count, second_difference_band(frames)
+    band = np.zeros((3 * unknowns, frames * unknowns))
+    for i in range(unknowns):
+        for j in range(unknowns):
+            for apart in range(min(3, frames)):
+                if apart or j <= i:
+                    diagonal = smooth[i, j] * differences[apart, : frames - apart]
+                    diagonal = diagonal + square[:, i, j] if apart == 0 else diagonal
+                    band[apart * unknowns + i - j, np.arange(frames - apart) * unknowns + j] += diagonal
+    return BandedProgramme(band, linear, rows)
