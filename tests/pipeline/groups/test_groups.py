@@ -218,7 +218,7 @@ def test_a_set_that_does_not_fit_the_body_model_is_refused(
     text = ARM.read_text(encoding="utf-8")
     assert before in text
     (tmp_path / "arm26.toml").write_text(text.replace(before, after, 1), encoding="utf-8")
-    changes = (('database = "gait2392"', 'database = "arm26.toml"'),)
+    changes = (('database = "gait2392_hip"', 'database = "arm26.toml"'),)
     with refused("unknown_name", "walk.toml, line", "[muscles] database", "arm26", *parts):
         ms.run(walk_with(recorded_walk_text, tmp_path, *changes))
 
