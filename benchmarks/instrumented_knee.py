@@ -49,7 +49,7 @@ from musclesolve.sharing.cost import (
 )
 
 WALKS = ("ss1", "ss9")
-SETS = ("gait2392", "rajagopal_2023")
+SETS = ("gait2392_hip", "gait2392", "rajagopal_2023")
 MODELS = {"Rajagopal2015-scaled": "scaled model", "GC5": "the same, weakened"}
 WEIGHT = 75.0 * 9.81
 """Body weight by which the forces of the competition are divided [N]."""

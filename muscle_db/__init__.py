@@ -1,7 +1,7 @@
 """Muscles as data files, and a loader that checks them. Importable on its own."""
 
 from muscle_db.errors import MuscleDatabaseError
-from muscle_db.loader import available, load
+from muscle_db.loader import DEFAULT, available, load
 from muscle_db.model import (
     ActiveRange,
     Deviation,
@@ -21,6 +21,7 @@ from muscle_db.model import (
 from muscle_db.toml_text import to_toml
 
 __all__ = [
+    "DEFAULT",
     "ActiveRange",
     "Deviation",
     "MovingFrame",

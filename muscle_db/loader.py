@@ -72,6 +72,8 @@ _OPTIONAL = (_VELOCITY, _TENDON_STRAIN, *_SET_KEYS, *_LENGTH_KEYS)
 _MUSCLE_OPTIONAL = (_VELOCITY, _TENDON_STRAIN, *_REMARKS, "deviation", "wraps", "passive")
 _ROUNDED = 1e-3
 """Largest contradiction between a joint center and the length of a segment [m]."""
+DEFAULT = "gait2392_hip"
+"""The bundled set that is used where none is named."""
 
 
 def available() -> list[str]:
@@ -90,7 +92,7 @@ def _of_other_packages() -> dict[str, Path]:
     return {point.name: Path(point.load()) for point in entry_points(group="musclesolve.muscle_sets")}
 
 
-def load(name_or_path: str | Path = "gait2392") -> MuscleDatabase:
+def load(name_or_path: str | Path = DEFAULT) -> MuscleDatabase:
     """Read a muscle database: one of `available()`, or the path of a TOML file of the same form.
 
     Every value is checked and in SI units. The same text gives the same object, so do not change it.

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
+import muscle_db
 from musclesolve.checking.case import Case
 from musclesolve.checking.loading import load
 from musclesolve.constants import FLIGHT_CUTOFF_HZ, USUAL_COST, WALKING_CUTOFF_HZ
@@ -192,7 +193,7 @@ def draft_trial(
         first, *others = emg_tables(files.emg, name_from(files.emg.path, path), inside, case)
         emg = (replace(first, todo=files.unclear.get("emg", first.todo)), *others)
     why += '; or "residual_analysis": chosen from the data'
-    bundled = Line("database", "gait2392", "the default; others: musclesolve muscles")
+    bundled = Line("database", muscle_db.DEFAULT, "the default; others: musclesolve muscles")
     tables = (
         subject_table(files, contents.setups, choice, case, subject),
         axes.table,

@@ -39,7 +39,7 @@ def muscle_geometry(
     Args:
         angles: joint angles [rad] by name ("knee_flexion_r"), scalars or (P,) arrays; every other angle is zero.
         subject: a subject's model; the standard subject (1.70 m, 70.25 kg, male) unless given.
-        database: a muscle set, its name ("rajagopal_2023"), or the path of its file; gait2392 unless given.
+        database: a muscle set, its name ("rajagopal_2023"), or the path of its file; gait2392_hip unless given.
 
     Returns:
         Dataset over pose, dof, muscle (both sides): musculotendon_length, fiber_length, normalized_fiber_length,

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Literal
 
+import muscle_db
 from musclesolve.constants import FLIGHT_CUTOFF_HZ, USUAL_COST, WALKING_CUTOFF_HZ
 from musclesolve.settings.schema import Settings, same, setting, table, tables_of
 
@@ -382,7 +383,7 @@ class MuscleSettings(Settings):
         "text",
         "name of a muscle database, or path of a file of one (.toml), of an OpenSim model (.osim) or of one"
         " person's muscles (.toml)",
-        default="gait2392",
+        default=muscle_db.DEFAULT,
     )
     passive: str = setting(
         "text",

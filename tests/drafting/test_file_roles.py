@@ -196,4 +196,4 @@ def test_a_model_in_the_folder_is_offered_as_muscle_set(tmp_path: Path) -> None:
     (tmp_path / "S01.osim").write_text("<OpenSimDocument/>")
     text = draft_folder(tmp_path).trials[0].text
     assert '# The muscles of S01.osim may serve instead: database = "S01.osim".' in text
-    assert table(draft_folder(tmp_path), "muscles") == {"database": "gait2392"}
+    assert table(draft_folder(tmp_path), "muscles") == {"database": "gait2392_hip"}

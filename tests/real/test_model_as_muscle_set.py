@@ -16,7 +16,7 @@ MODELS = ("opensim_models/gait2392.osim", "opensim_models/rajagopal_2016.osim", 
 
 def walk_with(text: str, database: str, folder: Path):
     file = folder / "walk.toml"
-    file.write_text(text.replace('database = "gait2392"', f'database = "{database}"'), encoding="utf-8")
+    file.write_text(text.replace('database = "gait2392_hip"', f'database = "{database}"'), encoding="utf-8")
     return ms.run(file)
 
 

@@ -42,7 +42,7 @@ def phase(result, side):
 def test_activations_agree_with_emg(result):
     r = result.emg_correlation
     assert r.sizes["channel"] == 10
-    assert float(r.median()) >= 0.86 and float(r.mean()) >= 0.75 and float(r.min()) >= 0.25
+    assert float(r.median()) >= 0.86 and float(r.mean()) >= 0.74 and float(r.min()) >= 0.25
 
 
 def test_hamstrings_no_longer_contradict_their_emg(result, source):
@@ -75,21 +75,19 @@ def peak(force):
 def test_contact_forces_are_those_of_walking(result, default_walk_trial, recorded_walk: Path):
     """Peaks over both legs, in body weights.
 
-    Instrumented hips and knees measure 2.4-3 at free speed (Bergmann et al. 2001, J Biomech 34:859-71; Fregly et al.
-    2012, J Orthop Res 30:503-13); models of whole legs give 3-6. At the hip this walk is fast and the pelvis wide
-    (hips 215 mm apart, 167 mm in the set): the forces of the muscles that cross the hip in OpenSim's own static
-    optimization, on its own model of this person, add up to 4.8, and what presses on the hip here is no more than 1.06
-    times that.
+    Instrumented hips measured up to 4.8 (Bergmann et al. 1993, J Biomech 26:969-990), ten of older people 2.2 to 2.8;
+    knees 2.0 to 3.4. In OpenSim's own static optimization, on its own model of this person, the forces of the muscles
+    that cross the hip add up to 4.8; all that presses on it here is less.
     """
     weight = default_walk_trial.subject.mass * STANDARD_GRAVITY
     load = {
         joint: peak(result.joint_reaction.sel(joint=[f"{joint}_r", f"{joint}_l"]).values) / weight
         for joint in ("hip", "knee", "ankle")
     }
-    assert load["knee"] <= 3.8 and load["ankle"] <= 5.5 and load["hip"] <= 5.1
+    assert load["knee"] <= 3.0 and load["ankle"] <= 5.5 and load["hip"] <= 4.2
     theirs = hip_muscles(recorded_walk / "reference" / "opensim_so_rajagopal2016_force.sto") / weight
     assert theirs == pytest.approx(4.8, abs=0.1)
-    assert load["hip"] <= 1.06 * theirs
+    assert load["hip"] < 0.9 * theirs
 
 
 def hip_muscles(file: Path) -> float:

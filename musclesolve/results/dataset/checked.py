@@ -81,8 +81,11 @@ def checked_result(result: object, needed: Collection[str] = ()) -> xr.Dataset:
 
     # a number wherever there is a valid solution
     valid = np.all([frames.valid(result, side) for side in frames.sides(result)], axis=0)
+    of_legs = (
+        frames.limb_name(result) == "leg"
+    )  # forces on the ground do not enter the moments of other limbs
     for name in in_set("finite"):
-        if name in result:
+        if name in result and (of_legs or name != "ground_reaction_force"):
             known = result[name]
             if shared := [
                 dof for dof in np.atleast_1d(result.attrs.get("shared_dofs", [])) if "dof" in known.dims

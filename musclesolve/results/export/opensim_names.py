@@ -79,15 +79,15 @@ def find_naming(result: xr.Dataset, names: str | None, opensim: bool) -> Naming:
         return Naming("names, signs and axes of musclesolve")
     sets = bundled_toml(__package__, "opensim_names.toml")["sets"]
     if names is not None:
-        return _of_set(result, names, load(sets[names]))
-    for model, name in sets.items():
-        if name == database:
-            return _of_set(result, model, load(name))
+        return _of_set(result, names, load(sets[names][0]))
+    for model, known in sets.items():
+        if database in known:
+            return _of_set(result, model, load(known[0]))
     given = np.atleast_1d(result.attrs.get("muscle_coordinates", []))
     if given.size:
         pairs = dict(str(each).split(" ", 1) for each in given)
         return _naming(choice_name(result, "muscle_database"), pairs, _short_names(result))
-    return _of_set(result, NEWEST, load(sets[NEWEST]))
+    return _of_set(result, NEWEST, load(sets[NEWEST][0]))
 
 
 def _of_set(result: xr.Dataset, model: str, database: MuscleDatabase) -> Naming:
@@ -111,7 +111,7 @@ def _naming(
     }
     texts = data["joints"].get(model, data["joints"][NEWEST])
     joints = {f"{joint}_{side}": text.format(side=side) for joint, text in texts.items() for side in SIDES}
-    hip_center = hip_center or load(data["sets"][NEWEST]).reference["pelvis"].position
+    hip_center = hip_center or load(data["sets"][NEWEST][0]).reference["pelvis"].position
     return Naming(model, True, own, muscles, joints, hip_center)
 
 

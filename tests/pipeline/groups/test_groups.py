@@ -120,7 +120,7 @@ def arm_result(recorded_walk_text: str, tmp_path_factory: pytest.TempPathFactory
     folder = tmp_path_factory.mktemp("arm")
     (folder / "arm26.toml").write_bytes(ARM.read_bytes())
     changes = (
-        ('database = "gait2392"', 'database = "arm26.toml"'),
+        ('database = "gait2392_hip"', 'database = "arm26.toml"'),
         ("[sharing]", f"[sharing]\ndofs = {SHARED}"),
     )
     return ms.run(walk_with(recorded_walk_text, folder, *changes))
@@ -140,6 +140,7 @@ def test_the_result_of_an_arm_is_whole_and_speaks_of_sides(arm_result) -> None:
     """Whole also where moments of a leg, which these muscles do not serve, were not measured throughout."""
     partly = arm_result.copy(deep=True)
     partly.joint_moment.loc[{"dof": "hip_flexion_l", "time": partly.time[:9]}] = np.nan
+    partly.ground_reaction_force.loc[{"side": "l", "time": partly.time[:9]}] = np.nan
     assert checked_result(partly) is partly
     partly.joint_moment.loc[{"dof": "elbow_flexion_l", "time": partly.time[:9]}] = np.nan
     with refused("results.no_number_in_frames", "joint_moment", "9 frames"):
@@ -217,7 +218,7 @@ def test_a_set_that_does_not_fit_the_body_model_is_refused(
     text = ARM.read_text(encoding="utf-8")
     assert before in text
     (tmp_path / "arm26.toml").write_text(text.replace(before, after, 1), encoding="utf-8")
-    changes = (('database = "gait2392"', 'database = "arm26.toml"'),)
+    changes = (('database = "gait2392_hip"', 'database = "arm26.toml"'),)
     with refused("unknown_name", "walk.toml, line", "[muscles] database", "arm26", *parts):
         ms.run(walk_with(recorded_walk_text, tmp_path, *changes))
 
@@ -235,7 +236,7 @@ def test_a_degree_of_freedom_that_the_muscles_do_not_serve_is_refused(
 ) -> None:
     (tmp_path / "arm26.toml").write_bytes(ARM.read_bytes())
     changes = (
-        ('database = "gait2392"', 'database = "arm26.toml"'),
+        ('database = "gait2392_hip"', 'database = "arm26.toml"'),
         ("[sharing]", '[sharing]\ndofs = ["knee_flexion"]'),
     )
     with refused("unknown_name", "dofs", "knee_flexion", "elbow_flexion"):
@@ -286,7 +287,7 @@ def test_muscles_of_both_sides_about_one_joint_are_one_group_of_no_side(
     muscles = (TRUNK_MUSCLE.format(name=name, x=x) for name, x in (("erector", -0.06), ("rectus", 0.08)))
     (tmp_path / "trunk.toml").write_text(TRUNK + "".join(muscles), encoding="utf-8")
     changes = (
-        ('database = "gait2392"', 'database = "trunk.toml"'),
+        ('database = "gait2392_hip"', 'database = "trunk.toml"'),
         ("[sharing]", '[sharing]\ndofs = ["trunk_flexion", "trunk_bending_right"]'),
     )
     result = ms.run(walk_with(recorded_walk_text, tmp_path, *changes))

@@ -55,8 +55,9 @@ def test_its_numbers_are_those_of_the_result(comparison, width):
         size.max(axis=-1) / weight
     )  # (cost, joint): hip, knee and ankle of the right leg, then of the left one
     heading = next(k for k, line in enumerate(lines) if line.startswith("peak contact force"))
-    for number in range(len(COSTS)):
-        found = [float(each) for each in re.findall(r"\d+\.\d+", lines[heading + 3 + number])]
+    for number, cost in enumerate(COSTS):
+        row = next(line for line in lines[heading:] if line.startswith(cost))
+        found = [float(each) for each in re.findall(r"\d+\.\d+", row)]
         order = [list(comparison["joint"].values).index(f"{joint}_{side}") for joint in ("hip", "knee", "ankle")
                  for side in "rl"]  # fmt: skip
         np.testing.assert_allclose(found, peaks[number, order], atol=0.005)

@@ -134,8 +134,8 @@ class JointWeightedActivation(SumOfTerms):
     together, and its moment at the one where it is not wanted has to be balanced by muscles that work against it; the
     square of its activation alone says nothing of either. Uhlrich et al. (2022, Sci Rep 12:9842) weighted gastrocnemii
     and hamstrings to lower the force in the knee; here all muscles of two joints are weighted alike. Over a range
-    about the default (2 to 4 with gait2392, 3 to 5 with rajagopal_2023) the knee forces of two walks are near those
-    measured inside the joint, and EMG hardly changes (docs/validation.md).
+    about the default (2 to 4 with gait2392 and gait2392_hip, 3 to 5 with rajagopal_2023) the knee forces of two walks
+    are near those measured inside the joint, and EMG hardly changes (docs/validation.md).
 
     Args:
         exponent: p, at least 1.
