@@ -187,7 +187,7 @@ def channel_muscles(trial: Trial, database: muscle_db.MuscleDatabase) -> Channel
                     channel,
                     name=name,
                     database=database.name,
-                    expected=None,  # as the template says it: a set has some hundred names
+                    expected=None,  # a set has some hundred names
                 )
         muscles = tuple(dict.fromkeys(muscle for name in given for muscle in known[name]))
         if len({muscle[-1] for muscle in muscles}) > 1:

@@ -183,13 +183,13 @@ def _parsed(text: str, path: Path) -> Topology:
             known = [*(body.name for body in bodies), *(dof.child for dof in dofs)]
             # a joint whose parent is nothing at all is the cause, those behind it follow
             lost = next((dof for dof in waiting if dof.parent not in known), waiting[0])
+            parent = lost.parent
+            if parent not in known and (near := suggestion(parent, known)):
+                raise input_error(
+                    "dynamics.unknown_parent", file=path, near=near, root=root, parent=parent, lost=lost.name
+                )
             raise input_error(
-                "dynamics.no_chain_from_root",
-                file=path,
-                remedy=None if lost.parent in known else suggestion(lost.parent, known),
-                root=root,
-                parent=lost.parent,
-                lost=lost.name,
+                "dynamics.no_chain_from_root", file=path, root=root, parent=parent, lost=lost.name
             )
         ordered += ready
         reached |= {dof.child for dof in ready}

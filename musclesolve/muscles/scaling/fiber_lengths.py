@@ -115,6 +115,9 @@ PATH_ERROR = 0.003
 GROWTH_ERROR = 0.5
 """Relative error d of optimal fiber lengths that grow with the muscle."""
 
+SHORTEST_TENDON = 0.1
+"""A slack length that comes out negative by less than this share of the optimal fiber length is held at zero."""
+
 POSES = 128
 LEAST_POSES = 8
 
@@ -173,6 +176,10 @@ class OperatingRange:
         trust = (PATH_ERROR / (GROWTH_ERROR * self.optimal_fiber_length)) ** 2
         optimal = ((weight * dx * dy).sum(axis=0) + trust * grown) / ((weight * dx**2).sum(axis=0) + trust)
         slack = y_mean - optimal * x_mean
+        # The fit with a tendon of no length, where the best one would be a little shorter than that.
+        through = ((weight * x * y).sum(axis=0) + trust * grown) / ((weight * x**2).sum(axis=0) + trust)
+        short = (slack < 0.0) & (slack > -SHORTEST_TENDON * optimal)
+        optimal, slack = np.where(short, through, optimal), np.where(short, 0.0, slack)
         used = counts.sum(axis=0)
         failed = np.flatnonzero((used < LEAST_POSES) | ~(optimal > 0.0) | ~(slack >= 0.0))
         if failed.size:

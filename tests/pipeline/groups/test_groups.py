@@ -227,7 +227,7 @@ def test_a_joint_of_a_parent_that_is_nothing_is_named_with_what_was_meant(tmp_pa
     path = three_axis_knee(tmp_path)
     text = path.read_text(encoding="utf-8").replace('parent = "thigh_r"', 'parent = "thihg_r"')
     path.write_text(text, encoding="utf-8")
-    with refused("dynamics.no_chain_from_root", path.name, "knee_flexion_r", "did you mean 'thigh_r'"):
+    with refused("dynamics.unknown_parent", path.name, "knee_flexion_r", "did you mean 'thigh_r'"):
         load_topology(path)
 
 

@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+import muscle_db
 import musclesolve as ms
 from musclesolve.data.bundled import reference_stride
 from musclesolve.pipeline.run import prepare
@@ -112,9 +113,11 @@ def test_a_path_moved_with_all_its_points_stays_as_long(replay: RecordedReplay) 
     body = replay.body(errors_of(replay))
     plain = replay.muscles(body, errors_of(replay), 0)
     moved = replay.muscles(body, errors_of(replay, muscle_path=(0.0, 0.002, 0.0)), 0)
-    assert moved.parameters.optimal_fiber_length == pytest.approx(
-        plain.parameters.optimal_fiber_length, rel=1e-12
-    )
+    one, other = moved.parameters.optimal_fiber_length, plain.parameters.optimal_fiber_length
+    # Wrap objects stay where they are: a path over one becomes a little longer or shorter.
+    wrapped = np.isin(moved.parameters.names, [f"{each.name}_r" for each in muscle_db.load() if each.wraps])
+    assert one[~wrapped] == pytest.approx(other[~wrapped], rel=1e-12) and wrapped.sum() == 4
+    assert one[wrapped] == pytest.approx(other[wrapped], rel=5e-3)
     assert moved.paths.standing - plain.paths.standing == pytest.approx(
         np.broadcast_to([0.0, 0.002, 0.0], plain.paths.standing.shape)
     )
