@@ -6,12 +6,13 @@ from scipy.interpolate import make_interp_spline
 from scipy.special import ellipk
 
 from musclesolve.dynamics.forward.applied_forces import ExternalForces, JointMoments
-from musclesolve.dynamics.forward.simulate import Integration, kinetic_energy, mass_center, momentum, simulate
+from musclesolve.dynamics.forward.simulate import Integration, kinetic_energy, momentum, simulate
 from musclesolve.dynamics.inverse.external_wrenches import Wrench
 from musclesolve.dynamics.inverse.inverse_dynamics import projected_moments
 from musclesolve.dynamics.inverse.joint_couples import Couples
 from musclesolve.dynamics.kinematics.motion_derivatives import differentiate, motion_from
 from musclesolve.dynamics.model.human_model import forward_human_model
+from musclesolve.dynamics.model.mass_center import mass_center
 
 JOINTS = 23
 PELVIS = ("hip_r", "hip_l", "back", "pelvis_forward")

@@ -34,6 +34,7 @@ from musclesolve.dynamics.forward.accelerations import (
 from musclesolve.dynamics.forward.applied_forces import Force
 from musclesolve.dynamics.kinematics.motion_derivatives import Motion, motion_of
 from musclesolve.dynamics.model.joint_and_body_constraints import Constraints, fixed
+from musclesolve.dynamics.model.mass_center import mass_center, mass_weighted
 from musclesolve.dynamics.model.mass_matrix import inertia_force, mass_matrix, weight_force
 from musclesolve.dynamics.model.model import Model
 from musclesolve.errors import MuscleSolveError, input_error
@@ -265,26 +266,15 @@ def potential_energy(model: Model, q: Array) -> Array:
     return -model.mass.total * mass_center(model, q) @ model.gravity
 
 
-def mass_center(model: Model, q: Array) -> Array:
-    """Center of mass of the whole model (T, 3) [m] in the poses q (T, N, 3) [m]."""
-    return _weighted(model, model.rigid_bodies.basic(q)) / model.mass.total
-
-
 def momentum(model: Model, q: Array, qd: Array) -> tuple[Array, Array]:
     """Linear momentum [kg m/s] and angular momentum about the center of mass [kg m2/s], (T, 3) each.
 
     In the poses q with the velocities qd (T, N, 3) [m, m/s].
     """
     place, moving = model.rigid_bodies.basic(q), model.rigid_bodies.basic(q, qd)
-    linear = _weighted(model, moving)
+    linear = mass_weighted(model, moving)
     pushed = np.einsum("bef,tbfx->tbex", model.basic_mass, moving)
     return linear, np.cross(place, pushed).sum(axis=(1, 2)) - np.cross(mass_center(model, q), linear)
-
-
-def _weighted(model: Model, basic: Array) -> Array:
-    """Sum over bodies of mass times what the basic coordinates give at the centers of mass, (T, 3)."""
-    weights = model.mass.mass[:, None] * model.rigid_bodies.coordinates(model.mass.center)
-    return np.einsum("be,tbex->tx", weights, basic)
 
 
 _START = 1e-6  # A start may violate a constraint by so much [m or 1], or a rate by so much [m/s or 1/s]

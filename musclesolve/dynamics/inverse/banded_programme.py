@@ -48,7 +48,12 @@ class BandedProgramme:
             error = max(np.abs(dual).max(), np.abs(primal).max(), gap)
             if error < ACCURATE:
                 break
-            factor = cholesky_banded(self._newton_band(price / slack), lower=True, check_finite=False)
+            try:
+                factor = cholesky_banded(self._newton_band(price / slack), lower=True, check_finite=False)
+            except (
+                np.linalg.LinAlgError
+            ):  # numbers beyond the accuracy of the machine; the residual stays large
+                break
             at = factor, dual, primal, slack, price
             _, ds, dz = self._step(slack * price, *at)
             length = min(_longest(slack, ds), _longest(price, dz))

@@ -26,15 +26,16 @@ import numpy as np
 
 from musclesolve._util.arrays import Array, vector_product
 from musclesolve._util.names import unknown_name
+from musclesolve._util.sides import SIDES
 from musclesolve.constants import STANDARD_GRAVITY
 from musclesolve.dynamics.inverse.banded_programme import BandedProgramme, second_difference_band
 from musclesolve.dynamics.inverse.external_wrenches import Wrench
 from musclesolve.dynamics.inverse.inverse_dynamics import projected_moments
-from musclesolve.dynamics.inverse.newton_euler import segment_motion
 from musclesolve.dynamics.kinematics.motion_derivatives import Motion
+from musclesolve.dynamics.model.mass_center import mass_center
 from musclesolve.dynamics.model.model import Model
+from musclesolve.errors import input_error
 
-SIDES = ("r", "l")
 FOOT_LENGTH, ANKLE_HEIGHT, USUAL_STATURE = 0.152, 0.039, 1.70
 """Length of the foot and height of the ankle center in statures (Winter 2009, figure 4.1), and a stature [m]."""
 SOLE = ((0.0, 0.09), (0.0, -0.09), (0.68, 0.17), (0.68, -0.17), (1.0, 0.05), (1.0, -0.05))
@@ -52,6 +53,8 @@ TOWARDS_CENTER = np.array([0.7, 0.7, 0.5])
 """Weights of the moment of each foot about the center of mass [1/m]."""
 SMOOTH, SMOOTH_POINTS, SMOOTH_HZ = np.array([2.5, 2.5, 0.5]), 0.1, 6.0
 """Weights of the second derivatives of the forces of a foot and of a point over (2 pi 6 Hz)^2."""
+LARGEST_RESIDUAL = 1e-6
+"""Of the optimality conditions [body weights, and times m]."""
 LOWEST = 2.0
 """Percentile of the height of a point over the motion at which it meets the ground."""
 NEAR_GROUND = 0.03
@@ -91,14 +94,14 @@ def predicted_reactions(model: Model, motion: Motion) -> PredictedReactions:
         motion: of T frames, evenly spaced in time.
 
     Raises:
-        InputError: the model has no such points, or the motion is that of another model.
+        InputError: the model has no such points, the motion is that of another model, or no reactions were found.
     """
     weight = model.mass.total * STANDARD_GRAVITY
     joints = model.tree.joint_count
     wrench = projected_moments(model, motion, [])[:, joints:]
     force = wrench[:, :3]
     about_origin = wrench[:, 3:] + vector_product(motion.origin, force)
-    center = _center_of_mass(model, motion)
+    center = mass_center(model, motion.q)
     needed = np.concatenate([force, about_origin - vector_product(center, force)], axis=1) / weight
     points, velocity = _soles(model, motion)
     lowest = np.percentile(points[..., 2], LOWEST, axis=0)
@@ -111,6 +114,8 @@ def predicted_reactions(model: Model, motion: Motion) -> PredictedReactions:
         needed, acting, cost, float(np.mean(np.diff(motion.time))) if len(motion.time) > 1 else 1.0
     )
     unknowns, residual = programme.solve()
+    if not residual <= LARGEST_RESIDUAL:
+        raise input_error("dynamics.reactions_not_found", residual=residual, most=LARGEST_RESIDUAL)
     feet = weight * np.einsum("tij,tj->ti", acting, unknowns)
     wrenches = []
     for side, foot in zip(SIDES, (feet[:, :6], feet[:, 6:]), strict=True):
@@ -119,12 +124,6 @@ def predicted_reactions(model: Model, motion: Motion) -> PredictedReactions:
         )
     required = np.concatenate([force, about_origin], axis=1)
     return PredictedReactions((wrenches[0], wrenches[1]), required, residual, ground, float(lowest.min()))
-
-
-def _center_of_mass(model: Model, motion: Motion) -> Array:
-    """The center of mass of the whole body, (T, 3) [m]."""
-    segments = segment_motion(model, motion).center
-    return np.asarray(np.einsum("b,tbx->tx", model.mass.mass, segments) / model.mass.total)
 
 
 def _soles(model: Model, motion: Motion) -> tuple[Array, Array]:

@@ -455,23 +455,27 @@ def marker_notes(mapped: MarkerMapping, functional: FunctionalTrials) -> tuple[s
     return (*mapped.walk.sentences, *standing, *dict.fromkeys(f"Functional trial: {note}" for note in notes))
 
 
-def _notes(settings: RecordedSettings, forces: tuple[PlateForce, ...]) -> Iterator[str]:
-    """Yield notes on what the trial file leaves out."""
-    if settings.files.predicted:
-        yield "No force plate is used: the ground reactions are predicted from the motion."
+def _plate_notes(settings: RecordedSettings, forces: tuple[PlateForce, ...]) -> Iterator[str]:
+    """Yield notes on plates and moments that the trial file leaves out."""
     swings = "only swings of its leg are analysed"
     without = swings if finds_range(settings) else "it is taken as unloaded all the time"
     for side in SIDES:
-        if settings.files.predicted:
-            break
         if all(map(is_stated, settings.force)) and not any(plate.side == side for plate in forces):
             yield f"No plate is given for the {SIDE_NAMES[side]} foot: {without}."
-    for entry in () if settings.files.predicted else settings.force:
+    for entry in settings.force:
         if entry.moment is None and entry.plate is None and entry.side is not None:
             whose = {AUTO: "a plate"} | {
                 side: f"the plate of the {name} foot" for side, name in SIDE_NAMES.items()
             }
             yield f"No moment is given for {whose[entry.side]}: it is taken as zero."
+
+
+def _notes(settings: RecordedSettings, forces: tuple[PlateForce, ...]) -> Iterator[str]:
+    """Yield notes on what the trial file leaves out."""
+    if settings.files.predicted:
+        yield "No force plate is used: the ground reactions are predicted from the motion."
+    else:
+        yield from _plate_notes(settings, forces)
     laboratory = settings.laboratory
     if settings.files.static is None:
         yield "There is no standing trial: segments are measured on the motion itself."
