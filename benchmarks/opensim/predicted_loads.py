@@ -3,10 +3,11 @@
 python -m benchmarks.opensim.predicted_loads [MODEL.osim COORDINATES.mot LOADS [--cutoff-hz HZ] [--mass KG]]
 
 The plates are hidden: the loads on the feet follow from the motion alone, as with `--loads predicted`. Printed are root
-mean squares of the difference to the plates over the frames in which both feet were measured, mean of both feet: forces
-in per cent of body weight with their Pearson correlation r, and joint moments [N m/kg]; the mass of the model, and the
-one that the plates carried. Without files: the models with plates in the folder that MUSCLESOLVE_DATA names, as they
-are and with the mass that the plates carried, and the force in the left knee beside its implant [body weights].
+mean squares of the difference to the plates over the frames of the result in which both feet were measured, mean of
+both feet: forces in per cent of body weight with their Pearson correlation r, and joint moments [N m/kg]; the mass of
+the model, and the one that the plates carried. Without files: the models with plates in the folder that
+MUSCLESOLVE_DATA names, as they are and with the mass that the plates carried, and the force in the left knee beside its
+implant [body weights].
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ from musclesolve._util.arrays import Array
 from musclesolve._util.sides import SIDES
 from musclesolve.checking.check import share_model
 from musclesolve.constants import WALKING_CUTOFF_HZ
-from musclesolve.opensim.external_loads import foot_of_side, load_wrench, read_external_loads
+from musclesolve.opensim.external_loads import LOADED_N, foot_of_side, load_wrench, read_external_loads
 from musclesolve.opensim.model import OpenSimModel
 from musclesolve.opensim.read_model import read_osim
 from musclesolve.pipeline.opensim.coordinate_motion import coordinate_motion
@@ -52,6 +53,10 @@ def differences(
     seen = np.isfinite(theirs.body_wrench).all(axis=(1, 2))
     for standing in theirs.unmeasured_feet.values():
         seen &= ~standing
+    if ours.balanced is not None:
+        seen &= ours.balanced
+    touched = np.linalg.norm(np.nan_to_num(theirs.body_load.sum(axis=1)), axis=1) > LOADED_N
+    seen &= np.cumsum(touched) > 0  # before, the body may stand beside the plates, as on a box
     bodies, forces, correlations = ours.dynamics.bodies.pose, [], []
     for side in SIDES:
         foot = [model.body_number[body] for body in foot_bodies(model, foot_of_side(model, side))]
@@ -116,12 +121,15 @@ def main() -> None:
     shown = Table("motion", *columns)
     for model_file, coordinates, plates, cutoff in cases:
         model = read_osim(model_file)
-        for mass in (asked.mass,) if asked.files else (None, "carried"):
-            used = model if mass is None else with_mass(model, mass)
-            size, r, moments, carried, frames = differences(used, coordinates, plates, cutoff)
+        model = model if asked.mass is None else with_mass(model, asked.mass)
+        for again in (False, True):
+            size, r, moments, carried, frames = differences(model, coordinates, plates, cutoff)
             forces = [f"{100 * one:.1f} ({two:.2f})" for one, two in zip(size, r, strict=True)]
             cells = [*forces, *(f"{each:.2f}" for each in moments), str(frames)]
-            shown.add_row(coordinates.stem, *cells, f"{used.mass:.1f}", f"{carried:.1f}")
+            shown.add_row(coordinates.stem, *cells, f"{model.mass:.1f}", f"{carried:.1f}")
+            if again or asked.files:
+                break
+            model = with_mass(model, carried)
     console.print(shown)
     if not asked.files:
         console.print(implant())
