@@ -32,6 +32,7 @@ from musclesolve.sharing.cost.varied_cost import can_vary
 from musclesolve.sharing.status import Status
 from musclesolve.studies.uncertainty.contributions import Linear, Task
 from musclesolve.studies.uncertainty.error_sources import sources
+from musclesolve.studies.uncertainty.recorded_replay import SubjectWithErrors
 from musclesolve.studies.uncertainty.replay import OF_COST, Replay, ReplayLayout, SampleBody
 
 QUANTILES = (0.025, 0.25, 0.5, 0.75, 0.975)
@@ -132,7 +133,8 @@ def followed() -> dict[str, Quantity]:
 MOST_REASONS = 10
 """Reasons of failed samples that are listed; a pose that no model fits is named with its frames, each time others."""
 
-OF_RESULT = ("status", "valid", "ground_reaction_force")
+PREDICTED = "ground_predicted"
+OF_RESULT = ("status", "valid", "ground_reaction_force", PREDICTED)
 """What is taken over from the nominal result: which frames are valid, and when the feet are on the ground if known."""
 
 COORDINATES = ("muscle", "group", "short_name", MUSCLE_SIDE, "joint")
@@ -164,6 +166,8 @@ def assemble(
     coords = {"dof": list(layout.dofs), "quantile": list(QUANTILES), "source": list(known)}
     coords |= {name: result.coords[name] for name in COORDINATES if name in result.coords}
     labelled = result[[name for name in OF_RESULT if name in result]].assign_coords(coords)
+    if PREDICTED in labelled and not labelled[PREDICTED].any():
+        labelled = labelled.drop_vars(PREDICTED)
     labelled = labelled.assign_coords(
         source_label=("source", [source.label for source in known.values()]),
         source_unit=("source", [source.unit for source in known.values()]),
@@ -256,6 +260,8 @@ def quantities(
     contact_error: of the contact model, (T, J) [N], along each joint reaction.
     """
     known: dict[str, AnyArray] = {"joint_moment": body.moment, "joint_angle": body.angle}
+    if isinstance(body, SubjectWithErrors):
+        known["ground_reaction_force"] = body.ground
     wanted = in_set("uncertainty")
     for name in {each for of in wanted for each in (of, *QUANTITIES[of].arguments)} - {ANALYSIS}:
         quantity = QUANTITIES[name]
