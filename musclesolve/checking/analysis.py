@@ -223,8 +223,10 @@ def _consistent(case: Case, body: Anatomy) -> Iterator[Finding]:
         return
     implausible = []
     for warning in recorded.warnings(case.trial.mapping, case.trial.settings.consistency.method):
-        # A few frames without a pose are left out of the results, and the others are as good as they were.
-        severity: Severity = "error" if warning.invalid and warning.code != "pose" else "warning"
+        # A few frames without a pose, or that feet do not carry, are left out of the results, and the others are as
+        # good as they were.
+        costs_frames = warning.code in ("pose", "not_carried")
+        severity: Severity = "error" if warning.invalid and not costs_frames else "warning"
         place = Where(markers=warning.markers, times=warning.times)
         cost = None if warning.residual is None else Cost(warning.residual, "body weights", "the pelvis")
         implausible.append(Finding(warning.code, severity, warning.what, warning.remedy, place, cost=cost))

@@ -33,6 +33,7 @@ from musclesolve.motion.ground_reaction import GroundReaction, center_of_pressur
 from musclesolve.motion.motion_plausibility import (
     MotionValidity,
     MotionWarning,
+    Support,
     ambiguous_warnings,
     balance_limit,
     consistency_warnings,
@@ -56,6 +57,8 @@ class Mechanics:
     fit: Fit
     motion: Motion
     reactions: list[GroundReaction]
+    predicted: bool = False
+    """Whether the ground reactions are predicted from the motion."""
 
     @property
     def wrenches(self) -> list[Wrench]:
@@ -123,13 +126,17 @@ class Mechanics:
         residual = np.linalg.norm(moments[:, joints : joints + 3], axis=1) / weight
         motion = (self.joint_rotations, self.motion.time, self.fit.points, self.marker_residual)
         violation = np.where(self.fitted, self.constraint_violation, np.inf)
-        return MotionValidity.from_motion(*motion, residual, self.balance_limit, violation)
+        valid = MotionValidity.from_motion(*motion, residual, self.balance_limit, violation)
+        if self.predicted:
+            valid = replace(valid, balanced=self.support.carries)
+        return valid
 
-    def _lacking(self) -> Array:
-        """Residual force at the pelvis (T,) [body weights]; it counts a foot that was not measured as unloaded."""
-        joints, weight = self.model.tree.joint_count, self.model.mass.total * STANDARD_GRAVITY
-        moments = projected_moments(self.model, self.motion, self.wrenches)
-        return np.asarray(np.linalg.norm(moments[:, joints : joints + 3], axis=1) / weight)
+    @cached_property
+    def support(self) -> Support:
+        """What the ground reactions supply and lack; a foot that was not measured counts as unloaded."""
+        lacking = projected_moments(self.model, self.motion, self.wrenches)[:, self.model.tree.joint_count :]
+        force = sum((ground.force for ground in self.reactions), np.zeros((len(lacking), 3)))
+        return Support.from_wrenches(lacking, force, self.model.mass.total * STANDARD_GRAVITY)
 
     def warnings(self, mapping: Mapping[str, Mapping[str, float]], method: str) -> list[MotionWarning]:
         """Why the consistent motion, or a part of it, is not plausible; causes first."""
@@ -138,8 +145,9 @@ class Mechanics:
             *consistency_warnings(self.constraint_violation, time),
             *pose_warnings(self.fitted, time),
             *jump_warnings(mapping, self.joint_rotations, time),
-            *ambiguous_warnings(mapping, self.hidden_rotations, time, self._lacking),
+            *ambiguous_warnings(mapping, self.hidden_rotations, time, lambda: self.support.lacking_force),
             *foot_warnings(self.fit.points, self.marker_residual, time, method),
+            *(self.support.warnings(time) if self.predicted else []),
         ]
 
 
@@ -172,11 +180,12 @@ def mechanics_of(trial: Trial, measured: Anatomy, start: Array | None = None) ->
     )
     inside = trial.inside(measured.time, *trial.time_range)
     analysed = motion.frames(inside)
-    if trial.settings.files.predicted:
+    predicted = trial.settings.files.predicted
+    if predicted:
         reactions = [reaction.frames(inside) for reaction in reactions_of_motion(model, motion)]
     else:
         reactions = ground_reactions(trial.forces, analysed.time, measured.filter)
-    return Mechanics(measured, model, fit, analysed, reactions)
+    return Mechanics(measured, model, fit, analysed, reactions, predicted)
 
 
 def reactions_of_motion(model: Model, motion: Motion) -> list[GroundReaction]:

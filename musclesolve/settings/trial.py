@@ -147,7 +147,12 @@ class LaboratorySettings(Settings):
 
 
 PREDICTED = "predicted"
-"""In place of the file of forces: ground reactions are predicted from the motion."""
+"""In place of the file of forces or loads: ground reactions are predicted from the motion."""
+
+
+def is_predicted(forces: object) -> bool:
+    """Whether the ground reactions are predicted from the motion, by what stands in place of their file."""
+    return str(forces) == PREDICTED
 
 
 class FileSettings(Settings):
@@ -187,7 +192,7 @@ class FileSettings(Settings):
     @property
     def predicted(self) -> bool:
         """Whether the ground reactions are predicted from the motion."""
-        return self.forces == PREDICTED
+        return is_predicted(self.forces)
 
 
 class TimeSettings(Settings):
@@ -746,8 +751,13 @@ class ModelFileSettings(Settings):
     loads: str | None = setting(
         "text",
         "instead of moments: ground reactions (MOT, STO), or an ExternalLoads file (XML), from which moments are "
-        "computed",
+        'computed; "predicted": from the motion, without force plates',
     )
+
+    @property
+    def predicted(self) -> bool:
+        """Whether the ground reactions are predicted from the motion."""
+        return is_predicted(self.loads)
 
 
 class ModelPlateSettings(Settings):

@@ -96,23 +96,38 @@ def predicted_reactions(model: Model, motion: Motion) -> PredictedReactions:
     Raises:
         InputError: the model has no such points, the motion is that of another model, or no reactions were found.
     """
-    weight = model.mass.total * STANDARD_GRAVITY
-    joints = model.tree.joint_count
-    wrench = projected_moments(model, motion, [])[:, joints:]
+    wrench = projected_moments(model, motion, [])[:, model.tree.joint_count :]
     force = wrench[:, :3]
-    about_origin = wrench[:, 3:] + vector_product(motion.origin, force)
-    center = mass_center(model, motion.q)
+    required = np.concatenate([force, wrench[:, 3:] + vector_product(motion.origin, force)], axis=1)
+    center, weight = mass_center(model, motion.q), model.mass.total * STANDARD_GRAVITY
+    return reactions_of_soles(motion.time, weight, required, center, _soles(model, motion))
+
+
+def reactions_of_soles(
+    time: Array, weight: float, required: Array, center: Array, points: Array
+) -> PredictedReactions:
+    """Predict the ground reactions of the right and the left sole of any body, in axes with z up.
+
+    Args:
+        time: (T,) evenly spaced [s].
+        weight: of the body [N].
+        required: (T, 6) force [N] and moment about the global origin [N m] that the ground must apply in total.
+        center: (T, 3) of mass [m].
+        points: (T, 2, P, 3) of the soles [m].
+
+    Raises:
+        InputError: no reactions were found.
+    """
+    force, about_origin = required[:, :3], required[:, 3:]
     needed = np.concatenate([force, about_origin - vector_product(center, force)], axis=1) / weight
-    points, velocity = _soles(model, motion)
+    velocity = np.gradient(points, time, axis=0) if len(time) > 1 else np.zeros_like(points)
     lowest = np.percentile(points[..., 2], LOWEST, axis=0)
     height = np.maximum(points[..., 2] - lowest, 0.0)
     ground = _ground_velocity(height, velocity)
     speed = np.linalg.norm(velocity - ground, axis=-1)
     cost = POINT_COST * (1.0 + (height / HEIGHT) ** STEEPNESS + (speed / SPEED) ** STEEPNESS)
     acting = _acting(points - center[:, None, None])
-    programme = _programme(
-        needed, acting, cost, float(np.mean(np.diff(motion.time))) if len(motion.time) > 1 else 1.0
-    )
+    programme = _programme(needed, acting, cost, float(np.mean(np.diff(time))) if len(time) > 1 else 1.0)
     unknowns, residual = programme.solve()
     if not residual <= LARGEST_RESIDUAL:
         raise input_error("dynamics.reactions_not_found", residual=residual, most=LARGEST_RESIDUAL)
@@ -122,12 +137,11 @@ def predicted_reactions(model: Model, motion: Motion) -> PredictedReactions:
         wrenches.append(
             Wrench(f"foot_{side}", foot[:, :3], foot[:, 3:] + vector_product(center, foot[:, :3]))
         )
-    required = np.concatenate([force, about_origin], axis=1)
     return PredictedReactions((wrenches[0], wrenches[1]), required, residual, ground, float(lowest.min()))
 
 
-def _soles(model: Model, motion: Motion) -> tuple[Array, Array]:
-    """Positions and velocities (T, 2, P, 3) of the points of both soles [m, m/s]."""
+def _soles(model: Model, motion: Motion) -> Array:
+    """Positions (T, 2, P, 3) of the points of both soles [m]."""
     known = {point.name for point in model.topology.points}
     stature = model.stature or USUAL_STATURE
     positions = []
@@ -145,10 +159,7 @@ def _soles(model: Model, motion: Motion) -> tuple[Array, Array]:
         foot = model.rigid_bodies.subset(np.array([model.body(f"foot_{side}")]))
         turned = np.einsum("tij,pj->tpi", foot.rotation(motion.q)[:, 0], in_foot)
         positions.append(motion.q[:, model.slot(names[2])][:, None] + turned)
-    points = np.stack(positions, axis=1)
-    if len(motion.time) < 2:
-        return points, np.zeros_like(points)
-    return points, np.gradient(points, motion.time, axis=0)
+    return np.stack(positions, axis=1)
 
 
 def _ground_velocity(height: Array, velocity: Array) -> Array:

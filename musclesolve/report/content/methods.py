@@ -48,6 +48,8 @@ def methods(trial: TrialFiles, citations: Citations) -> list[Any]:
         filtered = [model["filter"]] if "cutoff_hz" in result.attrs else []
         roles = {line.partition(" ")[0] for line in listed(result, "inputs")}
         moments = [model[role] for role in ("loads", "moments") if role in roles]
+        if text(result, "ground_reactions") == PREDICTED:
+            moments = [always["inverse_predicted"]]
         passive = _of_choices(result, ("muscle_parameters", "passive"))
         sentences = [model["software"], *filtered, *moments, *passive]
     else:
