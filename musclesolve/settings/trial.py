@@ -148,6 +148,8 @@ class LaboratorySettings(Settings):
 
 PREDICTED = "predicted"
 """In place of the file of forces or loads: ground reactions are predicted from the motion."""
+PARTLY_PREDICTED = "partly predicted"
+"""Where ground reactions of a result come from if plates measured some of them."""
 
 
 def is_predicted(forces: object) -> bool:
@@ -185,7 +187,8 @@ class FileSettings(Settings):
     forces: str | None = setting(
         "text",
         "ground reaction forces (MOT, STO, CSV or C3D); those of the markers' C3D file when absent; "
-        '"predicted": from the motion, without force plates ([[force]] is then not used)',
+        '"predicted": from the motion, without force plates ([[force]] is then not used; for some steps see '
+        "unmeasured_steps in [plates])",
         needed_with="columns",
     )
 
@@ -653,8 +656,18 @@ class MarkerSettings(Settings):
 
 
 class PlateSettings(Settings):
-    """[plates]: what is changed of measured forces, by the number of a plate in a C3D or the place of its [[force]]."""
+    """[plates]: what is changed of measured forces, by the number of a plate in a C3D or the place of its [[force]].
 
+    And what holds of steps beside the plates.
+    """
+
+    unmeasured_steps: Literal["left_out", "predicted"] = setting(
+        "text",
+        'steps that no plate measures: "left_out", their legs are not analysed then; "predicted", their ground '
+        "reactions follow from the motion and from the plates under the other foot",
+        default="left_out",
+        choices=("left_out", PREDICTED),
+    )
     offset_s: float = setting(
         "number",
         "clock of the markers minus clock of the plates: what is added to the times of the plates [s]",

@@ -223,7 +223,7 @@ class LoadDynamics:
         origin = self.dynamics.bodies.pose.position[:, self.model.body_number[root]]
         moment, force = self.root_wrench[:, :3], self.root_wrench[:, 3:]
         lacking = np.concatenate([force, moment - np.cross(origin, force)], axis=1)
-        return Support.from_wrenches(lacking, self.body_load.sum(axis=1), self.weight)
+        return Support.from_wrenches(self.motion.time, lacking, self.body_load.sum(axis=1), self.weight)
 
     def residual_note(self) -> list[str]:
         """A sentence on the residual force at the root, where it is known."""
