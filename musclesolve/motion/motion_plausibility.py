@@ -21,6 +21,8 @@ ground force, or of body weight if that is more. Residuals grow with the forces;
 BEYOND_SOLES = 0.15
 """Farthest beyond the soles that the predicted force of both feet would have to act [m]: in eight walks, of recordings
 and of models, at most 0.12, in a synthetic run 0.05."""
+SPREAD = 0.1
+"""So far in time a jump of markers reaches through the usual filter [s]: more than half a period of 6 Hz."""
 FASTEST = np.radians(3000.0)
 """Fastest rotation of a hip, knee or ankle [rad/s]; a hard kick at a ball comes to two thirds of it."""
 LEAST_JUMP = np.radians(10.0)
@@ -128,20 +130,21 @@ def balance_limit(force: Array, weight: float) -> float:
 class Support:
     """What predicted ground reactions supply of what the motion requires, and what they lack of it, over T frames.
 
-    lacking_force, lacking_moment: (T,) sizes at the pelvis [body weights, body weights times m]; force: (T,) size of
-    both feet [body weights]; limit: of the lacking force, from `balance_limit`.
+    time (T,) [s]; lacking_force, lacking_moment: (T,) sizes at the pelvis [body weights, body weights times m];
+    force: (T,) size of both feet [body weights]; limit: of the lacking force, from `balance_limit`.
     """
 
+    time: Array
     lacking_force: Array
     lacking_moment: Array
     force: Array
     limit: float
 
     @classmethod
-    def from_wrenches(cls, lacking: Array, force: Array, weight: float) -> Support:
+    def from_wrenches(cls, time: Array, lacking: Array, force: Array, weight: float) -> Support:
         """Of the lacking force and moment (T, 6) [N, N m], the force of both feet (T, 3) [N] and the weight [N]."""
         sizes = (np.linalg.norm(each, axis=1) / weight for each in (lacking[:, :3], lacking[:, 3:], force))
-        return cls(*sizes, balance_limit(force, weight))
+        return cls(time, *sizes, balance_limit(force, weight))
 
     @property
     def distance(self) -> Array:
@@ -150,11 +153,18 @@ class Support:
 
     @property
     def carries(self) -> Mask:
-        """Frames (T,) in which the feet supply what the motion requires."""
-        return np.asarray((self.lacking_force <= self.limit) & (self.distance <= BEYOND_SOLES))
+        """Frames (T,) in which the feet supply what the motion requires, and lack no force within `SPREAD`."""
+        kept = np.asarray(self.distance <= BEYOND_SOLES)
+        lost = self.time[self.lacking_force > self.limit]
+        if not lost.size:
+            return kept
+        after = np.searchsorted(lost, self.time)
+        ends = np.stack([lost[np.maximum(after - 1, 0)], lost[np.minimum(after, lost.size - 1)]])
+        return np.asarray(kept & (np.abs(ends - self.time).min(axis=0) > SPREAD))
 
-    def warnings(self, time: Array) -> list[MotionWarning]:
-        """Return a warning where the feet do not carry; time (T,) [s]."""
+    @property
+    def warnings(self) -> list[MotionWarning]:
+        """A warning where the feet do not carry."""
         lost = ~self.carries
         if not lost.any():
             return []
@@ -168,7 +178,7 @@ class Support:
             "look for jumps of markers or coordinates at these times, and for what else carries the body, as a seat, "
             "a rail or a step above the floor; choose a range without them ([time]), or measure the forces"
         )
-        return [MotionWarning("not_carried", what, remedy, True, _stretches(lost, time))]
+        return [MotionWarning("not_carried", what, remedy, True, _stretches(lost, self.time))]
 
 
 def foot_residual(points: Sequence[str], residual: Array, side: str) -> Array:

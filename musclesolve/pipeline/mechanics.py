@@ -139,7 +139,9 @@ class Mechanics:
         """What the ground reactions supply and lack; a foot that was not measured counts as unloaded."""
         lacking = projected_moments(self.model, self.motion, self.wrenches)[:, self.model.tree.joint_count :]
         force = sum((ground.force for ground in self.reactions), np.zeros((len(lacking), 3)))
-        return Support.from_wrenches(lacking, force, self.model.mass.total * STANDARD_GRAVITY)
+        return Support.from_wrenches(
+            self.motion.time, lacking, force, self.model.mass.total * STANDARD_GRAVITY
+        )
 
     def warnings(self, mapping: Mapping[str, Mapping[str, float]], method: str) -> list[MotionWarning]:
         """Why the consistent motion, or a part of it, is not plausible; causes first."""
@@ -150,7 +152,7 @@ class Mechanics:
             *jump_warnings(mapping, self.joint_rotations, time),
             *ambiguous_warnings(mapping, self.hidden_rotations, time, lambda: self.support.lacking_force),
             *foot_warnings(self.fit.points, self.marker_residual, time, method),
-            *(self.support.warnings(time) if self.predicted else []),
+            *(self.support.warnings if self.predicted else []),
         ]
 
 

@@ -629,6 +629,9 @@ class UncertaintySettings(Settings):
         minimum=0.0,
         maximum=2.0,
     )
+    patellar_ligament: float | None = _relative(
+        "the arm of the patellar ligament about the knee, of its logarithm", "recording", "loads"
+    )
     predicted_force_bw: float | None = setting(
         "number",
         "standard deviation of each predicted vertical ground force; horizontal ones in proportion [body weights]",

@@ -16,6 +16,6 @@ def predicted_loads(body: ModelBody) -> Iterator[Finding]:
     yield finding("predicted_forces", "warning", {}, place)
     dynamics = body.dynamics
     if dynamics is not None and dynamics.balance_limit is not None:
-        for each in dynamics.support.warnings(body.time):
+        for each in dynamics.support.warnings:
             place = Where(body.motion.file, times=each.times)
             yield Finding(each.code, "warning", each.what, each.remedy, place)

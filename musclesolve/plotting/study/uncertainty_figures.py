@@ -45,6 +45,7 @@ SOURCE_COLOR = {
     "muscle_weight": "#BCBDDC",
     "co_contraction": "#E7298A",
     "contact_model": "#FDE0A0",
+    "patellar_ligament": "#D9B300",
     "predicted_force": "#525252",
     "predicted_pressure": "#969696",
     "calibration": "#4292C6",
