@@ -32,7 +32,7 @@ from musclesolve.sharing.cost.varied_cost import can_vary
 from musclesolve.sharing.status import Status
 from musclesolve.studies.uncertainty.contributions import Linear, Task
 from musclesolve.studies.uncertainty.error_sources import sources
-from musclesolve.studies.uncertainty.recorded_replay import SubjectWithErrors
+from musclesolve.studies.uncertainty.recorded_replay import RecordedReplay, SubjectWithErrors
 from musclesolve.studies.uncertainty.replay import OF_COST, Replay, ReplayLayout, SampleBody
 
 QUANTILES = (0.025, 0.25, 0.5, 0.75, 0.975)
@@ -178,16 +178,19 @@ def assemble(
         "_sd": (statistics.sd, "standard deviation of the samples"),
         "_quantile": (statistics.quantiles(), "quantiles of the samples"),
     }
+    # the loads of an OpenSim model do not err, and are not followed
+    of_ground = isinstance(replay, RecordedReplay)
+    sizes = {dim: size for dim, size in labelled.sizes.items() if of_ground or dim != "axis"}
     variables: dict[str, Variable] = {}
     for suffix, (values, what) in parts.items():
         first = ("quantile",) if suffix == "_quantile" else ()
-        for name, array in separated(values, labelled.sizes).items():
+        for name, array in separated(values, sizes).items():
             of = known_quantities[name]
             about = _about(of.units, f"{of.long_name}; {what}")
             variables[name + suffix] = ((*first, *of.dims), array, about)
 
     # the muscles of a part are solved together
-    count = separated(statistics.count, labelled.sizes)["muscle_force"]
+    count = separated(statistics.count, sizes)["muscle_force"]
     muscles = [np.concatenate([layout.muscles[k] for k in numbers]) for numbers in layout.parts]
     valid = np.stack([count[:, columns].min(axis=1) for columns in muscles], axis=1)
     share = np.divide(found.reserve, valid, out=np.full(valid.shape, np.nan), where=valid > 0)
