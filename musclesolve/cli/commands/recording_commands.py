@@ -91,7 +91,9 @@ def _print_study(draft: StudyDraft) -> None:
 
     for subject, statement in draft.recognised:
         print_summary(line(subject, statement))
-    for text in (*lines("not read", draft.unread), *lines("left open", draft.todos or ("nothing",))):
+    for text in (*lines("not read", draft.unread), *lines("left out", draft.left_out)):
+        print_summary(text)
+    for text in lines("left open", draft.todos or ("nothing",)):
         print_summary(text)
     edit = f"search for TODO in {draft.path}, then " if draft.todos else ""
     path = shlex.quote(str(draft.path))
