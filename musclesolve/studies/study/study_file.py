@@ -93,6 +93,7 @@ class Study:
         subjects: name -> its keys, "group" and further numbers among them.
         trials: in the order of the file.
         notes: what is unusual.
+        people: where to state what is known of the subjects: name of the table that it names, or "[subjects]".
     """
 
     document: Document
@@ -103,6 +104,7 @@ class Study:
     subjects: Mapping[str, Mapping[str, Any]]
     trials: tuple[StudyTrial, ...]
     notes: tuple[str, ...] = ()
+    people: str = "[subjects]"
 
     @property
     def path(self) -> Path:
@@ -159,7 +161,10 @@ def read_study(path: str | Path) -> Study:
     subjects, of_table = _with_table(subjects, trials, people)
     _check_names(document, trials)
     _check_design(document, stated.design, subjects, trials)
-    notes = [*of_table, *_lacking(subjects, trials, people), *_unusual(stated.design, subjects, trials)]
+    place = "[subjects]" if people is None else people.path.name
+    absent = lacking(subjects, trials)
+    lacks = [f"nothing states {lacking_text(absent)}: enter it in {place}"] if absent else []
+    notes = [*of_table, *lacks, *_unusual(stated.design, subjects, trials)]
     return Study(
         document,
         title,
@@ -169,6 +174,7 @@ def read_study(path: str | Path) -> Study:
         subjects,
         trials,
         tuple(notes),
+        place,
     )
 
 
@@ -256,19 +262,19 @@ def _with_table(
     return filled, notes
 
 
-def _lacking(
-    subjects: Mapping[str, Mapping[str, Any]], trials: Sequence[StudyTrial], people: SubjectsTable | None
-) -> Iterator[str]:
-    """What recordings need and nothing states of their subjects, in one sentence."""
+def lacking(subjects: Mapping[str, Mapping[str, Any]], trials: Sequence[StudyTrial]) -> dict[str, list[str]]:
+    """Return what recordings need and nothing states: key of a subject -> the subjects who lack it."""
     persons = dict.fromkeys(
         trial.subject for trial in trials if "markers" in trial.source and not trial.exclude
     )
     required = [key for key, rule in settings_of(SubjectSettings).items() if rule.required]
     found = {key: [name for name in persons if key not in subjects.get(name, {})] for key in required}
-    said = [f"{key} of {', '.join(names)}" for key, names in found.items() if names]
-    if said:
-        place = "[subjects]" if people is None else people.path.name
-        yield f"nothing states {'; '.join(said)}: enter it in {place}"
+    return {key: names for key, names in found.items() if names}
+
+
+def lacking_text(found: Mapping[str, Sequence[str]]) -> str:
+    """What lacks of which subjects, in words."""
+    return "; ".join(f"{key} of {', '.join(names)}" for key, names in found.items())
 
 
 def _line(

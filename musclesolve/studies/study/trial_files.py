@@ -106,6 +106,7 @@ def trial_file(study: Study, trial: StudyTrial, source: Mapping[str, str | Path]
                     key=key,
                     subject=trial.subject,
                     about=rule.about,
+                    place=study.people,
                 )
     return TrialFile(
         HEAD + "\n" + tables_text({name: each for name, each in merged.items() if each}), tuple(notes)
