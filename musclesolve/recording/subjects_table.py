@@ -66,7 +66,7 @@ def names_subjects(path: Path) -> bool:
         with_cells = _cells(path, most=1)
     except InputError as error:
         said = _folded(path.stem)
-        return error.code == "not_installed" and any(
+        return error.code == "missing_package" and any(
             word in said for word in ("subject", "participant", "patient")
         )
     headings = [_key(str(cell)) for cell in with_cells[0]] if with_cells else []

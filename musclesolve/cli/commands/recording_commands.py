@@ -55,8 +55,9 @@ def init(
 ) -> None:
     """Draft a trial file from the recordings in a folder: all that they show is filled in, the rest marked TODO.
 
-    With --study: a study file from trial files, results of AddBiomechanics (folders, .b3d), sessions of OpenCap and
-    OpenSim models in the folder and below it; subjects, groups and conditions by the names of folders and files.
+    With --study: a study file from recordings, trial files, results of AddBiomechanics (folders, .b3d), sessions of
+    OpenCap and OpenSim models in the folder and below it; subjects, groups and conditions by the names of folders and
+    files, what these do not state by a table of subjects (CSV, XLSX) in the folder.
     """
     if study:
         stated = {"--mass-kg": mass_kg, "--stature-m": stature_m, "--sex": sex}
