@@ -6,7 +6,7 @@ The knees of an OpenSim model: joints, length of the shank, patella.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 
@@ -16,7 +16,7 @@ from musclesolve._util.arrays import Array, Mask, within
 from musclesolve._util.sides import OTHER, SIDES, joint_kind, side_of
 from musclesolve._util.time_holes import USUAL_HZ, HoleLimits, hole_note
 from musclesolve.errors import input_error
-from musclesolve.motion.motion_plausibility import balance_limit, balanced
+from musclesolve.motion.motion_plausibility import Support, balance_limit, balanced
 from musclesolve.opensim.external_loads import (
     LOADED_N,
     ExternalLoad,
@@ -57,11 +57,14 @@ class LoadDynamics:
     dynamics: InverseDynamics
     loads: tuple[ExternalLoad, ...] = ()
 
-    def joint_loads(self, joints: Sequence[Joint], muscles: Sequence[str]) -> JointLoads:
+    def joint_loads(
+        self, joints: Sequence[Joint], muscles: Sequence[str], ligament: float = 1.0
+    ) -> JointLoads:
         """Forces and moments at some joints as a function of the tendon forces of n muscles, in axes forward, left, up.
 
         What the bodies beyond a joint need, the joint and the muscles on these bodies give. Moments are about the
-        origin of the joint's frame on the child body, as in OpenSim's joint reactions.
+        origin of the joint's frame on the child body, as in OpenSim's joint reactions. ligament: factor on the arm of
+        the patellar ligaments.
         """
         model, value, names = self.model, self.motion.value, [joint.name for joint in joints]
         outer = [model.body_number[joint.outboard.body] for joint in joints]
@@ -92,7 +95,7 @@ class LoadDynamics:
             moment[:, :, k] += (np.linalg.pinv(across[..., :3]) @ guided).swapaxes(1, 2)
             if k in knees:
                 # the patellar ligament in place of the quadriceps
-                flexing, lever = knee_lever(model, joint, pose, across, point[:, 0])
+                flexing, lever = knee_lever(model, joint, pose, across, point[:, 0], ligament)
                 arm = arms[:, own[flexing], heads, None]
                 at_patella = sums[:, heads, len(joints) + knees.index(k), 3:] - arm * lever.force[:, None]
                 force[:, heads, k] = arm * lever.force[:, None]
@@ -156,9 +159,14 @@ class LoadDynamics:
 
     @cached_property
     def stands(self) -> bool:
-        """Whether the loads carry the body in some frame; otherwise it hangs or sits, or nobody can tell."""
+        """Whether the loads carry the body in some frame; otherwise it hangs or sits, or nobody can tell.
+
+        Predicted loads are of a body that stands.
+        """
         if self.root_force is None or not self.weight > 0.0:
             return False
+        if self.predicted:
+            return True
         up = -self.model.gravity
         given, lacking = self.body_load.sum(axis=1) @ up, self.root_force @ up
         return bool((given > (1.0 - MISSING) * (given + lacking)).any())
@@ -169,11 +177,11 @@ class LoadDynamics:
 
         Where the root lacks an upward force of more than `MISSING` times the weight, a foot stands beside the plates:
         of those without a load the one that moves least. None of a body that does not stand: no frame shows what a
-        foot carries.
+        foot carries, and none of predicted loads, which both feet have.
         """
         model, bodies = self.model, self.dynamics.bodies
         feet = [foot for side in SIDES if (foot := foot_of_side(model, side))]
-        if not feet or self.root_force is None or not self.stands:
+        if not feet or self.predicted or self.root_force is None or not self.stands:
             return {}
         number = [model.body_number[foot] for foot in feet]
         missing = self.root_force @ -model.gravity > MISSING * model.mass * (model.gravity @ model.gravity)
@@ -198,7 +206,24 @@ class LoadDynamics:
         """Frames (T,) in which the loads balance the motion, as of a recording; None where there is no limit."""
         if self.root_residual is None or self.balance_limit is None:
             return None
+        if self.predicted:
+            return self.support.carries
         return balanced(self.root_residual / self.weight, self.balance_limit)
+
+    @property
+    def predicted(self) -> bool:
+        """Whether the loads are predicted from the motion."""
+        return any(load.predicted for load in self.loads)
+
+    @cached_property
+    def support(self) -> Support:
+        """What the loads supply and lack at the origin of the root, of a model for which `root_wrench` is known."""
+        assert self.root_wrench is not None
+        root = next(joint for joint in self.model.joints if joint.inboard.body == GROUND).outboard.body
+        origin = self.dynamics.bodies.pose.position[:, self.model.body_number[root]]
+        moment, force = self.root_wrench[:, :3], self.root_wrench[:, 3:]
+        lacking = np.concatenate([force, moment - np.cross(origin, force)], axis=1)
+        return Support.from_wrenches(self.motion.time, lacking, self.body_load.sum(axis=1), self.weight)
 
     def residual_note(self) -> list[str]:
         """A sentence on the residual force at the root, where it is known."""
@@ -226,7 +251,7 @@ def foot_bodies(model: OpenSimModel, foot: str) -> tuple[str, ...]:
 
 
 def knee_lever(
-    model: OpenSimModel, knee: Joint, pose: BodyMotion, twists: Array, center: Array
+    model: OpenSimModel, knee: Joint, pose: BodyMotion, twists: Array, center: Array, factor: float = 1.0
 ) -> tuple[int, PatellarLever]:
     """Number of the coordinate that flexes a knee most, and the lever of the patella for it, in the ground.
 
@@ -236,6 +261,7 @@ def knee_lever(
         pose: of all bodies.
         twists: (T, m, 6) of the shank relative to the thigh by its m coordinates.
         center: (T, 3) of the knee [m].
+        factor: on the arm of the ligament.
     """
     thigh, shank = (
         pose.rotation[:, model.body_number[frame.body]] for frame in (knee.inboard, knee.outboard)
@@ -245,6 +271,7 @@ def knee_lever(
     flexing = int(np.abs(np.einsum("tmx,tx->m", twists[..., :3], left)).argmax())
     spin, velocity = twists[:, flexing, :3], twists[:, flexing, 3:]
     ligament = Ligament.from_shank_length(side_of(knee.name), shank_length(model, knee))
+    ligament = replace(ligament, arm=factor * ligament.arm)
     velocity = velocity + np.cross(spin, center)
     return flexing, PatellarLever.from_flexion(ligament, flexion, up, left, spin, velocity)
 
@@ -299,7 +326,7 @@ def moments_under_loads(
     motion: CoordinateMotion,
     names: Sequence[str],
     given: Sequence[ExternalLoad],
-    path: Path,
+    path: Path | None,
 ) -> CoordinateMoments:
     """Generalized forces of coordinates from external loads, as `load_moments`; path: of the loads."""
     notes, loads = list[str](), list[ExternalLoad]()

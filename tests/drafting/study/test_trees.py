@@ -99,7 +99,7 @@ def test_a_tree_becomes_a_page(layout: str, trees: Path, tmp_path: Path) -> None
     assert bool(guessed) == (layout == "days_of_subjects")
     result = analyse_study(done)
     assert not result.not_averaged
-    assert set(result.values["subject"]) == {"S01"}
+    assert set(result.cycles["subject"].values) == {"S01"}
     if layout == "days_of_subjects":
         assert "S01_gait1" in study_page(result)
 
