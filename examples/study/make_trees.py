@@ -217,7 +217,10 @@ def subjects_below_conditions(root: Path, subjects: int, trials: int) -> None:
 
 
 def motion_service(root: Path, subjects: int, trials: int) -> None:
-    """Result folders of AddBiomechanics: trials walking4, STSAsym1, squats_Asym1, whose names are to stay."""
+    """Result folders of AddBiomechanics: trials walking4, STSAsym1, squats_Asym1, whose names are to stay.
+
+    They hold moments and no ground forces, so that each line of [trials] has to state side and cycles_s.
+    """
     study = runpy.run_path(str(Path(__file__).with_name("make_study.py")))
     time, angle, moment = study["stride"]()
     rng = np.random.default_rng(3)
