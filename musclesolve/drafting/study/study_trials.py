@@ -23,7 +23,7 @@ import shlex
 import tomllib
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -33,7 +33,14 @@ from musclesolve.opensim.b3d import SUFFIX, read_b3d
 from musclesolve.opensim.external_loads import contact_fault, read_external_loads
 from musclesolve.opensim.kinematics import body_motion
 from musclesolve.opensim.read_model import read_osim
-from musclesolve.opensim.service_folders import NO_FORCES, NO_MODEL, ServiceTrial, service_of, service_trials
+from musclesolve.opensim.service_folders import (
+    NO_FORCES,
+    NO_MODEL,
+    WITHOUT_PLATES,
+    ServiceTrial,
+    service_of,
+    service_trials,
+)
 from musclesolve.opensim.unpack_b3d import left_out, subject_data
 from musclesolve.opensim.xml_tree import read_xml
 from musclesolve.pipeline.opensim.coordinate_motion import coordinate_motion, plain_name
@@ -47,7 +54,7 @@ from musclesolve.recording.text.text_file import (
     read_lines,
     split_cells,
 )
-from musclesolve.settings.trial import RecordedSettings
+from musclesolve.settings.trial import PREDICTED, RecordedSettings
 
 _PART = re.compile(r"[\s_\-]+|(?<=[a-z])(?=[A-Z][a-z])|\.(?!\d)|(?<!\d)\.")
 _WORD = re.compile(r"^(?P<letters>.*?)(?P<number>\d+(?:[.p]\d+)?)?$")
@@ -424,6 +431,14 @@ def study_trials(folder: Path) -> FoundStudy:
     odd = {str(path) for each in every for path in each.source.values() if not _is_text(str(path))}
     misread += [f"{path!a}: the name has bytes that are no text; rename it" for path in sorted(odd)]
     kept = tuple(each for each in every if not odd.intersection(map(str, each.source.values())))
+    if any("model" in each.source and each.source.get("loads") != PREDICTED for each in kept):
+        # beside measured forces predicted ones are another method, and no file that was forgotten
+        kept = tuple(
+            replace(each, exclude=each.exclude or NO_FORCES)
+            if each.source.get("loads") == PREDICTED
+            else each
+            for each in kept
+        )
     return FoundStudy(kept, tuple(place for place in raw if _is_text(str(place))), tuple(unread + misread))
 
 
@@ -522,7 +537,7 @@ def _of_models(root: Path, places: Mapping[Path, list[Path]]) -> tuple[list[Foun
             of = [path for path in every if path.name == setup.model][:1] or of
             if of[0].name != setup.model:
                 exclude = f"its coordinates are those of {setup.model} ({setup.path.name}), which is not here"
-        source = {"model": of[0], "coordinates": coordinates}
+        source: dict[str, Path | str] = {"model": of[0], "coordinates": coordinates}
         notes = [f"several models: {_names(of)}; the first is taken"] if len(of) > 1 else []
         due = next((key for key in ("described", "loads", "moments") if key in roles), None)
         if due == "described" and "loads" in roles:
@@ -538,7 +553,9 @@ def _of_models(root: Path, places: Mapping[Path, list[Path]]) -> tuple[list[Foun
         for role in ("coordinates", *([due] if due else [])):
             if len(roles[role]) > 1:
                 notes.append(f"several files may be its {role}: {_names(roles[role])}; the first is taken")
-        exclude = exclude or (NO_FORCES if due is None else "")
+        if due is None:
+            source["loads"] = PREDICTED
+            notes.append(WITHOUT_PLATES)
         trials.append(FoundTrial(levels, source, {}, "OpenSim model", "", exclude, tuple(notes)))
     return trials, unread
 

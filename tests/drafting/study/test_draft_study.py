@@ -15,11 +15,14 @@ from refusals import refused
 from typer.testing import CliRunner
 
 from musclesolve.cli.app import app
+from musclesolve.constants import KEY_POINT_CUTOFF_HZ
+from musclesolve.drafting.draft_folder import draft_folder, write_drafts
 from musclesolve.drafting.study.draft_study import draft_study, write_study
 from musclesolve.drafting.study.study_trials import study_trials
 from musclesolve.opensim.service_folders import NO_FORCES
 from musclesolve.recording.data import Table
 from musclesolve.recording.text.opensim_text import write_mot
+from musclesolve.recording.trial.trial_file import read_trial
 from musclesolve.studies.study.study_file import Study, read_study
 
 
@@ -147,9 +150,27 @@ def test_sessions_of_opencap_have_the_subject_of_their_metadata(tmp_path: Path) 
         (home / "sessionMetadata.yaml").write_text(f"mass_kg: 60.5\nheight_m: 1.7\nsubjectID: {subject}\n")
     study = study_of(tmp_path)
     assert {name: each["mass_kg"] for name, each in study.subjects.items()} == {"anna": 60.5, "bob": 60.5}
-    assert [(each.name, each.exclude) for each in study.trials] == [
-        ("anna_1", NO_FORCES), ("anna_2", NO_FORCES), ("bob_1", NO_FORCES)
+    assert [(each.name, each.exclude, each.source["loads"]) for each in study.trials] == [
+        ("anna_1", "", "predicted"), ("anna_2", "", "predicted"), ("bob_1", "", "predicted")
     ]  # fmt: skip
+
+
+def test_a_session_of_opencap_without_study(tmp_path: Path) -> None:
+    angles(tmp_path / "OpenSimData" / "Kinematics" / "walk.mot")
+    (tmp_path / "OpenSimData" / "Model").mkdir()
+    (tmp_path / "OpenSimData" / "Model" / "m_scaled.osim").write_text(MODEL, encoding="utf-8")
+    (tmp_path / "sessionMetadata.yaml").write_text("mass_kg: 60.5\nheight_m: 1.7\ngender_mf: f\n")
+    draft = draft_folder(tmp_path)
+    write_drafts(draft)
+    (tmp_path / "trial.toml").rename(tmp_path / "again.toml")
+    trial = read_trial(tmp_path / "again.toml")
+    assert trial.model.name == "m_scaled.osim" and trial.settings.files.loads == "predicted"
+    assert trial.settings.filter.cutoff_hz == KEY_POINT_CUTOFF_HZ
+    stated = " ".join(text for _, text in draft.trials[0].recognised)
+    assert "mass_kg 60.5" in stated and "female" in stated
+    # the mass of the model is that of the results
+    assert any("scale the model" in todo and "60.5 kg" in todo for todo in draft.trials[0].todos)
+    assert (tmp_path / ".musclesolve" / "model_trial.schema.json").is_file()
 
 
 def test_b3d_files(tmp_path: Path) -> None:
