@@ -1,7 +1,7 @@
 """Metabolic power of muscles: heat of activation, maintenance and shortening, and mechanical power.
 
-Three models, as their papers and OpenSim's probes have them. Symbols of a muscle: a activation, l fiber length over
-L0, v fiber velocity [L0/s] (negative while it shortens), f(l) active force-length curve, F force of the contractile
+Four models of three papers, as OpenSim's probes have them. Symbols of a muscle: a activation, l fiber length over L0,
+v fiber velocity [L0/s] (negative while it shortens), f(l) active force-length curve, F force of the contractile
 element and P of the passive element along the fiber [N], m mass [kg], s share of slow fibers.
 
 Umberger, Gerritsen and Martin (2003), Comput Methods Biomech Biomed Engin 6:99-111, and Umberger (2010), J R Soc
@@ -20,10 +20,10 @@ Bhargava, Pandy and Anderson (2004), J Biomech 37:81-88, with u_s = s sin(a pi /
     maintenance   m (74 u_s + 111 u_f) L(l),  L piecewise linear: 0.5 up to l = 0.5, 1 at l = 1, 0 from l = 1.5 on
     shortening    -(0.16 a f F0 + 0.18 (F + P)) v L0  for v <= 0;  -0.157 (F + P) v L0  for v > 0
 
-All add the mechanical power -F v L0, of which the whole of a muscle is zero or more. The sum of all heats is at least
-1 W/kg. Activation stands for the excitation,
-which is not computed: with a rising activation the heat of activation is a little too small, with a falling one a
-little too large. The rates are those of single muscles; a basal rate is added to their sum (BASAL).
+All add the mechanical power -F v L0; the whole power of a muscle is zero or more, and the sum of its heats at least
+1 W/kg. Activation stands for the excitation, which is not computed: with a rising activation the heat of activation is
+a little too small, with a falling one a little too large. The rates are those of single muscles; a basal rate is added
+to their sum (BASAL).
 """
 
 from __future__ import annotations
@@ -128,7 +128,7 @@ MODELS = {
     "umberger_2003": umberger_2003,
     "bhargava_2004": bhargava_2004,
 }
-"""The models by name; the first is the default."""
+"""The models by name; results have `umberger_2010_recruitment`."""
 
 
 def _total(held: Array, moved: Array, work: Array, mass: Array) -> Array:

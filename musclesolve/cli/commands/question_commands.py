@@ -10,7 +10,6 @@ import typer
 from musclesolve.cli.errors import SOME_FRAMES_FAILED
 from musclesolve.cli.options import Cost, Side, Sides, TrialFile
 from musclesolve.cli.printing import finish, progress
-from musclesolve.errors import input_error
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -32,6 +31,7 @@ def contributions(
         contribution_facts,
         contribution_lines,
         contribution_tables,
+        judgement_document,
     )
     from musclesolve.studies.questions.contributions import contributions
 
@@ -49,6 +49,7 @@ def contributions(
         "frames": int(found.attrs["frames"]),
         "frames_solved": int(found.attrs["frames_solved"]),
         "contacts": [str(name) for name in found["contact"].values],
+        **judgement_document(found),
         "contributions": contribution_facts(found),
     }
     finish("contributions", text, lambda: document, paths)
@@ -87,16 +88,14 @@ def margins(
         margins_csv,
     )
     from musclesolve.studies.questions.margins import margins
-    from musclesolve.studies.questions.what_if import Scenario
+    from musclesolve.studies.questions.what_if import strengths_from_texts
 
-    weak = Scenario.from_text(f"weak: {','.join(strength)}") if strength else Scenario("")
-    if weak.torque or weak.spring or weak.settings:
-        raise input_error("studies.strength_alone", where="--strength", text=", ".join(strength or []))
+    weak = strengths_from_texts(strength or [])
     with progress() as report, reserved(output):
         check_folder(output, "margins.nc", trial)
         loaded = read_trial(trial)
         check_inputs(loaded.files.values(), output, ["margins.csv"])
-        found = margins(loaded, weak.strength, path, cost, side.value, report)
+        found = margins(loaded, weak, path, cost, side.value, report)
         found.attrs |= trial_from(trial, output)
         files = {"margins.nc": netcdf_bytes(found), "margins.csv": margins_csv(found), **margin_files(found)}
         report("writing", 1.0)
@@ -125,7 +124,12 @@ def what_if(
     from musclesolve.recording.trial.trial_file import read_trial
     from musclesolve.results.files.atomic_writing import reserved, write_files
     from musclesolve.results.files.result_netcdf import check_folder, check_inputs, netcdf_bytes, trial_from
-    from musclesolve.results.tables.question_tables import scenario_facts, scenario_lines, scenario_tables
+    from musclesolve.results.tables.question_tables import (
+        judgement_document,
+        scenario_facts,
+        scenario_lines,
+        scenario_tables,
+    )
     from musclesolve.studies.questions.what_if import what_if
 
     with progress() as report, reserved(output):
@@ -140,4 +144,10 @@ def what_if(
     facts = scenario_facts(found)
     failed = any(each["without_solution"] for each in facts)
     text: list[RenderableType] = [*scenario_tables(found), "\n".join(scenario_lines(found))]
-    finish("what-if", text, lambda: {"scenarios": facts}, paths, SOME_FRAMES_FAILED if failed else 0)
+    finish(
+        "what-if",
+        text,
+        lambda: {**judgement_document(found), "scenarios": facts},
+        paths,
+        SOME_FRAMES_FAILED if failed else 0,
+    )

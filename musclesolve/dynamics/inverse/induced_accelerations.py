@@ -116,7 +116,7 @@ def induced_accelerations(
             ),
             start=np.zeros_like(moments),
         )
-    # what a foot carries that does not touch by definition goes to the other moments
+    # what a foot carries that does not touch by definition goes to the residual
     for k, wrench in enumerate(wrenches):
         light = ~touching[:, k, None]
         left = np.einsum("tkx,tx->tk", spin[:, k], wrench.about(points[:, k]) * light)

@@ -59,8 +59,7 @@ def _bars(axes: Axes, found: xr.Dataset) -> None:
     for place, number in enumerate(kept):
         name, value = str(needed["of"].values[number]), 100.0 * float(needed["margin"].values[number])
         color = SIDE_COLORS[side_of(name)]
-        single = {"alpha": 0.45} if number in singles else {}
-        axes.barh(place, value, color=color, **single)
+        axes.barh(place, value, color=color, alpha=0.45 if number in singles else 1.0)
         axes.annotate(
             f"{value:.0f} %",
             (value, place),
@@ -72,7 +71,9 @@ def _bars(axes: Axes, found: xr.Dataset) -> None:
     axes.set_yticks(range(len(kept)), [str(needed["of"].values[k]).replace("_", " ") for k in kept])
     axes.invert_yaxis()
     axes.set_xlim(0.0, 108.0)
-    axes.set_xlabel("least strength with which the motion is possible [% of the strength of the trial]")
+    weak = found.attrs["weak"] != "none"
+    of = "strength that is left" if weak else "strength of the trial"
+    axes.set_xlabel(f"least strength with which the motion is possible [% of the {of}]")
     heading(axes, "least strength", "pale: single muscles; not shown: muscles that the motion does without")
 
 
@@ -148,7 +149,7 @@ def contributions(found: xr.Dataset, side: str) -> Sheet:
     title = f"Contributions to the acceleration of the center of mass: {SIDE_NAMES.get(side, side)} leg"
     sheet, panels = page(found, title, 2, 1, height=0.75, labels=True, space=space)
     whole = together["center_acceleration"].sum("group", skipna=False).isel(contact=0)
-    entries: dict[str, Any] = {"all parts": line("#111111", 1.2)}
+    entries: dict[str, Any] = {"acceleration (all parts)": line("#111111", 1.2)}
     time = found["time"].values
     touching = found["touching"].sel(side=side).values
     for axes, axis, label in zip(panels.flat, "zx", ("upward", "forward"), strict=True):
@@ -175,9 +176,9 @@ def scenarios(found: xr.Dataset) -> Sheet:
     sides = [side for side in SIDE_NAMES if any(side_of(joint) == side for joint in joints)] or ["other"]
     rows = {side: [joint for joint in joints if side_of(joint) == side] for side in sides}
     count = max(len(own) for own in rows.values())
-    sheet, panels = page(
-        found, "One motion under each scenario: joint contact force", count, len(sides), height=0.3 * count
-    )
+    title = "One motion under each scenario: joint contact force"
+    height, space = 0.3 * count, {"below": 0.2}
+    sheet, panels = page(found, title, count, len(sides), height=height, space=space, sharey="row")
     entries: dict[str, Any] = {}
     for number, name in enumerate(map(str, found["scenario"].values)):
         color, dashes = (

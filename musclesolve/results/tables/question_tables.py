@@ -8,7 +8,9 @@ import numpy as np
 import xarray as xr
 from rich.table import Table
 
+from musclesolve._util.arrays import true_runs
 from musclesolve._util.sides import SIDE_NAMES, side_of, split_side
+from musclesolve.results.finding import FINDINGS, Finding, stored_findings
 from musclesolve.results.tables.lines import csv_text, decimal, line, lines, names, numbers, words
 from musclesolve.sharing.status import Status, is_solved
 
@@ -17,6 +19,24 @@ MOST_MUSCLES = 12
 TAKES_OVER = 0.05
 """Rise of the peak activation from which a muscle takes over."""
 HELD = "The motion is held in every answer: people would change it."
+
+
+def judgement_lines(found: xr.Dataset) -> list[str]:
+    """The verdict on the trial, its errors and warnings: they hold for every answer."""
+    said = [line("verdict", str(found.attrs["verdict"]))]
+    for severity in ("error", "warning"):
+        said += lines(severity, [each.line for each in _faults(found) if each.severity == severity])
+    return said
+
+
+def judgement_document(found: xr.Dataset) -> dict[str, Any]:
+    """The verdict on the trial, its errors and warnings, for another program."""
+    return {"verdict": str(found.attrs["verdict"]), "warnings": [each.sentence for each in _faults(found)]}
+
+
+def _faults(found: xr.Dataset) -> list[Finding]:
+    stored = stored_findings(str(found.attrs[FINDINGS]))
+    return [each for each in stored if each.severity in ("error", "warning")]
 
 
 def ordered_margins(found: xr.Dataset, kind: str) -> xr.Dataset:
@@ -34,24 +54,27 @@ def margin_tables(found: xr.Dataset) -> list[Table]:
         needed = own.isel({"of": np.flatnonzero(own["margin"].values > 0.0)})
         table = Table(
             *words(kind),
-            *numbers("least strength [%]", "at [s]"),
+            *numbers("least [%]", "at [s]", whole=True),
             *words("lacks first"),
             title=f"least strength with which the motion is possible: {title}",
             title_justify="left",
         )
-        for name, strength, time, dof in _rows(needed):
-            table.add_row(name, decimal(100.0 * strength, 1), decimal(time, 3), dof or "-")
-        tables.append(table)
+        for name, strength, time, dof, sign in _rows(needed):
+            lacks = f"{'+' if sign > 0 else '-'} {dof}" if dof else ""
+            table.add_row(name, decimal(100.0 * strength, 1), decimal(time, 3), lacks)
+        if table.row_count:
+            tables.append(table)
     return tables
 
 
-def _rows(found: xr.Dataset) -> list[tuple[str, float, float, str]]:
+def _rows(found: xr.Dataset) -> list[tuple[str, float, float, str, int]]:
     return list(
         zip(
             map(str, found["of"].values),
             found["margin"].values.tolist(),
             found["margin_time"].values.tolist(),
             map(str, found["margin_dof"].values),
+            map(int, found["margin_sign"].values),
             strict=True,
         )
     )
@@ -59,13 +82,20 @@ def _rows(found: xr.Dataset) -> list[tuple[str, float, float, str]]:
 
 def margin_lines(found: xr.Dataset) -> list[str]:
     """What counts, which muscles are dispensable, and who takes over along the path."""
-    frames, possible = found.attrs["frames"], found.attrs["frames_possible"]
-    counted = f"{possible} of {frames} frames are possible at full strength and count"
+    possible = found["possible"]
+    counted = ", ".join(
+        f"{SIDE_NAMES.get(side, side)} {int(possible.sel(side=side).sum())} of {possible.sizes['time']}"
+        for side in map(str, possible["side"].values)
+    )
     groups = ordered_margins(found, "group")
     free = [str(name) for name in groups["of"].values[groups["margin"].values == 0.0]]
-    said = [line("frames", counted), line("weak already", str(found.attrs["weak"]))]
+    weak = str(found.attrs["weak"])
+    said = [*judgement_lines(found), line("frames", f"{counted} are possible at full strength and count")]
+    if weak != "none":
+        said.append(line("weak already", f"{weak}; percent are of the strength that this leaves"))
+    said.append(line("lacks first", "+: moment in the direction of the name; -: in the opposite one"))
     if free:
-        said.append(line("dispensable", f"the motion is possible without each of: {', '.join(free)}"))
+        said.append(line("dispensable", f"the motion is possible without any one of: {'; '.join(free)}"))
     of, least = str(found.attrs["path_of"]), float(found["strength"].values[-1])
     peak = found["peak_activation"]
     rise = peak.isel(strength=-1) - peak.isel(strength=0)
@@ -75,8 +105,8 @@ def margin_lines(found: xr.Dataset) -> list[str]:
         for k in order[:5]
         if rise.values[k] > TAKES_OVER
     ]
-    what = ", ".join(taking) or "none rises by more than 0.05"
-    said.append(line(of, f"at {100.0 * least:.1f} % of its strength the peak activations are: {what}"))
+    what = ", ".join(taking) or "no muscle rise by more than 0.05"
+    said.append(line("path", f"{of} at {100.0 * least:.1f} % of its strength: peak activations of {what}"))
     if "contact_peak" in found:
         ends = found["contact_peak"].isel(strength=[0, -1])
         moved = [
@@ -94,10 +124,18 @@ def margin_document(found: xr.Dataset) -> dict[str, Any]:
         "frames": int(found.attrs["frames"]),
         "frames_possible": int(found.attrs["frames_possible"]),
         "weak": str(found.attrs["weak"]),
+        **judgement_document(found),
         "margins": [
-            {"of": name, "kind": kind, "least_strength": strength, "time_s": time, "dof": dof or None}
+            {
+                "of": name,
+                "kind": kind,
+                "least_strength": strength,
+                "time_s": time,
+                "dof": dof or None,
+                "sign": sign or None,
+            }
             for kind in ("group", "muscle")
-            for name, strength, time, dof in _rows(ordered_margins(found, kind))
+            for name, strength, time, dof, sign in _rows(ordered_margins(found, kind))
         ],
     }
 
@@ -105,23 +143,25 @@ def margin_document(found: xr.Dataset) -> dict[str, Any]:
 def margins_csv(found: xr.Dataset) -> bytes:
     """All margins as comma-separated values."""
     rows = [
-        (name, kind, f"{strength:.6g}", f"{time:.6g}", dof)
+        (name, kind, f"{strength:.6g}", f"{time:.6g}", dof, sign or "")
         for kind in ("group", "muscle")
-        for name, strength, time, dof in _rows(ordered_margins(found, kind))
+        for name, strength, time, dof, sign in _rows(ordered_margins(found, kind))
     ]
-    return csv_text([("of", "kind", "least_strength", "time_s", "dof"), *rows]).encode()
+    return csv_text([("of", "kind", "least_strength", "time_s", "dof", "sign"), *rows]).encode()
 
 
 def scenario_facts(found: xr.Dataset) -> list[dict[str, Any]]:
     """What each scenario comes to: frames, reserves, effort, peaks of contact [body weights], torques of devices."""
     facts: list[dict[str, Any]] = []
     costs = np.atleast_1d(found.attrs["costs"])
-    base = float(found["least_cost"].isel(scenario=0).sum())
+    solved = is_solved(found["status"].values)
     for number, name in enumerate(map(str, found["scenario"].values)):
         own = found.isel(scenario=number)
         status, reserve = own["status"].values, np.abs(own["reserve_moment"].values)
         largest = np.unravel_index(np.nanargmax(reserve), reserve.shape)
-        effort = float(own["least_cost"].sum())
+        # efforts of the frames that have a solution now and under the scenario
+        both = solved[0] & solved[number]
+        base, effort = (float(found["least_cost"].values[each][both].sum()) for each in (0, number))
         torque = own["device_torque"]
         facts.append(
             {
@@ -130,7 +170,8 @@ def scenario_facts(found: xr.Dataset) -> list[dict[str, Any]]:
                 "frames": int(status.size),
                 "solved": int((status == Status.SOLVED).sum()),
                 "with_reserve": int((status == Status.SOLVED_WITH_RESERVE).sum()),
-                "without_solution": int((~is_solved(status)).sum()),
+                "without_solution": int((~is_solved(status) & (status != Status.NOT_MEASURED)).sum()),
+                "not_analysed": int((status == Status.NOT_MEASURED).sum()),
                 "largest_reserve_nm": float(reserve[largest]),
                 "reserve_dof": str(own["dof"].values[largest[1]]) if reserve[largest] > 0 else None,
                 # efforts of different costs have different units
@@ -162,18 +203,23 @@ def scenario_tables(found: xr.Dataset) -> list[Table]:
     """A line for each scenario: frames, effort, peaks of contact; then the torques of devices, if there are any."""
     facts = scenario_facts(found)
     joints = list(dict.fromkeys(split_side(joint)[0] for joint in facts[0]["contact_peaks_bw"]))
+    counts = {"solved": "solved", "with_reserve": "reserve"}
+    if any(each["without_solution"] for each in facts):
+        counts["without_solution"] = "no solution"
+    if any(each["not_analysed"] for each in facts):
+        counts["not_analysed"] = "not measured"
     table = Table(
         *words("scenario"),
-        *numbers("solved", "with reserve", "none", "effort", whole=True),
-        *numbers(*(f"{joint} [BW]" for joint in joints)),
-        title="one motion under each scenario; effort as a share of now; peaks of joint contact force, right/left",
+        *numbers(*counts.values(), "effort", *joints, whole=True),
+        title="one motion under each scenario: frames; effort as a share of now; peaks of joint contact force "
+        "[body weights], right/left",
         title_justify="left",
     )
     for each in facts:
         ratio, peaks = each["effort_ratio"], each["contact_peaks_bw"]
         table.add_row(
             each["scenario"],
-            *(str(each[key]) for key in ("solved", "with_reserve", "without_solution")),
+            *(str(each[key]) for key in counts),
             "-" if ratio is None else f"{ratio:.2f}",
             *(
                 "/".join(_shown(peak) for joint, peak in peaks.items() if split_side(joint)[0] == stem)
@@ -186,7 +232,7 @@ def scenario_tables(found: xr.Dataset) -> list[Table]:
     torques = Table(
         *words("scenario"),
         *names("joint"),
-        *numbers("least [N m]", "greatest [N m]"),
+        *numbers("least [N m]", "greatest [N m]", whole=True),
         title="torques of devices",
         title_justify="left",
     )
@@ -221,11 +267,13 @@ def scenario_lines(found: xr.Dataset) -> list[str]:
             f"{facts['scenario']}: peak force {', '.join(said) or 'of no group changes by 1 N'}"
             + (lacks if facts["with_reserve"] else "")
         )
-    return [*lines("changes", text), line("note", HELD)]
+    return [*judgement_lines(found), *lines("changes", text), line("note", HELD)]
 
 
 NOT_MUSCLES = ("gravity", "motion", "free_moment", "other_moments", "residual")
 """Parts of contributions that are no group of muscles."""
+OTHER_LEG, ALL = "other_leg", "all_parts"
+"""What the muscles of the other leg do together; the sum of all parts, the recorded acceleration."""
 
 
 def grouped(found: xr.Dataset) -> xr.Dataset:
@@ -242,7 +290,7 @@ def grouped(found: xr.Dataset) -> xr.Dataset:
 
 def in_stance(found: xr.Dataset, side: str) -> xr.Dataset:
     """The frames in which the foot of a side touches the ground and all forces are known."""
-    known = np.isfinite(found["center_acceleration"]).all(["contact", "group", "axis"])
+    known = found["center_acceleration"].notnull().all(["contact", "group", "axis"])
     return found.isel(time=np.flatnonzero((found["touching"].sel(side=side) & known).values))
 
 
@@ -250,7 +298,8 @@ def contribution_facts(found: xr.Dataset) -> list[dict[str, Any]]:
     """Means over the stance of a leg of what its groups and the rest do to the center of mass [m/s2].
 
     support: upward; braking and propulsion: the backward and the forward part of the acceleration, each a mean over the
-    whole stance. A pair of numbers by the contact models, "point" and "foot".
+    whole stance. A pair of numbers by the contact models, "point" and "foot". Support of the groups, of the muscles of
+    the other leg and of the other parts adds up to that of all parts.
     """
     together = grouped(found)
     facts = []
@@ -258,11 +307,14 @@ def contribution_facts(found: xr.Dataset) -> list[dict[str, Any]]:
         stance = in_stance(together, side)
         if not stance.sizes["time"]:
             continue
-        mean = stance["center_acceleration"]
-        for group in map(str, together["group"].values):
-            if group not in NOT_MUSCLES and side_of(group) != side:
-                continue
-            own = mean.sel(group=group)
+        center = stance["center_acceleration"]
+        names = [str(name) for name in together["group"].values if name not in NOT_MUSCLES]
+        shown = {name: center.sel(group=name) for name in names if side_of(name) == side}
+        other = [name for name in names if side_of(name) != side]
+        shown[OTHER_LEG] = center.sel(group=other).sum("group")
+        shown |= {name: center.sel(group=name) for name in NOT_MUSCLES}
+        shown[ALL] = center.sum("group")
+        for group, own in shown.items():
             forward, up = own.sel(axis="x"), own.sel(axis="z")
             facts.append(
                 {
@@ -281,27 +333,43 @@ def contribution_tables(found: xr.Dataset) -> list[Table]:
     facts, tables = contribution_facts(found), []
     for side in dict.fromkeys(each["leg"] for each in facts):
         own = [each for each in facts if each["leg"] == side]
-        muscles = [each for each in own if each["group"] not in NOT_MUSCLES]
+        muscles = [each for each in own if side_of(each["group"]) == side]
         muscles.sort(key=lambda each: -abs(each["support_m_s2"][0]))
         table = Table(
             *words("group"),
-            *numbers("support [m/s2]", "braking [m/s2]", "propulsion [m/s2]"),
-            title=f"{SIDE_NAMES.get(side, side)} leg in stance, mean acceleration of the center of mass; contact by "
-            "point / foot",
+            *numbers("support", "braking", "propulsion", whole=True),
+            title=f"{SIDE_NAMES.get(side, side)} leg in stance: mean acceleration of the center of mass [m/s2]; "
+            "contact by point / foot",
             title_justify="left",
         )
-        for each in [*muscles, *(other for other in own if other["group"] in NOT_MUSCLES)]:
+        for each in [*muscles, *(other for other in own if other not in muscles)]:
             pairs = (each[f"{what}_m_s2"] for what in ("support", "braking", "propulsion"))
-            table.add_row(each["group"], *(" / ".join(f"{value:+.2f}" for value in pair) for pair in pairs))
+            table.add_row(
+                each["group"],
+                *(" / ".join(f"{round(value, 2) + 0.0:+.2f}" for value in pair) for pair in pairs),
+            )
         tables.append(table)
     return tables
 
 
 def contribution_lines(found: xr.Dataset) -> list[str]:
-    """How many frames count, and how far the contact model decides."""
+    """How many frames count, the stances of each leg, and how far the contact model decides."""
     frames, solved = found.attrs["frames"], found.attrs["frames_solved"]
+    time, known = (
+        found["time"].values,
+        found["center_acceleration"].notnull().all(["contact", "part", "axis"]),
+    )
+    stances = []
+    for side in map(str, found["side"].values):
+        runs = true_runs((found["touching"].sel(side=side) & known).values)
+        own = ", ".join(f"{time[first]:.3f} to {time[stop - 1]:.3f} s" for first, stop in runs)
+        stances.append(f"{SIDE_NAMES.get(side, side)} {own or 'none'}")
     return [
+        *judgement_lines(found),
         line("frames", f"{solved} of {frames} frames have forces of both legs and count"),
+        line(
+            "stance", f"{'; '.join(stances)}. All of it counts, also of stances that the analysed time cuts"
+        ),
         line(
             "contact",
             "point: the foot turns about the center of pressure; foot: it is held flat. Where both agree, the answer "

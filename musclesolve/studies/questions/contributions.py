@@ -24,6 +24,7 @@ from musclesolve.recording.data import Trial
 from musclesolve.recording.trial.model_trial import ModelTrial
 from musclesolve.results.dataset.assemble import assemble
 from musclesolve.sharing.cost.cost_base import Cost
+from musclesolve.studies.questions.judged import judgement_of
 
 
 def contributions(
@@ -43,7 +44,7 @@ def contributions(
         center_acceleration (contact, part, time, axis) [m/s2], joint_acceleration (contact, part, time, dof) [rad/s2],
         ground_contribution (contact, part, time, side, axis) [N]. The parts of a contact model add up to the recorded
         acceleration and ground reaction. Parts are the muscles, then gravity, motion, free_moment, other_moments
-        (reserves and joints without muscles) and residual (force and moment at the pelvis that no ground reaction
+        (reserves, joints without muscles, what muscles do not make of moments that are not shared) and residual (force and moment at the pelvis that no ground reaction
         gives). group (part): function group with the side, or the name of the part. touching (time, side). Frames in
         which a leg has no solution are NaN.
 
@@ -111,7 +112,7 @@ def contributions(
             "cost": body.sharing.cost.label,
             "frames": len(body.time),
             "frames_solved": int(solved.sum()),
-            "findings": labelled.attrs["findings"],
+            **judgement_of(labelled),
         },
     )
     for name, (units, meaning) in MEANING.items():

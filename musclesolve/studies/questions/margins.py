@@ -37,6 +37,7 @@ from musclesolve.sharing.analysis.strength_margin import StrengthMargin, strengt
 from musclesolve.sharing.cost.cost_base import Cost
 from musclesolve.sharing.problem import Problem
 from musclesolve.sharing.status import Status
+from musclesolve.studies.questions.judged import judgement_of
 from musclesolve.studies.questions.muscles_named import (
     factors_of,
     muscle_groups,
@@ -69,12 +70,13 @@ def margins(
         progress: called with the name of each stage and the share of the work that is done.
 
     Returns:
-        Dataset over `of` (names of muscles and, with their side, of groups), time, strength, muscle and joint:
+        Dataset over `of` (names of muscles and, with their side, of groups), time, side, strength, muscle and joint:
         margin (of) [1], the least strength of all frames, 0 where the motion is possible without these muscles;
-        least_strength (time, of) of each frame; margin_time (of) [s] and margin_dof (of), where and at which degree of
-        freedom moments lack first; kind (of), "muscle" or "group"; possible (time, side), frames that are possible at
-        full strength, which alone count. Of the path: activation (strength, time, muscle), peak_activation (strength,
-        muscle) and contact_peak (strength, joint) [body weights], the attribute path_of.
+        least_strength (time, of) of each frame; margin_time (of) [s], margin_dof (of) and margin_sign (of), where, at
+        which degree of freedom and in which direction (1: positive) moments lack first; kind (of), "muscle" or
+        "group"; possible (time, side), frames that are possible at full strength, which alone count. With `strength`
+        margins are shares of the strength that it leaves. Of the path: activation (strength, time, muscle),
+        peak_activation (strength, muscle) and contact_peak (strength, joint) [body weights], the attribute path_of.
 
     Raises:
         InputError: elastic tendons, an unknown muscle or group, a motion of which no frame is possible, or whatever
@@ -87,23 +89,37 @@ def margins(
         raise trial.document.error("studies.margins_need_rigid_tendons", "muscles", "tendon")
     if isinstance(body, RecordedBody):
         check_consistent(body.trial, "margins of strength")
-    base = assemble(share(body), findings_of(trial, body))
+    findings = findings_of(trial, body)
+    base = assemble(share(body), findings)
+    if path is not None:
+        muscles_named(path, base)
     weak = strength_factors(strength or {}, base)
     parts = [weakened(part, factors_of(part, weak)) for part in body.parts]
     solved = [share_part(part, body.sharing) for part in parts]
+    full = assemble(Analysis(body, body.sharing, tuple(solved)), findings) if weak else base
     found = _margins_of(solved, muscle_groups(base), report)
     of = list(found)
     if not of or not any((part.solution.status == Status.SOLVED).any() for part in solved):
         raise input_error("studies.no_frame_possible", where="margins", trial=str(trial.path))
     margin = {name: _greatest(each.strength) for name, (_, each) in found.items()}
     groups = [name for name in of if name not in body.muscles]
-    chosen = path or max(groups or of, key=lambda name: np.nan_to_num(margin[name], nan=-1.0))
-    followed = [name for name in muscles_named(chosen, base) if name in body.muscles]
-    lowest = max(
-        (_greatest(strength_margin(part.problem, own).strength), 0.0)[0]
-        for part in solved
-        if (own := [name for name in followed if name in part.state.parameters.names])
+    chosen = (
+        path
+        if path is not None
+        else max(groups or of, key=lambda name: np.nan_to_num(margin[name], nan=-1.0))
     )
+    followed = [name for name in muscles_named(chosen, base) if name in body.muscles]
+    lowest = _greatest(
+        np.concatenate(
+            [
+                strength_margin(part.problem, own).strength
+                for part in solved
+                if (own := [name for name in followed if name in part.state.parameters.names])
+            ]
+        )
+    )
+    if np.isnan(lowest):
+        raise input_error("studies.no_frame_of_path", where="margins", trial=str(trial.path), name=chosen)
     report("path", 0.9)
     arrays = _path(body, parts, solved, followed, lowest, float(body_weight(base)))
     tightest = {name: (part, each.tightest) for name, (part, each) in found.items() if margin[name] > 0}
@@ -114,6 +130,7 @@ def margins(
     }
     time = body.time
     arrays |= {
+        "possible": (("time", "side"), full["status"].transpose("time", "side").values == Status.SOLVED),
         "margin": (("of",), np.array(list(margin.values()))),
         "least_strength": (("time", "of"), np.stack([each.strength for _, each in found.values()], axis=1)),
         "margin_time": (
@@ -124,22 +141,24 @@ def margins(
     coords = {
         "of": of,
         "kind": ("of", ["muscle" if name in body.muscles else "group" for name in of]),
-        "margin_dof": ("of", [missing.get(name, "") for name in of]),
+        "margin_dof": ("of", [missing.get(name, ("", 0))[0] for name in of]),
+        "margin_sign": ("of", [missing.get(name, ("", 0))[1] for name in of]),
         "of_side": ("of", [side_of(name) for name in of]),
         "time": ("time", time, {"units": "s"}),
+        "side": base["side"].values,
     }
     result = xr.Dataset(arrays, coords)
     for name, (units, meaning) in MEANING.items():
         if name in result:
             result[name].attrs |= {"units": units, "long_name": meaning}
-    possible = sum(int((part.solution.status == Status.SOLVED).sum()) for part in solved)
     result.attrs |= {
         "subject": base.attrs.get("subject", ""),
         "cost": body.sharing.cost.label,
         "path_of": chosen,
         "weak": ", ".join(f"{name} {value:g}" for name, value in (strength or {}).items()) or "none",
-        "frames": sum(len(part.solution.status) for part in solved),
-        "frames_possible": possible,
+        "frames": int(result["possible"].size),
+        "frames_possible": int(result["possible"].sum()),
+        **judgement_of(base),
         "notes": "The motion is held. People adapt their motion before the margin is reached.",
     }
     return result
@@ -151,6 +170,7 @@ MEANING = {
         "least strength with which every frame is possible, as a share of the strength of the trial",
     ),
     "least_strength": ("1", "least strength with which the frame is possible"),
+    "possible": ("1", "whether the frame is possible at full strength, so that it counts"),
     "margin_time": ("s", "time of the frame that needs this strength"),
     "activation": ("1", "activation at this strength"),
     "peak_activation": ("1", "largest activation of the motion at this strength"),
@@ -192,7 +212,7 @@ def _margins_of(
         }
         for name, muscles in (several | {name: [name] for name in own}).items():
             found[name] = part, strength_margin(part.problem, muscles)
-    return dict(sorted(found.items(), key=lambda each: each[0] in parts[0].state.parameters.names))
+    return dict(sorted(found.items(), key=lambda each: each[0] not in groups))
 
 
 def _greatest(values: Array) -> float:
@@ -201,13 +221,16 @@ def _greatest(values: Array) -> float:
     return float(known.max()) if known.size else np.nan
 
 
-def _missing(problem: Problem, margin: StrengthMargin, frame: int, muscles: Sequence[str]) -> str:
-    """The degree of freedom at which moments lack first, a little below the margin."""
+def _missing(problem: Problem, margin: StrengthMargin, frame: int, muscles: Sequence[str]) -> tuple[str, int]:
+    """The degree of freedom at which moments lack first, a little below the margin, and the sign of what lacks."""
     weak = np.isin(problem.muscle or (), list(muscles))
     below = max(float(margin.strength[frame]) - BELOW, 0.0)
     one = with_strength(problem.frames(np.array([frame])), np.where(weak, below, 1.0))
     diagnosis = diagnose(one)
-    return diagnosis.dof[int(np.abs(diagnosis.shortage[0]).argmax())] if len(diagnosis.frame) else ""
+    if not len(diagnosis.frame):
+        return "", 0
+    row = int(np.abs(diagnosis.shortage[0]).argmax())
+    return diagnosis.dof[row], int(np.sign(diagnosis.shortage[0, row]))
 
 
 def _path(

@@ -29,11 +29,13 @@ def muscles_named(name: str, result: xr.Dataset) -> tuple[str, ...]:
         InputError: there is no such muscle or group, with the names most like it.
     """
     muscles = [str(each) for each in result["muscle"].values]
-    known = {each: (each,) for each in muscles} | muscle_groups(result)
-    for each, own in list(known.items()):
+    single = muscle_groups(result) | {each: (each,) for each in muscles}
+    known: dict[str, tuple[str, ...]] = {}
+    for each, own in single.items():
         stem, side = split_side(each)
         if side_of(each) == side and stem not in muscles:
             known[stem] = tuple(dict.fromkeys((*known.get(stem, ()), *own)))
+    known |= single
     if name not in known:
         raise unknown_name(name, "muscle or group of muscles", known)
     return known[name]
@@ -43,12 +45,19 @@ def strength_factors(strength: Mapping[str, float], result: xr.Dataset) -> dict[
     """Muscle -> factor on its maximum isometric force; of a muscle that is named twice the product.
 
     Args:
-        strength: muscle or group (see `muscles_named`) -> factor, zero or more; zero: the muscle is missing.
+        strength: muscle or group (see `muscles_named`) -> factor from 0 to 10; zero: the muscle is missing.
         result: with the coordinates `muscle` and `group`.
     """
     factors: dict[str, float] = {}
     for name, value in strength.items():
-        factor = check_number(value, f"the strength of {name}", "zero or more", least=0.0, where="strength")
+        factor = check_number(
+            value,
+            f"the strength of {name}",
+            "a factor from 0 to 10, such as 0.5 for half",
+            least=0.0,
+            most=10.0,
+            where="strength",
+        )
         for muscle in muscles_named(name, result):
             factors[muscle] = factors.get(muscle, 1.0) * factor
     return factors

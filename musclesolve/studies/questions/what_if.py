@@ -34,6 +34,7 @@ from musclesolve.results.dataset.assemble import assemble
 from musclesolve.results.dataset.result_quantities import body_weight, magnitude
 from musclesolve.settings.schema import settings_of
 from musclesolve.studies.questions.assistance import Limits, optimal_torque
+from musclesolve.studies.questions.judged import judgement_of
 from musclesolve.studies.questions.margins import weakened
 from musclesolve.studies.questions.muscles_named import factors_of, strength_factors
 
@@ -96,12 +97,28 @@ class Scenario:
         return cls(label, **found)
 
 
+def strengths_from_texts(texts: Sequence[str]) -> dict[str, float]:
+    """Muscle or group -> factor on its strength, read from "MUSCLE=FACTOR" each.
+
+    Raises:
+        InputError: a text that is not of this form.
+    """
+    found = {}
+    for text in texts:
+        name, _, value = (each.strip() for each in text.rpartition("="))
+        number = _number(value)
+        if not name or number is None:
+            raise input_error("studies.strength_alone", where="--strength", text=text)
+        found[name] = number
+    return found
+
+
 def _entries(text: str) -> list[str]:
-    """The entries between commas, of which none lies within brackets."""
+    """The entries KEY=VALUE between commas; a comma within brackets or within a key divides nothing."""
     found, depth = [""], 0
     for letter in text:
         depth += (letter == "(") - (letter == ")")
-        if letter == "," and depth == 0:
+        if letter == "," and depth == 0 and "=" in found[-1]:
             found.append("")
         else:
             found[-1] += letter
@@ -194,7 +211,7 @@ def _shared(body: RecordedBody | ModelBody, scenario: Scenario, groups: xr.Datas
     """The body under the conditions of a scenario, shared, and the torques (T, dof) of devices, NaN without any."""
     factors = strength_factors(scenario.strength, groups)
     limits = {dof: _sorted(dof, pair) for dof, pair in _of_sides(scenario.torque, _shared_dofs(body)).items()}
-    springs = _of_sides(scenario.spring, body.dofs)
+    springs = _of_sides(scenario.spring, _shared_dofs(body))
     row = {dof: k for k, dof in enumerate(body.dofs)}
     torque = np.full((len(body.time), len(row)), np.nan)
     for dof, (stiffness, rest) in springs.items():
@@ -284,7 +301,8 @@ def _side_by_side(results: Sequence[xr.Dataset], names: Sequence[str]) -> xr.Dat
         {"scenario": list(names), **coords},
         {
             "costs": [str(each.attrs["cost"]) for each in results],
-            **{key: first.attrs[key] for key in ("tendon", "subject", "findings") if key in first.attrs},
+            **{key: first.attrs[key] for key in ("tendon", "subject") if key in first.attrs},
+            **judgement_of(first),
             "notes": "Motion and ground reactions are held in every scenario. People would change them.",
         },
     )

@@ -57,6 +57,11 @@ def test_facts_have_both_contact_models(found):
     assert all(len(each["support_m_s2"]) == found.sizes["contact"] for each in facts)
     gravity = next(each for each in facts if each["group"] == "gravity")
     assert -9.9 < gravity["support_m_s2"][0] < -5.0
+    for leg in "rl":
+        support = {each["group"]: np.array(each["support_m_s2"]) for each in facts if each["leg"] == leg}
+        whole = support.pop("all_parts")
+        np.testing.assert_allclose(sum(support.values()), whole, atol=1e-9)
+        np.testing.assert_allclose(whole, whole[0], atol=1e-9)
 
 
 def test_the_command_writes_contributions(tmp_path):

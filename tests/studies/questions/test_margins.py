@@ -16,6 +16,7 @@ from musclesolve.data import reference_stride
 from musclesolve.results.tables.question_tables import margin_document, ordered_margins
 from musclesolve.sharing.status import Status
 from musclesolve.studies import margins
+from musclesolve.studies.questions.what_if import strengths_from_texts
 
 
 @pytest.fixture(scope="module")
@@ -41,6 +42,9 @@ def test_the_margin_is_the_greatest_of_the_frames(found):
     needed = found.isel(of=np.flatnonzero(found["margin"].values > 0))
     at = needed["least_strength"].sel(time=needed["margin_time"])
     np.testing.assert_array_equal(at, needed["margin"])
+    assert found["possible"].all() and found.attrs["frames_possible"] == found["possible"].size
+    calf = needed.sel(of="triceps_surae_r")
+    assert (calf.margin_dof.item(), calf.margin_sign.item()) == ("ankle_dorsiflexion_r", -1)
     assert all(
         dof[-2:] == name[-2:] for dof, name in zip(needed.margin_dof.values, needed.of.values, strict=True)
     )
@@ -62,6 +66,8 @@ def test_what_is_weak_already_raises_the_margins_of_others(found):
     assert (weak["margin"] >= found["margin"] - 1e-9)[weak["of"].values != "soleus"].all()
     assert float(weak["margin"].sel(of="gastrocnemius_medial_r")) >= 0.0
     assert weak.attrs["weak"] == "soleus 0.8"
+    single, before = (each["margin"].sel(of="soleus_r").item() for each in (weak, found))
+    assert single == pytest.approx(before / 0.8, rel=1e-4), "a share of the strength that is left"
 
 
 def test_the_command_writes_margins(tmp_path):
@@ -79,6 +85,13 @@ def test_the_command_writes_margins(tmp_path):
 def test_what_cannot_be_asked(tmp_path):
     with refused("unknown_name", "soleos"):
         margins(reference_stride(), path="soleos")
+    with refused("unknown_name", "muscle"):
+        margins(reference_stride(), path="")
+    with refused("bad_number", "soleus"):
+        margins(reference_stride(), strength={"soleus": 50.0})
+    for text in ("", "soleus", "=0.5", "torque.ankle_dorsiflexion=-30:0"):
+        with refused("bad_value", "strength"):
+            strengths_from_texts([text])
     with refused("conflict", "tendon"):
         margins(ms.read_trial(reference_stride()).with_settings(muscles={"tendon": "elastic"}))
     trial = str(reference_stride())

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
+from io import StringIO
 
 import numpy as np
 import pytest
 import xarray as xr
 from refusals import refused
+from rich.console import Console
 from typer.testing import CliRunner
 
 import musclesolve as ms
@@ -16,9 +18,10 @@ from musclesolve.cli import app as cli
 from musclesolve.data import reference_stride
 from musclesolve.pipeline.run import prepare
 from musclesolve.pipeline.share import share_part
-from musclesolve.results.tables.question_tables import scenario_facts
+from musclesolve.results.tables.question_tables import scenario_facts, scenario_tables
 from musclesolve.sharing.cost.cost_check import check_cost
 from musclesolve.sharing.cost.cost_registry import find_cost
+from musclesolve.sharing.status import Status
 from musclesolve.studies import Scenario, what_if
 from musclesolve.studies.questions.assistance import MusclesAlone, optimal_torque
 
@@ -116,6 +119,8 @@ def test_facts_of_scenarios(found):
     [
         ("soleos=0.5", "unknown_name"),
         ("soleus=-1", "bad_number"),
+        ("soleus=50", "bad_number"),
+        ("spring.elbow_flexion=40@10", "unknown_name"),
         ("soleus", "bad_value"),
         ("torque.ankle_dorsiflexion=-30", "bad_value"),
         ("torque.ankle=-30:0", "unknown_name"),
@@ -137,6 +142,27 @@ def test_a_scenario_in_words():
     assert scenario.name == "a, b" and scenario.strength == {"soleus": 0.5}
     assert scenario.settings == {"sharing.cost": "activation_power(exponent=3, x=1)"}
     assert scenario.spring == {"knee_flexion": (4.0, 0.0)}
+
+
+def test_a_comma_in_the_name_of_a_group():
+    scenario = Scenario.from_text("hip, knee_l=0.5, soleus_r=0")
+    assert scenario.strength == {"hip, knee_l": 0.5, "soleus_r": 0.0}
+
+
+def test_numbers_stay_whole_on_80_columns(found):
+    text = StringIO()
+    table = scenario_tables(found.isel(scenario=[0, 4]))[0]
+    Console(file=text, width=80).print(table)
+    for peak in scenario_facts(found)[0]["contact_peaks_bw"].values():
+        assert f"{peak:.2f}" in text.getvalue()
+
+
+def test_effort_counts_frames_with_a_solution_in_both(found):
+    lost = found.isel(scenario=[0, 1]).copy(deep=True)
+    lost["status"][1, :10] = Status.INFEASIBLE
+    lost["least_cost"][1, :10] = np.nan
+    _, same = scenario_facts(lost)
+    assert same["effort_ratio"] == pytest.approx(1.0) and same["without_solution"] == 20
 
 
 def test_the_command_writes_scenarios(tmp_path):
