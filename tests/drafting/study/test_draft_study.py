@@ -32,7 +32,7 @@ def call(*arguments: object) -> tuple[int, str]:
 
 
 def study_of(folder: Path, output: Path | None = None) -> Study:
-    (path,) = write_study(draft_study(folder, output), force=True)
+    path, *_ = write_study(draft_study(folder, output), force=True)
     return read_study(path)
 
 
@@ -73,8 +73,8 @@ def test_trial_files_in_folders(tmp_path: Path) -> None:
         "P02": {"group": "patient", "mass_kg": 70.5, "sex": "female", "age_years": 55},
     }
     assert [(each.name, each.subject, each.condition) for each in study.trials] == [
-        ("P01_fast_1", "P01", "fast"), ("P01_slow_1", "P01", "slow"),
-        ("P02_slow_1", "P02", "slow"), ("P02_slow_2", "P02", "slow"),
+        ("P01_fast_walk_1", "P01", "fast"), ("P01_slow_walk_1", "P01", "slow"),
+        ("P02_slow_walk_1", "P02", "slow"), ("P02_slow_walk_2", "P02", "slow"),
     ]  # fmt: skip
     assert study.trials[3].source == {"file": "patient/P02/slow/walk_2.toml"}
 
@@ -126,8 +126,8 @@ def test_the_same_name_on_two_days_is_two_trials(tmp_path: Path) -> None:
     (tmp_path / "S1" / "walk2" / "loop").symlink_to(tmp_path)
     study = study_of(tmp_path)
     assert [(each.session, each.source.get("moments"), bool(each.exclude)) for each in study.trials] == [
-        ("", None, True),
         ("day1", "S1/day1/InverseDynamics/walk1.sto", False), ("day2", "S1/day2/InverseDynamics/walk1.sto", False),
+        ("", None, True),
     ]  # fmt: skip
 
 
@@ -151,7 +151,7 @@ def test_sessions_of_opencap_have_the_subject_of_their_metadata(tmp_path: Path) 
     study = study_of(tmp_path)
     assert {name: each["mass_kg"] for name, each in study.subjects.items()} == {"anna": 60.5, "bob": 60.5}
     assert [(each.name, each.exclude, each.source["loads"]) for each in study.trials] == [
-        ("anna_1", "", "predicted"), ("anna_2", "", "predicted"), ("bob_1", "", "predicted")
+        ("anna_squat0", "", "predicted"), ("anna_squat2", "", "predicted"), ("bob_squat1", "", "predicted")
     ]  # fmt: skip
 
 
@@ -191,18 +191,24 @@ def test_b3d_files(tmp_path: Path) -> None:
     ]  # fmt: skip
 
 
-def test_recordings_without_trial_files_name_the_command(tmp_path: Path) -> None:
+def test_recordings_and_trial_files_are_trials_of_one_study(tmp_path: Path) -> None:
     recordings(tmp_path / "S02")
-    with refused("missing_file", "S02", "musclesolve init"):
-        draft_study(tmp_path)
     trial_file(tmp_path / "S01" / "walk1.toml")
-    draft = draft_study(tmp_path)
-    assert any(f"musclesolve init {tmp_path / 'S02'}" in todo for todo in draft.todos)
-    assert len(study_of(tmp_path).trials) == 1
-    # with the drafted trial file the folder is one of the study; what is incomplete in it is said
+    of = {trial.subject: trial.source for trial in study_of(tmp_path).trials}
+    assert of["S01"] == {"file": "S01/walk1.toml"} and of["S02"]["markers"].startswith("S02/")
+    # a folder with a trial file is one of the study by that file; what is incomplete in it is said
     assert call(tmp_path / "S02")[0] == 0
-    assert len(study_of(tmp_path).trials) == 2
+    assert all("file" in trial.source for trial in study_of(tmp_path).trials)
     assert any("musclesolve check" in todo for todo in draft_study(tmp_path).todos)
+
+
+def test_recordings_that_show_no_motion_are_refused(tmp_path: Path) -> None:
+    recordings(tmp_path / "S02")
+    for path in (tmp_path / "S02").iterdir():
+        if "static" not in path.name:
+            path.unlink()
+    with refused("missing_file", "S02"):
+        draft_study(tmp_path)
 
 
 def test_results_and_hidden_folders_are_no_trials(tmp_path: Path) -> None:
@@ -263,8 +269,8 @@ def test_the_folders_of_a_real_service(addbiomechanics: Path, tmp_path: Path) ->
     shutil.copy(addbiomechanics / "results.b3d", tmp_path / "two.b3d")
     study = study_of(tmp_path)
     assert [(each.name, each.condition) for each in study.trials] == [
-        ("one_DJ_1", "DJ"), ("one_walking_1", "walking"), ("one_walking_2", "walking"),
-        ("two_walking_1", "walking"), ("two_walking_2", "walking"),
+        ("one_DJ1", "DJ"), ("one_walking2", "walking"), ("one_walking3", "walking"),
+        ("two_walking1_segment_0", "walking"), ("two_walking2_segment_0", "walking"),
     ]  # fmt: skip
     assert study.subjects["two"]["mass_kg"] == 68.0 and len(study.included) == 5
     recordings_of_two = [each.source["trial"] for each in study.trials[3:]]
