@@ -75,7 +75,8 @@ def rates(means: xr.Dataset, correction: str = "none", covariate: str | None = N
     """Share of the curves with a cluster, by effect."""
     found = compare_curves(means, {"correction": correction, "level": LEVEL, "covariate": covariate})
     positive = np.isin(np.arange(found.sizes["test"]), found["cluster_test"].values)
-    effect = found["effect"].values
+    first = found["follows"].values < 0  # the others are made where these find something
+    positive, effect = positive[first], found["effect"].values[first]
     return {str(name): float(positive[effect == name].mean()) for name in dict.fromkeys(effect)}
 
 

@@ -224,7 +224,7 @@ RESERVES = "with_reserve"
 """Where a value comes from a frame that needed a reserve."""
 ROUND_OFF = 1e-6
 PERCENT = "percent"
-OF_MEANS = ("subject", "group", "condition", PERCENT)
+OF_MEANS = ("subject", "group", "condition", "leg", PERCENT)
 """Dimensions of a curve itself; those besides tell the curves of a variable apart."""
 
 
