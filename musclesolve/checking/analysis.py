@@ -32,7 +32,7 @@ from musclesolve.recording.plates.plate_checks import (
 )
 from musclesolve.recording.trial.analysed_range import finds_range
 from musclesolve.recording.trial.recording_checks import check_cutoff, check_heading, check_size
-from musclesolve.recording.trial.trial_file import ranged, recorded_range
+from musclesolve.recording.trial.trial_file import ranged, recorded_range, with_predicted_spans
 from musclesolve.results.finding import Cost, Finding, Severity, Where, finding
 
 # The tests of plates that the analysis makes, and what they find.
@@ -113,9 +113,15 @@ def refused_plates(case: Case) -> Iterator[Finding]:
             yield finding_of(PLATE_CODES[refused[0]], refused[1])
 
 
+def find_predicted_spans(case: Case) -> Case:
+    """Return the case with the range that the recording allows, and with the spans whose forces are predicted."""
+    case = find_time_range(case)
+    return case.with_trial(with_predicted_spans(case.trial, case.settings))
+
+
 def find_time_range(case: Case) -> Case:
     """Return the case with the range that the recording allows as far as it is repaired."""
-    if not finds_range(case.settings) or not case.trial.forces:
+    if not finds_range(case.settings) or not (case.trial.forces or case.settings.files.predicted):
         return case
     start, end = recorded_range(case.trial.markers, case.trial.forces)
     if end <= start:
@@ -149,7 +155,8 @@ def measured_anatomy(case: Case) -> Iterator[Finding]:
     trial = case.trial
     known = np.isfinite([trial.subject.mass, trial.subject.stature]).all()
     # Where landmarks or files are missing, all that could be measured would be their want.
-    if not known or not trial.forces or case.found("mapping", "unreadable"):
+    forces = trial.forces or trial.settings.files.predicted
+    if not known or not forces or case.found("mapping", "unreadable"):
         return
     # The longest part of the time range in which every needed marker is seen.
     inside = np.zeros(trial.markers.time.size, bool)
@@ -223,8 +230,10 @@ def _consistent(case: Case, body: Anatomy) -> Iterator[Finding]:
         return
     implausible = []
     for warning in recorded.warnings(case.trial.mapping, case.trial.settings.consistency.method):
-        # A few frames without a pose are left out of the results, and the others are as good as they were.
-        severity: Severity = "error" if warning.invalid and warning.code != "pose" else "warning"
+        # A few frames without a pose, or that feet do not carry, are left out of the results, and the others are as
+        # good as they were.
+        costs_frames = warning.code in ("pose", "not_carried")
+        severity: Severity = "error" if warning.invalid and not costs_frames else "warning"
         place = Where(markers=warning.markers, times=warning.times)
         cost = None if warning.residual is None else Cost(warning.residual, "body weights", "the pelvis")
         implausible.append(Finding(warning.code, severity, warning.what, warning.remedy, place, cost=cost))

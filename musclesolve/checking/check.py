@@ -13,7 +13,7 @@ import xarray as xr
 from musclesolve._util.message_text import as_text
 from musclesolve._util.progress import Progress, no_progress
 from musclesolve.checking import files, forces, markers
-from musclesolve.checking.analysis import find_time_range
+from musclesolve.checking.analysis import find_predicted_spans, find_time_range
 from musclesolve.checking.case import Case, collect_errors
 from musclesolve.checking.cost import with_costs
 from musclesolve.checking.loading import case_of, load
@@ -48,7 +48,7 @@ PREPARE: Mapping[Stage, Callable[[Case], Case]] = {
     Stage.MERGED_MARKERS: fill_and_complete,
     Stage.SLIPS: remove_and_fill_jumps,
     # The forces are right by now.
-    Stage.PLATE_POSITION: find_time_range,
+    Stage.PLATE_POSITION: find_predicted_spans,
 }
 
 

@@ -68,7 +68,7 @@ def _moments(case: Case, trial: Trial) -> tuple[Array, dict[Side, dict[str, Arra
     Of contacts too that are not measured whole.
     """
     last = case.trial
-    trial = replace(trial, time_range=last.time_range, legs=last.legs)
+    trial = replace(trial, time_range=last.time_range, legs=last.legs, predicted_spans=last.predicted_spans)
     try:
         recorded = mechanics(completed_trial(trial, case.settings)[0])
         moments = projected_moments(recorded.model, recorded.motion, recorded.wrenches)

@@ -27,6 +27,7 @@ from musclesolve.cli.commands import (
     desk_command,
     force_commands,
     list_commands,
+    question_commands,
     recording_commands,
     result_commands,
     study_commands,
@@ -180,6 +181,10 @@ PANELS: dict[str, dict[Callable[..., None], tuple[str, ...]]] = {
         force_commands.average: BOTH,
         force_commands.live: BOTH,
         study_commands.study: BOTH,
+    },
+    "Questions about a trial": {
+        question_commands.margins: BOTH,
+        question_commands.what_if: BOTH,
     },
     "Recordings": {
         recording_commands.init: QUIET,

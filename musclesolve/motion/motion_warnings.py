@@ -26,6 +26,8 @@ from musclesolve.settings.trial import FilterSettings
 LOOSE = 0.010
 # A cluster that is off by this much is no body at all [m].
 BROKEN = 0.040
+# This is asked of so many of the frames, those that fit best: a jump in a few frames costs these alone.
+BEST = 0.8
 # Below the first the filter takes part of a walking motion away, above the second it leaves noise [Hz].
 USUAL_CUTOFF_HZ = (3.0, 20.0)
 # What is customary where there is flight, in running and jumping [Hz].
@@ -43,7 +45,7 @@ SHORTEST_SUPPORT = 0.1
 def check_rigid(recording: Recording, poses: Mapping[str, Poses]) -> None:
     """Refuse a body whose points do not keep their shape at all: one of them is another marker than it was standing."""
     for name, pose in poses.items():
-        if (rms := _rms(pose)) > BROKEN:
+        if (rms := _rms(pose, BEST)) > BROKEN:
             table, key = body_place(recording, name)
             raise recording.document.error(
                 "motion.points_fit_standing_shape",
@@ -155,8 +157,10 @@ def rigid_notes(poses: Mapping[str, Poses]) -> tuple[list[str], list[str]]:
     ]
 
 
-def _rms(pose: Poses) -> float:
-    return float(np.sqrt(np.mean(pose.residual**2)))
+def _rms(pose: Poses, share: float = 1.0) -> float:
+    """Root mean square residual of a body [m] over the share of the frames that fit best."""
+    best = np.sort(pose.residual)[: max(int(share * len(pose.residual)), 1)]
+    return float(np.sqrt(np.mean(best**2)))
 
 
 def length_notes(points: Points, offsets: Points) -> list[str]:

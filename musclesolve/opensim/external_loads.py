@@ -37,7 +37,7 @@ class ExternalLoad:
     """Force [N], its point [m] and a free moment [N m] on a body, (S, 3) each at times (S,) [s].
 
     force_frame: body whose axes force and moment are in; point_frame: body that the point is measured in; notes: on
-    the file.
+    the file; predicted: from the motion, not measured.
     """
 
     name: str
@@ -50,6 +50,7 @@ class ExternalLoad:
     point_frame: str = GROUND
     file: Path | None = None
     notes: tuple[str, ...] = ()
+    predicted: bool = False
 
     def with_holes(self, limits: HoleLimits) -> ExternalLoad:
         """The load with NaN in holes that are too long to be filled, from the sample before to the one after."""

@@ -33,6 +33,7 @@ from musclesolve.motion.ground_reaction import GroundReaction, center_of_pressur
 from musclesolve.motion.motion_plausibility import (
     MotionValidity,
     MotionWarning,
+    Support,
     ambiguous_warnings,
     balance_limit,
     consistency_warnings,
@@ -41,6 +42,7 @@ from musclesolve.motion.motion_plausibility import (
     jump_warnings,
     pose_warnings,
 )
+from musclesolve.motion.signals.filter_choice import FilterChoice
 from musclesolve.recording.data import SIDES, Recording, Subject, Trial
 
 MARGIN = 0.1
@@ -56,6 +58,8 @@ class Mechanics:
     fit: Fit
     motion: Motion
     reactions: list[GroundReaction]
+    predicted: bool = False
+    """Whether the ground reactions are predicted from the motion."""
 
     @property
     def wrenches(self) -> list[Wrench]:
@@ -123,13 +127,19 @@ class Mechanics:
         residual = np.linalg.norm(moments[:, joints : joints + 3], axis=1) / weight
         motion = (self.joint_rotations, self.motion.time, self.fit.points, self.marker_residual)
         violation = np.where(self.fitted, self.constraint_violation, np.inf)
-        return MotionValidity.from_motion(*motion, residual, self.balance_limit, violation)
+        valid = MotionValidity.from_motion(*motion, residual, self.balance_limit, violation)
+        if self.predicted:
+            valid = replace(valid, balanced=self.support.carries)
+        return valid
 
-    def _lacking(self) -> Array:
-        """Residual force at the pelvis (T,) [body weights]; it counts a foot that was not measured as unloaded."""
-        joints, weight = self.model.tree.joint_count, self.model.mass.total * STANDARD_GRAVITY
-        moments = projected_moments(self.model, self.motion, self.wrenches)
-        return np.asarray(np.linalg.norm(moments[:, joints : joints + 3], axis=1) / weight)
+    @cached_property
+    def support(self) -> Support:
+        """What the ground reactions supply and lack; a foot that was not measured counts as unloaded."""
+        lacking = projected_moments(self.model, self.motion, self.wrenches)[:, self.model.tree.joint_count :]
+        force = sum((ground.force for ground in self.reactions), np.zeros((len(lacking), 3)))
+        return Support.from_wrenches(
+            self.motion.time, lacking, force, self.model.mass.total * STANDARD_GRAVITY
+        )
 
     def warnings(self, mapping: Mapping[str, Mapping[str, float]], method: str) -> list[MotionWarning]:
         """Why the consistent motion, or a part of it, is not plausible; causes first."""
@@ -138,8 +148,9 @@ class Mechanics:
             *consistency_warnings(self.constraint_violation, time),
             *pose_warnings(self.fitted, time),
             *jump_warnings(mapping, self.joint_rotations, time),
-            *ambiguous_warnings(mapping, self.hidden_rotations, time, self._lacking),
+            *ambiguous_warnings(mapping, self.hidden_rotations, time, lambda: self.support.lacking_force),
             *foot_warnings(self.fit.points, self.marker_residual, time, method),
+            *(self.support.warnings if self.predicted else []),
         ]
 
 
@@ -172,16 +183,40 @@ def mechanics_of(trial: Trial, measured: Anatomy, start: Array | None = None) ->
     )
     inside = trial.inside(measured.time, *trial.time_range)
     analysed = motion.frames(inside)
-    if trial.settings.files.predicted:
-        reactions = [reaction.frames(inside) for reaction in reactions_of_motion(model, motion)]
+    if trial.predicted_spans is not None:
+        reactions = [
+            each.frames(inside) for each in completed_reactions(trial, model, motion, measured.filter)
+        ]
     else:
         reactions = ground_reactions(trial.forces, analysed.time, measured.filter)
-    return Mechanics(measured, model, fit, analysed, reactions)
+    return Mechanics(measured, model, fit, analysed, reactions, trial.settings.files.predicted)
 
 
-def reactions_of_motion(model: Model, motion: Motion) -> list[GroundReaction]:
-    """The ground reactions on both feet that the motion predicts."""
-    predicted = predicted_reactions(model, motion)
+def completed_reactions(
+    trial: Trial, model: Model, motion: Motion, chosen: FilterChoice
+) -> list[GroundReaction]:
+    """The ground reactions on both feet: as plates measured them, and predicted where no plate did."""
+    plates = {each.side: each for each in ground_reactions(trial.forces, motion.time, chosen)}
+    measured = np.zeros((len(motion.time), len(SIDES), 6))
+    for number, side in enumerate(SIDES):
+        if side in plates:
+            measured[:, number] = np.concatenate([plates[side].force, plates[side].moment], axis=1)
+        measured[trial.predicted(side, motion.time), number] = np.nan
+    reactions = reactions_of_motion(model, motion, measured)
+    for place, (side, reaction) in enumerate(zip(SIDES, reactions, strict=True)):
+        if side in plates:
+            point = np.where(
+                trial.predicted(side, motion.time)[:, None],
+                reaction.center_of_pressure,
+                plates[side].center_of_pressure,
+            )
+            reactions[place] = replace(reaction, center_of_pressure=point)
+    return reactions
+
+
+def reactions_of_motion(model: Model, motion: Motion, measured: Array | None = None) -> list[GroundReaction]:
+    """The ground reactions on both feet that the motion predicts; measured as in `predicted_reactions`."""
+    predicted = predicted_reactions(model, motion, measured)
     return [
         GroundReaction(
             side,
@@ -238,14 +273,14 @@ def topology_of(subject: Subject) -> Topology:
 
 
 def measured_moments(recording: Recording, model: Model, motion: Motion, wrenches: list[Wrench]) -> Array:
-    """The generalized forces (T, K+6) of inverse dynamics in the frames that were measured, NaN elsewhere.
+    """The generalized forces (T, K+6) of inverse dynamics where ground reactions are known, NaN elsewhere.
 
     Those of a joint depend on the feet beyond it, those of the pelvis on both.
     """
     moments = projected_moments(model, motion, wrenches)
     known = np.ones(moments.shape, bool)
     for side in SIDES:
-        known[np.ix_(~recording.measured(side, motion.time), carries_foot(model, side))] = False
+        known[np.ix_(~recording.known(side, motion.time), carries_foot(model, side))] = False
     return np.where(known, moments, np.nan)
 
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from musclesolve._util.arrays import Array, Mask
+from musclesolve._util.arrays import Array, Mask, true_runs
 from musclesolve._util.old_names import with_old_settings
 from musclesolve._util.sides import SIDE_NAMES as SIDE_NAMES
 from musclesolve._util.sides import SIDES as SIDES
@@ -192,7 +192,9 @@ class Event:
     kind: EventKind
     side: Side
     time: float  # when, on the clock of the markers and forces [s]
-    source: str  # "stated" (in a file), "forces", "markers", or "periodic" (a stride away from another one)
+    # "stated" (in a file), "forces", "predicted" (by predicted forces), "markers", or "periodic" (a stride away from
+    # another one)
+    source: str
 
 
 @dataclass(frozen=True)
@@ -387,6 +389,9 @@ class Recording:
     # side -> first and last time within the time range in which that leg is measured [s]; empty where the trial
     # file gives the range, and then it holds for both legs
     legs: Mapping[Side, tuple[float, float]] = field(default_factory=dict)
+    # side -> spans in which the ground reaction of its foot is predicted from the motion, not measured [s]; None where
+    # nothing is to be predicted
+    predicted_spans: Mapping[Side, tuple[tuple[float, float], ...]] | None = None
     # heel strikes and toe-offs that a file states; see ``motion.gait_events`` for all of them
     events: tuple[Event, ...] = ()
     # kinds of events of which these are all: forces and markers are not asked
@@ -436,24 +441,46 @@ class Recording:
 
     @property
     def balanced_range(self) -> tuple[float, float] | None:
-        """First and last time in which both feet are measured [s], None where they never are."""
-        if not self.legs:
-            return self.time_range
-        start, end = (pick(self.legs[s][k] for s in self.legs) for k, pick in enumerate((max, min)))
-        return (start, end) if len(self.legs) == len(SIDES) and end > start else None
+        """First and last time in which both feet are measured [s], the longest such span; None where there is none."""
+        start, end = self.time_range
+        if self.legs:
+            start, end = (pick(self.legs[s][k] for s in self.legs) for k, pick in enumerate((max, min)))
+            if len(self.legs) < len(SIDES) or end <= start:
+                return None
+        if self.predicted_spans is None:
+            return start, end
+        time = self.markers.time[self.inside(self.markers.time, start, end)]
+        runs = true_runs(~np.any([self.predicted(side, time) for side in SIDES], axis=0))
+        first, stop = max(runs, key=lambda run: run[1] - run[0], default=(0, 0))
+        return (float(time[first]), float(time[stop - 1])) if stop - first > 1 else None
+
+    def predicted(self, side: Side, time: Array) -> Mask:
+        """Return at which times (T,) the force on a foot is predicted from the motion."""
+        predicted = np.zeros(time.size, bool)
+        if self.predicted_spans is not None:
+            for span in self.predicted_spans.get(side, ()):
+                predicted |= self.inside(time, *span)
+            for plate in self.forces:
+                if plate.side == side:
+                    predicted |= ~plate.possible(time)
+        return predicted
 
     def measured(self, side: Side, time: Array) -> Mask:
         """Return at which times (T,) of the time range the force on a foot was measured, as far as is known.
 
         Every contact is on a plate then, and what the plates of the foot show can be of it.
         """
-        known = np.ones(time.size, bool)
+        known = ~self.predicted(side, time)
         if self.legs:
             known &= self.inside(time, *self.legs.get(side, (np.inf, -np.inf)))
         for plate in self.forces:
             if plate.side == side:
                 known &= plate.possible(time)
         return known
+
+    def known(self, side: Side, time: Array) -> Mask:
+        """Return at which times (T,) of the time range the force on a foot was measured or is predicted."""
+        return self.measured(side, time) | self.predicted(side, time)
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)

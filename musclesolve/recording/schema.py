@@ -17,7 +17,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from musclesolve._util.names import suggestion
+from musclesolve._util.names import similar, suggestion
 from musclesolve.errors import InputError, input_error
 from musclesolve.recording.text.text_file import (
     RECORDED,
@@ -128,6 +128,11 @@ class Document:
             error = no_file(path)
         except InputError as refusal:
             error = refusal
+        if (table, key) in (("files", "forces"), ("files", "loads")) and similar(name, [PREDICTED]):
+            remedy = f'did you mean "{PREDICTED}"? Else {error.remedy}'
+            error = input_error(
+                "recording.no_file_of_forces", file=error.file, expected=error.expected, remedy=remedy
+            )
         raise self.placed(error, table, key, index, before=f"{name!r}: ")
 
     def line(self, table: str, key: str | None = None, index: int = 0) -> int | None:

@@ -403,6 +403,15 @@ class Facts:
         )
 
     @cached_property
+    def predicted(self) -> dict[str, tuple[int, int]]:
+        """Side -> frames, and steps, of its foot whose ground reactions are predicted; no side without any."""
+        found = {}
+        for side in (each for each in map(str, self.result["side"].values) if each in SIDE_NAMES):
+            if (mask := frames.predicted(self.result, side)).any():
+                found[side] = int(mask.sum()), len(true_runs(mask & frames.stance(self.result, side)))
+        return found
+
+    @cached_property
     def largest_kkt_residual(self) -> float:
         """The certificate of the worst valid frame of all legs; NaN where there is none."""
         return max(

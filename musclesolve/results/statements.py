@@ -276,6 +276,21 @@ def choices(facts: Facts) -> Said:
     yield say("choices", made, filter=filter_line(result), hinges=" and ".join(hinges))
     yield say("frames", {"count": time.size, "start_s": time[0], "end_s": time[-1]})
     yield from (say("analysed", text=each) for each in listed(result, "analysed"))
+    if facts.predicted:
+        origin = text(result, "ground_reactions")
+        values = {
+            "origin": origin,
+            **{
+                f"{what}_{side}": count
+                for side, counts in facts.predicted.items()
+                for what, count in zip(("frames", "steps"), counts, strict=True)
+            },
+        }
+        feet = " and ".join(
+            f"{SIDE_NAMES[side]} {count} frames, {steps} {'step' if steps == 1 else 'steps'}"
+            for side, (count, steps) in facts.predicted.items()
+        )
+        yield say("ground_reactions", values, feet=feet)
 
 
 @of_result

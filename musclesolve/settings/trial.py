@@ -147,7 +147,14 @@ class LaboratorySettings(Settings):
 
 
 PREDICTED = "predicted"
-"""In place of the file of forces: ground reactions are predicted from the motion."""
+"""In place of the file of forces or loads: ground reactions are predicted from the motion."""
+PARTLY_PREDICTED = "partly predicted"
+"""Where ground reactions of a result come from if plates measured some of them."""
+
+
+def is_predicted(forces: object) -> bool:
+    """Whether the ground reactions are predicted from the motion, by what stands in place of their file."""
+    return str(forces) == PREDICTED
 
 
 class FileSettings(Settings):
@@ -180,14 +187,15 @@ class FileSettings(Settings):
     forces: str | None = setting(
         "text",
         "ground reaction forces (MOT, STO, CSV or C3D); those of the markers' C3D file when absent; "
-        '"predicted": from the motion, without force plates ([[force]] is then not used)',
+        '"predicted": from the motion, without force plates ([[force]] is then not used; for some steps see '
+        "unmeasured_steps in [plates])",
         needed_with="columns",
     )
 
     @property
     def predicted(self) -> bool:
         """Whether the ground reactions are predicted from the motion."""
-        return self.forces == PREDICTED
+        return is_predicted(self.forces)
 
 
 class TimeSettings(Settings):
@@ -645,8 +653,18 @@ class MarkerSettings(Settings):
 
 
 class PlateSettings(Settings):
-    """[plates]: what is changed of measured forces, by the number of a plate in a C3D or the place of its [[force]]."""
+    """[plates]: what is changed of measured forces, by the number of a plate in a C3D or the place of its [[force]].
 
+    And what holds of steps beside the plates.
+    """
+
+    unmeasured_steps: Literal["left_out", "predicted"] = setting(
+        "text",
+        'steps that no plate measures: "left_out", their legs are not analysed then; "predicted", their ground '
+        "reactions follow from the motion and from the plates under the other foot",
+        default="left_out",
+        choices=("left_out", PREDICTED),
+    )
     offset_s: float = setting(
         "number",
         "clock of the markers minus clock of the plates: what is added to the times of the plates [s]",
@@ -743,8 +761,13 @@ class ModelFileSettings(Settings):
     loads: str | None = setting(
         "text",
         "instead of moments: ground reactions (MOT, STO), or an ExternalLoads file (XML), from which moments are "
-        "computed",
+        'computed; "predicted": from the motion, without force plates',
     )
+
+    @property
+    def predicted(self) -> bool:
+        """Whether the ground reactions are predicted from the motion."""
+        return is_predicted(self.loads)
 
 
 class ModelPlateSettings(Settings):

@@ -10,6 +10,9 @@ from .analysis.pareto import pareto_front as pareto_front
 from .analysis.reserve_check import ReserveCheck as ReserveCheck
 from .analysis.reserve_check import Verdict as Verdict
 from .analysis.reserve_check import check_reserves as check_reserves
+from .analysis.strength_margin import StrengthMargin as StrengthMargin
+from .analysis.strength_margin import strength_margin as strength_margin
+from .analysis.strength_margin import with_strength as with_strength
 from .certificate import kkt_residual as kkt_residual
 from .cost.casadi_expression import expression_cost as expression_cost
 from .cost.cost_base import Cost as Cost

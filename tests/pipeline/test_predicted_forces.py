@@ -15,8 +15,11 @@ import musclesolve as ms
 from musclesolve.constants import STANDARD_GRAVITY
 from musclesolve.dynamics.inverse.predicted_reactions import predicted_reactions
 from musclesolve.live.live import Live
+from musclesolve.motion.events.gait_events import gait_events
 from musclesolve.pipeline.mechanics import Mechanics, mechanics, reactions_of_motion
-from musclesolve.recording.trial.trial_file import read_recording
+from musclesolve.recording.trial.trial_file import read_recording, with_predicted_spans
+from musclesolve.results.facts import Facts
+from musclesolve.results.statements import statements
 from musclesolve.synthetic.running_stride import running_stride
 from musclesolve.synthetic.synthetic_recording import synthetic_recording
 
@@ -105,3 +108,97 @@ def test_who_needs_plates_says_so() -> None:
         Live(trial)
     with refused("conflict", "forces", "predicted"):
         ms.calibrate_body([trial])
+
+
+def hidden(found: Mechanics, side: str) -> np.ndarray:
+    """Forces and moments (T, 2, 6) of the plates, without those under one foot where it is on the ground."""
+    plates = {each.side: np.concatenate([each.force, each.moment], axis=1) for each in found.reactions}
+    measured = np.stack([plates["r"], plates["l"]], axis=1)
+    measured[plates[side][:, 2] > 1.0, "rl".index(side)] = np.nan
+    return measured
+
+
+@pytest.mark.parametrize("kind", LIMITS)
+def test_measured_feet_stay_as_measured(kind: str) -> None:
+    found = recorded(kind)
+    every = np.stack([np.concatenate([each.force, each.moment], axis=1) for each in found.reactions], axis=1)
+    for plates in (every, hidden(found, "r")):
+        feet = predicted_reactions(found.model, found.motion, plates).wrenches
+        for number, foot in enumerate(feet):
+            seen = np.isfinite(plates[:, number, 0])
+            np.testing.assert_array_equal(foot.force[seen], plates[seen, number, :3])
+            np.testing.assert_array_equal(foot.moment[seen], plates[seen, number, 3:])
+
+
+@pytest.mark.parametrize("side", "rl")
+@pytest.mark.parametrize("kind", LIMITS)
+def test_a_hidden_foot_carries_what_the_other_leaves(kind: str, side: str) -> None:
+    found = recorded(kind)
+    weight = found.model.mass.total * STANDARD_GRAVITY
+    predicted = predicted_reactions(found.model, found.motion, hidden(found, side))
+    assert np.sqrt(np.mean(predicted.lacking[:, :3] ** 2)) < 0.03 * weight
+    plates = next(each for each in found.reactions if each.side == side)
+    ours = predicted.wrenches["rl".index(side)].force
+    off = np.sqrt(np.mean((ours - plates.force) ** 2, axis=0)) / weight
+    assert (off < LIMITS[kind]).all(), off
+    # no step at the seams, where the foot lands and leaves
+    change, seam = np.abs(np.diff(ours[:, 2])), np.diff(plates.force[:, 2] > 1.0)
+    assert seam.any() and change[seam].max() < 0.6 * change[~seam].max()
+
+
+def one_plate(side: str, missing: str = "predicted") -> Path:
+    """A synthetic walk without the plate of a foot, whose steps are predicted or left out."""
+    path = ms.synthetic_recording(mkdtemp())
+    head, *tables = path.read_text().split("[[force]]")
+    kept = [table for table in tables if f'side = "{side}"' not in table]
+    assert len(kept) == 1 < len(tables)
+    path.write_text("[[force]]".join([head, *kept]) + f'\n[plates]\nunmeasured_steps = "{missing}"\n')
+    return path
+
+
+def test_steps_without_a_plate_come_back() -> None:
+    path = one_plate("l")
+    result, whole = ms.run(path), ms.run(ms.synthetic_recording(mkdtemp()))
+    assert result.attrs["ground_reactions"] == "partly predicted"
+    predicted = result.ground_predicted.sel(side="l").values.astype(bool)
+    assert predicted.any() and not predicted.all() and not result.ground_predicted.sel(side="r").any()
+    assert not np.isnan(result.joint_moment.sel(dof="hip_flexion_l")).any()
+    codes, left_out = (
+        {each.code for each in ms.check(each).findings} for each in (path, one_plate("l", "left_out"))
+    )
+    assert "predicted_forces" in codes - left_out and "contact_without_force" in left_out - codes
+    assert ("ground_reactions",) in {each.path for each in statements(Facts(result))}
+    sources = set(result.event_source.values[result.event_side.values == "l"])
+    assert "predicted" in sources
+    weight = whole.attrs["subject_mass_kg"] * STANDARD_GRAVITY
+    common = np.intersect1d(result.time.values.round(6), whole.time.values.round(6))
+    one, other = (
+        each.assign_coords(time=each.time.values.round(6)).sel(time=common) for each in (result, whole)
+    )
+    off = (one.ground_reaction_force - other.ground_reaction_force) / weight
+    assert float(abs(off.sel(side="r")).max()) < 1e-9
+    assert float(np.sqrt((off.sel(side="l") ** 2).mean("time")).max()) < 0.04
+
+
+def test_steps_are_predicted_only_of_feet_that_are_seen() -> None:
+    trial = read_recording(one_plate("l"), "this test")
+    carried = replace(trial, carried={"toe_l": "shank_l"})
+    with refused("missing_key", "left foot", "unmeasured_steps"):
+        with_predicted_spans(carried, carried.settings)
+
+
+@pytest.mark.parametrize("kind", LIMITS)
+def test_predicted_events_are_those_of_the_plates(kind: str) -> None:
+    trial = read_recording(
+        synthetic_recording(Path(mkdtemp()), running_stride() if kind == "run" else None), "this"
+    )
+    found = recorded(kind)
+    without = replace(trial, forces=(), legs={}, predicted_spans=dict.fromkeys("rl", ((-np.inf, np.inf),)))
+    time = found.motion.time
+    events = gait_events(without, time, reactions_of_motion(found.model, found.motion))
+    truth = [each for each in gait_events(trial) if each.source == "forces"]
+    inside = [each for each in truth if time[0] + 0.05 < each.time < time[-1] - 0.05]
+    assert inside
+    for each in inside:
+        near = min(events.of(each.kind, each.side), key=lambda event, at=each.time: abs(event.time - at))
+        assert near.source == "predicted" and abs(near.time - each.time) < 0.03

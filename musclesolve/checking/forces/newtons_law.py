@@ -293,7 +293,9 @@ def measured(trial: Trial) -> Mask:
         at_odds = (eroded(foot.ground, count) & ~loaded) | (eroded(foot.air, count) & loaded)
         whole &= ~grown(at_odds & _recorded(trial), 3 * count)
     # Contacts that the time range leaves out for what their plates lack show nothing of the others.
-    for frames in (unmeasured_contacts(trial) if trial.legs else {}).values():
+    for frames in (
+        unmeasured_contacts(trial) if trial.legs or trial.predicted_spans is not None else {}
+    ).values():
         whole &= ~grown(frames, 2 * count)
     return whole
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from musclesolve.checking.case import Case
 from musclesolve.checking.stages import Stage, check_at
+from musclesolve.recording.data import SIDE_NAMES, SIDES
 from musclesolve.results.finding import Finding, finding
 
 
@@ -14,3 +15,22 @@ def predicted_forces(case: Case) -> Iterator[Finding]:
     """Warn of forces that no plate measured."""
     if case.settings.files.predicted:
         yield finding("predicted_forces", "warning", {}, case.key("files", "forces"))
+        return
+    start, end = case.trial.time_range
+    spans = {
+        side: [
+            (max(first, start), min(last, end))
+            for first, last in (case.trial.predicted_spans or {}).get(side, ())
+            if first < end and last > start
+        ]
+        for side in SIDES
+    }
+    if any(spans.values()):
+        steps = " and ".join(
+            f"{len(of_side)} step{'s' if len(of_side) > 1 else ''} of the {SIDE_NAMES[side]} foot "
+            f"({', '.join(f'{first:.2f} to {last:.2f} s' for first, last in of_side)})"
+            for side, of_side in spans.items()
+            if of_side
+        )
+        values = {"steps": steps}
+        yield finding("predicted_forces.steps", "warning", values, case.key("plates", "unmeasured_steps"))

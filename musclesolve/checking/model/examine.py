@@ -12,6 +12,7 @@ from musclesolve.checking.model import coordinates, given_moments, load_balance
 from musclesolve.checking.model import load_units_and_axes as units
 from musclesolve.checking.model.given_moments import MomentCase, moment_case
 from musclesolve.checking.model.model_case import ModelCase, Motion
+from musclesolve.checking.model.predicted_loads import predicted_loads
 from musclesolve.errors import InputError
 from musclesolve.opensim.model import GROUND
 from musclesolve.pipeline.opensim.model_body import ModelBody
@@ -76,6 +77,8 @@ def findings_of_body(body: ModelBody) -> list[Finding]:
         return findings
     of_coordinates = [each for check in OF_COORDINATES for each in _asked(check.__name__, check(body, fixed))]
     findings += of_coordinates
+    if body.settings.files.predicted:
+        return [*findings, *_asked(predicted_loads.__name__, predicted_loads(body))]
     if body.dynamics is not None and body.dynamics.loads:
         loads = body.dynamics.loads
         case = ModelCase(body, fixed, loads, loads, tuple(findings))

@@ -22,6 +22,7 @@ KINDS: dict[EventKind, tuple[str, str]] = {"heel_strike": ("heel strike", "HS"),
 SOURCES = {
     "stated": "stated",
     "forces": "found by the forces",
+    "predicted": "found by the predicted forces",
     "markers": "found by the markers",
     "periodic": "assumed: one stride away",
 }

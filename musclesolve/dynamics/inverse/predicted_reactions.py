@@ -13,6 +13,9 @@ them, and one convex programme over the whole motion decides how:
   2010, Nat Commun 1:70). This term divides the horizontal forces in double support.
 - The forces of a foot and of its points are smooth in time.
 
+Where plates measured a foot, its reactions are known: the other foot supplies what they leave of F and M, and the
+forces of the foot itself continue them smoothly.
+
 The weights are the same for all motions. On five recordings of walking with plates the errors change by a tenth or less
 where one of the weights is halved or doubled, but for the moments of the feet (docs/predicted_forces.md). The level of
 the floor and the velocity of a belt follow from the motion of the soles.
@@ -53,6 +56,8 @@ TOWARDS_CENTER = np.array([0.7, 0.7, 0.5])
 """Weights of the moment of each foot about the center of mass [1/m]."""
 SMOOTH, SMOOTH_POINTS, SMOOTH_HZ = np.array([2.5, 2.5, 0.5]), 0.1, 6.0
 """Weights of the second derivatives of the forces of a foot and of a point over (2 pi 6 Hz)^2."""
+KNOWN = 30.0
+"""Weight of the measured force of a foot, which its other frames continue [1 per body weight]."""
 LARGEST_RESIDUAL = 1e-6
 """Of the optimality conditions [body weights, and times m]."""
 LOWEST = 2.0
@@ -86,48 +91,70 @@ class PredictedReactions:
         return self.required - np.asarray(supplied)
 
 
-def predicted_reactions(model: Model, motion: Motion) -> PredictedReactions:
+def predicted_reactions(model: Model, motion: Motion, measured: Array | None = None) -> PredictedReactions:
     """Predict the ground reactions of both feet from the motion of a body that touches nothing but the ground.
 
     Args:
         model: with the points `heel`, `toe` and `ankle` of both feet.
         motion: of T frames, evenly spaced in time.
+        measured: (T, 2, 6) force [N] and moment about the global origin [N m] of the right and the left foot as plates
+            measured them, NaN where they are to be predicted. Measured reactions are returned as they are.
 
     Raises:
         InputError: the model has no such points, the motion is that of another model, or no reactions were found.
     """
-    weight = model.mass.total * STANDARD_GRAVITY
-    joints = model.tree.joint_count
-    wrench = projected_moments(model, motion, [])[:, joints:]
+    wrench = projected_moments(model, motion, [])[:, model.tree.joint_count :]
     force = wrench[:, :3]
-    about_origin = wrench[:, 3:] + vector_product(motion.origin, force)
-    center = mass_center(model, motion.q)
+    required = np.concatenate([force, wrench[:, 3:] + vector_product(motion.origin, force)], axis=1)
+    center, weight = mass_center(model, motion.q), model.mass.total * STANDARD_GRAVITY
+    return reactions_of_soles(motion.time, weight, required, center, _soles(model, motion), measured)
+
+
+def reactions_of_soles(
+    time: Array, weight: float, required: Array, center: Array, points: Array, measured: Array | None = None
+) -> PredictedReactions:
+    """Predict the ground reactions of the right and the left sole of any body, in axes with z up.
+
+    Args:
+        time: (T,) evenly spaced [s].
+        weight: of the body [N].
+        required: (T, 6) force [N] and moment about the global origin [N m] that the ground must apply in total.
+        center: (T, 3) of mass [m].
+        points: (T, 2, P, 3) of the soles [m].
+        measured: as in `predicted_reactions`.
+
+    Raises:
+        InputError: no reactions were found.
+    """
+    force, about_origin = required[:, :3], required[:, 3:]
     needed = np.concatenate([force, about_origin - vector_product(center, force)], axis=1) / weight
-    points, velocity = _soles(model, motion)
+    velocity = np.gradient(points, time, axis=0) if len(time) > 1 else np.zeros_like(points)
     lowest = np.percentile(points[..., 2], LOWEST, axis=0)
     height = np.maximum(points[..., 2] - lowest, 0.0)
     ground = _ground_velocity(height, velocity)
     speed = np.linalg.norm(velocity - ground, axis=-1)
     cost = POINT_COST * (1.0 + (height / HEIGHT) ** STEEPNESS + (speed / SPEED) ** STEEPNESS)
     acting = _acting(points - center[:, None, None])
-    programme = _programme(
-        needed, acting, cost, float(np.mean(np.diff(motion.time))) if len(motion.time) > 1 else 1.0
-    )
+    plates = np.full((len(time), 2, 6), np.nan) if measured is None else measured
+    about_center = plates.copy()
+    about_center[..., 3:] -= vector_product(center[:, None], plates[..., :3])
+    step = float(np.mean(np.diff(time))) if len(time) > 1 else 1.0
+    programme = _programme(needed, acting, cost, about_center / weight, step)
     unknowns, residual = programme.solve()
     if not residual <= LARGEST_RESIDUAL:
         raise input_error("dynamics.reactions_not_found", residual=residual, most=LARGEST_RESIDUAL)
     feet = weight * np.einsum("tij,tj->ti", acting, unknowns)
     wrenches = []
-    for side, foot in zip(SIDES, (feet[:, :6], feet[:, 6:]), strict=True):
-        wrenches.append(
-            Wrench(f"foot_{side}", foot[:, :3], foot[:, 3:] + vector_product(center, foot[:, :3]))
-        )
-    required = np.concatenate([force, about_origin], axis=1)
+    for number, side in enumerate(SIDES):
+        foot = feet[:, 6 * number : 6 * number + 6].copy()
+        foot[:, 3:] += vector_product(center, foot[:, :3])
+        foot = np.where(np.isnan(plates[:, number]), foot, plates[:, number])
+        wrenches.append(Wrench(f"foot_{side}", foot[:, :3], foot[:, 3:]))
     return PredictedReactions((wrenches[0], wrenches[1]), required, residual, ground, float(lowest.min()))
 
 
-def _soles(model: Model, motion: Motion) -> tuple[Array, Array]:
-    """Positions and velocities (T, 2, P, 3) of the points of both soles [m, m/s]."""
+def _soles(model: Model, motion: Motion) -> Array:
+    """Positions (T, 2, P, 3) of the points of both soles [m]."""
     known = {point.name for point in model.topology.points}
     stature = model.stature or USUAL_STATURE
     positions = []
@@ -145,10 +172,7 @@ def _soles(model: Model, motion: Motion) -> tuple[Array, Array]:
         foot = model.rigid_bodies.subset(np.array([model.body(f"foot_{side}")]))
         turned = np.einsum("tij,pj->tpi", foot.rotation(motion.q)[:, 0], in_foot)
         positions.append(motion.q[:, model.slot(names[2])][:, None] + turned)
-    points = np.stack(positions, axis=1)
-    if len(motion.time) < 2:
-        return points, np.zeros_like(points)
-    return points, np.gradient(points, motion.time, axis=0)
+    return np.stack(positions, axis=1)
 
 
 def _ground_velocity(height: Array, velocity: Array) -> Array:
@@ -184,14 +208,21 @@ def _acting(arm: Array) -> Array:
     return acting
 
 
-def _programme(needed: Array, acting: Array, cost: Array, step: float) -> BandedProgramme:
-    """The programme; needed (T, 6) [body weights, and times m], cost (T, 2, P), step [s]."""
+def _programme(needed: Array, acting: Array, cost: Array, measured: Array, step: float) -> BandedProgramme:
+    """The programme; needed (T, 6) and measured (T, 2, 6) [body weights, and times m], cost (T, 2, P), step [s].
+
+    A measured foot is in the programme for the smoothness of its forces alone.
+    """
     frames, _, points = cost.shape
     count = points + 3
+    known = np.isfinite(measured).all(axis=-1)
+    plates = np.where(known[..., None], measured, 0.0)
+    acting = acting * np.repeat(~known, count, axis=1)[:, None]
     total = BALANCE[:, None] * (acting[:, :6] + acting[:, 6:])
     moments = np.tile(TOWARDS_CENTER, 2)[:, None] * acting[:, [3, 4, 5, 9, 10, 11]]
     square = np.einsum("tri,trj->tij", total, total) + np.einsum("tri,trj->tij", moments, moments)
-    linear = np.einsum("tri,tr->ti", total, BALANCE * needed)
+    linear = np.einsum("tri,tr->ti", total, BALANCE * (needed - plates.sum(axis=1)))
+    cost = np.where(known[..., None], POINT_COST, cost)
     forces, rows = np.zeros((6, 2 * count)), np.zeros((frames, 2 * (points + 6), 2 * count))
     for foot in range(2):
         first, last, row = foot * count, foot * count + points, foot * (points + 6)
@@ -206,6 +237,9 @@ def _programme(needed: Array, acting: Array, cost: Array, step: float) -> Banded
             for sign in (0, 1):
                 rows[:, row + points + 2 * place + sign, first:last] = most
                 rows[:, row + points + 2 * place + sign, unknown] = 1.0 - 2.0 * sign
+    continued = KNOWN * np.repeat(known, 3, axis=1)[..., None] * forces
+    square += np.einsum("tri,trj->tij", continued, continued)
+    linear += np.einsum("tri,tr->ti", continued, KNOWN * plates[..., :3].reshape(frames, 6))
     weight = np.tile(SMOOTH, 2) / (step * 2.0 * np.pi * SMOOTH_HZ) ** 2
     smooth = forces.T @ (weight[:, None] ** 2 * forces)
     pushing = np.flatnonzero(np.arange(2 * count) % count < points)

@@ -1,12 +1,13 @@
 """The standing posture, the reference from which pelvis and feet are followed into the motion, and its dimensions.
 
 With a standing trial this is its median posture. Without one it is put together from the motion: the mean shape of
-the pelvis at its mean tilt while the subject is upright, and each leg at the instant its foot lies flattest and lowest.
+the pelvis at its mean tilt while the subject is upright, and each leg at an instant at which its foot stands flat.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import combinations
 
 import numpy as np
 
@@ -30,6 +31,8 @@ from musclesolve.recording.markers.landmark_names import shows_spines
 # Height of the joint between lower and upper torso as a share of hips to neck (Silva 2003, Table 3.8: lengths of
 # lower and upper torso, 0.275 m and 0.294 m).
 BACK_SHARE = 0.275 / (0.275 + 0.294)
+FOOT, LOW = ("heel", "toe", "ankle", "metatarsal_5"), 0.1
+"""Landmarks of a foot, and the share of the frames among which the one that shows it standing is chosen."""
 
 
 @dataclass(frozen=True)
@@ -60,7 +63,10 @@ def posture(
     if recording.static is None:
         tilt, note = neutral_tilt(moving, subject.stature)
         pelvis = assumed_standing(moving, tilt + tilt_error)
-        notes += [note, "The feet are measured at the instant of the motion at which each lies lowest."]
+        notes += [
+            note,
+            "The feet are measured at an instant of the motion at which each lies flat on the ground.",
+        ]
     else:
         pelvis = standing_landmarks(recording, standing)
         if not shows_spines(pelvis):
@@ -72,15 +78,28 @@ def posture(
     legs: dict[Side, Points] = {}
     if recording.static is None:
         for side in SIDES:
-            # The instant at which heel and toe together are lowest.
-            lowest = int(np.argmin(moving[f"heel_{side}"][:, 2] + moving[f"toe_{side}"][:, 2]))
-            legs[side] = leg_centers({name: point[lowest] for name, point in moving.items()}, side)
+            flat = flattest(moving, side)
+            legs[side] = leg_centers({name: point[flat] for name, point in moving.items()}, side)
     else:
         pelvis = standing_medials(recording, subject, pelvis, hips)
         legs = {side: leg_centers(pelvis, side) for side in SIDES}
         if "leg" in hip_needs(regression) and subject.leg_length is None:
             notes.append("The leg length for the hip centers is measured on the standing trial.")
     return Posture({**pelvis, **hips}, legs, neutral_axes(pelvis), tuple(notes))
+
+
+def flattest(moving: Points, side: Side) -> int:
+    """Return the frame of a motion (T, 3) [m] that shows how a foot stands: low, and of the shape that it mostly has.
+
+    Among the tenth of the frames in which heel and toe together are lowest, the one in which the distances between the
+    points of the foot are nearest to their medians over the motion. The lowest frame alone may be one in which a marker
+    jumps.
+    """
+    low = moving[f"heel_{side}"][:, 2] + moving[f"toe_{side}"][:, 2]
+    foot = [point for name, point in moving.items() if name.endswith(f"_{side}") and name.startswith(FOOT)]
+    apart = np.stack([np.linalg.norm(one - other, axis=1) for one, other in combinations(foot, 2)], axis=1)
+    unlike = np.abs(apart - np.median(apart, axis=0)).sum(axis=1)
+    return int(np.argmin(np.where(low <= np.quantile(low, LOW), unlike, np.inf)))
 
 
 def neutral_tilt(moving: Points, stature: float) -> tuple[float, str]:

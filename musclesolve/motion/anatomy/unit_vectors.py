@@ -7,6 +7,8 @@ import numpy as np
 from musclesolve._util.arrays import Array
 
 UP: Array = np.array([0.0, 0.0, 1.0])
+UNUSUAL = 0.2
+"""Segments keep their length; a share by which no noise of markers changes it."""
 
 
 def unit(vector: Array) -> Array:
@@ -30,5 +32,10 @@ def frame(x: Array, y: Array) -> Array:
 
 
 def mean_length(vector: Array) -> float:
-    """Return the mean over the frames of the length of vectors (T, 3)."""
-    return float(np.linalg.norm(vector, axis=-1).mean())
+    """Return the mean length of vectors (T, 3) over the frames in which it is within a fifth of its median.
+
+    A marker that jumps in some frames does not change the size of a segment.
+    """
+    length = np.linalg.norm(vector, axis=-1)
+    usual = np.median(length)
+    return float(length[np.abs(length - usual) <= UNUSUAL * usual].mean())

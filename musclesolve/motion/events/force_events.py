@@ -5,12 +5,14 @@ Flight is in running and jumping, where what is customary in walking does not ho
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from musclesolve._util.arrays import Array, true_runs
+from musclesolve._util.arrays import Array, Mask, true_runs
 from musclesolve.constants import STANDARD_GRAVITY
+from musclesolve.motion.ground_reaction import GroundReaction
 from musclesolve.motion.signals.low_pass import low_pass, lowest_carried
 from musclesolve.recording.data import SIDES, Event, PlateForce, Recording, Side, Trial
 from musclesolve.recording.plates.foot_contacts import vertical_force
@@ -24,17 +26,44 @@ FIRM_WEIGHTS = 0.1
 
 
 @dataclass(frozen=True)
-class FootLoads:
-    """The plates, and the levels of vertical force that separate contact from noise."""
+class PredictedLoad:
+    """Times (S,) [s] and vertical force (S,) [N] on one foot, and where it is predicted and not measured, (S,)."""
 
-    plates: tuple[PlateForce, ...]  # of both feet
-    unloaded_below: float  # vertical force under which a plate counts as unloaded [N]
-    mass: float  # of the subject [kg]
+    time: Array
+    vertical: Array
+    predicted: Mask
+
+    def at(self, time: float) -> bool:
+        """Whether the force at a time is predicted, in the sample before it or the one after it."""
+        after = int(np.searchsorted(self.time, time))
+        return bool(self.predicted[max(after - 1, 0) : after + 1].any())
+
+
+@dataclass(frozen=True)
+class FootLoads:
+    """The plates, and the levels of vertical force that separate contact from noise.
+
+    plates: of both feet. unloaded_below: vertical force under which a plate counts as unloaded [N]. mass: of the
+    subject [kg]. predicted: what stands for the plates of a foot whose force is predicted at times.
+    """
+
+    plates: tuple[PlateForce, ...]
+    unloaded_below: float
+    mass: float
+    predicted: Mapping[Side, PredictedLoad] = field(default_factory=dict)
 
     @classmethod
-    def from_trial(cls, trial: Trial) -> FootLoads:
-        """The plates and levels of a trial."""
-        return cls(trial.forces, trial.settings.filter.unloaded_below_n, trial.subject.mass)
+    def from_trial(
+        cls, trial: Trial, time: Array | None = None, reactions: Sequence[GroundReaction] = ()
+    ) -> FootLoads:
+        """The plates and levels of a trial; with its ground reactions over times (T,) [s] where they are predicted."""
+        loads = cls(trial.forces, trial.settings.filter.unloaded_below_n, trial.subject.mass)
+        if time is None or trial.predicted_spans is None:
+            return loads
+        completed = {each.side: _completed(trial, loads, time, each) for each in reactions}
+        return replace(
+            loads, predicted={side: each for side, each in completed.items() if each.predicted.any()}
+        )
 
     def level(self, weights: float) -> float:
         """A vertical force in body weights [N], but well above the threshold."""
@@ -42,6 +71,8 @@ class FootLoads:
 
     def vertical(self, side: Side) -> tuple[Array, Array]:
         """Times (S,) [s] and vertical force (S,) [N] on one foot by all its plates; nothing without a plate."""
+        if side in self.predicted:
+            return self.predicted[side].time, self.predicted[side].vertical
         plates = [plate for plate in self.plates if plate.side == side]
         if not plates:
             return np.zeros(0), np.zeros(0)
@@ -50,18 +81,51 @@ class FootLoads:
         return time, np.sum(parts, axis=0)
 
 
+def _completed(trial: Trial, loads: FootLoads, time: Array, reaction: GroundReaction) -> PredictedLoad:
+    """The load of a foot at the samples of its plates, or at times (T,) [s] without any: as far as it is known.
+
+    It is unknown where it is to be predicted and the reaction, at these times, does not reach.
+    """
+    side = reaction.side
+    samples, measured = loads.vertical(side)
+    samples, measured = (samples, measured) if samples.size else (time, np.zeros(time.size))
+    predicted, reached = trial.predicted(side, samples), (samples >= time[0]) & (samples <= time[-1])
+    vertical = np.where(predicted, np.interp(samples, time, reaction.force[:, 2]), measured)
+    first, stop = max(
+        true_runs(~predicted | reached),
+        key=lambda run: np.count_nonzero(reached[slice(*run)]),
+        default=(0, 0),
+    )
+    return PredictedLoad(samples[first:stop], vertical[first:stop], predicted[first:stop])
+
+
 def force_events(loads: FootLoads) -> list[Event]:
-    """Heel strikes and toe-offs that the plates saw, over the whole recording, in order of time.
+    """Heel strikes and toe-offs by the forces on the feet, over the whole recording, in order of time.
 
     A foot that is on a plate at the first or last sample gives no event there. A foot that passes from one plate to
-    the next neither strikes nor leaves: its plates are taken together.
+    the next neither strikes nor leaves: its plates are taken together. A predicted force is smooth, and the steep rise
+    of a heel strike begins too early in it: a predicted strike is where the force passes the level of a firm contact.
     """
     events = []
     for side in SIDES:
+        load = loads.predicted.get(side)
         for start, end in foot_contacts(loads, side):
-            events += [Event("heel_strike", side, float(start), "forces")] if np.isfinite(start) else []
-            events += [Event("toe_off", side, float(end), "forces")] if np.isfinite(end) else []
+            for kind, at in (("heel_strike", start), ("toe_off", end)):
+                if not np.isfinite(at):
+                    continue
+                predicted = load is not None and load.at(at)
+                if load is not None and predicted and kind == "heel_strike":
+                    at = _rise(load, at, loads.level(FIRM_WEIGHTS))
+                events.append(Event(kind, side, float(at), "predicted" if predicted else "forces"))
     return sorted(events, key=lambda event: event.time)
+
+
+def _rise(load: PredictedLoad, start: float, level: float) -> float:
+    """When the force of a contact that begins at `start` [s] first passes a level [N]."""
+    sample = int(np.argmax((load.time > start) & (load.vertical >= level)))
+    before, after = load.vertical[sample - 1], load.vertical[sample]
+    share = (level - before) / (after - before)
+    return float(load.time[sample - 1] + share * (load.time[sample] - load.time[sample - 1]))
 
 
 def foot_contacts(loads: FootLoads, side: Side) -> Array:

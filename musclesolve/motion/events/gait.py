@@ -20,6 +20,7 @@ from musclesolve._util.arrays import Array, at_times
 from musclesolve.motion.anatomy.anatomy import Anatomy
 from musclesolve.motion.events.gait_events import gait_events
 from musclesolve.motion.events.marker_events import Walk, walk
+from musclesolve.motion.ground_reaction import GroundReaction
 from musclesolve.motion.walking_direction import headings
 from musclesolve.recording.data import SIDES, Event, EventKind, Side, Trial
 
@@ -92,9 +93,15 @@ class Gait:
     heading: Array = field(default_factory=lambda: np.zeros((0, 3)))
 
     @classmethod
-    def from_trial(cls, trial: Trial, measured: Anatomy) -> Gait:
-        """Find them, given the anatomy, whose hip joints the feet pass below."""
-        struck, walking = gait_events(trial), walk(trial)
+    def from_trial(
+        cls,
+        trial: Trial,
+        measured: Anatomy,
+        time: Array | None = None,
+        reactions: Sequence[GroundReaction] = (),
+    ) -> Gait:
+        """Find them, given the anatomy, whose hip joints the feet pass below; time, reactions as in `gait_events`."""
+        struck, walking = gait_events(trial, time, reactions), walk(trial)
         if walking is None:
             # Not all markers of the steps are there: the direction comes from the anatomy alone.
             hips = 0.5 * (measured.points["hip_r"] + measured.points["hip_l"])
@@ -124,7 +131,7 @@ def strides(events: Sequence[Event], walking: Walk | None = None) -> list[Stride
     pairs = [(side, *pair) for side in SIDES for pair in pairwise(seen.get(("heel_strike", side), []))]
     longest = LONGEST_STRIDE * np.median([end - start for _, start, end in pairs]) if pairs else 0.0
     timed = {"heel_strike", "toe_off"} <= {
-        event.kind for event in events if event.source in ("stated", "forces")
+        event.kind for event in events if event.source in ("stated", "forces", "predicted")
     }
 
     def first(kind: EventKind, side: Side, start: float, end: float) -> float:

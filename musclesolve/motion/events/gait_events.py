@@ -18,6 +18,7 @@ from musclesolve._util.arrays import Array, Mask
 from musclesolve._util.warning_note import WarningNote
 from musclesolve.motion.events.force_events import FootLoads, contacts, flights, foot_contacts, force_events
 from musclesolve.motion.events.marker_events import marker_events, walk
+from musclesolve.motion.ground_reaction import GroundReaction
 from musclesolve.recording.data import SIDE_NAMES, SIDES, Event, EventKind, Side, Trial
 
 CONFLICT = 0.05
@@ -31,7 +32,12 @@ _NAMES: dict[EventKind, str] = {
     "toe_off": "toe-off",
     "foot_below_hip": "foot below the opposite hip",
 }
-_SOURCES = {"stated": "the file", "forces": "the forces", "markers": "the markers"}
+_SOURCES = {
+    "stated": "the file",
+    "forces": "the forces",
+    "predicted": "the predicted forces",
+    "markers": "the markers",
+}
 SAME = 0.3
 """Events of one kind and foot closer together than this are one event: no foot steps twice in so short a time [s]."""
 BEARING_WEIGHTS = 0.3
@@ -60,7 +66,9 @@ class GaitEvents:
         return [event for event in self.events if (event.kind, event.side) == (kind, side)]
 
 
-def gait_events(trial: Trial) -> GaitEvents:
+def gait_events(
+    trial: Trial, time: Array | None = None, reactions: Sequence[GroundReaction] = ()
+) -> GaitEvents:
     """Heel strikes and toe-offs of both feet over the whole recording, not only the time range.
 
     Of a kind of event that the trial file states in [events], these are all. Of the others marker events count where
@@ -69,13 +77,14 @@ def gait_events(trial: Trial) -> GaitEvents:
 
     Args:
         trial: the trial.
+        time, reactions: (T,) [s], and the ground reactions there, of which those count that are predicted.
 
     Returns:
-        Events with the source "stated", "forces", "markers" or "periodic"; where there is flight neither toe-offs by
-        markers nor periodic strikes. Notes on conflicts between the sources, on marker events that fill in, and on
-        events that were not recorded.
+        Events with the source "stated", "forces", "predicted", "markers" or "periodic"; where there is flight neither
+        toe-offs by markers nor periodic strikes. Notes on conflicts between the sources, on marker events that fill in,
+        and on events that were not recorded.
     """
-    loads = FootLoads.from_trial(trial)
+    loads = FootLoads.from_trial(trial, time, reactions)
     walking, flight = walk(trial), len(flights(trial, loads)) > 0
     seen = [] if walking is None else marker_events(walking)
     seen = [event for event in seen if (event.kind, event.side) not in trial.all_events_of]
@@ -90,7 +99,7 @@ def gait_events(trial: Trial) -> GaitEvents:
     known = [*trial.events, *(event for event in plates if stated.twin(event) is None)]
     surer = EventsByFoot(known)
     pairs = [(twin, event) for event in seen if (twin := surer.twin(event)) is not None]
-    conflicts += _conflicts(pairs)
+    conflicts += _conflicts([(twin, event) for twin, event in pairs if twin.source != "predicted"])
     lone = [event for event in seen if surer.twin(event) is None]
 
     # What markers show while the foot surely stands on a plate is no event.
@@ -226,7 +235,8 @@ def standing(loads: FootLoads, side: Side) -> tuple[Array, Array, Array]:
         short = (first - start < LONGEST_RAMP) & (end - last < LONGEST_RAMP)
         step[k] = held.sum() == 1 and short[held].all()
     lowest = [vertical[(a <= time) & (time <= b)].min() for a, b in touching[~step]]
-    sure = np.concatenate([touching[step], loadings + np.array([EDGE, -EDGE])])
+    stood = touching[step] if not time.size else np.clip(touching[step], time[0], time[-1])
+    sure = np.concatenate([stood, loadings + np.array([EDGE, -EDGE])])
     return sure, touching[~step], np.array(lowest)
 
 

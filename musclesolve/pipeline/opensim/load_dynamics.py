@@ -16,7 +16,7 @@ from musclesolve._util.arrays import Array, Mask, within
 from musclesolve._util.sides import OTHER, SIDES, joint_kind, side_of
 from musclesolve._util.time_holes import USUAL_HZ, HoleLimits, hole_note
 from musclesolve.errors import input_error
-from musclesolve.motion.motion_plausibility import balance_limit, balanced
+from musclesolve.motion.motion_plausibility import Support, balance_limit, balanced
 from musclesolve.opensim.external_loads import (
     LOADED_N,
     ExternalLoad,
@@ -156,9 +156,14 @@ class LoadDynamics:
 
     @cached_property
     def stands(self) -> bool:
-        """Whether the loads carry the body in some frame; otherwise it hangs or sits, or nobody can tell."""
+        """Whether the loads carry the body in some frame; otherwise it hangs or sits, or nobody can tell.
+
+        Predicted loads are of a body that stands.
+        """
         if self.root_force is None or not self.weight > 0.0:
             return False
+        if self.predicted:
+            return True
         up = -self.model.gravity
         given, lacking = self.body_load.sum(axis=1) @ up, self.root_force @ up
         return bool((given > (1.0 - MISSING) * (given + lacking)).any())
@@ -169,11 +174,11 @@ class LoadDynamics:
 
         Where the root lacks an upward force of more than `MISSING` times the weight, a foot stands beside the plates:
         of those without a load the one that moves least. None of a body that does not stand: no frame shows what a
-        foot carries.
+        foot carries, and none of predicted loads, which both feet have.
         """
         model, bodies = self.model, self.dynamics.bodies
         feet = [foot for side in SIDES if (foot := foot_of_side(model, side))]
-        if not feet or self.root_force is None or not self.stands:
+        if not feet or self.predicted or self.root_force is None or not self.stands:
             return {}
         number = [model.body_number[foot] for foot in feet]
         missing = self.root_force @ -model.gravity > MISSING * model.mass * (model.gravity @ model.gravity)
@@ -198,7 +203,24 @@ class LoadDynamics:
         """Frames (T,) in which the loads balance the motion, as of a recording; None where there is no limit."""
         if self.root_residual is None or self.balance_limit is None:
             return None
+        if self.predicted:
+            return self.support.carries
         return balanced(self.root_residual / self.weight, self.balance_limit)
+
+    @property
+    def predicted(self) -> bool:
+        """Whether the loads are predicted from the motion."""
+        return any(load.predicted for load in self.loads)
+
+    @cached_property
+    def support(self) -> Support:
+        """What the loads supply and lack at the origin of the root, of a model for which `root_wrench` is known."""
+        assert self.root_wrench is not None
+        root = next(joint for joint in self.model.joints if joint.inboard.body == GROUND).outboard.body
+        origin = self.dynamics.bodies.pose.position[:, self.model.body_number[root]]
+        moment, force = self.root_wrench[:, :3], self.root_wrench[:, 3:]
+        lacking = np.concatenate([force, moment - np.cross(origin, force)], axis=1)
+        return Support.from_wrenches(self.motion.time, lacking, self.body_load.sum(axis=1), self.weight)
 
     def residual_note(self) -> list[str]:
         """A sentence on the residual force at the root, where it is known."""
@@ -299,7 +321,7 @@ def moments_under_loads(
     motion: CoordinateMotion,
     names: Sequence[str],
     given: Sequence[ExternalLoad],
-    path: Path,
+    path: Path | None,
 ) -> CoordinateMoments:
     """Generalized forces of coordinates from external loads, as `load_moments`; path: of the loads."""
     notes, loads = list[str](), list[ExternalLoad]()

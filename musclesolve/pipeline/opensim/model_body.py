@@ -52,9 +52,12 @@ from musclesolve.pipeline.opensim.load_dynamics import (
     knee_joints,
     load_dynamics,
     load_moments,
+    moments_under_loads,
     shank_length,
+    whole_motion,
 )
 from musclesolve.pipeline.opensim.moments import shared_moments
+from musclesolve.pipeline.opensim.predicted_loads import predicted_loads
 from musclesolve.pipeline.opensim.shared_choice import SharedChoice, shared_choice
 from musclesolve.pipeline.share import motion_cost, motion_solver, sharing_problem
 from musclesolve.recording.data import Table
@@ -266,7 +269,8 @@ def opensim_problem(
             person: the muscles of one person, from `read_person`, or the path of their file: their factors are on the
                 parameters of the model's muscles, with elastic tendons on slack lengths as they are used.
             loads: path of an ExternalLoads file (.xml) or of ground reactions (.mot, .sto), from which inverse
-                dynamics computes the moments; see `read_external_loads`.
+                dynamics computes the moments; see `read_external_loads`. "predicted": the ground reactions follow
+                from the motion, without force plates; see `predicted_loads`.
             feet: "stated", those that an ExternalLoads file names, or "nearest": the feet of its loads are found by
                 their contacts, as those of a file of ground reactions are.
 
@@ -304,7 +308,12 @@ def model_body(
     needed = {name for name in {*choice.needed, *choice.dofs} if not model.coordinates[name].locked}
     if lacking := [name for name in model.coordinates if name in needed and name not in motion.names]:
         raise input_error("pipeline.no_column", file=motion.file, lacking=few(lacking, 8))
-    if loads_file is not None and moments is None:
+    if settings.files.predicted and moments is None:
+        loads_of_feet = predicted_loads(model, whole_motion(model, motion))
+        due = moments_under_loads(model, motion, choice.dofs, loads_of_feet, motion.file)
+        said = "No force plate is used: the ground reactions are predicted from the motion."
+        due = replace(due, file=None, notes=(said, *due.notes))
+    elif loads_file is not None and moments is None:
         due = load_moments(model, motion, choice.dofs, loads_file, settings.plates.feet)
     elif moments is not None and loads_file is None:
         if isinstance(moments, str | Path | Table):
@@ -498,7 +507,8 @@ def body_of_trial(
         _placed(trial, "knee", "contact_spacing_m", where="contact_spacing_m"),
         _placed(trial, "plates", "feet", where="feet"),
     ):
-        settings = settings.changed(files={"loads": trial.loads})
+        if trial.loads is not None:
+            settings = settings.changed(files={"loads": trial.loads})
         check_model_settings(settings)
     sharing = Sharing(chosen, method, of_muscles.tendon, stated.reserve_weight)
     model = read_osim(trial.model)

@@ -24,6 +24,7 @@ from musclesolve.plotting.page.page_style import (
     BAND,
     FAILED_MARK,
     FAILED_ROW,
+    PREDICTED_STYLE,
     REPEATED,
     RESERVE_STYLE,
     SHADE_COLOR,
@@ -32,6 +33,7 @@ from musclesolve.plotting.page.page_style import (
     SINGLE,
     STANCE_BAR,
     STANCE_COLOR,
+    STANCE_PREDICTED,
 )
 from musclesolve.plotting.page.sheet import Sheet, sheet_of
 from musclesolve.results.dataset import frame_validity as frames
@@ -252,19 +254,28 @@ class Legs:
         self.draw(axes, side if side in self.sides else verdict, values, verdict=verdict)
 
     def draw(
-        self, axes: Axes, side: str, values: Array, *, measured: bool = False, verdict: str | None = None
+        self,
+        axes: Axes,
+        side: str,
+        values: Array,
+        *,
+        measured: bool = False,
+        predicted: Mask | None = None,
+        verdict: str | None = None,
     ) -> None:
         """Draw the curves of one leg into a panel.
 
         Solid where solved, dotted where a reserve was needed, nothing where there is no valid solution: those frames
         get a cross in the color of the leg on the lower edge. Where a further gait cycle covers a part of the axis
         that has its curve, the curve is thin and pale, without crosses. All of what is `measured`, which does not
-        depend on the solution, is solid. `verdict`: the side whose frames count, unless that of the leg.
+        depend on the solution, is solid; dashed in the frames (T,) that are `predicted`. `verdict`: the side whose
+        frames count, unless that of the leg.
 
         Of several strides the mean, as above; thin and pale where it is of fewer of them; a cross where of none.
         """
         if side in self.x.strides:
-            self._draw_strides(axes, side, values, None if measured else self.validity[verdict or side])
+            validity = None if measured else self.validity[verdict or side]
+            self._draw_strides(axes, side, values, validity, predicted)
             return
         color, width = SIDE_COLOR[side], SIDE_WIDTH[side]
         transient = self._transient(values, None if measured else self.validity[verdict or side])
@@ -283,7 +294,11 @@ class Legs:
                 vertices = np.stack([part.place, np.where(with_neighbors(ends), curve, np.nan)], axis=1)
                 axes.add_collection(LineCollection([vertices], colors=color, linewidths=width), autolim=False)
                 solid, dotted = solid & ~ends, dotted & ~ends
-            for dashes, shown in (("-", solid), (RESERVE_STYLE, dotted)):
+            dashed = np.zeros(part.place.size, dtype=bool)
+            if predicted is not None:
+                dashed = solid & with_neighbors(predicted[part.index])
+                solid = solid & ~predicted[part.index]
+            for dashes, shown in (("-", solid), (RESERVE_STYLE, dotted), (PREDICTED_STYLE, dashed)):
                 if not shown.any():
                     continue
                 full = np.where(shown & ~part.repeated, curve, np.nan)
@@ -306,7 +321,9 @@ class Legs:
         away = np.maximum(values - high, low - values)
         return ends & (away > max(high - low, SMALL * np.abs(values[known]).max()))
 
-    def _draw_strides(self, axes: Axes, side: str, values: Array, validity: Validity | None) -> None:
+    def _draw_strides(
+        self, axes: Axes, side: str, values: Array, validity: Validity | None, predicted: Mask | None = None
+    ) -> None:
         """Draw mean, standard deviation and single curves of the strides of a leg."""
         strides, color = self.x.strides[side], SIDE_COLOR[side]
         known = np.ones(values.size, dtype=bool) if validity is None else validity.solved | validity.reserve
@@ -324,10 +341,17 @@ class Legs:
             needed = strides.curves(validity.reserve.astype(float), known)
             dotted = np.asarray((np.nan_to_num(needed) > 0.0).any(axis=0))
             cross(axes, PERCENTS[count == 0], FAILED_ROW[side], color)
+        dashed = np.zeros(PERCENTS.size, dtype=bool)
+        if predicted is not None:
+            dashed = strides.mean(predicted.astype(float)) > 0.0
         full = count == count.max()
         styles = ((full, {"linewidth": SIDE_WIDTH[side], "alpha": 1.0}), (with_neighbors(~full), REPEATED))
         for part, style in styles:
-            for dashes, kind in (("-", ~dotted), (RESERVE_STYLE, with_neighbors(dotted))):
+            for dashes, kind in (
+                ("-", ~dotted & ~dashed),
+                (RESERVE_STYLE, with_neighbors(dotted)),
+                (PREDICTED_STYLE, with_neighbors(dashed)),
+            ):
                 if (part & kind).any():
                     shown = np.where(part & kind, mean, np.nan)
                     axes.plot(PERCENTS, shown, color=color, linestyle=dashes, **style)
@@ -343,24 +367,33 @@ class Legs:
     def mark_stance(self, axes: Axes, *sides: str) -> None:
         """Draw bars on the upper edge of a panel, over the frames with the foot of a leg on the ground.
 
-        Of these legs, or of all; nothing where no plate was measured.
+        Of these legs, or of all; empty boxes where the ground force is predicted, nothing where it is not known.
         """
         for side in (sides or self.sides) if "ground_reaction_force" in self.result else ():
             if side not in STANCE_BAR:  # what is of no leg
                 continue
-            on_ground = frames.stance(self.result, side)
-            bars = [(part.place, on_ground[part.index]) for part in self.x.passes[side]]
-            if (strides := self.x.strides.get(side)) is not None:  # of most strides
-                bars = [(PERCENTS, strides.mean(on_ground.astype(float)) > 0.5)]
+            on_ground, predicted = frames.stance(self.result, side), frames.predicted(self.result, side)
             low, high = STANCE_BAR[side]
-            boxes = [
-                [(place[first], low), (place[first], high), (place[last - 1], high), (place[last - 1], low)]
-                for place, standing in bars
-                for first, last in true_runs(standing)
-            ]
-            style: dict[str, Any] = {"color": STANCE_COLOR[side], "linewidth": 0.0, "zorder": 1.0}
-            bar = PolyCollection(boxes, transform=axes.get_xaxis_transform(), **style)
-            axes.add_collection(bar, autolim=False)
+            for standing, style in (
+                (on_ground & ~predicted, {"color": STANCE_COLOR[side], "linewidth": 0.0}),
+                (on_ground & predicted, STANCE_PREDICTED | {"edgecolor": STANCE_COLOR[side]}),
+            ):
+                bars = [(part.place, standing[part.index]) for part in self.x.passes[side]]
+                if (strides := self.x.strides.get(side)) is not None:  # of most strides
+                    bars = [(PERCENTS, strides.mean(standing.astype(float)) > 0.5)]
+                boxes = [
+                    [
+                        (place[first], low),
+                        (place[first], high),
+                        (place[last - 1], high),
+                        (place[last - 1], low),
+                    ]
+                    for place, shown in bars
+                    for first, last in true_runs(shown)
+                ]
+                if boxes:
+                    bar = PolyCollection(boxes, transform=axes.get_xaxis_transform(), zorder=1.0, **style)
+                    axes.add_collection(bar, autolim=False)
 
     def mark_events(self, axes: Axes, *sides: str) -> None:
         """Draw a thin line at every heel strike and toe-off of these legs, or of all; for pages without stance bars."""
@@ -434,9 +467,14 @@ class Legs:
         if failed := [side for side, leg in validity.items() if leg.failed.any()]:
             handles["no valid solution"] = lines(failed, **FAILED_MARK)
         if stance and "ground_reaction_force" in self.result:
-            handles["foot on the ground"] = tuple(
-                Patch(color=STANCE_COLOR[side]) for side in self.sides if side in STANCE_COLOR
-            )
+            feet = [side for side in self.sides if side in STANCE_COLOR]
+            predicted = {side: frames.predicted(self.result, side) for side in feet}
+            if measured := [side for side in feet if not predicted[side].all()]:
+                handles["foot on the ground"] = tuple(Patch(color=STANCE_COLOR[side]) for side in measured)
+            if of_motion := [side for side in feet if predicted[side].any()]:
+                handles["on the ground, force predicted"] = tuple(
+                    Patch(edgecolor=STANCE_COLOR[side], **STANCE_PREDICTED) for side in of_motion
+                )
         if shaded:
             handles[shaded] = tuple(Patch(color=SHADE_COLOR[side]) for side in self.sides if side in of)
         sheet.add_legend(handles | dict(further or {}))

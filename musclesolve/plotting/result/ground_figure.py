@@ -7,11 +7,12 @@ import xarray as xr
 
 from musclesolve._util.arrays import Array, true_runs
 from musclesolve.constants import STANDARD_GRAVITY
-from musclesolve.plotting.page.curves import Legs
+from musclesolve.plotting.page.curves import Legs, line
 from musclesolve.plotting.page.norm_bands import NormBands
-from musclesolve.plotting.page.page_style import SIDE_COLOR, SIDE_WIDTH
+from musclesolve.plotting.page.page_style import PREDICTED_STYLE, SIDE_COLOR, SIDE_WIDTH
 from musclesolve.plotting.page.sheet import Sheet, heading, page, zero_line
-from musclesolve.results.dataset.result_quantities import along_heading, body_weight
+from musclesolve.results.dataset import frame_validity as frames
+from musclesolve.results.dataset.result_quantities import along_heading, body_weight, text
 
 COMPONENTS = {
     "z": "vertical (+ up)",
@@ -37,12 +38,15 @@ def ground_reaction(result: xr.Dataset) -> Sheet:
     reaction = along_heading(result, result["ground_reaction_force"])
     paths = _paths(result, legs.sides)
     rows = len(COMPONENTS) + bool(paths)
-    sheet, panels = page(result, "Ground reaction", rows, 1, height=0.12 + 0.16 * rows, labels=True)
+    origin = text(result, "ground_reactions")
+    title = "Ground reaction" if origin in ("", "measured") else f"Ground reaction, {origin} from the motion"
+    sheet, panels = page(result, title, rows, 1, height=0.12 + 0.16 * rows, labels=True)
     for axes, axis in zip(panels.flat, COMPONENTS, strict=False):
         norms.draw(axes, "ground_reaction_force", axis, 1.0 / STANDARD_GRAVITY)
         for side in legs.sides:
             sign = TO_OTHER_LEG.get(side, 1.0) if axis == "y" else 1.0
-            legs.draw(axes, side, sign * reaction.sel(side=side, axis=axis).values / weight, measured=True)
+            values = sign * reaction.sel(side=side, axis=axis).values / weight
+            legs.draw(axes, side, values, measured=True, predicted=frames.predicted(result, side))
         legs.mark_stance(axes)
         heading(axes, COMPONENTS[axis])
         axes.set_ylabel("[body weights]")
@@ -63,7 +67,9 @@ def ground_reaction(result: xr.Dataset) -> Sheet:
         sheet.make_room_above(rows - 1, LABEL_INCH * sheet.style.scale)
         sheet.label_below(axes, "in the walking direction [m]")
         axes.set_ylabel("to the left [m]")
-    legs.legend(sheet, measured=True, stance=True)
+    dashed = [side for side in legs.sides if frames.predicted(result, side).any()]
+    styles = tuple(line(SIDE_COLOR[side], SIDE_WIDTH[side], linestyle=PREDICTED_STYLE) for side in dashed)
+    legs.legend(sheet, measured=True, stance=True, further={"predicted": styles} if dashed else None)
     norms.explain(sheet)
     return sheet
 

@@ -17,7 +17,7 @@ from musclesolve.recording.data import BESIDE_GAP, SIDE_NAMES, SIDES, Side, Tria
 from musclesolve.recording.gaps.gap_filling import missing
 from musclesolve.recording.markers.landmark_names import bounding_markers
 from musclesolve.recording.plates.foot_contacts import FootPath, seen_feet, unmeasured
-from musclesolve.settings.trial import RecordedSettings
+from musclesolve.settings.trial import PREDICTED, RecordedSettings
 
 Run = tuple[int, int]
 AT_ENDS = 0.1
@@ -53,6 +53,9 @@ def find_range(trial: Trial) -> AnalysedRange | None:
     if not feet:
         return None
     beside, seen = unmeasured(trial, feet), np.zeros(time.size, bool)
+    predicts = trial.settings.plates.unmeasured_steps == PREDICTED
+    if predicts:
+        beside = {side: np.zeros(time.size, bool) for side in feet}
     seen[trial.frames()] = True
     for name in bounding_markers(trial):
         seen &= ~missing(trial.markers[name])
@@ -76,7 +79,8 @@ def find_range(trial: Trial) -> AnalysedRange | None:
     for within in true_runs(seen):
         runs, longest = {side: runs_in(side, within) for side in feet}, dict[Side, Run]()
         for side, foot in feet.items():
-            if steps := [run for run in runs[side] if (foot.loaded & foot.floor)[slice(*run)].any()]:
+            stands = foot.floor if predicts else foot.loaded & foot.floor
+            if steps := [run for run in runs[side] if stands[slice(*run)].any()]:
                 stepping[side] += steps
                 longest[side] = max(steps, key=length)
         if not longest:

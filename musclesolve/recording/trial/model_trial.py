@@ -14,7 +14,7 @@ from musclesolve.recording.schema import Document, trial_document, validated
 from musclesolve.recording.trial.emg_channels import read_emg
 from musclesolve.recording.trial.fascicle_lengths import read_fascicles
 from musclesolve.recording.trial.settings import check_errors, check_strain, muscle_files
-from musclesolve.settings.trial import ModelSettings, TrialSettings
+from musclesolve.settings.trial import ModelSettings, TrialSettings, is_predicted
 
 MODEL_FILES = frozenset({"model", "coordinates", "moments", "loads"})
 """Files that only the trial of a model has."""
@@ -27,7 +27,7 @@ class ModelTrial:
     Args:
         settings: of the trial file; the file of one person's muscles by its path.
         model, coordinates: files.
-        moments, loads: one of these files.
+        moments, loads: one of these files; neither where ground reactions are predicted.
         emg: measured signals of muscles; None without [emg].
         fascicles: measured fascicle lengths; None without [fascicle].
         files: role -> path, for provenance.
@@ -81,7 +81,11 @@ def names_model(path: Path) -> bool:
 def named_files(document: Document, settings: TrialSettings) -> dict[str, Path]:
     """Return role -> file, of the files that [files] names."""
     named = [(role, name) for role, name in settings.files.items() if name is not None]
-    return {role: document.input_file("files", role, name) for role, name in named}
+    return {
+        role: document.input_file("files", role, name)
+        for role, name in named
+        if not (role in ("forces", "loads") and is_predicted(name))
+    }
 
 
 def read_model_trial(path: Path) -> ModelTrial:
@@ -93,9 +97,10 @@ def read_model_trial(path: Path) -> ModelTrial:
     document = trial_document(path, ModelSettings)
     settings = validated(document, ModelSettings)
     files = named_files(document, settings)
-    if ("moments" in files) == ("loads" in files):
+    with_loads = settings.files.loads is not None
+    if ("moments" in files) == with_loads:
         problem, key, code = "neither moments nor loads are named", None, "missing_key"
-        if "moments" in files:
+        if with_loads:
             problem, key, code = "both moments and loads are named", "loads", "conflict"
         raise document.error("recording.trial.bad_model_trial", "files", key, code=code, fault=problem)
     emg, notes = read_emg(document, settings, files["coordinates"])
@@ -113,7 +118,7 @@ def read_model_trial(path: Path) -> ModelTrial:
         raise document.error(
             "recording.trial.time_range_ends", "time", "end_s", end_s=time.end_s, start_s=time.start_s
         )
-    body = "loads" if "loads" in files else "moments"
+    body = "loads" if with_loads else "moments"
     check_errors(document, settings.uncertainty, body, database is not None)
     return ModelTrial(
         document=document,

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from musclesolve._util.arrays import Array
+from musclesolve._util.arrays import Array, true_runs
 from musclesolve._util.message_text import as_text
 from musclesolve.errors import InputError, input_error
 from musclesolve.recording.c3d.c3d_file import is_c3d, read_c3d, stated_events
@@ -21,6 +21,7 @@ from musclesolve.recording.gaps.gap_filling import Completed, complete_upper_bod
 from musclesolve.recording.gaps.ghosts import Ghost, ghost_notes, without_ghosts
 from musclesolve.recording.markers.marker_mapping import MarkerMapping, read_marker_mapping
 from musclesolve.recording.markers.marker_set import marker_sets
+from musclesolve.recording.plates.foot_contacts import seen_feet, unmeasured
 from musclesolve.recording.plates.foot_forces import (
     AUTO,
     c3d_forces,
@@ -57,7 +58,7 @@ from musclesolve.recording.trial.settings import (
     subject_of,
     with_stated_events,
 )
-from musclesolve.settings.trial import LaboratorySettings, RecordedSettings, TimeSettings
+from musclesolve.settings.trial import PREDICTED, LaboratorySettings, RecordedSettings, TimeSettings
 
 FEWEST_FRAMES = 10
 SAME_DIAMETER = 0.0005
@@ -108,6 +109,7 @@ def _recorded_trial(document: Document, plates_tested: bool = True) -> Trial:
     trial = replace(trial, notes=(*trial.notes, *(marker.sentence for marker in completed)))
     if plates_tested:
         trial = without_impossible(trial)
+    trial = with_predicted_spans(trial, settings)
     check_trial(trial, document, plates_tested)
     if trial.emg is not None:
         check_overlap(trial, trial.emg)
@@ -333,6 +335,28 @@ def ranged(trial: Trial, settings: RecordedSettings) -> Trial:
     return replace(trial, time_range=analysed.time_range, legs=analysed.legs, analysed=analysed.sentences)
 
 
+def with_predicted_spans(trial: Trial, settings: RecordedSettings) -> Trial:
+    """Return a trial without gaps that knows when the ground reaction of each foot is predicted.
+
+    Raises:
+        InputError: steps that no plate measures are to be predicted, and the motion does not show both feet.
+    """
+    if settings.files.predicted:
+        return replace(trial, predicted_spans=dict.fromkeys(SIDES, ((-np.inf, np.inf),)))
+    if settings.plates.unmeasured_steps != PREDICTED:
+        return trial
+    feet, time = seen_feet(trial), trial.markers.time
+    if unseen := [side for side in SIDES if side not in feet]:
+        raise trial.document.error(
+            "recording.trial.steps_not_seen", "plates", "unmeasured_steps", side=SIDE_NAMES[unseen[0]]
+        )
+    spans = {
+        side: tuple((float(time[first]), float(time[stop - 1])) for first, stop in true_runs(lost))
+        for side, lost in unmeasured(trial, feet).items()
+    }
+    return replace(trial, predicted_spans=spans)
+
+
 def completed_trial(trial: Trial, settings: RecordedSettings) -> tuple[Trial, tuple[Completed, ...]]:
     """Return a trial with its gaps filled, those above the hips completed, and the markers that were completed."""
     return complete_upper_body(filled_trial(trial, settings))
@@ -457,8 +481,12 @@ def marker_notes(mapped: MarkerMapping, functional: FunctionalTrials) -> tuple[s
 
 def _plate_notes(settings: RecordedSettings, forces: tuple[PlateForce, ...]) -> Iterator[str]:
     """Yield notes on plates and moments that the trial file leaves out."""
-    swings = "only swings of its leg are analysed"
-    without = swings if finds_range(settings) else "it is taken as unloaded all the time"
+    if settings.plates.unmeasured_steps == PREDICTED:
+        without = "all its steps are predicted"
+    elif finds_range(settings):
+        without = "only swings of its leg are analysed"
+    else:
+        without = "it is taken as unloaded all the time"
     for side in SIDES:
         if all(map(is_stated, settings.force)) and not any(plate.side == side for plate in forces):
             yield f"No plate is given for the {SIDE_NAMES[side]} foot: {without}."

@@ -9,6 +9,7 @@ from typing import Any
 from musclesolve.recording.markers.marker_set import marker_sets
 from musclesolve.recording.text.text_file import name_from
 from musclesolve.recording.trial.settings import is_own_set
+from musclesolve.settings.trial import is_predicted
 
 
 def with_paths(content: Mapping[str, Any], folder: Path, path: Path) -> dict[str, Any]:
@@ -19,7 +20,9 @@ def with_paths(content: Mapping[str, Any], folder: Path, path: Path) -> dict[str
 
     tables = {name: dict(table) if isinstance(table, Mapping) else table for name, table in content.items()}
     if isinstance(tables.get("files"), dict):
-        tables["files"] = {role: moved(name) for role, name in tables["files"].items()}
+        tables["files"] = {
+            role: name if is_predicted(name) else moved(name) for role, name in tables["files"].items()
+        }
     files = (
         ("subject", "body"),
         ("subject", "skeleton"),

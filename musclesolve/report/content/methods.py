@@ -21,7 +21,7 @@ from musclesolve.report.content.pieces import sided
 from musclesolve.report.inputs import TrialFiles
 from musclesolve.results.dataset import frame_validity as frames
 from musclesolve.results.dataset.result_quantities import choice_name, is_elastic, listed, number, text
-from musclesolve.settings.trial import PREDICTED
+from musclesolve.settings.trial import PARTLY_PREDICTED, PREDICTED
 from musclesolve.sharing.cost.cost_registry import find_cost
 from musclesolve.version import __version__
 
@@ -48,6 +48,8 @@ def methods(trial: TrialFiles, citations: Citations) -> list[Any]:
         filtered = [model["filter"]] if "cutoff_hz" in result.attrs else []
         roles = {line.partition(" ")[0] for line in listed(result, "inputs")}
         moments = [model[role] for role in ("loads", "moments") if role in roles]
+        if text(result, "ground_reactions") == PREDICTED:
+            moments = [always["inverse_predicted"]]
         passive = _of_choices(result, ("muscle_parameters", "passive"))
         sentences = [model["software"], *filtered, *moments, *passive]
     else:
@@ -55,8 +57,8 @@ def methods(trial: TrialFiles, citations: Citations) -> list[Any]:
         inertia = "inertia_of_child" if "Jensen" in text(result, "inertia_table") else "inertia"
         inertia = "inertia_of_body" if result.attrs.get("subject_body") else inertia
         sentences += [always[inertia], *_of_choices(result, MOTION), always["corrected_plates"]]
-        predicted = text(result, "ground_reactions") == PREDICTED
-        sentences += [always["inverse_predicted" if predicted else "inverse"]]
+        inverse = {PREDICTED: "inverse_predicted", PARTLY_PREDICTED: "inverse_partly_predicted"}
+        sentences += [always[inverse.get(text(result, "ground_reactions"), "inverse")]]
         sentences += _of_choices(result, MUSCLES)
     if trial.facts.counts.valid:
         kind = "elastic_sharing" if is_elastic(result) else "sharing"

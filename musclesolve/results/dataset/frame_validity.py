@@ -156,6 +156,13 @@ def stance(result: xr.Dataset, side: str) -> Mask:
     return np.asarray(vertical > STANCE_THRESHOLD)
 
 
+def predicted(result: xr.Dataset, side: str) -> Mask:
+    """Frames in which the ground reaction of a foot is predicted from the motion, not measured, shape (T,)."""
+    if "ground_predicted" not in result:
+        return np.zeros(result.sizes["time"], bool)
+    return np.asarray(result["ground_predicted"].sel(side=side).values, bool)
+
+
 def heel_strikes(result: xr.Dataset, side: str) -> Array:
     """Times [s] at which a foot strikes the ground.
 

@@ -29,6 +29,7 @@ from musclesolve.results.dataset.muscle_variables import (
 )
 from musclesolve.results.dataset.picture import Variable, load_labels, model_paths, model_skeleton
 from musclesolve.results.dataset.reasons import reasons_of_sides
+from musclesolve.settings.trial import PREDICTED
 
 
 def model_labels(analysis: Analysis) -> Labels:
@@ -89,7 +90,7 @@ def _of_ground(analysis: Analysis, body: ModelBody) -> dict[str, Variable]:
         return {}
     pose = body.dynamics.dynamics.bodies.pose
     force = np.zeros((len(body.time), len(analysis.sides), 3))
-    moment, point = np.zeros_like(force), np.full(force.shape, np.nan)
+    moment, point, floor = np.zeros_like(force), np.full(force.shape, np.nan), np.zeros(force.shape[:2])
     for load in loads:
         if (side := side_of(load.body)) in analysis.sides:
             acting, at = (part @ TO_GLOBAL.T for part in load_in_ground(body.model, load, body.time, pose))
@@ -97,11 +98,14 @@ def _of_ground(analysis: Analysis, body: ModelBody) -> dict[str, Variable]:
             place = analysis.sides.index(side)
             force[:, place] += acting
             moment[:, place] += np.cross(at, acting)
+            floor[:, place] += acting[:, 2] * at[:, 2]
     up = force[..., 2]
     stands = up > STANCE_THRESHOLD
-    # the point of the floor about which the force has no moment but a vertical one
-    over_x, over_y = -moment[stands, 1] / up[stands], moment[stands, 0] / up[stands]
-    point[stands] = np.stack([over_x, over_y, np.zeros_like(over_x)], axis=1)
+    # the point of the floor, where the loads act, about which the force has no moment but a vertical one
+    (forward, left, upward), level = force[stands].T, floor[stands] / up[stands]
+    over_x = (level * forward - moment[stands, 1]) / upward
+    over_y = (level * left + moment[stands, 0]) / upward
+    point[stands] = np.stack([over_x, over_y, level], axis=1)
     for place, side in enumerate(analysis.sides):
         lost = ~np.all([part.part.measured for part in analysis.of_side(side)], axis=0)
         force[lost, place], point[lost, place] = np.nan, np.nan
@@ -154,6 +158,7 @@ def _provenance(body: ModelBody) -> dict[str, object]:
     if model.masses:
         attributes["subject_mass_kg"] = model.mass
     if (dynamics := body.dynamics) is not None:
+        attributes["ground_reactions"] = PREDICTED if body.settings.files.predicted else "measured"
         if (residual := dynamics.root_residual) is not None and np.isfinite(residual).any():
             attributes["root_residual_n"] = float(np.nanmax(residual))
             attributes["root_residual_rms_n"] = float(np.sqrt(np.nanmean(residual**2)))

@@ -32,7 +32,7 @@ from musclesolve.results.dataset.muscle_variables import (
 )
 from musclesolve.results.dataset.picture import Variable, path_labels, subject_skeleton
 from musclesolve.results.dataset.reasons import reasons_of_sides
-from musclesolve.settings.trial import PREDICTED
+from musclesolve.settings.trial import PARTLY_PREDICTED, PREDICTED
 
 PELVIS_ROTATIONS = ["tilt", "list", "rotation"]
 COMPONENTS = [f"{kind}_{axis}" for kind in ("force", "moment") for axis in "xyz"]
@@ -152,21 +152,33 @@ def _of_ground(body: RecordedBody, sides: Sequence[str]) -> dict[str, Variable]:
     reactions = {reaction.side: reaction for reaction in body.mechanics.reactions}
     force = np.zeros((len(body.time), len(sides), 3))
     point, free = np.full(force.shape, np.nan), np.full(force.shape[:2], np.nan)
+    predicted = np.zeros(force.shape[:2], bool)
     for place, side in enumerate(sides):
         if side in reactions:
             acting, at = reactions[side].force, reactions[side].center_of_pressure
             force[:, place], point[:, place] = acting, at
             about_vertical = reactions[side].moment[:, 2] - at[:, 0] * acting[:, 1] + at[:, 1] * acting[:, 0]
             free[:, place] = MEDIAL[side] * about_vertical
-        lost = ~body.trial.measured(side, body.time) if side in SIDES else np.ones(len(body.time), bool)
+        lost = ~body.trial.known(side, body.time) if side in SIDES else np.ones(len(body.time), bool)
         for values in (force, point, free):
             values[lost, place] = np.nan
+        if side in SIDES:
+            predicted[:, place] = body.trial.predicted(side, body.time)
     over = ("time", "side", "axis")
     return {
         "ground_reaction_force": (over, force),
         "center_of_pressure": (over, point),
         "ground_free_moment": (over[:2], free),
+        "ground_predicted": (over[:2], predicted),
     }
+
+
+def _origin(body: RecordedBody) -> str:
+    """Where the ground reactions come from: "measured", "predicted", or "partly predicted"."""
+    predicted = [body.trial.predicted(side, body.time) for side in SIDES]
+    if np.any(predicted):
+        return PREDICTED if np.all(predicted) else PARTLY_PREDICTED
+    return "measured"
 
 
 def _provenance(body: RecordedBody) -> dict[str, object]:
@@ -185,7 +197,7 @@ def _provenance(body: RecordedBody) -> dict[str, object]:
         **{f"knee_width_{side}_m": width for side, width in knee_width.items()},
         "subject_segments": [f"{name} {each.sentence}" for name, each in subject.segments.items()],
         "subject_body": "" if subject.body is None else subject.body.sentence,
-        "ground_reactions": PREDICTED if trial.settings.files.predicted else "measured",
+        "ground_reactions": _origin(body),
         "plate_corrections": list(trial.plate_corrections),
         "trial_file": os.path.realpath(trial.path),
         "inputs": [f"{role} {trial.files[role].name} sha256:{sha}" for role, sha in hashes_of(trial).items()],

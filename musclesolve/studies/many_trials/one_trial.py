@@ -37,6 +37,7 @@ from musclesolve.results.files.result_netcdf import (
     storable,
     trial_from,
 )
+from musclesolve.settings.trial import is_predicted
 from musclesolve.studies.many_trials.recipe import ATTRIBUTE, input_hashes, is_current, recipe
 from musclesolve.studies.many_trials.trial_record import MEASURES, Measures, Outcome, TrialRecord
 
@@ -159,7 +160,8 @@ def share_into(
     stem = inputs[1].stem
     with reserved(folder):
         check_folder(folder, RESULT, inputs[1])
-        read = [Path(path) for path in (*inputs, options.get("loads")) if path is not None]
+        named = (*inputs, options.get("loads"))
+        read = [Path(path) for path in named if path is not None and not is_predicted(path)]
         check_inputs(read, folder, [f"{stem}_{ending}.sto" for ending in ENDINGS])
         progress("sharing", 0.2)
         result = share_model(*inputs, **options)

@@ -14,7 +14,7 @@ from musclesolve.recording.text.toml_text import tables_text, value_text
 from musclesolve.recording.trial.model_trial import is_model_trial
 from musclesolve.recording.trial.trial_paths import with_paths
 from musclesolve.settings.schema import tables_of
-from musclesolve.settings.trial import ModelSettings, RecordedSettings
+from musclesolve.settings.trial import ModelSettings, RecordedSettings, is_predicted
 from musclesolve.studies.study.cycles_file import TRIAL_FILE
 from musclesolve.studies.study.study_file import SUBJECT, TIME, Study, StudyTrial
 
@@ -57,7 +57,8 @@ def trial_file(study: Study, trial: StudyTrial, source: Mapping[str, str | Path]
             )
     else:
         for name in source.values():
-            study.document.input_file("trials", trial.name, str(name))
+            if not is_predicted(name):
+                study.document.input_file("trials", trial.name, str(name))
         content = with_paths({"files": dict(source)}, here, path)
         of_model = True
     known = tables_of(ModelSettings if of_model else RecordedSettings)

@@ -1,0 +1,105 @@
+"""Commands that answer questions about one trial: `margins` and `what-if`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from musclesolve.cli.errors import SOME_FRAMES_FAILED
+from musclesolve.cli.options import Cost, Side, Sides, TrialFile
+from musclesolve.cli.printing import finish, progress
+from musclesolve.errors import input_error
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+
+def margins(
+    trial: TrialFile,
+    output: Annotated[
+        Path, typer.Option("-o", "--output", help="Folder for margins.nc, margins.csv and the figure.")
+    ],
+    strength: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="MUSCLE=FACTOR",
+            help="A muscle or group that is weak already, such as triceps_surae=0.8; repeatable.",
+        ),
+    ] = None,
+    path: Annotated[
+        str | None,
+        typer.Option(
+            metavar="MUSCLE", help="Muscle or group whose weakening is followed; default: the most critical."
+        ),
+    ] = None,
+    cost: Cost = None,
+    side: Sides = Side.both,
+) -> None:
+    """How weak each muscle and group may become before the motion is impossible, and which muscles take over."""
+    from musclesolve.plotting.study.question_figures import margin_files
+    from musclesolve.recording.trial.trial_file import read_trial
+    from musclesolve.results.files.atomic_writing import reserved, write_files
+    from musclesolve.results.files.result_netcdf import check_folder, check_inputs, netcdf_bytes, trial_from
+    from musclesolve.results.tables.question_tables import (
+        margin_document,
+        margin_lines,
+        margin_tables,
+        margins_csv,
+    )
+    from musclesolve.studies.questions.margins import margins
+    from musclesolve.studies.questions.what_if import Scenario
+
+    weak = Scenario.from_text(f"weak: {','.join(strength)}") if strength else Scenario("")
+    if weak.torque or weak.spring or weak.settings:
+        raise input_error("studies.strength_alone", where="--strength", text=", ".join(strength or []))
+    with progress() as report, reserved(output):
+        check_folder(output, "margins.nc", trial)
+        loaded = read_trial(trial)
+        check_inputs(loaded.files.values(), output, ["margins.csv"])
+        found = margins(loaded, weak.strength, path, cost, side.value, report)
+        found.attrs |= trial_from(trial, output)
+        files = {"margins.nc": netcdf_bytes(found), "margins.csv": margins_csv(found), **margin_files(found)}
+        report("writing", 1.0)
+        paths = write_files(output, files)
+    text: list[RenderableType] = [*margin_tables(found), "\n".join(margin_lines(found))]
+    finish("margins", text, lambda: margin_document(found), paths)
+
+
+def what_if(
+    trial: TrialFile,
+    scenario: Annotated[
+        list[str],
+        typer.Option(
+            "--set",
+            metavar="[NAME:] KEY=VALUE,...",
+            help="A scenario; repeatable. soleus=0.5 or triceps_surae_r=0: strength; torque.ankle_dorsiflexion=-30:0: "
+            "best torque within limits [N m]; spring.knee_flexion=40@10: N m/rad, at rest at 10 degrees; "
+            "sharing.cost=stress_cubed, muscles.passive=calibrated: settings.",
+        ),
+    ],
+    output: Annotated[Path, typer.Option("-o", "--output", help="Folder for what_if.nc and the figures.")],
+    side: Sides = Side.both,
+) -> None:
+    """The same motion with weaker or missing muscles, an orthosis or exoskeleton, or other settings, beside now."""
+    from musclesolve.plotting.study.question_figures import scenario_files
+    from musclesolve.recording.trial.trial_file import read_trial
+    from musclesolve.results.files.atomic_writing import reserved, write_files
+    from musclesolve.results.files.result_netcdf import check_folder, check_inputs, netcdf_bytes, trial_from
+    from musclesolve.results.tables.question_tables import scenario_facts, scenario_lines, scenario_tables
+    from musclesolve.studies.questions.what_if import what_if
+
+    with progress() as report, reserved(output):
+        check_folder(output, "what_if.nc", trial)
+        loaded = read_trial(trial)
+        check_inputs(loaded.files.values(), output, [])
+        found = what_if(loaded, scenario, side.value, report)
+        found.attrs |= trial_from(trial, output)
+        files = {"what_if.nc": netcdf_bytes(found), **scenario_files(found)}
+        report("writing", 1.0)
+        paths = write_files(output, files)
+    facts = scenario_facts(found)
+    failed = any(each["without_solution"] for each in facts)
+    text: list[RenderableType] = [*scenario_tables(found), "\n".join(scenario_lines(found))]
+    finish("what-if", text, lambda: {"scenarios": facts}, paths, SOME_FRAMES_FAILED if failed else 0)

@@ -1,0 +1,165 @@
+"""Figures of answers: margins of strength with the path to the most critical one, and scenarios beside each other."""
+
+from __future__ import annotations
+
+import textwrap
+from typing import Any
+
+import numpy as np
+import xarray as xr
+from matplotlib.axes import Axes
+
+from musclesolve._util.sides import SIDE_NAMES, side_of
+from musclesolve.plotting.page.curves import line
+from musclesolve.plotting.page.figure_files import figures_of, named
+from musclesolve.plotting.page.page_style import NOTE_COLOR
+from musclesolve.plotting.page.sheet import Sheet, heading, page
+from musclesolve.plotting.study.comparison_figures import COST_COLORS, DASHES
+from musclesolve.results.tables.question_tables import TAKES_OVER, ordered_margins
+from musclesolve.sharing.status import is_solved
+
+SIDE_COLORS = {"r": "#D55E00", "l": "#0072B2", "other": "#555555"}
+MOST_BARS, MOST_CURVES = 14, 6
+
+
+def margin_files(found: xr.Dataset) -> dict[str, bytes]:
+    """The content of the file of the figure of what ``musclesolve.studies.margins`` returns, by its name."""
+    return figures_of(found, named(strength_margins))
+
+
+def scenario_files(found: xr.Dataset) -> dict[str, bytes]:
+    """The content of the files of the figures of what ``musclesolve.studies.what_if`` returns, by their names."""
+    figures = named(scenarios) if "contact_force" in found else {}
+    return figures_of(found, figures)
+
+
+def strength_margins(found: xr.Dataset) -> Sheet:
+    """Least strength of groups and muscles as bars; peak activations and contact forces along the path."""
+    contact = "contact_peak" in found
+    space = {"left": 1.25, "below": 0.25}
+    sheet, panels = page(found, "Margins of strength", 2 + contact, 1, height=1.0, space=space)
+    _bars(panels.flat[0], found)
+    entries = _activations(panels.flat[1], found)
+    if contact:
+        _contact(panels.flat[2], found)
+    sheet.add_legend(entries)
+    return sheet
+
+
+def _bars(axes: Axes, found: xr.Dataset) -> None:
+    """The groups and muscles with the greatest margins."""
+    needed = xr.concat(
+        [ordered_margins(found, kind) for kind in ("group", "muscle")], "of", data_vars="minimal"
+    )
+    needed = needed.isel({"of": np.flatnonzero(needed["margin"].values > 0.0)})
+    groups = [number for number, kind in enumerate(needed["kind"].values) if kind == "group"]
+    singles = [number for number, kind in enumerate(needed["kind"].values) if kind == "muscle"]
+    kept = [*groups[:MOST_BARS], *singles[: max(MOST_BARS - len(groups), 3)]]
+    for place, number in enumerate(kept):
+        name, value = str(needed["of"].values[number]), 100.0 * float(needed["margin"].values[number])
+        color = SIDE_COLORS[side_of(name)]
+        single = {"alpha": 0.45} if number in singles else {}
+        axes.barh(place, value, color=color, **single)
+        axes.annotate(
+            f"{value:.0f} %",
+            (value, place),
+            (3, 0),
+            textcoords="offset points",
+            va="center",
+            fontsize="small",
+        )
+    axes.set_yticks(range(len(kept)), [str(needed["of"].values[k]).replace("_", " ") for k in kept])
+    axes.invert_yaxis()
+    axes.set_xlim(0.0, 108.0)
+    axes.set_xlabel("least strength with which the motion is possible [% of the strength of the trial]")
+    heading(axes, "least strength", "pale: single muscles; not shown: muscles that the motion does without")
+
+
+def _activations(axes: Axes, found: xr.Dataset) -> dict[str, Any]:
+    """Peak activations of the muscles that take over, over the strength of the path."""
+    peak = found["peak_activation"].transpose("strength", "muscle")
+    rise = np.nan_to_num((peak.isel(strength=-1) - peak.isel(strength=0)).values, neginf=0.0, posinf=0.0)
+    rising = [k for k in np.argsort(-rise)[:MOST_CURVES] if rise[k] > TAKES_OVER]
+    entries = {}
+    for number, k in enumerate(rising):
+        style = {"color": COST_COLORS[number], "linestyle": DASHES[number]}
+        axes.plot(100.0 * found["strength"].values, peak.values[:, k], marker="o", markersize=2.5, **style)
+        entries[str(found["muscle"].values[k]).replace("_", " ")] = line(**style)
+    axes.set_ylim(0.0, 1.03)
+    _strength_axis(axes, found)
+    heading(axes, f"{_path_of(found)} grows weaker: peak activation", "")
+    return entries
+
+
+def _contact(axes: Axes, found: xr.Dataset) -> None:
+    """Peak contact forces of the joints over the strength of the path."""
+    for joint in map(str, found["joint"].values):
+        values = found["contact_peak"].sel(joint=joint).values
+        moves = (
+            bool(np.ptp(values[np.isfinite(values)], axis=0) > 0.02) if np.isfinite(values).any() else False
+        )
+        color = SIDE_COLORS[side_of(joint)] if moves else NOTE_COLOR
+        axes.plot(100.0 * found["strength"].values, values, color=color, marker="o", markersize=2.5)
+        axes.annotate(
+            joint.replace("_", " "),
+            (100.0 * float(found["strength"][-1]), values[-1]),
+            (4, 0),
+            textcoords="offset points",
+            va="center",
+            fontsize="small",
+            color=color,
+        )
+    axes.set_ylim(bottom=0.0)
+    axes.set_ylabel("[body weights]")
+    _strength_axis(axes, found)
+    heading(axes, f"{_path_of(found)} grows weaker: peak contact force", "gray: changes by less than 0.02")
+
+
+def _strength_axis(axes: Axes, found: xr.Dataset) -> None:
+    """From full strength on the left to the margin on the right."""
+    strengths = 100.0 * found["strength"].values
+    span = max(strengths[0] - strengths[-1], 1.0)
+    axes.set_xlim(strengths[0] + 0.02 * span, strengths[-1] - 0.14 * span)
+    axes.set_xlabel(f"strength of {_path_of(found)} [%]")
+
+
+def _path_of(found: xr.Dataset) -> str:
+    return str(found.attrs["path_of"]).replace("_", " ")
+
+
+def scenarios(found: xr.Dataset) -> Sheet:
+    """Contact force of each joint over time under each scenario; a gap where no frame has a solution."""
+    joints = [str(joint) for joint in found["joint"].values]
+    sides = [side for side in SIDE_NAMES if any(side_of(joint) == side for joint in joints)] or ["other"]
+    rows = {side: [joint for joint in joints if side_of(joint) == side] for side in sides}
+    count = max(len(own) for own in rows.values())
+    sheet, panels = page(
+        found, "One motion under each scenario: joint contact force", count, len(sides), height=0.3 * count
+    )
+    entries: dict[str, Any] = {}
+    for number, name in enumerate(map(str, found["scenario"].values)):
+        color, dashes = (
+            COST_COLORS[number % len(COST_COLORS)],
+            DASHES[(number // len(COST_COLORS)) % len(DASHES)],
+        )
+        style = {"color": color, "linestyle": dashes, "linewidth": 1.8 if number == 0 else 1.1}
+        entries[textwrap.shorten(name, 44, placeholder=" ...")] = line(**style)
+        own = found.isel(scenario=number)
+        for column, side in enumerate(sides):
+            solved = is_solved(own["status"].sel(side=side).values)
+            for row, joint in enumerate(rows[side]):
+                values = np.where(solved, own["contact_force"].sel(joint=joint).values, np.nan)
+                panels[row, column].plot(found["time"].values, values, **style)
+    for column, side in enumerate(sides):
+        for row in range(count):
+            axes = panels[row, column]
+            axes.set_visible(row < len(rows[side]))
+            if row < len(rows[side]):
+                heading(axes, rows[side][row].replace("_", " "), "")
+                axes.set_ylim(bottom=0.0)
+            if row == count - 1:
+                axes.set_xlabel("time [s]")
+            if column == 0:
+                axes.set_ylabel("[body weights]")
+    sheet.add_legend(entries)
+    return sheet

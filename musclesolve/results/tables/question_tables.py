@@ -1,0 +1,224 @@
+"""Answers to questions about a trial in print: margins of strength, and scenarios beside what is now."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import xarray as xr
+from rich.table import Table
+
+from musclesolve._util.sides import SIDE_NAMES, side_of, split_side
+from musclesolve.results.tables.lines import csv_text, decimal, line, lines, names, numbers, words
+from musclesolve.sharing.status import Status, is_solved
+
+MOST_MUSCLES = 12
+"""Muscles that the printed table of margins has."""
+TAKES_OVER = 0.05
+"""Rise of the peak activation from which a muscle takes over."""
+HELD = "The motion is held in every answer: people would change it."
+
+
+def ordered_margins(found: xr.Dataset, kind: str) -> xr.Dataset:
+    """The margins of "group" or "muscle", the greatest first."""
+    own = found.isel({"of": np.flatnonzero(found["kind"].values == kind)})
+    return own.isel({"of": np.argsort(-np.nan_to_num(own["margin"].values, nan=-1.0), kind="stable")})
+
+
+def margin_tables(found: xr.Dataset) -> list[Table]:
+    """Groups, and the muscles with the greatest margins."""
+    tables = []
+    for kind, title in (("group", "groups of muscles"), ("muscle", "single muscles")):
+        own = ordered_margins(found, kind)
+        own = own.isel({"of": slice(MOST_MUSCLES if kind == "muscle" else None)})
+        needed = own.isel({"of": np.flatnonzero(own["margin"].values > 0.0)})
+        table = Table(
+            *words(kind),
+            *numbers("least strength [%]", "at [s]"),
+            *words("lacks first"),
+            title=f"least strength with which the motion is possible: {title}",
+            title_justify="left",
+        )
+        for name, strength, time, dof in _rows(needed):
+            table.add_row(name, decimal(100.0 * strength, 1), decimal(time, 3), dof or "-")
+        tables.append(table)
+    return tables
+
+
+def _rows(found: xr.Dataset) -> list[tuple[str, float, float, str]]:
+    return list(
+        zip(
+            map(str, found["of"].values),
+            found["margin"].values.tolist(),
+            found["margin_time"].values.tolist(),
+            map(str, found["margin_dof"].values),
+            strict=True,
+        )
+    )
+
+
+def margin_lines(found: xr.Dataset) -> list[str]:
+    """What counts, which muscles are dispensable, and who takes over along the path."""
+    frames, possible = found.attrs["frames"], found.attrs["frames_possible"]
+    counted = f"{possible} of {frames} frames are possible at full strength and count"
+    groups = ordered_margins(found, "group")
+    free = [str(name) for name in groups["of"].values[groups["margin"].values == 0.0]]
+    said = [line("frames", counted), line("weak already", str(found.attrs["weak"]))]
+    if free:
+        said.append(line("dispensable", f"the motion is possible without each of: {', '.join(free)}"))
+    of, least = str(found.attrs["path_of"]), float(found["strength"].values[-1])
+    peak = found["peak_activation"]
+    rise = peak.isel(strength=-1) - peak.isel(strength=0)
+    order = np.argsort(-np.nan_to_num(rise.values, neginf=0.0, posinf=0.0))
+    taking = [
+        f"{found['muscle'].values[k]} ({float(peak[0, k]):.2f} to {float(peak[-1, k]):.2f})"
+        for k in order[:5]
+        if rise.values[k] > TAKES_OVER
+    ]
+    what = ", ".join(taking) or "none rises by more than 0.05"
+    said.append(line(of, f"at {100.0 * least:.1f} % of its strength the peak activations are: {what}"))
+    if "contact_peak" in found:
+        ends = found["contact_peak"].isel(strength=[0, -1])
+        moved = [
+            f"{joint} {ends.values[0, k]:.2f} to {ends.values[1, k]:.2f}"
+            for k, joint in enumerate(map(str, found["joint"].values))
+            if abs(ends.values[1, k] - ends.values[0, k]) >= 0.005
+        ]
+        said.append(line("contact [BW]", ", ".join(moved) or "does not change"))
+    return [*said, line("note", HELD)]
+
+
+def margin_document(found: xr.Dataset) -> dict[str, Any]:
+    """Margins for another program."""
+    return {
+        "frames": int(found.attrs["frames"]),
+        "frames_possible": int(found.attrs["frames_possible"]),
+        "weak": str(found.attrs["weak"]),
+        "margins": [
+            {"of": name, "kind": kind, "least_strength": strength, "time_s": time, "dof": dof or None}
+            for kind in ("group", "muscle")
+            for name, strength, time, dof in _rows(ordered_margins(found, kind))
+        ],
+    }
+
+
+def margins_csv(found: xr.Dataset) -> bytes:
+    """All margins as comma-separated values."""
+    rows = [
+        (name, kind, f"{strength:.6g}", f"{time:.6g}", dof)
+        for kind in ("group", "muscle")
+        for name, strength, time, dof in _rows(ordered_margins(found, kind))
+    ]
+    return csv_text([("of", "kind", "least_strength", "time_s", "dof"), *rows]).encode()
+
+
+def scenario_facts(found: xr.Dataset) -> list[dict[str, Any]]:
+    """What each scenario comes to: frames, reserves, effort, peaks of contact [body weights], torques of devices."""
+    facts: list[dict[str, Any]] = []
+    costs = np.atleast_1d(found.attrs["costs"])
+    base = float(found["least_cost"].isel(scenario=0).sum())
+    for number, name in enumerate(map(str, found["scenario"].values)):
+        own = found.isel(scenario=number)
+        status, reserve = own["status"].values, np.abs(own["reserve_moment"].values)
+        largest = np.unravel_index(np.nanargmax(reserve), reserve.shape)
+        effort = float(own["least_cost"].sum())
+        torque = own["device_torque"]
+        facts.append(
+            {
+                "scenario": name,
+                "cost": str(costs[number]),
+                "frames": int(status.size),
+                "solved": int((status == Status.SOLVED).sum()),
+                "with_reserve": int((status == Status.SOLVED_WITH_RESERVE).sum()),
+                "without_solution": int((~is_solved(status)).sum()),
+                "largest_reserve_nm": float(reserve[largest]),
+                "reserve_dof": str(own["dof"].values[largest[1]]) if reserve[largest] > 0 else None,
+                # efforts of different costs have different units
+                "effort_ratio": effort / base if base > 0 and costs[number] == costs[0] else None,
+                "contact_peaks_bw": {
+                    str(joint): _peak(own["contact_force"].sel(joint=joint).values)
+                    for joint in found.get("joint", xr.DataArray([])).values
+                },
+                "medial_knee_peaks_n": {
+                    str(side): _peak(own["knee_contact_medial"].sel(side=side).values)
+                    for side in found["side"].values
+                    if "knee_contact_medial" in found
+                },
+                "torque_range_nm": {
+                    str(dof): [float(torque.sel(dof=dof).min()), float(torque.sel(dof=dof).max())]
+                    for dof in torque["dof"].values[torque.notnull().any("time").values]
+                },
+            }
+        )
+    return facts
+
+
+def _peak(values: np.ndarray) -> float | None:
+    known = values[np.isfinite(values)]
+    return float(known.max()) if known.size else None
+
+
+def scenario_tables(found: xr.Dataset) -> list[Table]:
+    """A line for each scenario: frames, effort, peaks of contact; then the torques of devices, if there are any."""
+    facts = scenario_facts(found)
+    joints = list(dict.fromkeys(split_side(joint)[0] for joint in facts[0]["contact_peaks_bw"]))
+    table = Table(
+        *words("scenario"),
+        *numbers("solved", "with reserve", "none", "effort", whole=True),
+        *numbers(*(f"{joint} [BW]" for joint in joints)),
+        title="one motion under each scenario; effort as a share of now; peaks of joint contact force, right/left",
+        title_justify="left",
+    )
+    for each in facts:
+        ratio, peaks = each["effort_ratio"], each["contact_peaks_bw"]
+        table.add_row(
+            each["scenario"],
+            *(str(each[key]) for key in ("solved", "with_reserve", "without_solution")),
+            "-" if ratio is None else f"{ratio:.2f}",
+            *(
+                "/".join(_shown(peak) for joint, peak in peaks.items() if split_side(joint)[0] == stem)
+                for stem in joints
+            ),
+        )
+    helped = [each for each in facts if each["torque_range_nm"]]
+    if not helped:
+        return [table]
+    torques = Table(
+        *words("scenario"),
+        *names("joint"),
+        *numbers("least [N m]", "greatest [N m]"),
+        title="torques of devices",
+        title_justify="left",
+    )
+    for each in helped:
+        for dof, (low, high) in each["torque_range_nm"].items():
+            torques.add_row(each["scenario"], dof, f"{low:.1f}", f"{high:.1f}")
+    return [table, torques]
+
+
+def _shown(value: float | None) -> str:
+    return "-" if value is None else f"{value:.2f}"
+
+
+def scenario_lines(found: xr.Dataset) -> list[str]:
+    """The muscle groups whose peak force changes most under each scenario, and the largest reserve."""
+    force = np.nan_to_num(found["muscle_force"].transpose("scenario", "time", "muscle").values)
+    groups = [
+        " ".join((SIDE_NAMES.get(side_of(muscle), ""), group.replace("_", " "))).strip()
+        for group, muscle in zip(
+            map(str, found["group"].values), map(str, found["muscle"].values), strict=True
+        )
+    ]
+    own = {group: [k for k, other in enumerate(groups) if other == group] for group in dict.fromkeys(groups)}
+    peaks = {group: force[:, :, columns].sum(axis=2).max(axis=1) for group, columns in own.items()}
+    text = []
+    for number, facts in enumerate(scenario_facts(found)[1:], 1):
+        change = {group: values[number] - values[0] for group, values in peaks.items()}
+        order = sorted(change, key=lambda group: -abs(change[group]))[:3]
+        said = [f"{group} {change[group]:+.0f} N" for group in order if abs(change[group]) >= 1.0]
+        lacks = f"; lacks {facts['largest_reserve_nm']:.1f} N m at {facts['reserve_dof']}"
+        text.append(
+            f"{facts['scenario']}: peak force {', '.join(said) or 'of no group changes by 1 N'}"
+            + (lacks if facts["with_reserve"] else "")
+        )
+    return [*lines("changes", text), line("note", HELD)]

@@ -1,0 +1,261 @@
+"""Margins: how weak each muscle and each group may become before a motion is impossible, and what happens on the way.
+
+The motion and its joint moments are held. The margin of some muscles is the least strength s, a factor on their maximum
+isometric forces, with which the moments of every frame are still possible without a reserve: the greatest of the least
+strengths of the frames (`sharing.strength_margin`, proved from both sides). People adapt their motion long before, so
+that a margin is a bound and no prediction.
+
+The path is the sharing at strengths between 1 and the margin: which muscles take over, and how contact forces grow.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import xarray as xr
+
+from musclesolve._util.arrays import Array
+from musclesolve._util.progress import Progress, no_progress
+from musclesolve._util.sides import side_of
+from musclesolve.checking.check import findings_of
+from musclesolve.errors import input_error
+from musclesolve.pipeline.body import Analysis, Body, SharingGroup, SolvedGroup
+from musclesolve.pipeline.recorded_body import RecordedBody
+from musclesolve.pipeline.run import prepare
+from musclesolve.pipeline.run_options import check_consistent
+from musclesolve.pipeline.share import share, share_part
+from musclesolve.recording.data import Trial
+from musclesolve.recording.trial.model_trial import ModelTrial
+from musclesolve.recording.trial.trial_file import read_trial
+from musclesolve.results.dataset.assemble import assemble
+from musclesolve.results.dataset.result_quantities import body_weight
+from musclesolve.sharing.analysis.diagnosis import diagnose
+from musclesolve.sharing.analysis.strength_margin import StrengthMargin, strength_margin, with_strength
+from musclesolve.sharing.cost.cost_base import Cost
+from musclesolve.sharing.problem import Problem
+from musclesolve.sharing.status import Status
+from musclesolve.studies.questions.muscles_named import (
+    factors_of,
+    muscle_groups,
+    muscles_named,
+    strength_factors,
+)
+
+STEPS = 8
+"""Strengths of a path, both ends included."""
+BELOW = 0.01
+"""How far below the margin the missing moment is looked for, as a share of the full strength."""
+
+
+def margins(
+    trial: Trial | ModelTrial | str | Path,
+    strength: Mapping[str, float] | None = None,
+    path: str | None = None,
+    cost: str | Cost | None = None,
+    side: str = "both",
+    progress: Progress | None = None,
+) -> xr.Dataset:
+    """Least strength of every muscle and function group with which the motion of a trial is still possible.
+
+    Args:
+        trial: a checked trial, from `read_trial`, or the path of a trial file, with rigid tendons.
+        strength: muscles or groups that are weak already -> factor on their maximum isometric force.
+        path: the group or muscle whose path is computed; that with the greatest margin unless given.
+        cost: of the path; that of the trial file unless given. Margins do not depend on a cost.
+        side: "r", "l" or "both".
+        progress: called with the name of each stage and the share of the work that is done.
+
+    Returns:
+        Dataset over `of` (names of muscles and, with their side, of groups), time, strength, muscle and joint:
+        margin (of) [1], the least strength of all frames, 0 where the motion is possible without these muscles;
+        least_strength (time, of) of each frame; margin_time (of) [s] and margin_dof (of), where and at which degree of
+        freedom moments lack first; kind (of), "muscle" or "group"; possible (time, side), frames that are possible at
+        full strength, which alone count. Of the path: activation (strength, time, muscle), peak_activation (strength,
+        muscle) and contact_peak (strength, joint) [body weights], the attribute path_of.
+
+    Raises:
+        InputError: elastic tendons, an unknown muscle or group, a motion of which no frame is possible, or whatever
+            `run` refuses.
+    """
+    report = progress or no_progress
+    trial = trial if isinstance(trial, Trial | ModelTrial) else read_trial(trial)
+    body = prepare(trial, cost, None, side, report)
+    if body.sharing.tendon == "elastic":
+        raise trial.document.error("studies.margins_need_rigid_tendons", "muscles", "tendon")
+    if isinstance(body, RecordedBody):
+        check_consistent(body.trial, "margins of strength")
+    base = assemble(share(body), findings_of(trial, body))
+    weak = strength_factors(strength or {}, base)
+    parts = [weakened(part, factors_of(part, weak)) for part in body.parts]
+    solved = [share_part(part, body.sharing) for part in parts]
+    found = _margins_of(solved, muscle_groups(base), report)
+    of = list(found)
+    if not of or not any((part.solution.status == Status.SOLVED).any() for part in solved):
+        raise input_error("studies.no_frame_possible", where="margins", trial=str(trial.path))
+    margin = {name: _greatest(each.strength) for name, (_, each) in found.items()}
+    groups = [name for name in of if name not in body.muscles]
+    chosen = path or max(groups or of, key=lambda name: np.nan_to_num(margin[name], nan=-1.0))
+    followed = [name for name in muscles_named(chosen, base) if name in body.muscles]
+    lowest = max(
+        (_greatest(strength_margin(part.problem, own).strength), 0.0)[0]
+        for part in solved
+        if (own := [name for name in followed if name in part.state.parameters.names])
+    )
+    report("path", 0.9)
+    arrays = _path(body, parts, solved, followed, lowest, float(body_weight(base)))
+    tightest = {name: (part, each.tightest) for name, (part, each) in found.items() if margin[name] > 0}
+    missing = {
+        name: _missing(part.problem, found[name][1], frame, own)
+        for name, (part, frame) in tightest.items()
+        if (own := muscles_named(name, base))
+    }
+    time = body.time
+    arrays |= {
+        "margin": (("of",), np.array(list(margin.values()))),
+        "least_strength": (("time", "of"), np.stack([each.strength for _, each in found.values()], axis=1)),
+        "margin_time": (
+            ("of",),
+            np.array([time[tightest[name][1]] if name in tightest else np.nan for name in of]),
+        ),
+    }
+    coords = {
+        "of": of,
+        "kind": ("of", ["muscle" if name in body.muscles else "group" for name in of]),
+        "margin_dof": ("of", [missing.get(name, "") for name in of]),
+        "of_side": ("of", [side_of(name) for name in of]),
+        "time": ("time", time, {"units": "s"}),
+    }
+    result = xr.Dataset(arrays, coords)
+    for name, (units, meaning) in MEANING.items():
+        if name in result:
+            result[name].attrs |= {"units": units, "long_name": meaning}
+    possible = sum(int((part.solution.status == Status.SOLVED).sum()) for part in solved)
+    result.attrs |= {
+        "subject": base.attrs.get("subject", ""),
+        "cost": body.sharing.cost.label,
+        "path_of": chosen,
+        "weak": ", ".join(f"{name} {value:g}" for name, value in (strength or {}).items()) or "none",
+        "frames": sum(len(part.solution.status) for part in solved),
+        "frames_possible": possible,
+        "notes": "The motion is held. People adapt their motion before the margin is reached.",
+    }
+    return result
+
+
+MEANING = {
+    "margin": (
+        "1",
+        "least strength with which every frame is possible, as a share of the strength of the trial",
+    ),
+    "least_strength": ("1", "least strength with which the frame is possible"),
+    "margin_time": ("s", "time of the frame that needs this strength"),
+    "activation": ("1", "activation at this strength"),
+    "peak_activation": ("1", "largest activation of the motion at this strength"),
+    "contact_peak": ("body weights", "largest contact force of the motion at this strength"),
+}
+
+
+def weakened(part: SharingGroup, factor: Array) -> SharingGroup:
+    """The part with factors (n,) on the maximum isometric forces of its muscles, contractile and passive."""
+    if (factor == 1.0).all():
+        return part
+    state = part.state
+    strong = (
+        np.maximum(factor, 1e-6) * state.parameters.max_isometric_force
+    )  # positive of a missing muscle, too
+    return replace(
+        part,
+        state=replace(
+            state,
+            parameters=replace(state.parameters, max_isometric_force=strong),
+            force_capacity=state.force_capacity * factor,
+            passive_force=state.passive_force * factor,
+        ),
+    )
+
+
+def _margins_of(
+    parts: Sequence[SolvedGroup], groups: Mapping[str, tuple[str, ...]], report: Progress
+) -> dict[str, tuple[SolvedGroup, StrengthMargin]]:
+    """The margin of every group, then of every muscle, with the part that it is of."""
+    found = {}
+    for number, part in enumerate(parts):
+        report("margins", 0.7 + 0.2 * number / len(parts))
+        own = part.state.parameters.names
+        several = {
+            name: [muscle for muscle in muscles if muscle in own]
+            for name, muscles in groups.items()
+            if len(set(muscles) & set(own)) > 1
+        }
+        for name, muscles in (several | {name: [name] for name in own}).items():
+            found[name] = part, strength_margin(part.problem, muscles)
+    return dict(sorted(found.items(), key=lambda each: each[0] in parts[0].state.parameters.names))
+
+
+def _greatest(values: Array) -> float:
+    """The greatest number; NaN without any."""
+    known = values[np.isfinite(values)]
+    return float(known.max()) if known.size else np.nan
+
+
+def _missing(problem: Problem, margin: StrengthMargin, frame: int, muscles: Sequence[str]) -> str:
+    """The degree of freedom at which moments lack first, a little below the margin."""
+    weak = np.isin(problem.muscle or (), list(muscles))
+    below = max(float(margin.strength[frame]) - BELOW, 0.0)
+    one = with_strength(problem.frames(np.array([frame])), np.where(weak, below, 1.0))
+    diagnosis = diagnose(one)
+    return diagnosis.dof[int(np.abs(diagnosis.shortage[0]).argmax())] if len(diagnosis.frame) else ""
+
+
+def _path(
+    body: Body,
+    parts: Sequence[SharingGroup],
+    solved: Sequence[SolvedGroup],
+    muscles: Sequence[str],
+    lowest: float,
+    weight: float,
+) -> dict[str, tuple[tuple[str, ...], Array]]:
+    """The sharing at strengths from 1 down to the margin; frames that are not possible at full strength are NaN."""
+    strengths = np.linspace(1.0, min(lowest, 1.0), STEPS)
+    activations, peaks = [], []
+    for strength in strengths:
+        own = [
+            share_part(
+                weakened(part, factors_of(part, dict.fromkeys(muscles, float(strength)))), body.sharing
+            )
+            for part in parts
+        ]
+        kept = [np.where((part.solution.status == Status.SOLVED)[:, None], 1.0, np.nan) for part in solved]
+        analysis = Analysis(body, body.sharing, tuple(own))
+        activations.append(
+            analysis.over_muscles(
+                [part.solution.activation * mask for part, mask in zip(own, kept, strict=True)]
+            )
+        )
+        force = {
+            joint: np.linalg.norm(vectors, axis=1) * mask[:, 0]
+            for part, mask in zip(own, kept, strict=True)
+            for joint, vectors in part.contact_force.items()
+        }
+        peaks.append(
+            [_greatest(force[joint]) / weight if joint in force else np.nan for joint in body.joints]
+        )
+    activation = np.stack(activations)
+    arrays: dict[str, tuple[tuple[str, ...], Array]] = {
+        "strength": (("strength",), strengths),
+        "muscle": (("muscle",), np.array(body.muscles)),
+        "activation": (("strength", "time", "muscle"), activation),
+        "peak_activation": (
+            ("strength", "muscle"),
+            np.nanmax(np.where(np.isnan(activation), -np.inf, activation), axis=1),
+        ),
+    }
+    if body.joints:
+        arrays |= {
+            "joint": (("joint",), np.array(body.joints)),
+            "contact_peak": (("strength", "joint"), np.array(peaks)),
+        }
+    return arrays

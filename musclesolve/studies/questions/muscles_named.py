@@ -1,0 +1,59 @@
+"""Muscles by the words of a question: a muscle, a muscle of both sides, or a function group."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+import xarray as xr
+
+from musclesolve._util.arrays import Array
+from musclesolve._util.checks import check_number
+from musclesolve._util.names import unknown_name
+from musclesolve._util.sides import side_of, split_side, with_side
+from musclesolve.pipeline.body import SharingGroup
+
+
+def muscle_groups(result: xr.Dataset) -> dict[str, tuple[str, ...]]:
+    """The muscles of each function group of a side, by the name of the group with the side: ankle_dorsiflexors_r."""
+    found: dict[str, list[str]] = {}
+    for muscle, group in zip(result["muscle"].values, result["group"].values, strict=True):
+        found.setdefault(with_side(str(group), side_of(str(muscle))), []).append(str(muscle))
+    return {name: tuple(muscles) for name, muscles in found.items()}
+
+
+def muscles_named(name: str, result: xr.Dataset) -> tuple[str, ...]:
+    """The muscles that a name means: soleus_r, soleus (both sides), ankle_dorsiflexors_r, ankle_dorsiflexors.
+
+    Raises:
+        InputError: there is no such muscle or group, with the names most like it.
+    """
+    muscles = [str(each) for each in result["muscle"].values]
+    known = {each: (each,) for each in muscles} | muscle_groups(result)
+    for each, own in list(known.items()):
+        stem, side = split_side(each)
+        if side_of(each) == side and stem not in muscles:
+            known[stem] = tuple(dict.fromkeys((*known.get(stem, ()), *own)))
+    if name not in known:
+        raise unknown_name(name, "muscle or group of muscles", known)
+    return known[name]
+
+
+def strength_factors(strength: Mapping[str, float], result: xr.Dataset) -> dict[str, float]:
+    """Muscle -> factor on its maximum isometric force; of a muscle that is named twice the product.
+
+    Args:
+        strength: muscle or group (see `muscles_named`) -> factor, zero or more; zero: the muscle is missing.
+        result: with the coordinates `muscle` and `group`.
+    """
+    factors: dict[str, float] = {}
+    for name, value in strength.items():
+        factor = check_number(value, f"the strength of {name}", "zero or more", least=0.0, where="strength")
+        for muscle in muscles_named(name, result):
+            factors[muscle] = factors.get(muscle, 1.0) * factor
+    return factors
+
+
+def factors_of(part: SharingGroup, factors: Mapping[str, float]) -> Array:
+    """The factors (n,) of the muscles of a part; 1 where none is given."""
+    return np.array([factors.get(name, 1.0) for name in part.state.parameters.names])

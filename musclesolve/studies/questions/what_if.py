@@ -1,0 +1,290 @@
+"""What if: one motion under other conditions, beside what it is now.
+
+The motion and its ground reactions are held in every scenario; people would change them. A scenario has muscles that
+are weaker, stronger or missing, springs and torques at joints (an orthosis, an exoskeleton), and settings of the trial
+file on muscles and sharing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import xarray as xr
+
+from musclesolve._util.arrays import Array
+from musclesolve._util.names import unknown_name
+from musclesolve._util.progress import Progress, no_progress
+from musclesolve._util.sides import split_side
+from musclesolve.checking.check import findings_of
+from musclesolve.errors import input_error
+from musclesolve.pipeline.body import Analysis, Body, Sharing, SharingGroup, SolvedGroup
+from musclesolve.pipeline.opensim.model_body import ModelBody
+from musclesolve.pipeline.recorded_body import RecordedBody
+from musclesolve.pipeline.run import prepare
+from musclesolve.pipeline.run_options import check_consistent
+from musclesolve.pipeline.share import share_part
+from musclesolve.recording.data import Trial
+from musclesolve.recording.trial.model_trial import ModelTrial
+from musclesolve.recording.trial.trial_file import read_trial
+from musclesolve.results.dataset.assemble import assemble
+from musclesolve.results.dataset.result_quantities import body_weight, magnitude
+from musclesolve.settings.schema import settings_of
+from musclesolve.studies.questions.assistance import Limits, optimal_torque
+from musclesolve.studies.questions.margins import weakened
+from musclesolve.studies.questions.muscles_named import factors_of, strength_factors
+
+NOW = "now"
+"""Name of the first scenario: the trial as it is."""
+TABLES = ("muscles", "sharing")
+"""Tables of the trial file whose settings a scenario may change: the motion stays."""
+
+
+@dataclass(frozen=True)
+class Scenario:
+    """Conditions under which a trial is shared.
+
+    Args:
+        name: in tables and figures.
+        strength: muscle or function group, of a side or of both -> factor on the maximum isometric force; 0: missing.
+        torque: degree of freedom, of a side or of both -> least and greatest torque [N m] of an ideal device, which
+            chooses the torque of least cost in every frame. Positive as the joint moment.
+        spring: degree of freedom, of a side or of both -> stiffness [N m/rad] and angle without torque [deg].
+        settings: "muscles.passive", "sharing.cost", ... -> value, as in the trial file.
+    """
+
+    name: str
+    strength: Mapping[str, float] = field(default_factory=dict)
+    torque: Mapping[str, tuple[float, float]] = field(default_factory=dict)
+    spring: Mapping[str, tuple[float, float]] = field(default_factory=dict)
+    settings: Mapping[str, Any] = field(default_factory=dict)
+
+    @classmethod
+    def from_text(cls, text: str) -> Scenario:
+        """Read "[NAME:] KEY=VALUE, ...", as on the command line.
+
+        soleus=0.5 and triceps_surae_r=0 are strengths, torque.ankle_dorsiflexion=-30:0 limits of a torque [N m],
+        spring.knee_flexion=40@10 a spring of 40 N m/rad at rest at 10 degrees, sharing.cost=stress_cubed a setting.
+
+        Raises:
+            InputError: what is not of this form, with the part at fault.
+        """
+        name, colon, rest = text.partition(": ")
+        words, label = (rest, name.strip()) if colon else (text, text.strip())
+        found: dict[str, dict[str, Any]] = {"strength": {}, "torque": {}, "spring": {}, "settings": {}}
+        for word in _entries(words):
+            key, equals, value = (each.strip() for each in word.partition("="))
+            kind, dot, of = key.partition(".")
+            if not (equals and key and value):
+                raise _unreadable(text, word)
+            if dot and kind in ("torque", "spring"):
+                first, mark, second = value.partition(":" if kind == "torque" else "@")
+                numbers = _number(first), _number(second or "0")
+                if None in numbers or (kind == "torque" and not mark):
+                    raise _unreadable(text, word)
+                found[kind][of] = numbers
+            elif dot:
+                number = _number(value)
+                found["settings"][key] = value if number is None else number
+            elif (number := _number(value)) is not None:
+                found["strength"][key] = number
+            else:
+                raise _unreadable(text, word)
+        return cls(label, **found)
+
+
+def _entries(text: str) -> list[str]:
+    """The entries between commas, of which none lies within brackets."""
+    found, depth = [""], 0
+    for letter in text:
+        depth += (letter == "(") - (letter == ")")
+        if letter == "," and depth == 0:
+            found.append("")
+        else:
+            found[-1] += letter
+    return found
+
+
+def _number(text: str) -> float | None:
+    """The number that a text is; None if it is none."""
+    try:
+        value = float(text)
+    except ValueError:
+        return None
+    return value if np.isfinite(value) else None
+
+
+def _unreadable(text: str, word: str) -> Exception:
+    return input_error("studies.unreadable_scenario", where="--set", text=text, word=word.strip())
+
+
+def what_if(
+    trial: Trial | ModelTrial | str | Path,
+    scenarios: Sequence[Scenario | str],
+    side: str = "both",
+    progress: Progress | None = None,
+) -> xr.Dataset:
+    """Share the moments of a trial among its muscles under other conditions; the motion is held.
+
+    Args:
+        trial: a checked trial, from `read_trial`, or the path of a trial file.
+        scenarios: one or more, or texts of them (`Scenario.from_text`).
+        side: "r", "l" or "both".
+        progress: called with the name of each stage and the share of the work that is done.
+
+    Returns:
+        Dataset over scenario (the first one is "now"), time, muscle, dof, joint and side: activation, muscle_force [N],
+        reserve_moment [N m], device_torque [N m] (NaN where nothing acts), contact_force [body weights],
+        knee_contact_medial and knee_contact_lateral [N], status, valid, kkt_residual and least_cost of each, with the
+        meaning that they have in a result.
+
+    Raises:
+        InputError: no scenario, two of one name, an unknown muscle, group, degree of freedom or setting, or whatever
+            `run` refuses.
+    """
+    report = progress or no_progress
+    wanted = [Scenario.from_text(each) if isinstance(each, str) else each for each in scenarios]
+    names = [NOW, *(each.name for each in wanted)]
+    if not wanted:
+        raise input_error("studies.no_scenario", where="what_if")
+    if twice := [name for place, name in enumerate(names) if name in names[:place]]:
+        raise input_error("studies.scenario_twice", where="what_if", name=twice[0])
+    trial = trial if isinstance(trial, Trial | ModelTrial) else read_trial(trial)
+    body = prepare(trial, None, None, side, report)
+    if isinstance(body, RecordedBody):
+        check_consistent(body.trial, "scenarios")
+    findings = findings_of(trial, body)
+    results = []
+    for number, scenario in enumerate([Scenario(NOW), *wanted]):
+        report(f"scenario {scenario.name}", 0.7 + 0.25 * number / len(names))
+        own = _with_settings(trial, body, scenario, side)
+        groups = results[0] if results else assemble(_unshared(own), findings)
+        analysis, torque = _shared(own, scenario, groups)
+        results.append(assemble(analysis, findings).assign(device_torque=(("time", "dof"), torque)))
+    return _side_by_side(results, names)
+
+
+def _unshared(body: Body) -> Analysis:
+    """The body shared as it is, for the names of its muscles and groups."""
+    return Analysis(body, body.sharing, tuple(share_part(part, body.sharing) for part in body.parts))
+
+
+def _with_settings(
+    trial: Trial | ModelTrial, body: RecordedBody | ModelBody, scenario: Scenario, side: str
+) -> RecordedBody | ModelBody:
+    """The body of a trial with the settings of a scenario."""
+    tables: dict[str, dict[str, Any]] = {}
+    for key, value in scenario.settings.items():
+        table, _, name = key.partition(".")
+        if table not in TABLES or not name:
+            raise unknown_name(key, "setting", [f"{each}.NAME" for each in TABLES], " of a scenario")
+        known = settings_of(type(getattr(trial.settings, table)))
+        if name not in known:
+            raise unknown_name(key, "setting", [f"{table}.{each}" for each in known], " of a scenario")
+        tables.setdefault(table, {})[name] = value
+    if not tables:
+        return body
+    return prepare(trial.with_settings(**tables), None, None, side)
+
+
+def _shared(body: RecordedBody | ModelBody, scenario: Scenario, groups: xr.Dataset) -> tuple[Analysis, Array]:
+    """The body under the conditions of a scenario, shared, and the torques (T, dof) of devices, NaN without any."""
+    factors = strength_factors(scenario.strength, groups)
+    limits = {dof: _sorted(dof, pair) for dof, pair in _of_sides(scenario.torque, _shared_dofs(body)).items()}
+    springs = _of_sides(scenario.spring, body.dofs)
+    row = {dof: k for k, dof in enumerate(body.dofs)}
+    torque = np.full((len(body.time), len(row)), np.nan)
+    for dof, (stiffness, rest) in springs.items():
+        torque[:, row[dof]] = -stiffness * (body.angle[:, row[dof]] - np.radians(rest))
+    solved: list[SolvedGroup] = []
+    for part in body.parts:
+        own = _without_torque(weakened(part, factors_of(part, factors)), torque, row)
+        if chosen := {dof: pair for dof, pair in limits.items() if dof in own.shared}:
+            best = _optimal(own, body.sharing, chosen)
+            for dof in chosen:
+                held = torque[:, row[dof]]
+                found = best[:, own.shared.index(dof)]
+                torque[:, row[dof]] = np.where(np.isnan(held), 0.0, held) + found
+            own = _without_torque(weakened(part, factors_of(part, factors)), torque, row)
+        solved.append(share_part(own, body.sharing))
+    return Analysis(body, body.sharing, tuple(solved)), torque
+
+
+def _optimal(part: SharingGroup, sharing: Sharing, limits: Limits) -> Array:
+    """Torques (T, shared) [N m]; 0 in frames that are not solved with any, so that what lacks there is reported."""
+    if sharing.tendon == "elastic":
+        raise input_error("studies.torque_needs_rigid_tendons", where="what_if")
+    return np.nan_to_num(optimal_torque(part, sharing, limits)[0])
+
+
+def _without_torque(part: SharingGroup, torque: Array, row: Mapping[str, int]) -> SharingGroup:
+    """The part whose muscles do not have to produce torques (T, dof) [N m], NaN where there is none."""
+    borne = np.nan_to_num(torque[:, [row[dof] for dof in part.dofs]])
+    return replace(part, moment=part.moment - borne) if borne.any() else part
+
+
+def _shared_dofs(body: Body) -> list[str]:
+    return [dof for part in body.parts for dof in part.shared]
+
+
+def _of_sides(
+    stated: Mapping[str, tuple[float, float]], dofs: Sequence[str]
+) -> dict[str, tuple[float, float]]:
+    """Degree of freedom -> numbers; a name without side is of both sides."""
+    found: dict[str, tuple[float, float]] = {}
+    for name, numbers in stated.items():
+        meant = [dof for dof in dofs if name in (dof, split_side(dof)[0])]
+        if not meant:
+            stems = dict.fromkeys(split_side(dof)[0] for dof in dofs)
+            raise unknown_name(name, "degree of freedom", [*stems, *dofs], " whose moment muscles share")
+        found |= dict.fromkeys(meant, numbers)
+    return found
+
+
+def _sorted(dof: str, limits: tuple[float, float]) -> tuple[float, float]:
+    low, high = limits
+    if not low <= high or low == high == 0.0:
+        raise input_error("studies.bad_torque_limits", where="what_if", dof=dof, low=low, high=high)
+    return low, high
+
+
+OF_SCENARIO = (
+    *("activation", "muscle_force", "reserve_moment", "device_torque", "knee_contact_medial"),
+    *("knee_contact_lateral", "status", "valid", "kkt_residual"),
+)
+"""Variables that each scenario has of its own."""
+
+
+def _side_by_side(results: Sequence[xr.Dataset], names: Sequence[str]) -> xr.Dataset:
+    """The variables of each scenario along a dimension `scenario`, with names, units and attributes of the first."""
+    first = results[0]
+    weight = float(body_weight(first))
+    stacked: dict[str, tuple[tuple[str, ...], Array, dict[str, Any]]] = {}
+    for name in [each for each in OF_SCENARIO if each in first]:
+        one = first[name]
+        stacked[name] = ("scenario", *one.dims), np.stack([each[name].values for each in results]), one.attrs
+    stacked["device_torque"][2].update(units="N m", long_name="torque of devices on the distal segment")
+    stacked["least_cost"] = (
+        ("scenario", "time", "side"),
+        np.stack([each["cost"].values for each in results]),
+        {"units": "unit of the cost", "long_name": "least cost of the muscles"},
+    )
+    if "joint_reaction" in first:
+        contact = np.stack([magnitude(each["joint_reaction"]).values for each in results]) / weight
+        about = {"units": "body weights", "long_name": "magnitude of the joint contact force"}
+        stacked["contact_force"] = (("scenario", "time", "joint"), contact, about)
+    axes = ("time", "dof", "muscle", "side", "joint")
+    coords = {name: first[name] for name in axes if name in first.coords}
+    coords["group"] = first["group"]
+    return xr.Dataset(
+        stacked,
+        {"scenario": list(names), **coords},
+        {
+            "costs": [str(each.attrs["cost"]) for each in results],
+            **{key: first.attrs[key] for key in ("tendon", "subject", "findings") if key in first.attrs},
+            "notes": "Motion and ground reactions are held in every scenario. People would change them.",
+        },
+    )

@@ -1,0 +1,88 @@
+"""Margins of the bundled stride: laws of order, the path, the command."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+import xarray as xr
+from refusals import refused
+from typer.testing import CliRunner
+
+import musclesolve as ms
+from musclesolve.cli import app as cli
+from musclesolve.data import reference_stride
+from musclesolve.results.tables.question_tables import margin_document, ordered_margins
+from musclesolve.sharing.status import Status
+from musclesolve.studies import margins
+
+
+@pytest.fixture(scope="module")
+def found() -> xr.Dataset:
+    return margins(reference_stride())
+
+
+def test_a_group_needs_at_least_what_one_of_its_muscles_needs(found):
+    result = ms.run(reference_stride())
+    group = {f"{g}_{m[-1]}": [] for g, m in zip(result.group.values, result.muscle.values, strict=True)}
+    for name, muscle in zip(result.group.values, result.muscle.values, strict=True):
+        group[f"{name}_{muscle[-1]}"].append(str(muscle))
+    several = [name for name in group if len(group[name]) > 1]
+    assert set(several) == set(found["of"].values[found["kind"].values == "group"])
+    for name in several:
+        single = found["margin"].sel(of=group[name])
+        assert float(found["margin"].sel(of=name)) >= float(single.max()) - 1e-9
+    assert ordered_margins(found, "group")["margin"].values[0] > 0.3
+
+
+def test_the_margin_is_the_greatest_of_the_frames(found):
+    np.testing.assert_array_equal(found["margin"], found["least_strength"].max("time"))
+    needed = found.isel(of=np.flatnonzero(found["margin"].values > 0))
+    at = needed["least_strength"].sel(time=needed["margin_time"])
+    np.testing.assert_array_equal(at, needed["margin"])
+    assert all(
+        dof[-2:] == name[-2:] for dof, name in zip(needed.margin_dof.values, needed.of.values, strict=True)
+    )
+
+
+def test_the_path_ends_where_muscles_are_at_their_limit(found):
+    of = found.attrs["path_of"]
+    np.testing.assert_allclose(found["strength"].values[-1], float(found["margin"].sel(of=of)))
+    result = ms.run(reference_stride())
+    solved = np.repeat((result["status"] == Status.SOLVED).values, 43, axis=1)
+    np.testing.assert_allclose(
+        found["activation"].values[0][solved], result["activation"].values[solved], atol=1e-9
+    )
+    assert float(found["peak_activation"].isel(strength=-1).max()) == pytest.approx(1.0, abs=1e-4)
+
+
+def test_what_is_weak_already_raises_the_margins_of_others(found):
+    weak = margins(reference_stride(), strength={"soleus": 0.8})
+    assert (weak["margin"] >= found["margin"] - 1e-9)[weak["of"].values != "soleus"].all()
+    assert float(weak["margin"].sel(of="gastrocnemius_medial_r")) >= 0.0
+    assert weak.attrs["weak"] == "soleus 0.8"
+
+
+def test_the_command_writes_margins(tmp_path):
+    trial = str(reference_stride())
+    out = CliRunner().invoke(cli.app, ["margins", trial, "-o", str(tmp_path), "--json", "--side", "r"])
+    assert out.exit_code == 0, out.output
+    document = json.loads(out.stdout)
+    assert {path.name for path in tmp_path.iterdir()} >= {"margins.nc", "margins.csv", "strength_margins.png"}
+    margin = {each["of"]: each["least_strength"] for each in document["margins"]}
+    assert all(0.0 <= each <= 1.0 for each in margin.values())
+    stored = margin_document(xr.open_dataset(tmp_path / "margins.nc"))
+    assert margin == pytest.approx({each["of"]: each["least_strength"] for each in stored["margins"]})
+
+
+def test_what_cannot_be_asked(tmp_path):
+    with refused("unknown_name", "soleos"):
+        margins(reference_stride(), path="soleos")
+    with refused("conflict", "tendon"):
+        margins(ms.read_trial(reference_stride()).with_settings(muscles={"tendon": "elastic"}))
+    trial = str(reference_stride())
+    out = CliRunner().invoke(
+        cli.app, ["margins", trial, "-o", str(tmp_path), "--strength", "torque.ankle=1:2"]
+    )
+    assert out.exit_code == 2

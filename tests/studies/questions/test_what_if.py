@@ -1,0 +1,149 @@
+"""Scenarios: what must not change, what has to, and the optimality of torques by an independent route."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import xarray as xr
+from refusals import refused
+from typer.testing import CliRunner
+
+import musclesolve as ms
+from musclesolve.cli import app as cli
+from musclesolve.data import reference_stride
+from musclesolve.pipeline.run import prepare
+from musclesolve.pipeline.share import share_part
+from musclesolve.results.tables.question_tables import scenario_facts
+from musclesolve.sharing.cost.cost_check import check_cost
+from musclesolve.sharing.cost.cost_registry import find_cost
+from musclesolve.studies import Scenario, what_if
+from musclesolve.studies.questions.assistance import MusclesAlone, optimal_torque
+
+LIMITS = (-25.0, 5.0)
+
+
+@pytest.fixture(scope="module")
+def found() -> xr.Dataset:
+    return what_if(
+        reference_stride(),
+        [
+            Scenario("same", strength={"soleus": 1.0}),
+            "none: tibialis_anterior_r=0",
+            "exo: torque.ankle_dorsiflexion=-25:5",
+            "spring.knee_flexion_r=10@20",
+            "cost: sharing.cost=force_squared",
+        ],
+    )
+
+
+def test_now_and_the_same_are_the_result_of_a_run(found):
+    result = ms.run(reference_stride())
+    for name in ("now", "same"):
+        np.testing.assert_array_equal(found["activation"].sel(scenario=name), result["activation"])
+    other = ms.run(reference_stride(), cost="force_squared")
+    np.testing.assert_array_equal(found["activation"].sel(scenario="cost"), other["activation"])
+
+
+def test_a_missing_muscle_has_no_force_and_others_do_its_work(found):
+    none, now = found.sel(scenario="none"), found.sel(scenario="now")
+    assert float(abs(none["muscle_force"].sel(muscle="tibialis_anterior_r")).max()) == 0.0
+    others = ["extensor_digitorum_longus_r", "extensor_hallucis_longus_r"]
+    assert (none.muscle_force.sel(muscle=others).max() > now.muscle_force.sel(muscle=others).max()).all()
+    left = [name for name in found["muscle"].values if name.endswith("_l")]
+    np.testing.assert_array_equal(none["activation"].sel(muscle=left), now["activation"].sel(muscle=left))
+
+
+def test_devices_and_muscles_produce_the_moments_together(found):
+    result = ms.run(reference_stride())
+    for name in ("exo", "spring.knee_flexion_r=10@20"):
+        own = found.sel(scenario=name)
+        for dof in ("ankle_dorsiflexion_r", "knee_flexion_r", "ankle_dorsiflexion_l"):
+            muscles = (result["moment_arm"].sel(dof=dof) * own["muscle_force"]).sum("muscle")
+            total = (
+                muscles + own["device_torque"].sel(dof=dof).fillna(0.0) + own["reserve_moment"].sel(dof=dof)
+            )
+            np.testing.assert_allclose(total, result["joint_moment"].sel(dof=dof), atol=1e-4)
+    spring = found["device_torque"].sel(scenario="spring.knee_flexion_r=10@20", dof="knee_flexion_r")
+    angle = result["joint_angle"].sel(dof="knee_flexion_r")
+    np.testing.assert_allclose(spring, -10.0 * (angle - np.radians(20.0)), atol=1e-12)
+
+
+def test_the_best_torque_leaves_no_gain(found):
+    """Within its limits the cost does not change with the torque: the multiplier of the moment is zero."""
+    low, high = LIMITS
+    body = prepare(reference_stride())
+    for part in body.parts:
+        dof = next(name for name in part.shared if name.startswith("ankle_dorsiflexion"))
+        row = part.shared.index(dof)
+        torque, certificate = optimal_torque(part, body.sharing, {dof: LIMITS})
+        assert np.nanmax(certificate) < 1e-6
+        best = torque[:, row]
+        np.testing.assert_allclose(found["device_torque"].sel(scenario="exo", dof=dof), best, atol=1e-9)
+        assert (best >= low - 1e-9).all() and (best <= high + 1e-9).all()
+        moment = part.moment.copy()
+        moment[:, part.dofs.index(dof)] -= best
+        held = share_part(replace(part, moment=moment), body.sharing).solution
+        without = share_part(part, body.sharing).solution
+        multiplier = held.multiplier[:, row]
+        scale = np.nanmax(np.abs(without.multiplier[:, row]))
+        inside = (best > low + 1e-3) & (best < high - 1e-3)
+        assert np.abs(multiplier[inside]).max() < 1e-4 * scale
+        # at a limit more of it would cost less still
+        assert (multiplier[best <= low + 1e-9] <= 1e-6 * scale).all()
+        assert (held.cost <= without.cost + 1e-9).all() and held.cost.sum() < without.cost.sum()
+
+
+def test_the_cost_of_muscles_and_torques_has_its_derivatives():
+    problem = ms.leg_problem(ms.run(reference_stride()), "r")
+    for name in ("joint_weighted_activation", "soft_saturation"):
+        cost = MusclesAlone(find_cost(name), 2)
+        check_cost(problem, cost, problem.valid)
+
+
+def test_facts_of_scenarios(found):
+    facts = {each["scenario"]: each for each in scenario_facts(found)}
+    assert facts["now"]["effort_ratio"] == 1.0 and facts["exo"]["effort_ratio"] < 1.0
+    assert facts["none"]["effort_ratio"] > 1.0
+    assert facts["cost"]["effort_ratio"] is None, "efforts of different costs cannot be compared"
+    assert set(facts["exo"]["torque_range_nm"]) == {"ankle_dorsiflexion_r", "ankle_dorsiflexion_l"}
+
+
+@pytest.mark.parametrize(
+    ("text", "code"),
+    [
+        ("soleos=0.5", "unknown_name"),
+        ("soleus=-1", "bad_number"),
+        ("soleus", "bad_value"),
+        ("torque.ankle_dorsiflexion=-30", "bad_value"),
+        ("torque.ankle=-30:0", "unknown_name"),
+        ("torque.ankle_dorsiflexion=0:-30", "bad_range"),
+        ("subject.mass_kg=80", "unknown_name"),
+        ("muscles.color=1", "unknown_name"),
+        ("now: soleus=0.5", "duplicate_name"),
+    ],
+)
+def test_scenarios_that_cannot_be(text, code):
+    with refused(code):
+        what_if(reference_stride(), [text], side="r")
+
+
+def test_a_scenario_in_words():
+    scenario = Scenario.from_text(
+        "a, b: soleus=0.5, sharing.cost=activation_power(exponent=3, x=1), spring.knee_flexion=4"
+    )
+    assert scenario.name == "a, b" and scenario.strength == {"soleus": 0.5}
+    assert scenario.settings == {"sharing.cost": "activation_power(exponent=3, x=1)"}
+    assert scenario.spring == {"knee_flexion": (4.0, 0.0)}
+
+
+def test_the_command_writes_scenarios(tmp_path):
+    words = ["--set", "weak: triceps_surae=0.7", "--set", "torque.ankle_dorsiflexion=-20:0"]
+    arguments = ["what-if", str(reference_stride()), "-o", str(tmp_path), "--side", "r", "--json", *words]
+    out = CliRunner().invoke(cli.app, arguments)
+    assert out.exit_code in (0, 3), out.output
+    names = [each["scenario"] for each in json.loads(out.stdout)["scenarios"]]
+    assert names == ["now", "weak", "torque.ankle_dorsiflexion=-20:0"]
+    assert {path.name for path in tmp_path.iterdir()} >= {"what_if.nc", "scenarios.png"}
