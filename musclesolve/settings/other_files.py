@@ -189,8 +189,8 @@ class DesignSettings(Settings):
     )
     quantities: tuple[str, ...] | None = setting(
         "name_list",
-        "variables of the result whose mean curves are drawn and compared; angles, moments, powers, muscle "
-        "and contact forces when absent",
+        "variables of the result whose mean curves are drawn and compared; angles, moments, the knee adduction "
+        "moment, powers, ground, muscle and contact forces when absent",
     )
     outcomes: tuple[str, ...] | None = setting(
         "name_list",

@@ -43,6 +43,13 @@ MOST = 24
 """Panels on a page."""
 MOST_CURVES = len(COLORS)
 """Curves in a panel."""
+FIRST = (
+    *("joint_angle", "joint_moment", "knee_adduction_moment", "joint_power", "ground_reaction_force"),
+    *("contact_force_component", "contact_force", "knee_contact_medial", "knee_contact_lateral"),
+)
+"""Quantities in the order of gait analysis; others follow."""
+OF_GROUND = {"x": "forward", "y": "to the median plane", "z": "upward"}
+"""Axes of the ground reaction of cycles, which points along the walking direction."""
 FEWEST = 3
 """Subjects of whom a mean is drawn where others have no value."""
 
@@ -80,6 +87,7 @@ def group_drawings(
         for name, each in means.data_vars.items()
         if f"{name}_high" in means and "percent" in each.dims
     ]
+    variables.sort(key=lambda name: FIRST.index(name) if name in FIRST else len(FIRST))
     kept, _ = without_arms_and_empty(means, variables)
     pages = _pages_of(means, drawn)
     for name in variables:
@@ -194,7 +202,8 @@ def group_curves(
             zero_line(axes)
         opposite = OPPOSITE.get(name, "")
         roomy = bool(opposite) and not current_style().narrow
-        heading(axes, name.replace("_", " ") + (f" (+)   {opposite} (-)" if roomy else ""))
+        label = OF_GROUND.get(name, name) if variable == "ground_reaction_force" else name
+        heading(axes, label.replace("_", " ") + (f" (+)   {opposite} (-)" if roomy else ""))
         lowest = number + panels.shape[1] >= len(wanted)
         axes.tick_params(labelbottom=not effects and lowest)
         if effects:
@@ -295,7 +304,7 @@ def _panels(
     """A page with as many panels side by side as leave every heading two lines."""
     style = current_style()
     most = 2 if style.narrow else 3 if len(names) < 13 else 4
-    columns = fitting_columns([name.replace("_", " ") for name in names], most, 2)
+    columns = fitting_columns([OF_GROUND.get(name, name).replace("_", " ") for name in names], most, 2)
     rows = max(1, -(-len(names) // columns))
     height = min(1.0, 0.12 + (0.135 + 0.06 * strip) * rows)
     space = {"below": _below(bars, strip), "least": 0.5}

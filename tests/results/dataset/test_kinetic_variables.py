@@ -134,3 +134,22 @@ def test_a_model_result_has_the_power_of_its_coordinates(tmp_path: Path):
     expected = found["joint_moment"].values * rate
     difference = np.abs(found["joint_power"].values - expected)[2:-2]
     assert difference.max() < 1e-3 * np.abs(expected).max()
+
+
+@pytest.mark.parametrize("side", ["r", "l"])
+def test_the_knee_adduction_moment_is_that_of_the_ground_force_about_the_knee(analysis, result, side):
+    """In stance shank and foot, 6 % of the body, add little to it; the ground turns the shank inward."""
+    mechanics = analysis.body.mechanics
+    motion = segment_motion(mechanics.model, mechanics.motion)
+    forward = motion.rotation[:, mechanics.model.body(f"shank_{side}")] @ np.array(BODY_AXES["anterior"])
+    knee = result["skeleton_position"].sel(skeleton_point=f"knee_{side}").values
+    force = result["ground_reaction_force"].sel(side=side).values
+    lever = result["center_of_pressure"].sel(side=side).values - knee
+    inward = forward * (1.0 if side == "r" else -1.0)
+    expected = np.einsum("tx,tx->t", np.cross(lever, force), inward)
+    found = result["knee_adduction_moment"].sel(side=side).values
+    weight = result.attrs["subject_mass_kg"] * STANDARD_GRAVITY
+    loaded = np.nan_to_num(force[:, 2]) > 0.8 * weight
+    assert loaded.sum() > 10
+    assert np.abs(found - expected)[loaded].max() < 0.15 * np.nanmax(expected)
+    assert 0.15 < np.nanmax(found) / result.attrs["subject_mass_kg"] < 0.9
