@@ -20,16 +20,17 @@ from musclesolve._util.progress import Progress, no_progress
 from musclesolve._util.sides import LEG_JOINTS
 from musclesolve.plotting.figure_names import UNCERTAINTY
 from musclesolve.plotting.study.group_figures import group_drawings
-from musclesolve.report.content.methods import Citations, methods
+from musclesolve.report.content.methods import OF_METHODS, Citations, study_methods
 from musclesolve.report.content.overview import versions
 from musclesolve.report.content.pieces import DAMAGE, DASH, PageTable, from_rich, plain, reason
 from musclesolve.report.figures.inline_svg import inline_svg
-from musclesolve.report.inputs import read_inputs
+from musclesolve.report.inputs import TrialFiles, read_inputs
 from musclesolve.report.page import PARTS, report_page
 from musclesolve.report.rendering import rendered, template
 from musclesolve.report.sections import Picture
 from musclesolve.results.dataset.quantities import shown
 from musclesolve.results.dataset.result_quantities import listed
+from musclesolve.results.files.result_netcdf import result_attributes
 from musclesolve.results.judgement import LABELS, USABLE, words
 from musclesolve.results.plausibility import NOT_KNOWN
 from musclesolve.results.tables import study_tables
@@ -248,9 +249,8 @@ def _people(result: StudyResult) -> PageTable:
     )
 
     def size(names: Sequence[str], key: str, digits: int) -> str:
-        values = [
-            float(study.of_subject(name, key)) for name in names if study.of_subject(name, key) is not None
-        ]
+        known = [study.of_subject(name, key, result.sizes.get(name, {}).get(key)) for name in names]
+        values = [float(each) for each in known if each is not None]
         if not values:
             return DASH
         spread = f" ± {np.std(values, ddof=1):.{digits}f}" if len(values) > 1 else ""
@@ -273,7 +273,8 @@ def _people(result: StudyResult) -> PageTable:
         rows.append([group or unnamed, len(names), females if known else DASH, *sizes, *counts])
     columns = ["group", "subjects", "female", "mass [kg]", "stature [m]", "age [years]"]
     columns += [f"{plain(condition) or 'all trials'}: trials / cycles" for condition in conditions]
-    return PageTable("Subjects, mean ± standard deviation as the study file states them", columns, rows)
+    caption = "Subjects, mean ± standard deviation; as the study file states them, else their trial files and models"
+    return PageTable(caption, columns, rows)
 
 
 def _on_left_out(result: StudyResult) -> list[str]:
@@ -492,26 +493,46 @@ def _uncertainty(result: StudyResult) -> str:
 
 
 def _methods(result: StudyResult, citations: Citations) -> list[Markup]:
-    """The methods paragraph: of the first trial, then of the study."""
+    """The methods paragraph: what was done with all trials or with some of them, then of the study."""
     texts = bundled_toml("musclesolve.report", "texts", "study_methods.toml")
     computed = [record for record in result.computed.records.values() if record.outcome.has_result]
-    paragraph = list[Markup]()
-    if computed:
+    alike: dict[str, list[Path]] = {}
+    for record in computed:
         try:
-            paragraph += methods(read_inputs([computed[0].folder / RESULT]).trials[0], citations)
+            stated = result_attributes(record.folder / RESULT)
         except DAMAGE:
-            pass
-    sentences = [texts["means"]]
+            continue
+        key = str([stated.get(name) for name in OF_METHODS])
+        alike.setdefault(key, []).append(record.folder / RESULT)
+    trials = list[tuple[TrialFiles, int]]()
+    for paths in alike.values():
+        try:
+            trials.append((read_inputs([paths[0]]).trials[0], len(paths)))
+        except DAMAGE:
+            continue
+    found = [record.measures for record in computed if record.measures is not None]
+    total = {key: sum(getattr(each, key) for each in found) for key, _ in COUNTS}
+    sentences = [
+        texts["subjects"].format(lead=_lead(result).rstrip(".")),
+        texts["solved"].format(
+            valid=total["solved"] + total["with_reserve"],
+            analysed=sum(total.values()) - total["not_measured"],
+            reserve=total["with_reserve"],
+        ),
+        texts["means"],
+    ]
     if result.groups is not None:
         sentences.append(texts["band"].format(band=result.groups.attrs["band"]))
     if result.comparisons is not None and int(result.comparisons.attrs["tests"]):
         sentences += [texts["mapping"], *listed(result.comparisons, "said")]
+    if result.sensitivity:
+        sentences.append(texts["sensitivity"])
     sentences.append(
         texts["units"].format(
             units=", ".join(f"{plain(kind)} {unit}" for kind, unit in result.computed.study.units.items())
         )
     )
-    return [*paragraph, *(citations.marked(sentence) for sentence in sentences)]
+    return [*study_methods(trials, citations), *(citations.marked(sentence) for sentence in sentences)]
 
 
 def trial_report(result: xr.Dataset, path: Path) -> bytes:

@@ -36,6 +36,7 @@ from musclesolve.studies.study.run_study import COMPUTING, ComputedStudy, comput
 from musclesolve.studies.study.study_data import DATA, add_to_cycles, open_study, write_study_data
 from musclesolve.studies.study.study_file import Study
 from musclesolve.studies.study.study_findings import Listed, each_once
+from musclesolve.studies.study.tidy_tables import CURVES, SUBJECT_VALUES, csv_of, curves_table, values_table
 
 VALUES, COMPARISONS = "values", "comparisons.csv"
 CSV, PARQUET = "csv", "parquet"
@@ -70,6 +71,7 @@ class StudyResult:
         sensitivity: what becomes of the differences without these legs, in a sentence; "" where all are plausible.
         values: mean and standard deviation over subjects of the discrete values, by variable, name, phase, measure,
             unit, group and condition.
+        sizes: subject -> mass_kg and stature_m that its trial files and models state, means over its trials.
         files: what was written beside the folders of the trials.
     """
 
@@ -86,6 +88,7 @@ class StudyResult:
     plausible: xr.Dataset | None = None
     sensitivity: str = ""
     values: pd.DataFrame = field(default_factory=pd.DataFrame)
+    sizes: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
     files: tuple[Path, ...] = ()
 
 
@@ -103,9 +106,9 @@ def run_study(
     """Compute the trials of a study, put their cycles together, describe and compare groups and conditions.
 
     What is up to date is kept, and a trial that fails does not stop the others. In `output` there are then
-    trials/NAME/ with result.nc and cycles.nc, trials.csv, study.nc, values.csv and, if curves are compared,
-    comparisons.csv; ``musclesolve study`` writes a page and the figures besides. On one machine this starts processes:
-    in a script, call it below ``if __name__ == "__main__":``.
+    trials/NAME/ with result.nc and cycles.nc, trials.csv, study.nc, values.csv, subject_values.csv, curves.csv and, if
+    curves are compared, comparisons.csv; ``musclesolve study`` writes a page and the figures besides. On one machine
+    this starts processes: in a script, call it below ``if __name__ == "__main__":``.
 
     Args:
         study: what `read_study` returned, or the path of the study file.
@@ -130,7 +133,8 @@ def analyse_study(
 
     Subjects who cannot be right, held against the others, are in study.nc and values.csv with `counts` false, and in no
     mean and no test, unless `keep` of the subject says otherwise. Writes study.nc, values.csv (or values.parquet),
-    comparisons.csv and, with the reasons why trials do not count, trials.csv into the folder of the study.
+    subject_values.csv, curves.csv, comparisons.csv and, with the reasons why trials do not count, trials.csv into the
+    folder of the study.
 
     Args:
         computed: the trials.
@@ -146,7 +150,7 @@ def analyse_study(
         collected = write_study_data(computed, _later(report, 0.0))
         computed = replace(computed, notes=(*computed.notes, *collected.notes))
         if collected.path is None:
-            for name in (*tables, COMPARISONS):
+            for name in (*tables, COMPARISONS, CURVES, SUBJECT_VALUES):
                 (folder / name).unlink(missing_ok=True)
             write_table(computed, collected.not_averaged)
             return StudyResult(
@@ -191,6 +195,13 @@ def analyse_study(
         if names:
             everyone = subject_means(cycles, variables=wanted, legs=names, **order)
         means = without(everyone[["cycles", *_with_spread(everyone, wanted)]], set(cells))
+        apart = ["cycle_leg"] if names else []
+        by_subject = _of_subjects_values(values, apart).rename(columns={"cycle_leg": LEG})
+        by_subject = by_subject[by_subject[LEG] != ""] if names else by_subject
+        tidy = {CURVES: csv_of(curves_table(means))}
+        if not by_subject.empty:
+            tidy[SUBJECT_VALUES] = csv_of(values_table(by_subject, [LEG] if names else []))
+        files += write_files(folder, tidy)
         groups = group_means(means, level=design.level)
         tested, few = _testable(means)
         computed = replace(computed, notes=(*computed.notes, *few))
@@ -233,6 +244,7 @@ def analyse_study(
         plausible,
         said,
         summary,
+        collected.sizes,
         tuple(files),
     )
 

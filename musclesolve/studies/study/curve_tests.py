@@ -456,7 +456,7 @@ def _assembled(
     step = float(percent[1] - percent[0]) if percent.size > 1 else 1.0
     count = Counter(test.family for test in tests if test.tested is not None and test.after is None)
     made = sum(count.values())
-    tests, clusters_of = _followed(tests, count, design)
+    tests, inferences = _followed(tests, count, design)
     statistic, difference = np.full((2, len(tests), percent.size), np.nan)
     df, resels = np.full((2, len(tests), 2), np.nan)
     columns = {
@@ -471,8 +471,8 @@ def _assembled(
             difference[row] = test.difference
         if (of := test.tested) is None:
             continue
-        columns["level_of_test"][row] = level = _level(test, count, design)
-        threshold = of.threshold(0.5 * level if of.effect.is_t else level)
+        columns["level_of_test"][row] = _level(test, count, design)
+        threshold, found = inferences[row]
         place = int(np.nanargmax(np.abs(of.effect.statistic)))
         if not value:
             statistic[row, of.tested] = of.effect.statistic
@@ -482,7 +482,7 @@ def _assembled(
         numbers = (threshold, largest, at, of.probability(abs(largest)), step * of.fwhm)
         for key, each in zip(columns, numbers, strict=False):
             columns[key][row] = each
-        for start, end, p in clusters_of[row]:
+        for start, end, p in found:
             amount, words = test.at(start, end)
             share = 100.0 * amount / test.reference if test.reference > 0.0 else math.nan
             ends = [math.nan] * 2 if value else [percent[0] + step * start, percent[0] + step * end]
@@ -547,30 +547,35 @@ def _level(test: _Test, count: Mapping[str, int], design: Design) -> float:
     return design.level / shared / test.among
 
 
+_Inference = tuple[float, list[tuple[float, float, float]]]
+"""Threshold of a test, and begin, end and p of each cluster."""
+
+
 def _followed(
     tests: Sequence[_Test], count: Mapping[str, int], design: Design
-) -> tuple[list[_Test], list[list[tuple[float, float, float]]]]:
-    """The tests without those that follow one which found nothing, and the clusters of each."""
-    kept, clusters, found = list[_Test](), list[list[tuple[float, float, float]]](), set[int]()
+) -> tuple[list[_Test], list[_Inference]]:
+    """The tests without those that follow one which found nothing, and what is found at their level."""
+    kept, inferences, found = list[_Test](), list[_Inference](), set[int]()
     for test in tests:
         if test.after is not None and id(test.after) not in found:
             continue
-        own = list[tuple[float, float, float]]()
+        inference: _Inference = (math.nan, [])
         if (of := test.tested) is not None:
             level = _level(test, count, design)
-            own = of.clusters(of.threshold(0.5 * level if of.effect.is_t else level))
-        if own:
+            threshold = of.threshold(0.5 * level if of.effect.is_t else level)
+            inference = (threshold, of.clusters(threshold))
+        if inference[1]:
             found.add(id(test))
         kept.append(test)
-        clusters.append(own)
-    return kept, clusters
+        inferences.append(inference)
+    return kept, inferences
 
 
 def _said(design: Design, layout: _Layout, tests: list[_Test], count: Mapping[str, int]) -> list[str]:
     """What was tested and how, in sentences."""
     if not tests:
         return ["Nothing is compared: there is one group, one condition and no covariate, or no curve."]
-    said = [*dict.fromkeys(f"{test.effect}: {test.kind}" for test in tests if test.after is None)]
+    said = [*dict.fromkeys(f"{test.effect}: {test.kind}." for test in tests if test.after is None)]
     if followed := {test.after.effect: test for test in tests if test.after is not None}:
         first = {"group": next(iter(layout.groups)) or NO_GROUP}
         for effect, test in followed.items():

@@ -103,7 +103,9 @@ def test_one_broken_trial_does_not_stop_the_others(whole):
         "result.nc",
         "cycles.nc",
     }
-    assert [path.name for path in whole.files] == ["study.nc", "values.csv", "comparisons.csv"]
+    assert [path.name for path in whole.files] == [
+        *("study.nc", "values.csv", "curves.csv", "subject_values.csv", "comparisons.csv")
+    ]
 
 
 def test_cycles_of_the_study_are_those_of_single_results(whole):
