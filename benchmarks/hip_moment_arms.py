@@ -1,15 +1,17 @@
 """Moment arms of hip muscles of the muscle sets beside those of lines measured on cadavers.
 
-python -m benchmarks.hip_moment_arms
+python -m benchmarks.hip_moment_arms [--flexed]
 
-Arms [mm] about flexion, abduction and internal rotation at -20, 0 and 20 degrees of hip flexion, all other angles
-zero: of the straight lines of `hip_attachments.toml` as they were measured, of the sets on the standard subject. Only
-muscles whose path is nearly straight can be compared: the iliopsoas bends over the pelvic brim, so that the straight
-line has too small an arm about flexion; the gluteus maximus bends over the ischium.
+Arms [mm] about flexion, abduction and internal rotation at -20, 0 and 20 degrees of hip flexion, or at 30, 60, 90 and
+105 degrees with --flexed, all other angles zero: of the straight lines of `hip_attachments.toml` as they were measured,
+of the sets on the standard subject. Only muscles whose path is nearly straight can be compared: the iliopsoas bends
+over the pelvic brim, so that the straight line has too small an arm about flexion; the gluteus maximus bends over the
+ischium.
 """
 
 from __future__ import annotations
 
+import argparse
 import tomllib
 from functools import cache
 from importlib import resources
@@ -21,7 +23,7 @@ import musclesolve as ms
 from benchmarks.timing import console
 from musclesolve._util.arrays import Array
 
-FLEXION = np.deg2rad([-20.0, 0.0, 20.0])
+FLEXION, FLEXED = np.deg2rad([-20.0, 0.0, 20.0]), np.deg2rad([30.0, 60.0, 90.0, 105.0])
 SETS = ("gait2392", "gait2392_hip", "rajagopal_2023")
 PARTS = {
     "iliopsoas": ("iliacus", "psoas"),
@@ -56,9 +58,9 @@ def line_arms(points: Array, flexion: Array = FLEXION) -> Array:
 
 
 @cache
-def set_arms(database: str) -> dict[str, Array]:
+def set_arms(database: str, flexed: bool = False) -> dict[str, Array]:
     """Arms (P, 3) [m] of the muscles of the right leg of a set, in the same order, by name without side."""
-    arms = ms.muscle_geometry({"hip_flexion_r": FLEXION}, database=database)["moment_arm"]
+    arms = ms.muscle_geometry({"hip_flexion_r": angles(flexed)}, database=database)["moment_arm"]
     axes = [("hip_flexion_r", 1.0), ("hip_adduction_r", -1.0), ("hip_internal_rotation_r", 1.0)]
     return {
         name.removesuffix("_r"): np.stack(
@@ -69,22 +71,32 @@ def set_arms(database: str) -> dict[str, Array]:
     }
 
 
+def angles(flexed: bool) -> Array:
+    """Flexion of the hip [rad]."""
+    return FLEXED if flexed else FLEXION
+
+
 def cells(arms: Array) -> list[str]:
     """One cell for each axis: the arms [mm] over the angles."""
     return [", ".join(f"{1e3 * arm:.0f}" for arm in column) for column in arms.T]
 
 
 def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--flexed", action="store_true", help="arms of flexed hips")
+    flexed = parser.parse_args().flexed
     shown = Table("muscle", "of", "flexion", "abduction", "internal rotation")
     sources = attachments()
     for name in sources["dostal_andrews_1981"]:
         for source, muscles in sources.items():
             if name in muscles:
-                shown.add_row(name, source, *cells(line_arms(muscles[name])))
+                shown.add_row(name, source, *cells(line_arms(muscles[name], angles(flexed))))
         for part in PARTS.get(name, (name,)):
             for database in SETS:
-                if part in set_arms(database):
-                    shown.add_row(part, database, *cells(set_arms(database)[part]))
+                if part in set_arms(database, flexed):
+                    shown.add_row(part, database, *cells(set_arms(database, flexed)[part]))
         shown.add_section()
     console.print(shown)
 

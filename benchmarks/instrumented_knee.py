@@ -274,6 +274,7 @@ SOURCES = {
     OF_INPUTS: (),
     "and cost": ("cost_exponent", "multi_joint_weight", "muscle_weight"),
     "and co-contraction": ("co_contraction",),
+    "and patellar ligament": ("patellar_ligament",),
     "and contact model": ("contact_model_bw",),
 }
 """Kinds of sources of error, each besides those before, and the keys of their standard deviations."""

@@ -24,6 +24,7 @@ SECTIONS = {
     "costs": recorded.costs,
     "knee": knee.knee,
     "bands": knee.knee_bands,
+    "bent": knee.bent,
 }
 """What computes each section, by the name in its marker."""
 

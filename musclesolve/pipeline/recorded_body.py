@@ -163,10 +163,11 @@ def sharing_group(
     moments: Array,
     usable: Mask,
     emg: Array | None = None,
+    ligament: float = 1.0,
 ) -> SharingGroup:
     """One group of muscles as a part of the body; moments (T, K+6) of inverse dynamics, the rest as in `SharingGroup`.
 
-    forces: of the bodies and what acts on them.
+    forces: of the bodies and what acts on them; ligament: factor on the arm of the patellar ligaments.
     """
     dofs = state.muscles.dof_names
     named = (with_side(stem, side) for side in ALL_SIDES for stem in options.dofs)
@@ -178,7 +179,7 @@ def sharing_group(
         moment=moments[:, [model.dof(dof) for dof in dofs]],
         usable=usable,
         time=motion.time,
-        loads=group_loads(model, motion, forces, state),
+        loads=group_loads(model, motion, forces, state, ligament=ligament),
         emg=emg,
     )
 
@@ -255,11 +256,12 @@ def group_loads(
     state: ScaledState,
     joints: MuscleJoints | None = None,
     rotation: Array | None = None,
+    ligament: float = 1.0,
 ) -> JointLoads:
     """Loads of the joints that the muscles of a state serve; moments are about their centers.
 
     loads: of the bodies and what acts on them; joints: of these muscles on this model; rotation (T, B, 3, 3): of the
-    bodies from standing. These two are found unless given.
+    bodies from standing. These two are found unless given. ligament: factor on the arm of the patellar ligaments.
     """
     from musclesolve.muscles.paths.kernel.entry import COUPLES
     from musclesolve.pipeline.patella_kernel import THROUGH
@@ -280,7 +282,9 @@ def group_loads(
             turned = contiguous(rotation[:, own.shanks])
         moved = contiguous(motion.coordinates), axes, turned
         arms = contiguous(state.moment_arm)
-        THROUGH.load()(own.knees, lean_table(), moved, own.heads, arms, pull, about, np.empty((3, 3)))
+        *places, ligaments = own.knees
+        knees_of = (*places, ligaments * [ligament, 1.0])
+        THROUGH.load()(knees_of, lean_table(), moved, own.heads, arms, pull, about, np.empty((3, 3)))
     knees = tuple(own.names[joint] for joint in own.knees[1])
     return JointLoads(own.names, force, pull[:, :count], moment, about[:, :count], knees, pull[:, count:])
 

@@ -15,9 +15,10 @@ import numpy as np
 import xarray as xr
 
 from musclesolve._util.arrays import Array, Mask, true_runs
-from musclesolve._util.sides import SIDE_NAMES, side_of, split_side
+from musclesolve._util.sides import SIDE_NAMES, SIDES, side_of, split_side
 from musclesolve.constants import STANDARD_GRAVITY
 from musclesolve.motion.motion_plausibility import BALANCE_LIMIT
+from musclesolve.muscles.metabolic_power import BASAL
 from musclesolve.muscles.tendon_strain import achilles_muscles
 from musclesolve.results.dataset import frame_validity as frames
 from musclesolve.results.dataset.result_quantities import (
@@ -708,6 +709,57 @@ class Facts:
             )
             for k, (side, start, end) in enumerate(zip(*ends, strict=True))
         ]
+
+    @cached_property
+    def metabolic_rate(self) -> MetabolicRate | None:
+        """Gross metabolic rate, mean over whole strides; None where it is not known.
+
+        The mean is over as many times of a stride as fit into the longest stretch in which the forces of both legs are
+        known, wherever in the gait cycle it begins: over the time of one stride each leg goes through one cycle.
+        """
+        known = {"metabolic_power"} <= set(self.result) and "subject_mass_kg" in self.result.attrs
+        if not known or not set(SIDES) <= set(self.legs):
+            return None
+        durations = [each.end - each.start for each in self.strides]
+        if not durations:
+            return None
+        time, stride = self.result["time"].values, float(np.median(durations))
+        power = self.result["metabolic_power"].sum("muscle", skipna=False).values
+        first, stop = max(true_runs(np.isfinite(power)), key=lambda run: run[1] - run[0], default=(0, 0))
+        count = int((time[stop - 1] - time[first]) / stride + 1e-6) if stop - first > 1 else 0
+        if count == 0:
+            return None
+        within = (time >= time[first]) & (time < time[first] + count * stride) & np.isfinite(power)
+        rate = BASAL + float(power[within].mean()) / float(self.result.attrs["subject_mass_kg"])
+        speeds = [each.measures.get("walking_speed", np.nan) for each in self.strides]
+        return MetabolicRate(rate, float(np.mean(speeds)))
+
+
+WALKING_SPEEDS = 0.8, 1.7
+"""Of the measured metabolic rates [m/s]."""
+
+
+@dataclass(frozen=True)
+class MetabolicRate:
+    """Gross metabolic rate of a body in motion [W/kg], and the speed [m/s], NaN where it is not known."""
+
+    rate: float
+    speed: float
+
+    @property
+    def cost_of_transport(self) -> float:
+        """Energy for a kilogram and a metre [J/(kg m)]."""
+        return self.rate / self.speed if self.speed > WALKING_SPEEDS[0] else np.nan
+
+    @property
+    def measured(self) -> float:
+        """Gross rate that people have when they walk at this speed on the level [W/kg]; NaN beyond walking.
+
+        Oxygen of 3.5 + 6 v ml/(kg min) at v m/s (American College of Sports Medicine, Guidelines for Exercise Testing),
+        with 20.9 J/ml.
+        """
+        low, high = WALKING_SPEEDS
+        return (3.5 + 6.0 * self.speed) * 20.9 / 60.0 if low <= self.speed <= high else np.nan
 
 
 def achilles(result: xr.Dataset) -> list[str]:

@@ -580,6 +580,23 @@ def strides(facts: Facts) -> Said:
 
 
 @of_result
+def metabolic_rate(facts: Facts) -> Said:
+    """The gross metabolic rate over complete strides, and the cost of transport."""
+    found = facts.metabolic_rate
+    document = None
+    if found is not None:
+        cost = found.cost_of_transport
+        document = {
+            "gross_w_kg": found.rate,
+            "cost_of_transport_j_kg_m": cost if np.isfinite(cost) else None,
+            "speed_m_s": found.speed if np.isfinite(found.speed) else None,
+            "measured_w_kg": found.measured if np.isfinite(found.measured) else None,
+        }
+        yield say("metabolic_rate", document)
+    yield hold(document, "metabolic_rate")
+
+
+@of_result
 def notes(facts: Facts) -> Said:
     """What the analysis noted, and the parts that it completed."""
     for name in ("notes", "completed"):

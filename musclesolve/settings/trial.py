@@ -629,6 +629,9 @@ class UncertaintySettings(Settings):
         minimum=0.0,
         maximum=2.0,
     )
+    patellar_ligament: float | None = _relative(
+        "the arm of the patellar ligament about the knee, of its logarithm", "recording", "loads"
+    )
     calibration: float | None = setting(
         "number",
         "factor on the standard deviations that a calibration of one person's muscles gives",

@@ -6,7 +6,7 @@ The knees of an OpenSim model: joints, length of the shank, patella.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 
@@ -57,11 +57,14 @@ class LoadDynamics:
     dynamics: InverseDynamics
     loads: tuple[ExternalLoad, ...] = ()
 
-    def joint_loads(self, joints: Sequence[Joint], muscles: Sequence[str]) -> JointLoads:
+    def joint_loads(
+        self, joints: Sequence[Joint], muscles: Sequence[str], ligament: float = 1.0
+    ) -> JointLoads:
         """Forces and moments at some joints as a function of the tendon forces of n muscles, in axes forward, left, up.
 
         What the bodies beyond a joint need, the joint and the muscles on these bodies give. Moments are about the
-        origin of the joint's frame on the child body, as in OpenSim's joint reactions.
+        origin of the joint's frame on the child body, as in OpenSim's joint reactions. ligament: factor on the arm of
+        the patellar ligaments.
         """
         model, value, names = self.model, self.motion.value, [joint.name for joint in joints]
         outer = [model.body_number[joint.outboard.body] for joint in joints]
@@ -92,7 +95,7 @@ class LoadDynamics:
             moment[:, :, k] += (np.linalg.pinv(across[..., :3]) @ guided).swapaxes(1, 2)
             if k in knees:
                 # the patellar ligament in place of the quadriceps
-                flexing, lever = knee_lever(model, joint, pose, across, point[:, 0])
+                flexing, lever = knee_lever(model, joint, pose, across, point[:, 0], ligament)
                 arm = arms[:, own[flexing], heads, None]
                 at_patella = sums[:, heads, len(joints) + knees.index(k), 3:] - arm * lever.force[:, None]
                 force[:, heads, k] = arm * lever.force[:, None]
@@ -248,7 +251,7 @@ def foot_bodies(model: OpenSimModel, foot: str) -> tuple[str, ...]:
 
 
 def knee_lever(
-    model: OpenSimModel, knee: Joint, pose: BodyMotion, twists: Array, center: Array
+    model: OpenSimModel, knee: Joint, pose: BodyMotion, twists: Array, center: Array, factor: float = 1.0
 ) -> tuple[int, PatellarLever]:
     """Number of the coordinate that flexes a knee most, and the lever of the patella for it, in the ground.
 
@@ -258,6 +261,7 @@ def knee_lever(
         pose: of all bodies.
         twists: (T, m, 6) of the shank relative to the thigh by its m coordinates.
         center: (T, 3) of the knee [m].
+        factor: on the arm of the ligament.
     """
     thigh, shank = (
         pose.rotation[:, model.body_number[frame.body]] for frame in (knee.inboard, knee.outboard)
@@ -267,6 +271,7 @@ def knee_lever(
     flexing = int(np.abs(np.einsum("tmx,tx->m", twists[..., :3], left)).argmax())
     spin, velocity = twists[:, flexing, :3], twists[:, flexing, 3:]
     ligament = Ligament.from_shank_length(side_of(knee.name), shank_length(model, knee))
+    ligament = replace(ligament, arm=factor * ligament.arm)
     velocity = velocity + np.cross(spin, center)
     return flexing, PatellarLever.from_flexion(ligament, flexion, up, left, spin, velocity)
 

@@ -44,6 +44,7 @@ SOURCE_COLOR = {
     "muscle_weight": "#BCBDDC",
     "co_contraction": "#E7298A",
     "contact_model": "#FDE0A0",
+    "patellar_ligament": "#D9B300",
     "calibration": "#4292C6",
 }
 """Muscle parameters blue, paths green, markers and angles orange, plates, masses and moments gray, the cost violet."""

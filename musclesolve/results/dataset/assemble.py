@@ -18,6 +18,7 @@ from musclesolve._util.sides import SIDE_NAMES, joint_kind, side_of
 from musclesolve._util.warning_note import WarningNote
 from musclesolve.pipeline.body import Analysis, SolvedGroup, by_name
 from musclesolve.pipeline.emg_informed import followed_notes
+from musclesolve.pipeline.energy import metabolic_power
 from musclesolve.pipeline.knee_contact import compartments
 from musclesolve.pipeline.patella import quadriceps
 from musclesolve.pipeline.recorded_body import RecordedBody
@@ -254,6 +255,8 @@ def _of_muscles(analysis: Analysis) -> dict[str, Variable]:
         rows = np.array([analysis.body.dofs.index(dof) for dof in part.part.dofs])
         arm[:, rows[:, None], columns] = part.state.moment_arm
     variables["moment_arm"] = (("time", "dof", "muscle"), arm)
+    power = analysis.over_muscles([metabolic_power(analysis, part) for part in parts])
+    variables["metabolic_power"] = (("time", "muscle"), power)
     for name, lengths in zip(("least", "greatest"), fiber_range(analysis), strict=True):
         variables[f"{name}_normalized_fiber_length"] = (("muscle",), lengths)
     return variables

@@ -107,7 +107,7 @@ class ModelReplay(Replay):
         )
 
     def body(self, errors: Errors) -> MovedModel:
-        """The model with errors of its angles, and of its moments or the places of its loads."""
+        """The model with errors of its angles, of its moments or the places of its loads, and of the ligaments."""
         body, offset = self.prepared, self.kept @ errors["joint_angle"]
         state, moment, loads = body.whole.state, body.moment, body.whole.loads
         length, velocity, arm = state.musculotendon_length, state.musculotendon_velocity, state.moment_arm
@@ -120,7 +120,7 @@ class ModelReplay(Replay):
                 length = fiber_path_lengths(body.model, geometry)
         if body.dynamics is None:
             moment = moment * np.exp(errors["joint_moment"])
-        elif offset.any() or errors["center_of_pressure"].any():
+        elif offset.any() or errors["center_of_pressure"].any() or self.ligament(errors) != 1.0:
             # loads that act elsewhere, by (loads, 2) [m] forward and to the left
             shift = np.insert(errors["center_of_pressure"], 2, 0.0, axis=1) @ TO_GLOBAL
             acting = [
@@ -130,7 +130,8 @@ class ModelReplay(Replay):
             found = load_dynamics(body.model, motion, acting)
             columns = np.stack([found.dynamics.column(name) for name in body.dofs], axis=1)
             moment = np.where(np.isnan(moment), np.nan, columns)
-            loads = found.joint_loads(shared_joints(body.model, body.dofs), body.muscles)
+            joints = shared_joints(body.model, body.dofs)
+            loads = found.joint_loads(joints, body.muscles, self.ligament(errors))
         angle = body.angle + np.array([moved.get(name, 0.0) for name in body.dofs])
         return MovedModel(angle, moment, length, velocity, arm, loads)
 

@@ -194,7 +194,7 @@ class RecordedReplay(Replay):
         nominal = self.nominal[number]
         state = muscle_state(body.model, self.muscles(body, errors, number), body.motion)
         found = body.model, body.motion, body.loads, state, body.moments
-        return sharing_group(self.options, *found, nominal.usable, nominal.emg)
+        return sharing_group(self.options, *found, nominal.usable, nominal.emg, self.ligament(errors))
 
 
 def _on_other_paths(model: Model, muscles: ScaledMuscles, offset: AnyArray) -> ScaledMuscles:

@@ -55,13 +55,16 @@ OF_COST = ("cost_exponent", "multi_joint_weight", "muscle_weight")
 """Sources that change the cost."""
 CO_CONTRACTION, CONTACT_MODEL = "co_contraction", "contact_model"
 """The sources that keep muscles active, and that change the contact forces alone."""
+LIGAMENT = "patellar_ligament"
+"""The source that changes what the quadriceps presses a knee with."""
 
 
 def sharing_shapes(muscles: int, joints: int) -> dict[str, tuple[int, ...]]:
     """Source -> shape of its parameters, of what no model of the body knows: how forces are shared and joints loaded.
 
-    The contact model of each joint has a constant, a cosine and a sine. They are drawn behind all others but those of
-    a person, so that the others are the same whether these are switched on or off.
+    The contact model of each joint has a constant, a cosine and a sine; the patellar ligaments have one arm, since
+    the knees of a person are alike. They are drawn behind all others but those of a person, so that the others are
+    the same whether these are switched on or off.
     """
     shapes: dict[str, tuple[int, ...]] = {
         "cost_exponent": (1,),
@@ -69,7 +72,7 @@ def sharing_shapes(muscles: int, joints: int) -> dict[str, tuple[int, ...]]:
         "muscle_weight": (muscles,),
         CO_CONTRACTION: (1,),
     }
-    return shapes | ({CONTACT_MODEL: (joints, 3)} if joints else {})
+    return shapes | ({CONTACT_MODEL: (joints, 3), LIGAMENT: (1,)} if joints else {})
 
 
 def with_person(
@@ -200,6 +203,10 @@ class Replay(ABC):
             factor = np.exp(of_each + several * (crossed > 1.0))
             sharing = replace(sharing, cost=varied(sharing.cost, float(np.exp(exponent)), factor))
         return sharing
+
+    def ligament(self, errors: Errors) -> float:
+        """Factor on the arm of the patellar ligaments."""
+        return float(np.exp(errors[LIGAMENT][0])) if LIGAMENT in errors else 1.0
 
     def contact_error(self, errors: Errors) -> Array:
         """The errors of the contact model (T, J) [N], of the size of each contact force.

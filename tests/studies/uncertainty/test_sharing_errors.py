@@ -20,7 +20,10 @@ from musclesolve.studies.uncertainty.error_sources import sources, standard_devi
 from musclesolve.studies.uncertainty.recorded_replay import RecordedReplay
 
 NONE = {source.key: 0.0 for source in sources().values()}
-SHARING = ("cost_exponent", "multi_joint_weight", "muscle_weight", "co_contraction", "contact_model")
+SHARING = (
+    *("cost_exponent", "multi_joint_weight", "muscle_weight", "co_contraction"),
+    *("contact_model", "patellar_ligament"),
+)
 
 
 @pytest.fixture(scope="module")
@@ -78,6 +81,33 @@ def test_the_contact_model_moves_contact_forces_alone_by_its_share_of_body_weigh
     for name in ("muscle_force", "activation", "joint_moment"):
         assert (found[f"{name}_sd"] == 0.0).all()
     assert (found["contact_force_quantile"] >= 0.0).all()
+
+
+def test_the_patellar_ligament_moves_the_knee_alone_by_what_the_quadriceps_presses(trial: Trial) -> None:
+    """The ligament bears the moment of the quadriceps at its arm; forces, moments and other joints stay."""
+    found = uncertain(trial, 60, contributions=True, patellar_ligament=0.05)
+    for name in ("muscle_force", "activation", "joint_moment"):
+        assert (found[f"{name}_sd"] < 1e-9).all()
+    assert (found["contact_force_sd"].sel(joint=["hip_r", "ankle_r"]) < 1e-9).all()
+    ratio = found["contact_force_sd"] / found["contact_force_first_order_sd"]
+    assert float(ratio.sel(joint="knee_r").median()) == pytest.approx(1.0, abs=0.25)
+    body = prepare(trial, JointWeightedActivation(), side="r")
+    replay = RecordedReplay.from_body(body, standard_deviations({}, NONE | {"patellar_ligament": 0.05}))
+    (leg,), errors = body.parts, replay.parameters.errors(np.zeros(replay.parameters.count))
+    tension = np.full(leg.state.force_capacity.shape, 100.0)
+    nominal, moment = leg.loads.contact(tension)["knee_r"], leg.loads.contact_moment(tension)["knee_r"]
+    longer = replay.part(replay.body(errors), errors | {"patellar_ligament": np.array([np.log(2.0)])}, 0)
+    halved = longer.loads.contact(tension)["knee_r"]
+    across = leg.loads.across[:, leg.loads.joints.index("knee_r")]
+    heads = [n for n, name in enumerate(leg.state.parameters.names) if name.startswith(("vastus", "rectus"))]
+    pressed = 100.0 * across[:, heads].sum(axis=1)
+    assert np.linalg.norm(pressed, axis=1).min() > 100.0
+    np.testing.assert_allclose(nominal - halved, 0.5 * pressed, atol=1e-8)
+    axis = body.mechanics.motion.axes(body.mechanics.model.tree)[
+        :, body.mechanics.model.dof("knee_flexion_r")
+    ]
+    about = longer.loads.contact_moment(tension)["knee_r"] - moment
+    np.testing.assert_allclose(np.einsum("tx,tx->t", about, axis), 0.0, atol=1e-8)
 
 
 def test_co_contraction_is_a_floor_under_all_activations(trial: Trial) -> None:

@@ -1,0 +1,78 @@
+"""Metabolic power of the muscles of a result, with muscle masses that are those of the whole limb."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from musclesolve._util.arrays import Array
+from musclesolve._util.bundled_toml import bundled_toml
+from musclesolve._util.sides import side_of
+from musclesolve.muscles.metabolic_power import (
+    DENSITY,
+    EnergyState,
+    slow_fibers,
+    umberger_2010_recruitment,
+)
+from musclesolve.pipeline.body import Analysis, SolvedGroup
+from musclesolve.pipeline.recorded_body import RecordedBody
+
+USUAL_STATURE = 1.70
+"""Of a body whose stature is not known [m]."""
+TENSION = 0.35e6
+"""Force over cross-section of muscles that are not of a leg [Pa]; that of leg sets comes out between 0.3 and 0.6e6."""
+
+
+def energy_state(analysis: Analysis, part: SolvedGroup) -> EnergyState:
+    """The state of the muscles of a part for models of metabolic power.
+
+    The mass of a muscle is its share of the muscles of the leg: their volume is 47 m h + 1285 cm3 of body mass m [kg]
+    and stature h [m] (Handsfield et al. 2014, J Biomech 47:631-638), shared in proportion to maximum isometric force
+    times optimal fiber length. So the masses do not depend on the specific tension of the muscle set. Muscles of other
+    limbs have F0 L0 density / TENSION.
+    """
+    state, parameters = part.state, part.state.parameters
+    names, optimal = parameters.names, parameters.optimal_fiber_length
+    length = state.fiber_length / optimal
+    isometric = np.zeros_like(length)
+    for family, columns in parameters.families:
+        isometric[:, columns] = family.active(length[:, columns])
+    size = parameters.max_isometric_force * optimal
+    mass = DENSITY * size / TENSION
+    if any("knee" in dof for dof in part.part.dofs):
+        sides = np.array([side_of(name) for name in names])
+        for side in set(sides):
+            own = sides == side
+            mass[own] = DENSITY * leg_volume(analysis) * size[own] / size[own].sum()
+    thickness = optimal * np.sin(parameters.pennation_angle)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        cosine = np.sqrt(np.maximum(1.0 - (thickness / state.fiber_length) ** 2, 0.0))
+        along = np.where(cosine > 0.0, 1.0 / cosine, 0.0)
+    return EnergyState(
+        activation=part.solution.activation,
+        length=length,
+        speed=state.fiber_velocity / optimal,
+        isometric=isometric,
+        force=part.solution.force * along,
+        passive=state.passive_force * along,
+        fiber_speed=state.fiber_velocity,
+        mass=mass,
+        slow=slow_fibers(names),
+        velocity=parameters.max_shortening_velocity,
+        strength=parameters.max_isometric_force,
+    )
+
+
+def leg_volume(analysis: Analysis) -> float:
+    """Volume of the muscles of one leg of the subject or model [m3]."""
+    body = analysis.body
+    if isinstance(body, RecordedBody):
+        mass, stature = body.trial.subject.mass, body.trial.subject.stature
+    else:
+        mass, stature = body.model.mass, None  # type: ignore[attr-defined]
+    data = bundled_toml("musclesolve.muscles", "handsfield_2014.toml")
+    return float(1e-6 * (data["per_mass_and_stature"] * mass * (stature or USUAL_STATURE) + data["least"]))
+
+
+def metabolic_power(analysis: Analysis, part: SolvedGroup) -> Array:
+    """Metabolic power (T, n) [W] of the muscles of a part, NaN in frames without a solution."""
+    return umberger_2010_recruitment(energy_state(analysis, part))

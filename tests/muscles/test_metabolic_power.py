@@ -1,0 +1,124 @@
+"""Models of metabolic power beside OpenSim's probes, in the same states of one muscle; laws; masses."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import musclesolve as ms
+from musclesolve.data import reference_stride
+from musclesolve.muscles.metabolic_power import MODELS, EnergyState, slow_fibers
+from musclesolve.pipeline.energy import energy_state, leg_volume
+from musclesolve.pipeline.run import prepare
+from musclesolve.pipeline.share import share
+
+SLOW, STRENGTH, OPTIMAL, FASTEST, DENSITY, TENSION = 0.6, 1000.0, 0.10, 10.0, 1059.7, 0.25e6
+
+
+def state_of(rows: np.ndarray) -> EnergyState:
+    """One muscle in states of activation, length, speed, active curve, force and passive force (T, 6)."""
+    activation, length, speed, isometric, force, passive = (column[:, None] for column in rows.T)
+    mass = STRENGTH * OPTIMAL * DENSITY / TENSION
+    each = (np.array([value]) for value in (mass, SLOW, FASTEST, STRENGTH))
+    return EnergyState(activation, length, speed, isometric, force, passive, OPTIMAL * speed, *each)
+
+
+def probe_of(osim, name: str):
+    """A model with one muscle of a rigid tendon, and the probe."""
+    model, body = osim.Model(), osim.Body("body", 1.0, osim.Vec3(0), osim.Inertia(1, 1, 1))
+    model.addBody(body)
+    joint = osim.SliderJoint("joint", model.getGround(), body)
+    joint.updCoordinate().setName("x")
+    model.addJoint(joint)
+    muscle = osim.Millard2012EquilibriumMuscle("muscle", STRENGTH, OPTIMAL, 0.2, 0.0)
+    muscle.set_ignore_tendon_compliance(True)
+    muscle.set_max_contraction_velocity(FASTEST)
+    muscle.addNewPathPoint("origin", model.getGround(), osim.Vec3(0))
+    muscle.addNewPathPoint("insertion", body, osim.Vec3(0))
+    model.addForce(muscle)
+    if name == "bhargava_2004":
+        probe = osim.Bhargava2004MuscleMetabolicsProbe(True, True, True, True, True)
+        probe.set_use_force_dependent_shortening_prop_constant(True)
+        fibers = (SLOW, 40.0, 133.0, 74.0, 111.0)
+    else:
+        probe = osim.Umberger2010MuscleMetabolicsProbe(True, True, True, True)
+        probe.set_include_negative_mechanical_work(name == "umberger_2003")
+        probe.set_use_Bhargava_recruitment_model(name == "umberger_2010_recruitment")
+        fibers = (SLOW,)
+    probe.set_basal_coefficient(0.0)
+    probe.setName("probe")
+    probe.setOperation("value")
+    model.addProbe(probe)
+    probe.addMuscle("muscle", *fibers)
+    return model, model.initSystem(), probe, muscle
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_the_probe_of_opensim_gives_the_same(name):
+    osim = pytest.importorskip("opensim")
+    osim.Logger.setLevelString("error")
+    model, state, probe, muscle = probe_of(osim, name)
+    rows, expected = [], []
+    for length in (0.6, 0.85, 1.0, 1.2, 1.4):
+        for speed in (-6.0, -2.0, -0.3, 0.0, 0.4, 2.0):
+            for activation in (0.02, 0.3, 0.9):
+                model.getCoordinateSet().get(0).setValue(state, 0.2 + OPTIMAL * length)
+                model.getCoordinateSet().get(0).setSpeedValue(state, OPTIMAL * speed)
+                muscle.setActivation(state, activation)
+                model.realizeVelocity(state)
+                model.setControls(state, osim.Vector(1, activation))
+                model.realizeReport(state)
+                forces = muscle.getActiveFiberForce(state), muscle.getPassiveFiberForce(state)
+                rows.append(
+                    (activation, length, speed, muscle.getActiveForceLengthMultiplier(state), *forces)
+                )
+                expected.append(probe.getProbeOutputs(state).get(0))
+    own = MODELS[name](state_of(np.array(rows)))[:, 0]
+    np.testing.assert_allclose(own, expected, rtol=1e-10, atol=1e-10)
+    assert np.ptp(own) > 50.0
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_laws(name):
+    rest = state_of(np.array([[0.0, 1.0, 0.0, 1.0, 0.0, 0.0]]))
+    np.testing.assert_allclose(MODELS[name](rest)[0], rest.mass, rtol=1e-12)  # 1 W/kg
+    # forces by Hill's hyperbola, a / F0 = 0.25
+    hill = {speed: 475.0 * (1.0 + speed / 10.0) / (1.0 - speed / 2.5) for speed in (-3.0, -1.0, 0.0)}
+    works = state_of(np.array([[0.5, 0.9, speed, 0.95, force, 0.0] for speed, force in hill.items()]))
+    power = MODELS[name](works)[:, 0]
+    assert (power > 0).all() and (np.diff(power) < 0).all(), "shortening costs most"
+    lengthens = state_of(np.array([[0.5, 0.9, 1.0, 0.95, 400.0, 0.0]]))
+    assert MODELS[name](lengthens)[0, 0] >= 0.0
+    double = replace(works, mass=2 * works.mass, force=2 * works.force, strength=2 * works.strength)
+    np.testing.assert_allclose(MODELS[name](double)[:, 0], 2.0 * power, rtol=1e-12)
+    efficient = -works.force * works.fiber_speed / MODELS[name](works)
+    assert 0.2 < efficient.max() < 0.6, "initial efficiency of muscle"
+
+
+def test_muscles_of_a_leg_have_the_volume_of_a_leg():
+    analysis = share(prepare(reference_stride()))
+    subject = analysis.body.trial.subject
+    volume = 1e-6 * (47.0 * subject.mass * subject.stature + 1285.0)
+    assert leg_volume(analysis) == pytest.approx(volume)
+    for part in analysis.parts:
+        assert energy_state(analysis, part).mass.sum() == pytest.approx(DENSITY * volume)
+
+
+def test_a_result_states_the_rate_of_walking():
+    result = ms.run(reference_stride())
+    from musclesolve.results.facts import Facts
+
+    found = Facts(result).metabolic_rate
+    assert found is not None
+    assert found.measured == pytest.approx(1.22 + 2.09 * found.speed, rel=2e-3)
+    assert 0.8 < found.rate / found.measured < 1.6
+    assert found.cost_of_transport == pytest.approx(found.rate / found.speed)
+    assert result["metabolic_power"].attrs["units"] == "W"
+    assert Facts(result.drop_vars("metabolic_power")).metabolic_rate is None
+
+
+def test_shares_of_slow_fibers():
+    names = ("soleus_r", "gluteus_medius_anterior_l", "tib_ant_r", "per_tert_l", "unknown_r", "VasLat_r")
+    np.testing.assert_array_equal(slow_fibers(names), [0.803, 0.55, 0.70, 0.75, 0.5, 0.455])
