@@ -89,7 +89,9 @@ def study_page(result: StudyResult, progress: Progress | None = None) -> str:
         key=[(colors[verdict]["color"], plain(count)) for count, verdict in COUNTS],
         figures=list(_figures(result, report)),
         differences=_differences(result),
-        said=[] if result.comparisons is None else listed(result.comparisons, "said"),
+        said=[]
+        if result.comparisons is None
+        else [plain(each) for each in listed(result.comparisons, "said")],
         not_compared=result.not_compared.replace("not tested: ", ""),
         curve_notes=_curve_notes(result),
         values=list(_values(result)),
@@ -374,7 +376,9 @@ def _figures(result: StudyResult, report: Progress) -> Iterator[Picture]:
     drawings = group_drawings(groups, result.comparisons, result.computed.study.design.drawn)
     for number, (name, draw) in enumerate(drawings.items()):
         report("drawing", number / len(drawings))
-        label = plain(name.removeprefix("group_")).capitalize()
+        quantity, _, page = name.removeprefix("group_").rpartition("_")
+        label = f"{quantity}, page {page}" if page.isdecimal() else name.removeprefix("group_")
+        label = plain(label).capitalize()
         try:
             yield Picture(name, label, Markup(inline_svg(partial(draw, groups), name, label)))
         except DAMAGE as error:
