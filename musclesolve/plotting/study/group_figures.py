@@ -44,7 +44,14 @@ MOST = 24
 MOST_CURVES = len(COLORS)
 """Curves in a panel."""
 FIRST = (
-    *("joint_angle", "joint_moment", "knee_adduction_moment", "joint_power", "ground_reaction_force"),
+    *(
+        "pelvis_angle",
+        "joint_angle",
+        "joint_moment",
+        "knee_adduction_moment",
+        "joint_power",
+        "ground_reaction_force",
+    ),
     *("contact_force_component", "contact_force", "knee_contact_medial", "knee_contact_lateral"),
 )
 """Quantities in the order of gait analysis; others follow."""
