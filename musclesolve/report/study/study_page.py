@@ -150,7 +150,9 @@ def _families(result: StudyResult) -> list[Family]:
     for place in np.argsort(tests["p"].values, kind="stable"):
         of_test.setdefault(int(tests["cluster_test"].values[place]), []).append(int(place))
     families = []
-    for name in sorted({str(each) for each in tests["family"].values}, key="exploratory".__eq__):
+    for name in sorted(
+        {str(each) for each in tests["family"].values}, key=lambda each: each == "exploratory"
+    ):
         rows = np.flatnonzero((tests["family"].values == name) & (tests["follows"].values < 0))
         found = [_sentence(tests, row, places, of_test) for row, places in of_test.items() if row in rows]
         most = len(found) if name == "primary" else MOST_SENTENCES

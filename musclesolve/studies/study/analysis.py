@@ -193,7 +193,13 @@ def analyse_study(
         report("tests", COMPUTING + 0.07)
         names = _legs(cycles, design.legs)
         if names:
-            everyone = subject_means(cycles, variables=wanted, legs=names, **order)
+            everyone = subject_means(
+                cycles,
+                variables=wanted,
+                groups=order["groups"],
+                conditions=order["conditions"],
+                legs=names,
+            )
         means = without(everyone[["cycles", *_with_spread(everyone, wanted)]], set(cells))
         apart = ["cycle_leg"] if names else []
         by_subject = _of_subjects_values(values, apart).rename(columns={"cycle_leg": LEG})
@@ -218,10 +224,16 @@ def analyse_study(
             if trusted[counting].any():
                 part = cycles.isel(cycle=np.flatnonzero(trusted & counting))
                 kept = {key: _there(part, key, order[key]) for key in order}
-                own = subject_means(part, variables=wanted, legs=names, **kept)
+                own = subject_means(
+                    part,
+                    variables=wanted,
+                    groups=kept["groups"],
+                    conditions=kept["conditions"],
+                    legs=names,
+                )
                 of_these = values[values["plausibility"] != NOT_PLAUSIBLE]
                 again, _ = _testable(own)
-                chosen = replace(chosen, **again)
+                chosen = replace(chosen, groups=again["groups"], conditions=again["conditions"])
                 plausible, why_not = _tests(_with_numbers(computed, own, of_these, names), chosen)
             said = sensitivity(comparisons, plausible, why_not, verdicts)
         if comparisons is not None:

@@ -349,11 +349,11 @@ def _check_design(
         if name not in quantities:
             raise document.unknown("studies.no_quantity", name, quantities, "design", "quantities", name=name)
     for name in design.drawn or ():
-        if name not in (known := sorted(there["groups"] | there["conditions"])):
+        if name not in (drawable := sorted(there["groups"] | there["conditions"])):
             raise document.unknown(
                 "studies.unknown_name_value",
                 name,
-                known,
+                drawable,
                 "design",
                 "drawn",
                 value="subject or trial is of the group or condition",
