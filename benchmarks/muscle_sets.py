@@ -1,6 +1,7 @@
 """Muscle sets and costs beside measured EMG and contact forces: on the people at hand, or on trials in all detail.
 
 python -m benchmarks.muscle_sets                      every person at hand: sets and costs without passive forces
+python -m benchmarks.muscle_sets --floors             every person at hand: least activations and weights, default set
 python -m benchmarks.muscle_sets TRIAL.toml [...]     one table for each trial: every set, passive rule and cost
 
 r: Pearson correlation of activation and envelope over the channels of EMG; lowest: its channel; reserves: leg-frames
@@ -8,7 +9,10 @@ that need one and the largest [N m]; full: muscles at full activation, mean of t
 and ankle over both legs [body weights].
 
 People: the recorded walk, two walks of a man with an instrumented knee, two people on a treadmill, and the bundled
-stride; recordings that are absent are named and left out. hip: peak of the right and left leg; least: the peak of the
+stride, whose markers place a set; and two walks of a subject of AddBiomechanics, whose markers have no medial ones, so
+that only the muscles of the scaled model can be shared, along its inverse kinematics (in weights of the model, which
+is lighter than what the plates carry). Recordings that are absent are
+named and left out. hip: peak of the right and left leg; least: the peak of the
 least contact force that any admissible muscle forces give, frame by frame; knee: rms error and peak of the force in the
 instrumented knee [body weights]; fibers: muscles of both legs that are active (0.1) outside 0.4 to 1.6 optimal lengths.
 """
@@ -35,12 +39,13 @@ from musclesolve.constants import STANDARD_GRAVITY
 from musclesolve.muscles.muscle_state import MuscleState
 from musclesolve.pipeline.body import Analysis
 from musclesolve.pipeline.measured_activation import channel_muscles
+from musclesolve.pipeline.opensim.model_body import ModelBody, model_body, model_settings
 from musclesolve.pipeline.recorded_body import RecordedBody, recorded_body
 from musclesolve.pipeline.run import prepare_recording, recording_of
 from musclesolve.pipeline.share import share
 from musclesolve.recording.data import Trial
 from musclesolve.results.dataset.assemble import assemble
-from musclesolve.sharing.cost import Cost, JointReactionSquared
+from musclesolve.sharing.cost import Cost, JointReactionSquared, JointWeightedActivation
 from musclesolve.sharing.cost.cost_registry import find_cost
 from musclesolve.sharing.status import Status
 
@@ -179,12 +184,11 @@ class Person:
 
     @classmethod
     def from_analysis(cls, name: str, analysis: Analysis) -> Person:
-        """Of an analysed recording."""
+        """Of an analysed recording, or of a model along its motion."""
         body = analysis.body
-        assert isinstance(body, RecordedBody)
         status = np.stack([leg.solution.status for leg in analysis.parts])
         return cls(
-            Agreement.from_analysis(analysis) if body.emg is not None else None,
+            Agreement.from_analysis(analysis) if isinstance(body, RecordedBody) and body.emg else None,
             hip_peaks(analysis),
             int((status == Status.SOLVED_WITH_RESERVE).sum()),
             float(np.nansum(analysis.activation > 0.99) / len(body.time)),
@@ -196,8 +200,11 @@ class Person:
 def hip_peaks(analysis: Analysis) -> tuple[float, ...]:
     """The largest contact force of each hip [body weights]."""
     body = analysis.body
-    assert isinstance(body, RecordedBody)
-    weight = body.mechanics.model.mass.total * STANDARD_GRAVITY
+    if isinstance(body, RecordedBody):
+        weight = body.mechanics.model.mass.total * STANDARD_GRAVITY
+    else:
+        assert isinstance(body, ModelBody) and body.dynamics is not None
+        weight = body.dynamics.weight
     return tuple(
         float(np.nanmax(np.linalg.norm(leg.contact_force[f"hip_{leg.side}"], axis=1)) / weight)
         for leg in analysis.parts
@@ -218,6 +225,22 @@ def knee_error(walk: str, analysis: Analysis) -> tuple[float, float]:
     return found.rms, found.peak
 
 
+MODEL_WALKS = ("walking2", "walking3")
+OWN = "its model"
+
+
+def models() -> Iterator[tuple[str, ModelBody]]:
+    """The walks of a subject of AddBiomechanics on its scaled model; a sentence is printed where they are absent."""
+    folder = data_folder() / "addbiomechanics" / "opencap_subject"
+    if not folder.is_dir():
+        console.print(f"AddBiomechanics left out: no {folder}")
+        return
+    for walk in MODEL_WALKS:
+        settings = model_settings(loads=folder / "ID" / f"{walk}_grf.mot", passive="none")
+        model, motion = folder / "Models" / "final.osim", folder / "IK" / f"{walk}_ik.mot"
+        yield f"AddBiomechanics {walk}", model_body(model, motion, None, settings)
+
+
 def comparison() -> tuple[Table, Table]:
     """A line for each person, set and cost, and one for each set and cost over all people."""
     heads = ("r median, mean, lowest", "knee", "hip", "least", "reserves", "full", "fibers")
@@ -225,13 +248,21 @@ def comparison() -> tuple[Table, Table]:
     hips: dict[tuple[str, str], list[float]] = {}
     for name, prepared in people():
         for database in PEOPLE_SETS:
-            body = with_muscles(prepared, database)
+            placed = with_muscles(prepared, database)
             costs: list[Cost] = [find_cost(cost) for cost in PEOPLE_COSTS]
-            least = hip_peaks(share(body, replace(body.sharing, cost=LEAST_HIP)))
+            least = hip_peaks(share(placed, replace(placed.sharing, cost=LEAST_HIP)))
             for cost in costs:
-                person = Person.from_analysis(name, share(body, replace(body.sharing, cost=cost)))
+                person = Person.from_analysis(name, share(placed, replace(placed.sharing, cost=cost)))
                 hips.setdefault((database, cost.label), []).extend(person.hip)
                 each.add_row(name, database, cost.label, *cells(person, least))
+        each.add_section()
+    for name, body in models():
+        costs = [find_cost(cost) for cost in PEOPLE_COSTS]
+        least = hip_peaks(share(body, replace(body.sharing, cost=LEAST_HIP)))
+        for cost in costs:
+            person = Person.from_analysis(name, share(body, replace(body.sharing, cost=cost)))
+            hips.setdefault((OWN, cost.label), []).extend(person.hip)
+            each.add_row(name, OWN, cost.label, *cells(person, least))
         each.add_section()
     over_all = Table("set", "cost", "hip median", "lowest", "highest", "legs")
     for (database, label), peaks in hips.items():
@@ -240,22 +271,71 @@ def comparison() -> tuple[Table, Table]:
     return each, over_all
 
 
-def with_muscles(prepared: RecordedBody, name: str) -> RecordedBody:
+FLOORS, WEIGHTS = (0.0, 0.005, 0.01, 0.015, 0.02, 0.03), (2.0, 3.0)
+STRENGTHS = ("table", "handsfield_2014")
+
+
+def floors() -> Table:
+    """The default set with least activations of all muscles, weights of muscles of two joints, and strengths.
+
+    A line over all people: EMG of the recorded walk and of those with an instrumented knee (r median, mean, lowest),
+    force in that knee (rms error and peak), peaks of the hips (median, lowest to highest), leg-frames with a reserve,
+    and muscles at full activation, mean over people of the mean of a frame.
+    """
+    heads = ("strength", "weight", "least", "EMG, recorded walk", "EMG, knee", "knee ss1, ss9", "hip")
+    shown = Table(*heads, "reserves", "full")
+    everyone = list(people())
+    for strength in STRENGTHS:
+        placed = {name: with_muscles(prepared, muscle_db.DEFAULT, strength) for name, prepared in everyone}
+        for weight, least in product(WEIGHTS, FLOORS):
+            cost = JointWeightedActivation(multi_joint_weight=weight)
+            found = {
+                name: Person.from_analysis(
+                    name, share(body, replace(body.sharing, cost=cost, least_activation=least))
+                )
+                for name, body in placed.items()
+            }
+            emg = {name: emg_words(person) for name, person in found.items() if person.agreement is not None}
+            knees = [person.knee for person in found.values() if person.knee is not None]
+            hips = [peak for person in found.values() for peak in person.hip]
+            shown.add_row(
+                *(
+                    strength,
+                    f"{weight:g}",
+                    f"{least:g}",
+                    emg.pop("recorded walk", ""),
+                    "; ".join(emg.values()),
+                ),
+                ", ".join(f"{error:.2f} ({peak:.1f})" for error, peak in knees),
+                f"{np.median(hips):.2f}, {min(hips):.2f} to {max(hips):.2f}",
+                str(sum(person.reserves for person in found.values())),
+                f"{np.mean([person.full for person in found.values()]):.2f}",
+            )
+    return shown
+
+
+def emg_words(person: Person) -> str:
+    """Correlation of activation and EMG over the channels: median, mean, lowest."""
+    if person.agreement is None:
+        return ""
+    r = person.agreement.correlation
+    return f"{np.nanmedian(r):.3f} {np.nanmean(r):.3f} {np.nanmin(r):.2f}"
+
+
+def with_muscles(prepared: RecordedBody, name: str, strength: str = "table") -> RecordedBody:
     """A body with the muscles of a set, without passive forces."""
     database = muscle_db.load(name)
     channels = channel_muscles(prepared.trial, database) if prepared.emg is not None else ()
-    options = replace(prepared.options, database=database, passive="none", channels=channels)
+    options = replace(
+        prepared.options, database=database, passive="none", channels=channels, strength=strength
+    )
     return recorded_body(prepared.trial, options, prepared.mechanics)
 
 
 def cells(person: Person, least: tuple[float, ...]) -> tuple[str, ...]:
     """What the table says of a person."""
-    emg = ""
-    if person.agreement is not None:
-        r = person.agreement.correlation
-        emg = f"{np.nanmedian(r):.2f} {np.nanmean(r):.2f} {np.nanmin(r):.2f}"
     return (
-        emg,
+        emg_words(person),
         "" if person.knee is None else "{:.2f} {:.1f}".format(*person.knee),
         " ".join(f"{peak:.2f}" for peak in person.hip),
         " ".join(f"{peak:.2f}" for peak in least),
@@ -266,11 +346,15 @@ def cells(person: Person, least: tuple[float, ...]) -> tuple[str, ...]:
 
 
 def main(*files: str) -> None:
+    if files == ("--floors",):
+        console.width = 170
+        console.print(floors())
+        return
     for file in files:
         prepared = prepare_recording(recording_of(file, "this comparison"), side="both")
         console.print(file, table(prepared, combinations(prepared)))
     if not files:
-        console.width = 150
+        console.width = 170
         console.print(*comparison())
 
 

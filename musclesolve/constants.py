@@ -11,8 +11,9 @@ USUAL_COST = "joint_weighted_activation"
 ADULT_AGE = 18.0
 """Age from which the inertia table of adults holds [years]."""
 
-WALKING_CUTOFF_HZ, FLIGHT_CUTOFF_HZ = 6.0, 15.0
-"""Cut-off of the low-pass filter that is not stated: usual, and where there is flight [Hz].
+WALKING_CUTOFF_HZ, FLIGHT_CUTOFF_HZ, KEY_POINT_CUTOFF_HZ = 6.0, 15.0, 4.0
+"""Cut-off of the low-pass filter that is not stated: usual, where there is flight, and of key points of video [Hz].
 
+Key points have a noise of some 10 mm: forces and moments are nearer to the truth at 4 Hz (docs/predicted_forces.md).
 Walking has little above 6 Hz, the first peak of the ground force in running has.
 """

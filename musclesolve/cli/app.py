@@ -183,6 +183,7 @@ PANELS: dict[str, dict[Callable[..., None], tuple[str, ...]]] = {
         study_commands.study: BOTH,
     },
     "Questions about a trial": {
+        question_commands.contributions: BOTH,
         question_commands.margins: BOTH,
         question_commands.what_if: BOTH,
     },

@@ -25,6 +25,7 @@ from musclesolve._util.bundled_toml import bundled_toml
 from musclesolve._util.sides import has_side
 from musclesolve.drafting.column_triples import SIDE_WORDS
 from musclesolve.drafting.draft_text import DraftTable, Line, draft_text, scratch
+from musclesolve.drafting.landmark_places import SIDES_OF_JOINTS, guessed_by_place
 from musclesolve.errors import InputError
 from musclesolve.recording.data import SIDES, Markers, Side
 from musclesolve.recording.gaps.rigid_registration import breadth
@@ -58,6 +59,7 @@ class NamedMarkers:
     mapping: dict[str, Any]
     tracking: dict[str, list[str]] = field(default_factory=dict)
     unknown: tuple[str, ...] = ()
+    vocabulary: str = ""  # the one that the recording speaks, and its source
 
     @property
     def markers(self) -> tuple[str, ...]:
@@ -79,7 +81,34 @@ def _words() -> tuple[dict[str, str], dict[str, str], dict[str, str]]:
         else:
             unsided.setdefault(folded(name), name)
     tracking = {begin: segment for segment, begins in tables["tracking"].items() for begin in begins}
+    for vocabulary in _vocabularies():
+        for landmark, names in vocabulary["always"].items():
+            sided |= dict.fromkeys(names, landmark)
     return sided, unsided, tracking
+
+
+@cache
+def _vocabularies() -> list[dict[str, Any]]:
+    """The names of protocols and laboratories, as `marker_vocabularies.toml` has them."""
+    return list(bundled_toml(__package__, "marker_vocabularies.toml")["vocabulary"])
+
+
+def _spoken(names: Iterable[str]) -> tuple[dict[str, str], str]:
+    """Folded name -> landmark of the vocabulary of which most is there, and which it is; empty where none is."""
+    sides: dict[str, set[Side]] = {}
+    for name in names:
+        for rest, side in _splits(name):
+            sides.setdefault(rest, set()).add(side)
+    best, share = None, SPOKEN
+    for vocabulary in _vocabularies():
+        landmarks_of = vocabulary["spoken"].values()
+        there = sum(any(len(sides.get(word, ())) == 2 for word in words) for words in landmarks_of)
+        if there / len(landmarks_of) > share:
+            best, share = vocabulary, there / len(landmarks_of)
+    if best is None:
+        return {}, ""
+    words = {word: landmark for landmark, several in best["spoken"].items() for word in several}
+    return words, f"{best['name']} ({best['source']})"
 
 
 def folded(name: str) -> str:
@@ -92,9 +121,11 @@ def named_markers(names: Iterable[str]) -> NamedMarkers:
     shown: dict[str, str] = {}
     tracking: dict[str, list[str]] = {}
     unknown = []
+    names = list(names)
+    spoken, vocabulary = _spoken(split_label(label)[1] for label in names)
     for label in names:
         plain = split_label(label)[1]
-        if (landmark := _landmark(plain)) is not None and landmark not in shown:
+        if (landmark := _landmark(plain, spoken)) is not None and landmark not in shown:
             shown[landmark] = plain
         elif landmark is None and (segment := _segment(plain)) is not None:
             tracking.setdefault(segment, []).append(plain)
@@ -112,7 +143,11 @@ def named_markers(names: Iterable[str]) -> NamedMarkers:
         elif (single := first or second) and between != "neck_base":
             mapping[between] = single
     known = {name: mapping[name] for name in landmarks() if name in mapping}
-    return NamedMarkers(known, tracking, tuple(unknown))
+    return NamedMarkers(known, tracking, tuple(unknown), vocabulary)
+
+
+SPOKEN = 0.6
+"""A recording speaks a vocabulary of which it has more than this share, both sides of each landmark."""
 
 
 def _splits(name: str) -> list[tuple[str, Side]]:
@@ -134,12 +169,16 @@ def _splits(name: str) -> list[tuple[str, Side]]:
     return ways
 
 
-def _landmark(name: str) -> str | None:
-    """The landmark that a name means, with its side."""
+def _landmark(name: str, spoken: Mapping[str, str]) -> str | None:
+    """The landmark that a name means, with its side; the words of a vocabulary that is spoken come first."""
     sided, unsided, _ = _words()
     if name in landmarks():
         return name
-    for rest, side in _splits(name):
+    ways = _splits(name)
+    for rest, side in ways:
+        if rest in spoken:
+            return f"{spoken[rest]}_{side}"
+    for rest, side in ways:
         if rest in sided:
             return f"{sided[rest]}_{side}"
     return unsided.get(folded(name))
@@ -358,7 +397,8 @@ class MarkerChoice:
     several. Markers by the names of the mapping; landmark -> weights of what is resolved; required landmarks that are
     not, with the reason; joints whose widths are needed; markers that no name explains; landmark -> weights of what is
     mapped and cannot be followed; optional landmarks whose markers are seen in too few frames; joints that their motion
-    shows; clusters that the files show.
+    shows; clusters that the files show; landmarks whose markers are guessed by their places; the vocabulary that the
+    names of the markers are of, with its source.
     """
 
     walk: Markers
@@ -376,11 +416,17 @@ class MarkerChoice:
     seldom: tuple[str, ...] = ()
     functional: tuple[str, ...] = ()
     shown_clusters: tuple[str, ...] = ()
+    guessed: tuple[str, ...] = ()
+    vocabulary: str = ""
 
     @property
     def tables(self) -> tuple[DraftTable, ...]:
         """The tables as they are, without comments."""
-        lines = [Line("set", self.set), Line("person", self.person)]
+        lines = [
+            Line("set", self.set),
+            Line("person", self.person),
+            Line("guessed", list(self.guessed) or None),
+        ]
         tables = [
             DraftTable("markers", tuple(line for line in lines if line.value is not None)),
             DraftTable("mapping", tuple(Line(key, value) for key, value in self.mapping.items())),
@@ -406,7 +452,7 @@ def choose_mapping(
     person = persons[0] if len(persons) > 1 else None
     standing = [] if static is None else names_of(static, person)
     named = named_markers(dict.fromkeys((*names_of(walk, person), *standing)))
-    open_choice = MarkerChoice(walk, static, person=person, persons=persons)
+    open_choice = MarkerChoice(walk, static, person=person, persons=persons, vocabulary=named.vocabulary)
     choices = []
     for name, chosen in marker_sets().items():
         choice = _with_clusters(_resolved(replace(open_choice, set=name)), named)
@@ -422,7 +468,37 @@ def choose_mapping(
         alone = choice.set is not None and not choice.mapping and not choice.clusters.markers
         return len(choice.missing), not alone, -len(choice.resolved), choice.set is None
 
-    return _by_motion(min(choices, key=rank), named, bending or {})
+    return _by_place(_by_motion(min(choices, key=rank), named, bending or {}), named)
+
+
+def _by_place(choice: MarkerChoice, named: NamedMarkers) -> MarkerChoice:
+    """The choice with landmarks of knees and ankles that no name shows, by the places of markers when standing."""
+    lacking = [name for name in choice.missing if name.rpartition("_")[0] in SIDES_OF_JOINTS]
+    if choice.static is None or not lacking:
+        return choice
+    places = {
+        name: np.nanmedian(path, axis=0)
+        for name, path in paths_of(choice.static, choice.person).items()
+        if _seen(path).any()
+    }
+    used = {marker for weights in choice.resolved.values() for marker in weights}
+    used |= {marker for markers in named.tracking.values() for marker in markers}
+    known = {
+        name: sum(weight * places[marker] for marker, weight in weights.items())
+        for name, weights in choice.resolved.items()
+        if set(weights) <= set(places)
+    }
+    free = {name: place for name, place in places.items() if name not in used}
+    guesses = guessed_by_place(known, free, lacking)
+    if not guesses:
+        return choice
+    guessed = _with_clusters(_resolved(replace(choice, mapping={**choice.mapping, **guesses})), named)
+    kept = {name: marker for name, marker in guesses.items() if name in guessed.resolved}
+    if not kept:
+        return choice
+    final = _with_clusters(_resolved(replace(choice, mapping={**choice.mapping, **kept})), named)
+    left = tuple(name for name in final.leftover if name not in kept.values())
+    return replace(final, guessed=tuple(kept), leftover=left)
 
 
 def _by_motion(choice: MarkerChoice, named: NamedMarkers, bending: Mapping[str, Markers]) -> MarkerChoice:
@@ -573,7 +649,17 @@ def marker_tables(choice: MarkerChoice) -> tuple[DraftTable, ...]:
     if choice.person is not None:
         todo = f"check whose markers are meant: the file also has those of {', '.join(choice.persons[1:])}"
         by_set.append(Line("person", choice.person, "most markers", todo))
-    lines = [Line(name, way) for name, way in choice.mapping.items() if name not in choice.missing]
+    if choice.guessed:
+        todo = (
+            f"check the markers of {', '.join(choice.guessed)}: their names say nothing, they are guessed by their "
+            "places on the standing subject; take what is right off the list"
+        )
+        by_set.append(Line("guessed", list(choice.guessed), "", todo))
+    lines = [
+        Line(name, way, "guessed by its place" if name in choice.guessed else "")
+        for name, way in choice.mapping.items()
+        if name not in choice.missing
+    ]
     for name, reason in choice.missing.items():
         landmark = landmarks()[name]
         ways = [_instead(other, choice.static is not None) for other in landmark.instead]
@@ -585,6 +671,8 @@ def marker_tables(choice: MarkerChoice) -> tuple[DraftTable, ...]:
         about.append(
             "Landmarks by the words in the names of the markers: no bundled set fits (musclesolve markers)."
         )
+        if choice.vocabulary:
+            about.append(f"Most names are those of: {choice.vocabulary}.")
     elif lines:
         about.append("What the set does not know, by the words in the names of the markers.")
     if choice.leftover and choice.set is None:

@@ -12,8 +12,9 @@ import numpy as np
 import muscle_db
 from musclesolve.checking.case import Case
 from musclesolve.checking.loading import load
-from musclesolve.constants import FLIGHT_CUTOFF_HZ, USUAL_COST, WALKING_CUTOFF_HZ
+from musclesolve.constants import FLIGHT_CUTOFF_HZ, KEY_POINT_CUTOFF_HZ, USUAL_COST, WALKING_CUTOFF_HZ
 from musclesolve.drafting.choose_mapping import MarkerChoice, choose_mapping, marker_tables
+from musclesolve.drafting.draft_model import model_tables, model_trials, recognised
 from musclesolve.drafting.draft_text import NAME, DraftTable, Line, draft_text, read_back
 from musclesolve.drafting.emg_channels import emg_tables
 from musclesolve.drafting.folder_contents import (
@@ -33,6 +34,7 @@ from musclesolve.drafting.laboratory_axes import (
     middle_path,
     stated_feet,
 )
+from musclesolve.drafting.study.study_trials import FoundTrial
 from musclesolve.drafting.subject_size import GivenSubject, check_given, subject_table
 from musclesolve.errors import InputError, MuscleSolveError, input_error
 from musclesolve.motion.events.force_events import FootLoads, flights
@@ -42,8 +44,8 @@ from musclesolve.recording.file_axes import global_from_laboratory
 from musclesolve.recording.text.text_file import file_path, name_from
 from musclesolve.recording.trial.functional_trials import file_key
 from musclesolve.results.files.atomic_writing import write_files
-from musclesolve.settings.json_schema import FOLDER, schema_name, schema_text
-from musclesolve.settings.trial import PREDICTED, RecordedSettings
+from musclesolve.settings.json_schema import FOLDER, schema_line, schema_name, schema_text
+from musclesolve.settings.trial import PREDICTED, ModelSettings, RecordedSettings
 
 TITLE = (
     "Drafted by `musclesolve init` from the recordings. Comments state where a value comes from.",
@@ -52,9 +54,13 @@ TITLE = (
 TIME = (
     "No [time]: for each leg, what was measured of it is found and analysed; `musclesolve check` reports it."
 )
+KEY_POINT_SETS = ("opencap", "halpe_26", "blazepose")
+"""Marker sets of key points that programs find in video."""
 USUAL = {"mass_kg": 70.0, "stature_m": 1.7, "sex": "male", "knee_width_m": 0.1, "ankle_width_m": 0.07}
 """What stands for the subject while the recording is looked at; nothing of it is written."""
 _NOBODY = GivenSubject()
+MODEL_KIND = "model_trial"
+"""Name of the schema of trial files of OpenSim models."""
 
 
 @dataclass(frozen=True)
@@ -85,7 +91,8 @@ def draft_folder(
     """Draft a trial file for every motion in a folder; nothing is written.
 
     Args:
-        folder: the folder with the recordings; its subfolders are not looked at.
+        folder: the folder with the recordings; its subfolders are not looked at. Without any: the folder of a service
+            (AddBiomechanics, OpenCap), or of an OpenSim model with coordinates, in it or below.
         output: the trial file; `trial.toml` in the folder when None. With several motions every one has a file of its
             own, whose name ends in that of the recording. A folder means `trial.toml` in it.
         subject: what is stated of the subject.
@@ -97,7 +104,8 @@ def draft_folder(
     folder = file_path(folder)
     contents = folder_contents(folder)
     roles = file_roles(contents)
-    if not roles.motions:
+    modelled = () if roles.motions else model_trials(folder)
+    if not roles.motions and not modelled:
         raise _no_motion(contents, roles)
     target = folder / NAME if output is None else output
     target = target / NAME if target.is_dir() else target
@@ -106,6 +114,15 @@ def draft_folder(
         stems = [path.stem for path in recordings]
         names = [f"{p.stem}_{p.suffix[1:]}" if stems.count(p.stem) > 1 else p.stem for p in recordings]
         paths = [target.with_name(f"{target.stem}_{name}.toml") for name in names]
+    if modelled:
+        called = [each.levels[-1] if len(modelled) > 1 else "" for each in modelled]
+        paths = [target.with_name(f"{target.stem}_{name}.toml") if name else target for name in called]
+        return FolderDraft(
+            folder,
+            tuple(
+                _draft_model(each, path, subject.mass_kg) for each, path in zip(modelled, paths, strict=True)
+            ),
+        )
     trials = tuple(
         draft_trial(contents, roles, files, path, subject)
         for files, path in zip(roles.motions, paths, strict=True)
@@ -128,8 +145,22 @@ def write_drafts(draft: FolderDraft, force: bool = False) -> list[Path]:
         folder = there[0].parent
         raise input_error("drafting.trial_file_already", file=folder, there=(path.name for path in there))
     folder = draft.trials[0].path.parent
-    write_files(folder / FOLDER, {schema_name("trial"): schema_text(RecordedSettings).encode("utf-8")})
+    kinds = {"trial": RecordedSettings, MODEL_KIND: ModelSettings}
+    schemas = {
+        schema_name(kind): schema_text(file).encode("utf-8")
+        for kind, file in kinds.items()
+        if any(each.text.startswith(schema_line(kind)) for each in draft.trials)
+    }
+    write_files(folder / FOLDER, schemas)
     return write_files(folder, {trial.path.name: trial.text.encode("utf-8") for trial in draft.trials})
+
+
+def _draft_model(trial: FoundTrial, path: Path, mass: float | None) -> TrialDraft:
+    """Draft the trial file of an OpenSim model."""
+    tables = model_tables(trial, path, mass)
+    todos = tuple(todo for table in tables for todo in table.todos)
+    text = draft_text(TITLE, tables, MODEL_KIND)
+    return TrialDraft(path, text, tuple(recognised(trial)), todos, tables)
 
 
 def _no_motion(contents: FolderContents, roles: FileRoles) -> InputError:
@@ -181,6 +212,8 @@ def draft_trial(
     cutoff, why = WALKING_CUTOFF_HZ, "usual for walking; running needs 10 to 20 Hz"
     if case is not None:
         why = "walking: no flight between the steps"
+    if choice.set in KEY_POINT_SETS:
+        cutoff, why = KEY_POINT_CUTOFF_HZ, "walking, by key points of video; at 6 Hz their noise counts twice"
     if runs:
         cutoff, why = FLIGHT_CUTOFF_HZ, "running: there is flight between the steps"
         muscles.append(

@@ -6,7 +6,7 @@ The side is what the name states, else what the signals show.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
@@ -38,13 +38,14 @@ SLOWEST_RAW_HZ = 400.0
 @dataclass(frozen=True)
 class EmgChannels:
     """Channel -> its muscles without side; channel -> the side that its name states; channels whose names mean no
-    muscle; whether a model computed them.
+    muscle; whether a model computed them; channels whose muscle follows from the other channels.
     """
 
     muscles: dict[str, tuple[str, ...]] = field(default_factory=dict)
     sides: dict[str, Side] = field(default_factory=dict)
     unknown: tuple[str, ...] = ()
     computed: bool = False
+    by_company: tuple[str, ...] = ()
 
 
 @cache
@@ -68,7 +69,19 @@ def stance_muscles() -> frozenset[str]:
 def emg_channels(names: Iterable[str]) -> EmgChannels:
     """The channels among some columns that name a muscle, and those that name none beside them."""
     names = list(names)
-    read = {name: _muscle_and_side(name, names) for name in names}
+    known = muscles_by_name()
+    read = {name: _muscle_and_side(name, names, known) for name in names}
+    there = {muscle for meant, _ in read.values() for muscle in meant}
+    decided = {
+        word: (rule["muscle"],)
+        for word, rule in bundled_toml(__package__, "emg_muscles.toml")["by_company"].items()
+        if set(rule["beside"]) <= there and not set(rule["without"]) & there
+    }
+    company = dict[str, tuple[tuple[str, ...], Side | None]]()
+    if decided:
+        again = {name: _muscle_and_side(name, names, known | decided) for name in names if not read[name][0]}
+        company = {name: each for name, each in again.items() if each[0]}
+    read |= company
     muscles = {name: meant for name, (meant, _) in read.items() if meant}
     sides = {name: side for name, (meant, side) in read.items() if meant and side is not None}
     if len(names) > _MOST_CHANNELS:
@@ -79,16 +92,19 @@ def emg_channels(names: Iterable[str]) -> EmgChannels:
     if len(muscles) < _SHARE * len(names) and not in_name and not telling:
         return EmgChannels()
     others = names if muscles else in_name
-    return EmgChannels(muscles, sides, tuple(name for name in others if name not in muscles))
+    unknown = tuple(name for name in others if name not in muscles)
+    return EmgChannels(muscles, sides, unknown, by_company=tuple(company))
 
 
-def _muscle_and_side(name: str, names: list[str]) -> tuple[tuple[str, ...], Side | None]:
+def _muscle_and_side(
+    name: str, names: list[str], known: Mapping[str, tuple[str, ...]]
+) -> tuple[tuple[str, ...], Side | None]:
     """The muscles of a channel, none where its name is not known, and its side; `names`: all channels of the file.
 
     A side that a sign parts from the name comes first ("HamL_r": the lateral hamstrings of the right leg). A letter of
     the name itself is a side where the name means nothing with it, or the file has the same name with the other letter.
     """
-    known, idle = muscles_by_name(), set(bundled_toml(__package__, "emg_muscles.toml")["idle"]["words"])
+    idle = set(bundled_toml(__package__, "emg_muscles.toml")["idle"]["words"])
     plain = name.rpartition(":")[2]
     parts = [part for part in re.findall(r"[A-Za-z]+", plain) if part.casefold() not in idle]
     split = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", " ".join(parts)).casefold()
@@ -102,18 +118,17 @@ def _muscle_and_side(name: str, names: list[str]) -> tuple[tuple[str, ...], Side
     letters = str.maketrans("rlRL", "lrLR")
     twins = {plain[:-1] + plain[-1:].translate(letters), plain[:1].translate(letters) + plain[1:]} - {plain}
     has_twin = any(other.rpartition(":")[2] in twins for other in names)
-    if whole in known and not (has_twin and _lettered(whole)[0]):
+    if whole in known and not (has_twin and _lettered(whole, known)[0]):
         return known[whole], None
     sides: set[Side] = {SIDE_WORDS[word] for word in words if word in SIDE_WORDS}
     stem = "".join(word for word in words if word not in SIDE_WORDS)
     if len(sides) == 1 and stem in known:
         return known[stem], sides.pop()
-    return _lettered(whole)
+    return _lettered(whole, known)
 
 
-def _lettered(whole: str) -> tuple[tuple[str, ...], Side | None]:
+def _lettered(whole: str, known: Mapping[str, tuple[str, ...]]) -> tuple[tuple[str, ...], Side | None]:
     """Muscles and side of a name with one letter of a side before or behind it: "RSOL", "LTA", "SOLR"."""
-    known = muscles_by_name()
     for letter in ("r", "l"):
         for rest in (whole.removeprefix(letter), whole.removesuffix(letter)):
             if rest != whole and rest in known:
@@ -164,7 +179,8 @@ def emg_tables(file: EmgFile, name: str, in_markers: bool, case: Case | None) ->
     for channel in kept:
         leg = channels.sides.get(channel) or side
         muscles = [f"{muscle}_{leg or 'r'}" for muscle in channels.muscles[channel]]
-        shown.append(Line(channel, muscles[0] if len(muscles) == 1 else muscles, open=leg is None))
+        comment = "by the other channels" if channel in channels.by_company else ""
+        shown.append(Line(channel, muscles[0] if len(muscles) == 1 else muscles, comment, open=leg is None))
     opened = all(line.open for line in shown)
     table_emg = DraftTable("emg", tuple(lines), about, todo, open=opened)
     return table_emg, DraftTable("emg.channels", tuple(shown), open=opened)

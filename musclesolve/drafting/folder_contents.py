@@ -163,8 +163,8 @@ class FolderContents:
     others: list[str] = field(default_factory=list)
 
 
-def folder_contents(folder: Path) -> FolderContents:
-    """Look at every file of a folder, not at its subfolders.
+def folder_contents(folder: Path, chosen: Sequence[Path] | None = None) -> FolderContents:
+    """Look at every file of a folder, not at its subfolders; or at the chosen files alone, wherever they lie.
 
     Raises:
         InputError: there is no such folder, or it cannot be read.
@@ -178,7 +178,11 @@ def folder_contents(folder: Path) -> FolderContents:
                 expected=expected,
                 remedy=f"name the folder it is in: {folder.parent}" if folder.exists() else remedy,
             )
-        files = sorted(path for path in folder.iterdir() if path.is_file() and path.name[0] != ".")
+        files = (
+            sorted(path for path in folder.iterdir() if path.is_file() and path.name[0] != ".")
+            if chosen is None
+            else list(chosen)
+        )
     except (OSError, ValueError) as reason:
         raise input_error(
             "drafting.folder_not_read",
@@ -296,6 +300,9 @@ TableFile = TypeVar("TableFile", ForceFile, EmgFile)
 _STATIC = re.compile(
     r"static|stand|statisch|neutral|t-?_?pose|n-?_?pose|(?:^|[^a-z])(?:cal|calib\w*|stat|ref)(?:[^a-z]|$)"
 )
+_STATIC_FOLDER = re.compile(
+    r"(?:static|stand|standing|statisch|neutral|t_?pose|n_?pose|cal|calib|calibration|reference)(?:_?trials?)?_?\d*"
+)
 _FUNCTIONAL = re.compile(
     r"func|star_?arc|circl|score(?:[^a-z]|$)|hjc|hip_?(?:rom|joint|cent)|(?:^|[^a-z])(?:rom|star)(?:[^a-z]|$)"
 )
@@ -364,7 +371,7 @@ def file_roles(contents: FolderContents) -> FileRoles:
     moves = {file.path: travel(file) for file in files}
     # Some who stand raise the arms, or come and go.
     standing = [
-        file for file in files if moves[file.path] < (STILL_BY_NAME if says_static(file.path.stem) else STILL)
+        file for file in files if moves[file.path] < (STILL_BY_NAME if stands_by_name(file.path) else STILL)
     ]
     functional = [file for file in files if file not in standing and says_functional(file.path.stem)]
     motions = [file for file in files if file not in standing and file not in functional]
@@ -376,7 +383,7 @@ def file_roles(contents: FolderContents) -> FileRoles:
         left_out.append(f"{short.path.name} has {short.markers.time.size} frames, too few for a motion")
     # Of several standing trials the one that says so, with most markers.
     named = sorted(
-        [file for file in standing if says_static(file.path.stem)] or standing,
+        [file for file in standing if stands_by_name(file.path)] or standing,
         key=lambda file: (-len(file.markers.names), moves[file.path], file.path.name),
     )
     static, unclear = next(iter(named), None), ""
@@ -488,6 +495,11 @@ def _lasts_as_long(file: ForceFile | EmgFile, motion: MarkerFile) -> bool:
 def says_static(stem: str) -> bool:
     """Whether a name says that the subject stands."""
     return _STATIC.search(stem.casefold()) is not None
+
+
+def stands_by_name(path: Path) -> bool:
+    """Whether the name of a file says that the subject stands, or the name of its folder says nothing else."""
+    return says_static(path.stem) or _STATIC_FOLDER.fullmatch(path.parent.name.casefold()) is not None
 
 
 def says_functional(stem: str) -> bool:

@@ -21,8 +21,8 @@ ground force, or of body weight if that is more. Residuals grow with the forces;
 BEYOND_SOLES = 0.15
 """Farthest beyond the soles that the predicted force of both feet would have to act [m]: in eight walks, of recordings
 and of models, at most 0.12, in a synthetic run 0.05."""
-SPREAD = 0.1
-"""So far in time a jump of markers reaches through the usual filter [s]: more than half a period of 6 Hz."""
+WALKING_FORCE = 1.5
+"""Largest force of both feet in walking [body weights]."""
 FASTEST = np.radians(3000.0)
 """Fastest rotation of a hip, knee or ankle [rad/s]; a hard kick at a ball comes to two thirds of it."""
 LEAST_JUMP = np.radians(10.0)
@@ -131,20 +131,23 @@ class Support:
     """What predicted ground reactions supply of what the motion requires, and what they lack of it, over T frames.
 
     time (T,) [s]; lacking_force, lacking_moment: (T,) sizes at the pelvis [body weights, body weights times m];
-    force: (T,) size of both feet [body weights]; limit: of the lacking force, from `balance_limit`.
+    force: (T,) size of both feet [body weights]. spread: so far in time a jump of markers reaches through the filter of
+    the motion [s], half a period of its cut-off.
     """
 
     time: Array
     lacking_force: Array
     lacking_moment: Array
     force: Array
-    limit: float
+    spread: float
 
     @classmethod
-    def from_wrenches(cls, time: Array, lacking: Array, force: Array, weight: float) -> Support:
+    def from_wrenches(
+        cls, time: Array, lacking: Array, force: Array, weight: float, cutoff_hz: float | None
+    ) -> Support:
         """Of the lacking force and moment (T, 6) [N, N m], the force of both feet (T, 3) [N] and the weight [N]."""
         sizes = (np.linalg.norm(each, axis=1) / weight for each in (lacking[:, :3], lacking[:, 3:], force))
-        return cls(time, *sizes, balance_limit(force, weight))
+        return cls(time, *sizes, 0.0 if cutoff_hz is None else 0.5 / cutoff_hz)
 
     @property
     def distance(self) -> Array:
@@ -152,15 +155,20 @@ class Support:
         return np.asarray(self.lacking_moment / np.maximum(self.force, 1.0))
 
     @property
+    def limit(self) -> Array:
+        """Force that may be lacking, (T,) [body weights]; residuals grow with the forces, beyond those of walking."""
+        return np.asarray(BALANCE_LIMIT * np.maximum(self.force / WALKING_FORCE, 1.0))
+
+    @property
     def carries(self) -> Mask:
-        """Frames (T,) in which the feet supply what the motion requires, and lack no force within `SPREAD`."""
+        """Frames (T,) in which the feet supply what the motion requires, and lack no force within `spread`."""
         kept = np.asarray(self.distance <= BEYOND_SOLES)
         lost = self.time[self.lacking_force > self.limit]
         if not lost.size:
             return kept
         after = np.searchsorted(lost, self.time)
         ends = np.stack([lost[np.maximum(after - 1, 0)], lost[np.minimum(after, lost.size - 1)]])
-        return np.asarray(kept & (np.abs(ends - self.time).min(axis=0) > SPREAD))
+        return np.asarray(kept & (np.abs(ends - self.time).min(axis=0) > self.spread))
 
     @property
     def warnings(self) -> list[MotionWarning]:
@@ -171,8 +179,8 @@ class Support:
         what = (
             f"the feet cannot supply what the motion requires in {lost.sum()} of {lost.size} frames, which are not "
             f"shared among the muscles: up to {self.lacking_force.max():.2g} body weights are lacking (limit "
-            f"{self.limit:.2g}), and the force would have to act up to {self.distance.max():.2g} m beyond the soles "
-            f"(limit {BEYOND_SOLES:g} m)"
+            f"{BALANCE_LIMIT:g}, more beyond {WALKING_FORCE:g}), and the force would have to act up to "
+            f"{self.distance.max():.2g} m beyond the soles (limit {BEYOND_SOLES:g} m)"
         )
         remedy = (
             "look for jumps of markers or coordinates at these times, and for what else carries the body, as a seat, "

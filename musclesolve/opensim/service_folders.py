@@ -22,8 +22,10 @@ from pathlib import Path
 from typing import Any
 
 from musclesolve.recording.text.text_file import STORAGE, read_lines
+from musclesolve.settings.trial import PREDICTED
 
 NO_FORCES = "no ground forces: muscle forces need them, or joint moments"
+WITHOUT_PLATES = "No forces lie beside it: ground reactions are predicted from the motion"
 NO_MODEL = "no model (.osim) belongs to it"
 ADDBIOMECHANICS, OPENCAP = "AddBiomechanics", "OpenCap"
 METADATA = "sessionMetadata.yaml"
@@ -56,6 +58,7 @@ _LINE = re.compile(r"^(?P<key>\w+)\s*:\s*(?P<value>[^#]*)")
 class ServiceTrial:
     """A trial that a service computed; reason: why no muscle forces follow from it, "" where they do.
 
+    loads: their file; "predicted" where there are neither loads nor moments.
     subject: what is stated of the subject, by the keys of trial files; notes: for those who use the trial.
     """
 
@@ -63,13 +66,13 @@ class ServiceTrial:
     coordinates: Path
     model: Path | None = None
     moments: Path | None = None
-    loads: Path | None = None
+    loads: Path | str | None = None
     subject: Mapping[str, Any] = field(default_factory=dict)
     reason: str = ""
     notes: tuple[str, ...] = ()
 
     @property
-    def source(self) -> dict[str, Path]:
+    def source(self) -> dict[str, Path | str]:
         """Its files by the keys of [files] of a trial file."""
         keys = ("model", "coordinates", "moments", "loads")
         return {key: path for key in keys if (path := getattr(self, key)) is not None}
@@ -162,9 +165,12 @@ def _trial(
     loads: Path | None,
     subject: Mapping[str, Any],
 ) -> ServiceTrial:
-    """A trial with its loads, from which contact forces follow too, else with its moments."""
-    reason = NO_MODEL if model is None else NO_FORCES if loads is None and moments is None else ""
-    return ServiceTrial(name, coordinates, model, None if loads else moments, loads, subject, reason)
+    """A trial with its loads, from which contact forces follow too, else with its moments, else without plates."""
+    if model is None:
+        return ServiceTrial(name, coordinates, None, None if loads else moments, loads, subject, NO_MODEL)
+    if loads is None and moments is None:
+        return ServiceTrial(name, coordinates, model, None, PREDICTED, subject, "", (WITHOUT_PLATES,))
+    return ServiceTrial(name, coordinates, model, None if loads else moments, loads, subject)
 
 
 def stated_subject(path: Path) -> dict[str, Any]:

@@ -137,9 +137,8 @@ class Mechanics:
         """What the ground reactions supply and lack; a foot that was not measured counts as unloaded."""
         lacking = projected_moments(self.model, self.motion, self.wrenches)[:, self.model.tree.joint_count :]
         force = sum((ground.force for ground in self.reactions), np.zeros((len(lacking), 3)))
-        return Support.from_wrenches(
-            self.motion.time, lacking, force, self.model.mass.total * STANDARD_GRAVITY
-        )
+        weight, cutoff = self.model.mass.total * STANDARD_GRAVITY, float(self.measured.filter.cutoff_hz.min())
+        return Support.from_wrenches(self.motion.time, lacking, force, weight, cutoff)
 
     def warnings(self, mapping: Mapping[str, Mapping[str, float]], method: str) -> list[MotionWarning]:
         """Why the consistent motion, or a part of it, is not plausible; causes first."""

@@ -27,7 +27,7 @@ from musclesolve._util.bundled_toml import bundled_toml
 from musclesolve._util.sides import SIDE_NAMES, joint_kind, split_side
 from musclesolve.results.dataset import frame_validity as frames
 from musclesolve.results.dataset.quantities import QUANTITIES
-from musclesolve.results.dataset.result_quantities import choice_name, leg_joint, text
+from musclesolve.results.dataset.result_quantities import choice_name, leg_joint, number, text
 from musclesolve.results.facts import ContactPeak, Facts
 from musclesolve.results.movement import CHAIR, ONE_LEG, SQUAT, STANDING, UNKNOWN, Movement
 
@@ -41,6 +41,8 @@ OWN = {"contact_peak_low": 0.025, "contact_peak_high": 0.975}
 FEWEST_SAMPLES = 50
 """Samples from which on there is one beyond either end of the band of 95 %."""
 OF_RECORDING = ("residual", "mass")
+LOWEST_CUTOFF_HZ, UNFILTERED_HZ = 3.0, 9.0
+"""A lower cut-off takes away a part of walking [Hz]; what stands for the cut-off where none is known [Hz]."""
 """Criteria of masses, motion and ground forces, which angles or moments depend on."""
 ON_THE_SPOT = (CHAIR, SQUAT, STANDING, ONE_LEG)
 
@@ -167,6 +169,7 @@ class Plausibility:
     sides: tuple[str, ...]
     comparisons: tuple[Comparison, ...]
     in_use: tuple[str, str] = ("", "")  # muscle set, "" of an OpenSim model, and cost
+    cutoff_hz: float = UNFILTERED_HZ  # of the motion
 
     def verdict_of(self, side: str) -> str:
         """The verdict on a leg: that on its own comparisons and on those of the whole body."""
@@ -217,6 +220,8 @@ class Plausibility:
             return str(sentences["edge"])
         if any(each.criterion in OF_RECORDING for each in self.failed):
             return str(sentences["recording"])
+        if any(each.criterion == "ground" for each in self.failed):
+            return str(sentences["motion"].format(remedy=self._lower_cutoff))
         if not self.failed:
             return ""
         places = [each.place for each in self.failed if each.place]
@@ -228,11 +233,25 @@ class Plausibility:
         sentences = bundled_toml(__package__, "plausibility.toml")["remedy"]
         if comparison.criterion in OF_RECORDING:
             return str(sentences["recording"])
+        if comparison.criterion == "ground":
+            return self._lower_cutoff
         if comparison.criterion == "emg":
             return str(sentences["emg"])
         if comparison.verdict == AT_EDGE:
             return str(sentences["edge"])
         return f"compare {self._remedy}"
+
+    @property
+    def _lower_cutoff(self) -> str:
+        """What to do about a motion that is restless: a lower cut-off than the one in use, as far as one is useful."""
+        sentences = bundled_toml(__package__, "plausibility.toml")["remedy"]
+        lower = max(LOWEST_CUTOFF_HZ, np.floor(2.0 * self.cutoff_hz / 3.0))
+        if not lower < self.cutoff_hz:
+            return str(sentences["ground_filtered"])
+        line = f"cutoff_hz = {lower:g} in [filter]"
+        return str(
+            sentences["ground"].format(cutoff=line if self.in_use[0] else f"--cutoff-hz {lower:g}, or {line}")
+        )
 
     @property
     def _remedy(self) -> str:
@@ -306,7 +325,7 @@ def _judge(facts: Facts) -> Plausibility:
     asked = criteria()
     found = [
         each
-        for part in (_contact, _residual, _mass, _emg, _full, _fibers, _reserves)
+        for part in (_contact, _residual, _mass, _ground, _emg, _full, _fibers, _reserves)
         for each in part(facts)
         if facts.movement.name in asked[each.criterion].get("movements", [facts.movement.name])
     ]
@@ -316,7 +335,8 @@ def _judge(facts: Facts) -> Plausibility:
         else choice_name(facts.result, "muscle_database").removesuffix(".toml")
     )
     in_use = (muscle_set, text(facts.result, "cost"))
-    return Plausibility(facts.movement, tuple(facts.legs), tuple(found), in_use)
+    cutoff = number(facts.result, "cutoff_hz") or UNFILTERED_HZ
+    return Plausibility(facts.movement, tuple(facts.legs), tuple(found), in_use, cutoff)
 
 
 def with_uncertainty(result: xr.Dataset, found: xr.Dataset) -> xr.Dataset:
@@ -467,6 +487,24 @@ def _mass(facts: Facts) -> Iterator[Comparison]:
     if carried is not None and stated:
         off = abs(carried / float(stated) - 1.0)
         yield _of("mass", "", off <= criteria()["mass"]["limit"], off, carried=carried, mass=float(stated))
+
+
+def _ground(facts: Facts) -> Iterator[Comparison]:
+    """The largest vertical force under each foot whose ground reactions are predicted, against what speed lets expect.
+
+    Over the valid frames, in body weights.
+    """
+    entry, speed = criteria()["ground"], facts.movement.speed
+    if not facts.predicted or not np.isfinite(facts.body_weight):
+        return
+    most = entry["at_1_5"] + entry["rise"] * ((speed if np.isfinite(speed) else entry["fastest"]) - 1.5)
+    most = max(most, entry["least"])
+    for side in facts.predicted:
+        upward = facts.result["ground_reaction_force"].sel(side=side).transpose("time", "axis").values[:, 2]
+        asked = facts.valid[side] & frames.predicted(facts.result, side) & np.isfinite(upward)
+        if asked.any():
+            peak, words = float(upward[asked].max()) / facts.body_weight, _words_with_speed(facts.movement)
+            yield _of("ground", side, peak <= most, peak, leg=SIDE_NAMES[side], most=most, movement=words)
 
 
 def _emg(facts: Facts) -> Iterator[Comparison]:

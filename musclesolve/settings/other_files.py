@@ -8,6 +8,7 @@ from typing import Any
 from musclesolve.settings.json_schema import of_settings, schema_text
 from musclesolve.settings.schema import (
     FileTable,
+    Setting,
     Settings,
     same,
     setting,
@@ -16,7 +17,7 @@ from musclesolve.settings.schema import (
     table,
     tables_of,
 )
-from musclesolve.settings.trial import MuscleSettings, SubjectSettings, TimeSettings
+from musclesolve.settings.trial import FileSettings, MuscleSettings, SubjectSettings, TimeSettings
 
 
 class CameraRecordingSettings(Settings):
@@ -203,7 +204,7 @@ class DesignSettings(Settings):
     legs: str = setting(
         "text",
         "whether both legs are averaged (together) or compared: left with right, affected with sound "
-        "(`affected_leg` of the subject), inner with outer leg (`inner_leg` of the trial)",
+        "(`affected_side` of the subject), inner with outer leg (`inner_leg` of the trial)",
         default="together",
         choices=("together", "right_left", "affected", "inner"),
     )
@@ -235,7 +236,11 @@ class SubjectLineSettings(Settings):
     numbers: Mapping[str, float] | None = setting(
         "weights", "further numbers of the subject, which may be the covariate", example="{ pain_score = 3 }"
     )
-    affected_leg: str | None = setting("text", "the affected leg of the subject", choices=("r", "l"))
+    affected_side: str | None = setting(
+        "text",
+        'which leg is affected, for [design] legs = "affected" and tables of one\'s own',
+        choices=("r", "l", "both", "none"),
+    )
     keep: str | None = setting(
         "text",
         "why the subject counts although its curves, held against those of the other subjects, cannot be "
@@ -264,19 +269,33 @@ class TrialLineSettings(Settings):
     )
     b3d: str | None = setting("text", "instead of file: a subject of AddBiomechanics (.b3d)")
     trial: str | None = setting("text", "with b3d: name of the trial in it")
+    settings: Mapping[str, Any] | None = setting(
+        "file_tables",
+        "tables of a trial file for this trial alone, key by key instead of those of [settings]",
+        example='{ laboratory = { forward = "-x" } }',
+    )
 
 
 class StudyFileSettings(Settings):
-    """A study file, but for the units of its quantities and the `title` above all tables.
+    """A study file, but for the units of its quantities, and `title` and `subjects_table` above all tables.
 
     [settings.NAME] is the table [NAME] of a trial file; a subject has the keys of its [subject] besides, a trial those
-    of its [time].
+    of its [files] and [time].
     """
 
     design: DesignSettings = table(DesignSettings)
     settings: Mapping[str, Any] = table()
     subjects: Mapping[str, Any] = table()
     trials: Mapping[str, Any] = table(required=True)
+
+
+def trial_line_settings() -> dict[str, Setting]:
+    """Return what may stand in a line of [trials]: its own keys, those of [files] and those of [time]."""
+    of_files = {
+        key: rule.changed(required=False, needed_with="") for key, rule in settings_of(FileSettings).items()
+    }
+    of_files["markers"] = of_files["markers"].changed(about=f"instead of file: {of_files['markers'].about}")
+    return {**settings_of(TrialLineSettings), **of_files, **settings_of(TimeSettings)}
 
 
 def study_settings(units: type[Settings]) -> type[Settings]:
@@ -290,9 +309,10 @@ def study_schema(units: type[Settings]) -> str:
     of_subject = {key: rule.changed(required=False) for key, rule in settings_of(SubjectSettings).items()}
     lines = {
         "subjects": {**settings_of(SubjectLineSettings), **of_subject},
-        "trials": {**settings_of(TrialLineSettings), **settings_of(TimeSettings)},
+        "trials": trial_line_settings(),
     }
     free = {
         name: {"type": "object", "additionalProperties": of_settings(keys)} for name, keys in lines.items()
     }
-    return schema_text(study_settings(units), {"title": {"type": "string"}, **free})
+    above = {key: {"type": "string"} for key in ("title", "subjects_table")}
+    return schema_text(study_settings(units), {**above, **free})

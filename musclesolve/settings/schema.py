@@ -61,6 +61,12 @@ def _table_of(holds: Callable[[Any], bool]) -> Callable[[Any], bool]:
 _is_weights = _table_of(is_number)
 
 
+def _is_table_or_list_of_them(value: Any) -> bool:
+    return isinstance(value, dict) or (
+        isinstance(value, list) and all(isinstance(part, dict) for part in value)
+    )
+
+
 @dataclass(frozen=True)
 class ValueKind:
     """A kind of value: what a message calls it, how a file writes it, which values are of it, its JSON Schema.
@@ -150,6 +156,12 @@ KINDS = {
         "{ shank_r = { mass_kg = 1.5 } }",
         _table_of(lambda part: isinstance(part, dict)),
         _named({"type": "object"}),
+    ),
+    "file_tables": ValueKind(
+        "tables by name, each of its keys",
+        '{ laboratory = { forward = "-x" } }',
+        _table_of(_is_table_or_list_of_them),
+        _named({"anyOf": [{"type": "object"}, {"type": "array", "items": {"type": "object"}}]}),
     ),
 }
 """The kinds of values that a setting may have."""

@@ -653,6 +653,10 @@ class MarkerSettings(Settings):
         "text",
         'whose markers to use where a file has those of several subjects, as "Ann:LASI" and "Bob:LASI"',
     )
+    guessed: tuple[str, ...] | None = setting(
+        "name_list",
+        "landmarks whose markers `init` guessed by their places; `check` names them until they are taken off the list",
+    )
 
 
 class PlateSettings(Settings):

@@ -44,7 +44,12 @@ def test_the_example_is_a_study_file(tmp_path):
     assert tomllib.loads(example)["trials"]
     (tmp_path / "study.toml").write_text(example, encoding="utf-8")
     study = ms.read_study(tmp_path / "study.toml")
-    assert [trial.name for trial in study.included] == ["S01_slow_1", "S02_slow_1", "S02_fast_1"]
+    assert [trial.name for trial in study.included] == [
+        "S01_slow_1",
+        "S02_slow_1",
+        "S02_fast_1",
+        "S02_fast_2",
+    ]
 
 
 def test_from_python(tmp_path, capsys):

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from musclesolve.opensim.service_folders import NO_FORCES, NO_MODEL, service_of, service_trials
+from musclesolve.opensim.service_folders import NO_MODEL, WITHOUT_PLATES, service_of, service_trials
+from musclesolve.settings.trial import PREDICTED
 
 LOADS = "<OpenSimDocument><ExternalLoads><datafile>{}</datafile></ExternalLoads></OpenSimDocument>"
 METADATA = """calibrationSettings:
@@ -52,7 +53,7 @@ def test_results_of_addbiomechanics(tmp_path: Path) -> None:
     assert trials["slow"].source["loads"].name == "slow_grf.mot" and "moments" not in trials["slow"].source
     assert trials["fast_segment_0"].loads.suffix == ".xml"
     assert trials["stair"].source["moments"].name == "stair_id.sto"
-    assert trials["still"].reason == NO_FORCES
+    assert trials["still"].source["loads"] == PREDICTED and trials["still"].notes == (WITHOUT_PLATES,)
     assert trials["slow"].subject == {"mass_kg": 70.5, "age_years": 41.0}
 
 
@@ -104,7 +105,7 @@ def test_the_validation_of_opencap_has_markers_and_cameras(tmp_path: Path) -> No
     }
     assert trials["walking1_Mocap"].loads.name == "walking1_forces.mot" and not trials["walking1_Mocap"].notes
     assert trials["squats1_Mocap"].moments == folder / "OpenSimData" / "Mocap" / "ID" / "squats1.sto"
-    assert trials["squats1_Video_HRNet_2-cameras"].reason == NO_FORCES
+    assert trials["squats1_Video_HRNet_2-cameras"].source["loads"] == PREDICTED
     assert "clock" in trials["walking1_Video_HRNet_2-cameras"].notes[0]
     assert trials["walking1_Video_HRNet_2-cameras"].model.is_relative_to(folder / homes[1])
 
@@ -113,7 +114,8 @@ def test_the_validation_of_opencap_has_markers_and_cameras(tmp_path: Path) -> No
 def test_what_cameras_see_is_no_force(model: bool, tmp_path: Path) -> None:
     models = ["OpenSimData/Model/a.osim"] * model
     folder = files(tmp_path, "OpenSimData/Kinematics/walk.mot", *models)
-    assert [trial.reason for trial in service_trials(folder)] == [NO_FORCES if model else NO_MODEL]
+    (trial,) = service_trials(folder)
+    assert (trial.reason, trial.loads) == (("", PREDICTED) if model else (NO_MODEL, None))
 
 
 def test_other_folders(tmp_path: Path) -> None:

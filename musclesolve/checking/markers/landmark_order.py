@@ -170,6 +170,17 @@ WHOLE = 0.7
 FEWEST_OTHERS = 4
 
 
+@check_at(Stage.LANDMARK_ORDER)
+def guessed_landmarks(case: Case) -> Iterator[Finding]:
+    """Landmarks of [markers] guessed: a draft proposed their markers by place, and nobody has confirmed them."""
+    guessed = [name for name in case.settings.markers.guessed or () if name in case.trial.mapping]
+    if guessed:
+        shown = [f"{name} by {', '.join(case.trial.mapping[name])}" for name in guessed]
+        yield finding(
+            "landmark_guessed", "warning", {"shown": "; ".join(shown)}, case.key("markers", "guessed")
+        )
+
+
 @check_at(Stage.SIDES)
 def sides_swapped(case: Case) -> Iterator[Finding]:
     """Find a motion or a standing trial in which all right and left markers are swapped."""

@@ -1,4 +1,4 @@
-"""Commands that answer questions about one trial: `margins` and `what-if`."""
+"""Commands that answer questions about one trial: `contributions`, `margins` and `what-if`."""
 
 from __future__ import annotations
 
@@ -14,6 +14,44 @@ from musclesolve.errors import input_error
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
+
+
+def contributions(
+    trial: TrialFile,
+    output: Annotated[
+        Path, typer.Option("-o", "--output", help="Folder for contributions.nc and the figures.")
+    ],
+    cost: Cost = None,
+) -> None:
+    """What each muscle does to the center of mass and to the joints: support, braking, propulsion."""
+    from musclesolve.plotting.study.question_figures import contribution_files
+    from musclesolve.recording.trial.trial_file import read_trial
+    from musclesolve.results.files.atomic_writing import reserved, write_files
+    from musclesolve.results.files.result_netcdf import check_folder, check_inputs, netcdf_bytes, trial_from
+    from musclesolve.results.tables.question_tables import (
+        contribution_facts,
+        contribution_lines,
+        contribution_tables,
+    )
+    from musclesolve.studies.questions.contributions import contributions
+
+    with progress() as report, reserved(output):
+        check_folder(output, "contributions.nc", trial)
+        loaded = read_trial(trial)
+        check_inputs(loaded.files.values(), output, [])
+        found = contributions(loaded, cost, report)
+        found.attrs |= trial_from(trial, output)
+        files = {"contributions.nc": netcdf_bytes(found), **contribution_files(found)}
+        report("writing", 1.0)
+        paths = write_files(output, files)
+    text: list[RenderableType] = [*contribution_tables(found), "\n".join(contribution_lines(found))]
+    document = {
+        "frames": int(found.attrs["frames"]),
+        "frames_solved": int(found.attrs["frames_solved"]),
+        "contacts": [str(name) for name in found["contact"].values],
+        "contributions": contribution_facts(found),
+    }
+    finish("contributions", text, lambda: document, paths)
 
 
 def margins(

@@ -55,8 +55,9 @@ def init(
 ) -> None:
     """Draft a trial file from the recordings in a folder: all that they show is filled in, the rest marked TODO.
 
-    With --study: a study file from trial files, results of AddBiomechanics (folders, .b3d), sessions of OpenCap and
-    OpenSim models in the folder and below it; subjects, groups and conditions by the names of folders and files.
+    With --study: a study file from recordings, trial files, results of AddBiomechanics (folders, .b3d), sessions of
+    OpenCap and OpenSim models in the folder and below it; subjects, groups and conditions by the names of folders and
+    files, what these do not state by a table of subjects (CSV, XLSX) in the folder.
     """
     if study:
         stated = {"--mass-kg": mass_kg, "--stature-m": stature_m, "--sex": sex}
@@ -91,7 +92,9 @@ def _print_study(draft: StudyDraft) -> None:
 
     for subject, statement in draft.recognised:
         print_summary(line(subject, statement))
-    for text in (*lines("not read", draft.unread), *lines("left open", draft.todos or ("nothing",))):
+    for text in (*lines("not read", draft.unread), *lines("left out", draft.left_out)):
+        print_summary(text)
+    for text in lines("left open", draft.todos or ("nothing",)):
         print_summary(text)
     edit = f"search for TODO in {draft.path}, then " if draft.todos else ""
     path = shlex.quote(str(draft.path))

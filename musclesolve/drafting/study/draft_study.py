@@ -2,14 +2,23 @@
 
 from __future__ import annotations
 
-import shlex
+import csv
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from io import StringIO
 from pathlib import Path
+from statistics import median
 from typing import Any
 
 from musclesolve.drafting.draft_text import DraftTable, Line, draft_text
+from musclesolve.drafting.study.study_recordings import (
+    RecordedTrial,
+    common_settings,
+    own_settings,
+    recorded_trials,
+    settings_tables,
+)
 from musclesolve.drafting.study.study_trials import (
     FoundStudy,
     FoundTrial,
@@ -17,16 +26,19 @@ from musclesolve.drafting.study.study_trials import (
     in_order,
     roles,
     study_trials,
+    words_of,
 )
 from musclesolve.errors import InputError, input_error
+from musclesolve.recording.subjects_table import SUFFIXES, SubjectsTable, names_subjects, read_subjects
 from musclesolve.recording.text.text_file import name_from
 from musclesolve.recording.text.toml_text import value_text
 from musclesolve.results.cycles.normalisation import unit_settings
 from musclesolve.results.files.atomic_writing import write_files
 from musclesolve.settings.json_schema import FOLDER, schema_name
 from musclesolve.settings.other_files import study_schema
+from musclesolve.settings.trial import PREDICTED
 
-NAME = "study.toml"
+NAME, TABLE = "study.toml", "subjects.csv"
 HEAD = (
     "Drafted by `musclesolve init --study` from what lies in the folder. Comments state where a value comes from.",
     "Lines that begin with TODO are left to decide; `musclesolve study` computes the rest.",
@@ -35,60 +47,133 @@ _SIGNS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-"
 _MOST_LISTED = 6
 _BODY = ("mass_kg", "stature_m", "sex")
 """What every subject should state: results are normalised by mass and stature."""
+_KNOWN_CELL = "-"
+"""What a cell of the drafted table of subjects holds where a file states the value."""
 
 
 @dataclass(frozen=True)
 class StudyDraft:
-    """A study file that is not written yet: its path and text, what was recognised, and what is left open."""
+    """A study file that is not written yet: its path and text, what was recognised, and what is left open.
+
+    table: text of the table of what lacks of the subjects, "" where nothing does or a table is there.
+    """
 
     path: Path
     text: str
     recognised: tuple[tuple[str, str], ...] = ()
     todos: tuple[str, ...] = ()
     unread: tuple[str, ...] = ()
+    left_out: tuple[str, ...] = ()
+    table: str = ""
+
+
+@dataclass(frozen=True)
+class _People:
+    """The subjects: what each line of [subjects] states, what is left open of them, and the table of what lacks.
+
+    values, comments: subject -> keys, and where they come from. lacking: key -> subjects. todos: on all of them.
+    """
+
+    values: Mapping[str, Mapping[str, Any]]
+    comments: Mapping[str, str]
+    doubts: Mapping[str, Sequence[str]]
+    lacking: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    todos: Sequence[str] = ()
 
 
 def draft_study(folder: str | Path, output: Path | None = None) -> StudyDraft:
     """Draft the study file of a folder and all below it; nothing is written.
 
     Args:
-        folder: with trial files (.toml), results of AddBiomechanics (folders or .b3d files), sessions of OpenCap, or
-            OpenSim models with coordinates and loads or moments, in it or below it.
+        folder: with recordings, trial files (.toml), results of AddBiomechanics (folders or .b3d files), sessions of
+            OpenCap, or OpenSim models with coordinates and loads or moments, in it or below it.
         output: the study file; `study.toml` in the folder when None. A folder means `study.toml` in it.
 
     Raises:
-        InputError: there is no such folder, or no trial in it.
+        InputError: there is no such folder, no trial in it, or a table of subjects that cannot be read.
     """
     folder = Path(folder)
     found = study_trials(folder)
-    if not found.trials:
-        raise _no_trial(folder, found)
     target = folder / NAME if output is None else output
     target = target / NAME if target.is_dir() else target
-    in_folders = sorted(found.trials, key=lambda trial: _natural("/".join(trial.levels)))
-    by_path = roles([trial.levels for trial in in_folders], [trial.of_service for trial in in_folders])
-    numbered = zip(_trial_names(by_path), in_folders, by_path, strict=True)
-    # in the order of subjects, conditions and repetitions, as they are looked for
-    listed = sorted(numbered, key=lambda each: _natural(each[0]))
-    names, trials, named = (
-        [name for name, _, _ in listed],
-        [trial for _, trial, _ in listed],
-        [role for *_, role in listed],
-    )
-    raw = [
-        Line("", todo=f"draft the trial files of these recordings and add them: musclesolve init {place}")
-        for place in (shlex.quote(str(each)) for each in found.raw)
+    tables = [path for path in sorted(folder.iterdir()) if path.is_file() and _is_table(path)]
+    recordings = [
+        (path, levels)
+        for path, levels in zip(found.recordings, found.levels_of, strict=True)
+        if path not in tables
     ]
-    tables = (
-        _design(named),
-        DraftTable("subjects", tuple(_subjects(trials, named)), _about_models(trials)),
-        DraftTable("trials", (*_trials(trials, named, names, target), *raw)),
+    # Recordings that are no trials, such as the standing one, have subjects as well, and no conditions.
+    paths = [*(trial.levels for trial in found.trials), *(levels for _, levels in recordings)]
+    sources = [*(trial.of_service for trial in found.trials), *("" for _ in recordings)]
+    count = len(found.trials)
+    files, levels = [path for path, _ in recordings], [levels for _, levels in recordings]
+    drafted = recorded_trials(folder, files, levels, roles(paths, sources)[count:], target)
+    recorded = {count + each.place: each for each in drafted.trials}
+    if not found.trials and not recorded:
+        raise _no_trial(folder, found, drafted.unread)
+    counted = [k < count or k in recorded for k in range(len(paths))]
+    every = roles(paths, sources, counted)
+    order = sorted((k for k in range(len(paths)) if counted[k]), key=lambda k: _natural("/".join(paths[k])))
+    in_folders = [
+        (found.trials[k] if k < count else recorded[k].found, every[k], recorded.get(k)) for k in order
+    ]
+    names = _trial_names([trial for trial, _, _ in in_folders], [role for _, role, _ in in_folders])
+    # in the order of subjects, conditions and repetitions, as they are looked for
+    listed = sorted(zip(names, in_folders, strict=True), key=lambda each: _natural(each[0]))
+    names = [name for name, _ in listed]
+    trials = [trial for _, (trial, _, _) in listed]
+    named = [role for _, (_, role, _) in listed]
+    of_recordings = [recording for _, (_, _, recording) in listed]
+    common = common_settings(drafted.trials)
+    known = _known_people(tables, dict.fromkeys(role.subject for role in named))
+    people = _people(trials, named, of_recordings, known)
+    blocks = (
+        _design(named, names, known),
+        DraftTable(
+            "subjects", tuple(_subjects(people)), (*_about_models(trials), *_about_people(known, target))
+        ),
+        *settings_tables(drafted.trials, common),
+        DraftTable(
+            "trials",
+            tuple(_trials(trials, named, names, of_recordings, common, target)),
+            todo=_predicted(names, of_recordings),
+        ),
     )
-    title = f"title = {value_text(folder.resolve().name or 'Study')}\n"
-    head, _, rest = draft_text(HEAD, tables, "study").partition("\n\n")
-    todos = tuple(todo for table in tables for todo in table.todos)
-    recognised = tuple(_recognised(found, trials, named))
-    return StudyDraft(target, f"{head}\n\n{title}\n{rest}", recognised, todos, found.unread)
+    blank = "" if known is not None else _blank_table(people)
+    todos = [todo for table in blocks for todo in table.todos]
+    above = [f"title = {value_text(folder.resolve().name or 'Study')}"]
+    if known is not None:
+        above.append(f"subjects_table = {value_text(name_from(known.path, target))}")
+    elif blank:
+        above.append(f"subjects_table = {value_text(TABLE)}")
+    if people.lacking:
+        place = TABLE if known is None else known.path.name
+        said = "; ".join(f"{key} of {_few(names)}" for key, names in people.lacking.items())
+        todos.insert(0, f"fill in {place}: {said}")
+    todos[:0] = people.todos
+    about = [text for todo in todos[: len(people.todos) + bool(people.lacking)] for text in _as_todo(todo)]
+    head, _, rest = draft_text(HEAD, blocks, "study").partition("\n\n")
+    text = "\n\n".join([head, "\n".join([*about, *above]), rest])
+    recognised = tuple(_recognised(trials, named, known))
+    unread = (*found.unread, *dict.fromkeys(drafted.unread))
+    return StudyDraft(target, text, recognised, tuple(todos), unread, tuple(drafted.left_out), blank)
+
+
+def _as_todo(sentence: str) -> Iterator[str]:
+    """A sentence as lines of a comment that is left to decide."""
+    return Line("", todo=sentence).texts()
+
+
+def _is_table(path: Path) -> bool:
+    """Whether a file is a table of subjects."""
+    return path.suffix.casefold() in SUFFIXES and path.name[0] not in ".~" and names_subjects(path)
+
+
+def _known_people(tables: Sequence[Path], subjects: Mapping[str, None]) -> SubjectsTable | None:
+    """The table that has most of the subjects; None without one that has any."""
+    read = [read_subjects(path) for path in tables]
+    counts = [sum(table.row_of(name) is not None for name in subjects) for table in read]
+    return read[counts.index(max(counts))] if any(counts) else None
 
 
 def write_study(draft: StudyDraft, force: bool = False) -> list[Path]:
@@ -101,59 +186,139 @@ def write_study(draft: StudyDraft, force: bool = False) -> list[Path]:
         raise input_error("drafting.study_file_already", file=draft.path.parent, name=draft.path.name)
     schema = study_schema(unit_settings()).encode("utf-8")
     write_files(draft.path.parent / FOLDER, {schema_name("study"): schema})
-    return write_files(draft.path.parent, {draft.path.name: draft.text.encode("utf-8")})
+    files = {draft.path.name: draft.text.encode("utf-8")}
+    if draft.table:
+        files[TABLE] = draft.table.encode("utf-8")
+    return write_files(draft.path.parent, files)
 
 
-def _no_trial(folder: Path, found: FoundStudy) -> InputError:
+def _no_trial(folder: Path, found: FoundStudy, unread: Sequence[str]) -> InputError:
     remedy = "name the folder above those of the subjects"
     problem = "no trial was found in this folder or below it"
-    if found.unread:
+    if unread := [*found.unread, *unread]:
         problem, remedy = (
-            f"no trial can be read: {'; '.join(found.unread[:_MOST_LISTED])}",
+            f"no trial can be read: {'; '.join(unread[:_MOST_LISTED])}",
             "export the files again",
         )
-    elif found.raw:
-        places = ", ".join(place.relative_to(folder).as_posix() for place in found.raw[:_MOST_LISTED])
-        problem = f"there are recordings without trial files, in {places}"
-        remedy = f"draft trial files first: musclesolve init {shlex.quote(str(found.raw[0]))}"
+    elif found.recordings:
+        places = dict.fromkeys(path.parent.relative_to(folder).as_posix() for path in found.recordings)
+        problem = f"the recordings show no motion, in {_few(list(places))}"
+        remedy = "name a folder with recordings of a motion, and the standing trials beside them"
     return input_error("drafting.no_trial", file=folder, remedy=remedy, fault=problem)
 
 
-def _design(named: Sequence[Role]) -> DraftTable:
+def _design(named: Sequence[Role], names: Sequence[str], known: SubjectsTable | None) -> DraftTable:
     """Groups and conditions in an order in which the first is the one that others are compared with."""
-    lines = []
-    for key, values in (
-        ("groups", {role.group for role in named}),
-        ("conditions", {role.condition for role in named}),
+    lines, about = [], []
+    tabled = set[str]()
+    if known is not None:
+        rows = {known.row_of(role.subject) for role in named}
+        tabled = {str(known.rows[row].get("group", "")) for row in rows if row is not None}
+    for key, values, source in (
+        ("groups", {role.group for role in named}, "by the names of folders and files"),
+        ("groups", tabled, "" if known is None else f"by {known.path.name}"),
+        ("conditions", {role.condition for role in named}, "by the names of folders and files"),
     ):
         if listed := in_order(values - {""}):
             todo = f"check the order: the first of the {key} is what the others are compared with"
-            lines.append(
-                Line(key, listed, "by the names of folders and files", todo if len(listed) > 1 else "")
-            )
-    return DraftTable("design", tuple(lines))
+            lines = [line for line in lines if line.key != key]
+            lines.append(Line(key, listed, source, todo if len(listed) > 1 else ""))
+            if key == "conditions":
+                of = {
+                    c: [name for name, role in zip(names, named, strict=True) if role.condition == c]
+                    for c in listed
+                }
+                about = [f"{condition}: {_few(of[condition])}" for condition in listed]
+    return DraftTable("design", tuple(lines), tuple(about))
 
 
-def _subjects(trials: Sequence[FoundTrial], named: Sequence[Role]) -> Iterator[Line]:
-    """A line of [subjects] for each: the group, and what is stated of the body by all sources that state it."""
+def _people(
+    trials: Sequence[FoundTrial],
+    named: Sequence[Role],
+    recorded: Sequence[RecordedTrial | None],
+    known: SubjectsTable | None,
+) -> _People:
+    """What is known of each subject: the group, and what is stated of the body by all sources that state it."""
+    values: dict[str, dict[str, Any]] = {}
+    comments, doubts = dict[str, str](), dict[str, list[str]]()
+    lacking, shown = dict[str, list[str]](), dict[str, list[str]]()
     for name in dict.fromkeys(role.subject for role in named):
         own = [k for k, role in enumerate(named) if role.subject == name]
-        values: dict[str, Any] = {"group": named[own[0]].group} if named[own[0]].group else {}
-        todos = [named[own[0]].doubt] if named[own[0]].doubt else []
+        row = None if known is None else known.row_of(name)
+        tabled = {} if known is None or row is None else known.rows[row]
+        values[name] = {"group": named[own[0]].group} if named[own[0]].group and "group" not in tabled else {}
+        doubts[name] = [named[own[0]].doubt] if named[own[0]].doubt else []
+        differing = set[str]()
         for key in dict.fromkeys(key for k in own for key in trials[k].subject):
             stated = Counter(value_text(trials[k].subject[key]) for k in own if key in trials[k].subject)
             if len(stated) == 1:
-                values[key] = next(trials[k].subject[key] for k in own if key in trials[k].subject)
+                values[name][key] = next(trials[k].subject[key] for k in own if key in trials[k].subject)
             else:
+                differing.add(key)
                 counts = ", ".join(f"{value} in {count}" for value, count in stated.items())
-                todos.append(f"{key} of {name} differs between its trials ({counts})")
-        lacking = [key for key in _BODY if key not in values and not any(key in todo for todo in todos)]
-        if lacking and not all("model" in trials[k].source for k in own):
-            todos.append(f"enter {', '.join(lacking)} of {name}: no file states it")
-        sources = sorted({trials[k].kind for k in own})
-        yield Line(
-            name, values, f"{len(own)} trial{'s' * (len(own) > 1)}: {', '.join(sources)}", "; ".join(todos)
-        )
+                doubts[name].append(f"{key} of {name} differs between its trials ({counts})")
+        of_recordings = [each for k in own if (each := recorded[k]) is not None]
+        for key in dict.fromkeys(key for each in of_recordings for key in each.measured):
+            if key not in values[name] and key not in tabled and key not in differing:
+                found = [each.measured[key] for each in of_recordings if key in each.measured]
+                values[name][key] = round(float(median(found)), 1)
+                shown.setdefault(key, []).append(f"{name} {values[name][key]:g}")
+        needed = dict.fromkeys(key for each in of_recordings for key in each.needs)
+        required = _BODY if of_recordings or not all("model" in trials[k].source for k in own) else ()
+        for key in dict.fromkeys((*required, *needed)):
+            if key not in values[name] and key not in tabled and key not in differing:
+                lacking.setdefault(key, []).append(name)
+        kinds = ", ".join(sorted({trials[k].kind for k in own}))
+        comments[name] = f"{len(own)} trial{'s' * (len(own) > 1)}: {kinds}"
+    todos = [
+        f"confirm {key}, which no file states; plates show it, the median of the trials: {_few(of)}"
+        for key, of in shown.items()
+    ]
+    return _People(values, comments, doubts, lacking, todos)
+
+
+def _subjects(people: _People) -> Iterator[Line]:
+    """A line of [subjects] for each."""
+    for name, values in people.values.items():
+        yield Line(name, values, people.comments[name], "; ".join(people.doubts[name]))
+
+
+def _about_people(known: SubjectsTable | None, target: Path) -> tuple[str, ...]:
+    """Where the study takes from what files do not state."""
+    if known is None:
+        return ()
+    said = f"{known.path.name} states {', '.join(known.columns)}; what stands here replaces it."
+    unused = f" Columns that were not understood: {', '.join(known.unused)}." if known.unused else ""
+    return (said + unused,)
+
+
+def _blank_table(people: _People) -> str:
+    """A table with a row for each subject of whom something lacks, to be filled in; "" where nothing lacks."""
+    keys = list(people.lacking)
+    persons = [name for name in people.values if any(name in of for of in people.lacking.values())]
+    if not persons:
+        return ""
+    stream = StringIO()
+    writer = csv.writer(stream, lineterminator="\n")
+    writer.writerow(["subject", *keys])
+    for name in persons:
+        writer.writerow([name, *("" if name in people.lacking[key] else _KNOWN_CELL for key in keys)])
+    return stream.getvalue()
+
+
+def _predicted(names: Sequence[str], recorded: Sequence[RecordedTrial | None]) -> str:
+    """What is left to decide of trials without measured ground forces, "" where there are none."""
+    without = [
+        name
+        for name, each in zip(names, recorded, strict=True)
+        if each is not None and each.found.source.get("forces") == PREDICTED
+    ]
+    if not without:
+        return ""
+    return (
+        f"enter the files of the ground reaction forces (forces = ...) of {_few(without)}, or confirm that no plate "
+        "measured them: they are predicted from the motion"
+    )
 
 
 def _about_models(trials: Sequence[FoundTrial]) -> tuple[str, ...]:
@@ -166,32 +331,47 @@ def _about_models(trials: Sequence[FoundTrial]) -> tuple[str, ...]:
 
 
 def _trials(
-    trials: Sequence[FoundTrial], named: Sequence[Role], names: Sequence[str], target: Path
+    trials: Sequence[FoundTrial],
+    named: Sequence[Role],
+    names: Sequence[str],
+    recorded: Sequence[RecordedTrial | None],
+    common: Mapping[str, Any],
+    target: Path,
 ) -> Iterator[Line]:
     """A line of [trials] for each."""
-    for trial, role, name in zip(trials, named, names, strict=True):
+    for trial, role, name, recording in zip(trials, named, names, recorded, strict=True):
         values: dict[str, Any] = {"subject": role.subject}
         values |= {key: value for key in ("condition", "session") if (value := getattr(role, key))}
         for key, source in trial.source.items():
             values[key] = name_from(source, target) if isinstance(source, Path) else source
+        if recording is not None and (own := own_settings(recording, common)):
+            values["settings"] = own
         if trial.exclude:
             values["exclude"] = trial.exclude
         yield Line(name, values, todo="; ".join(trial.notes))
 
 
-def _trial_names(named: Sequence[Role]) -> list[str]:
-    """Names of trials, each once: subject, session, condition and a number among those that have the same."""
-    stems = [
-        "_".join(part for part in (each.subject, each.session, each.condition) if part) for each in named
-    ]
-    plain = [
-        "".join(sign if sign in _SIGNS else "_" for sign in stem).strip("_") or "trial" for stem in stems
-    ]
+def _trial_names(trials: Sequence[FoundTrial], named: Sequence[Role]) -> list[str]:
+    """Names of trials, each once: that of the file, behind what it does not say of subject, session and condition."""
     count: Counter[str] = Counter()
     found = []
-    for stem in plain:
+    for trial, role in zip(trials, named, strict=True):
+        called = trial.called or trial.levels[-1]
+        said = {word.text.casefold() for word in words_of(called)} | {
+            word.letters.casefold() for word in words_of(called)
+        }
+        parts = [
+            part
+            for part in (role.subject, role.session, role.condition)
+            if part and not {word.text.casefold() for word in words_of(part)} <= said
+        ]
+        stem = (
+            "".join(sign if sign in _SIGNS else "_" for sign in "_".join([*parts, called])).strip("_")
+            or "trial"
+        )
         count[stem.casefold()] += 1
-        found.append(f"{stem}_{count[stem.casefold()]}")
+        times = count[stem.casefold()]
+        found.append(stem if times == 1 else f"{stem}_{times}")
     return found
 
 
@@ -207,7 +387,7 @@ def _natural(name: str) -> list[tuple[bool, int, str]]:
 
 
 def _recognised(
-    found: FoundStudy, trials: Sequence[FoundTrial], named: Sequence[Role]
+    trials: Sequence[FoundTrial], named: Sequence[Role], known: SubjectsTable | None
 ) -> Iterator[tuple[str, str]]:
     """What was found, subject and statement, for the terminal."""
     kinds = Counter(trial.kind for trial in trials)
@@ -233,8 +413,8 @@ def _recognised(
     reasons = Counter(trial.exclude for trial in trials if trial.exclude)
     for reason, count in reasons.items():
         yield "excluded", f"{count} trial{'s' * (count > 1)}: {reason}"
-    for place in found.raw[:_MOST_LISTED]:
-        yield "no trial file", f"musclesolve init {shlex.quote(str(place))}"
+    if known is not None:
+        yield "of the subjects", f"{known.path.name}: {', '.join(known.columns)}"
 
 
 def _few(parts: Sequence[str]) -> str:

@@ -11,7 +11,7 @@ each with the number that ends it: control; P 03; slow; walk, 02. What a word me
   subject.
 - A group is a level above the subject that parts the subjects: each is in one of its folders. Where a name stands in
   several of them the folders are groups if one is called so ("control", "patients"), and the persons are several.
-- A session is named by a word for one and its number ("session2", "day 1").
+- A session is named by a word for one and its number ("session2", "day 1"), or by a date where a subject has several.
 - A condition is what is left and varies, the words that repeat over the subjects. Numbers at the end of a word count
   repetitions, unless they are too large to count (run200, walk 1.25): these are part of the condition.
 """
@@ -23,7 +23,7 @@ import shlex
 import tomllib
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -33,7 +33,14 @@ from musclesolve.opensim.b3d import SUFFIX, read_b3d
 from musclesolve.opensim.external_loads import contact_fault, read_external_loads
 from musclesolve.opensim.kinematics import body_motion
 from musclesolve.opensim.read_model import read_osim
-from musclesolve.opensim.service_folders import NO_FORCES, NO_MODEL, ServiceTrial, service_of, service_trials
+from musclesolve.opensim.service_folders import (
+    NO_FORCES,
+    NO_MODEL,
+    WITHOUT_PLATES,
+    ServiceTrial,
+    service_of,
+    service_trials,
+)
 from musclesolve.opensim.unpack_b3d import left_out, subject_data
 from musclesolve.opensim.xml_tree import read_xml
 from musclesolve.pipeline.opensim.coordinate_motion import coordinate_motion, plain_name
@@ -47,9 +54,14 @@ from musclesolve.recording.text.text_file import (
     read_lines,
     split_cells,
 )
-from musclesolve.settings.trial import RecordedSettings
+from musclesolve.settings.trial import PREDICTED, RecordedSettings
 
-_PART = re.compile(r"[\s_\-]+|(?<=[a-z])(?=[A-Z][a-z])|\.(?!\d)|(?<!\d)\.")
+_PART = re.compile(r"[\s_\-]+|(?<=[A-Za-z])(?=[A-Z][a-z])|\.(?!\d)|(?<!\d)\.")
+_DATE = re.compile(
+    r"(?<!\d)((?:19|20)\d\d([-_.]?)(?:0[1-9]|1[0-2])\2(?:0[1-9]|[12]\d|3[01])"
+    r"|(?:0[1-9]|[12]\d|3[01])[-_.](?:0[1-9]|1[0-2])[-_.](?:19|20)\d\d)(?!\d)"
+)
+"""A day: 2024-03-05, 20240305, 05.03.2024."""
 _WORD = re.compile(r"^(?P<letters>.*?)(?P<number>\d+(?:[.p]\d+)?)?$")
 _SUBJECT_WORDS = frozenset(
     "s p sub subj subject participant part patient pat pt person proband vp id control ctrl hc healthy case".split()
@@ -71,7 +83,7 @@ ORDERED = (
     ("control", "controls", "healthy", "ctrl", "hc", "reference", "norm"),
     ("baseline", "pre", "before"),
     ("slow", "slower", "low"),
-    ("normal", "comfortable", "self", "free", "preferred", "usual", "medium"),
+    ("normal", "comfortable", "self", "free", "preferred", "usual", "medium", "walk", "walking", "gait"),
     ("fast", "faster", "high"),
     ("post", "after", "followup"),
 )
@@ -111,6 +123,9 @@ class Word:
 def words_of(level: str) -> list[Word]:
     """The words of a folder or trial: subject_walk2_fast is subject, walk 2, fast."""
     found: list[Word] = []
+    if date := _DATE.search(level):
+        before, after = (words_of(part) for part in (level[: date.start()], level[date.end() :]))
+        return [*before, Word("", date[0]), *after]
     for part in _PART.split(level):
         if not part:
             continue
@@ -123,12 +138,15 @@ def words_of(level: str) -> list[Word]:
     return found
 
 
-def roles(paths: Sequence[tuple[str, ...]], own_source: Sequence[str] = ()) -> list[Role]:
+def roles(
+    paths: Sequence[tuple[str, ...]], own_source: Sequence[str] = (), counted: Sequence[bool] = ()
+) -> list[Role]:
     """Roles of trials by the levels of their paths, outermost first, the name of the trial last.
 
     Args:
-        paths: of the trials.
+        paths: of the trials, and of recordings that are none, such as a standing trial.
         own_source: for each trial the folder or file of its subject, of trials of a service; "" for the others.
+        counted: whether each is a trial, which has a condition; all of them when empty.
     """
     if not paths:
         return []
@@ -153,7 +171,16 @@ def roles(paths: Sequence[tuple[str, ...]], own_source: Sequence[str] = ()) -> l
     rest = [_rest(words, found, level) for words, found in zip(parsed, subjects, strict=True)]
     sessions = ["_".join(word.text for word in each if _is_session(word)) for each in rest]
     left = [[word for word in each if not _is_session(word)] for each in rest]
-    conditions = _conditions(left, names)
+    if all(
+        len({s for s, name in zip(sessions, names, strict=True) if name == each}) < 2 for each in set(names)
+    ):
+        sessions = ["" if _DATE.fullmatch(session) else session for session in sessions]
+    trials = [k for k in range(len(paths)) if not counted or counted[k]]
+    conditions = [""] * len(paths)
+    if trials:
+        own = _conditions([left[k] for k in trials], [names[k] for k in trials])
+        for k, condition in zip(trials, own, strict=True):
+            conditions[k] = condition
     return [Role(*each) for each in zip(names, groups, sessions, conditions, doubts, strict=True)]
 
 
@@ -215,6 +242,9 @@ def _varying_level(paths: Sequence[tuple[str, ...]]) -> int | None:
     """The level of folders that are those of subjects: it varies, and below it the same names stand again."""
     depth = min((len(path) for path in paths), default=1) - 1
     varying = [k for k in range(depth) if len({path[k] for path in paths}) > 1]
+    # folders that are called slow and fast are those of conditions
+    called = {k: {w.letters.casefold() for path in paths for w in words_of(path[k])} for k in varying}
+    varying = [k for k in varying if not called[k] <= _CONDITION_WORDS] or varying
     for k in varying:
         below = defaultdict(set)
         for path in paths:
@@ -267,7 +297,9 @@ def _rest(path: list[list[Word]], subject: _Subject, group_level: int | None) ->
 
 
 def _is_session(word: Word) -> bool:
-    return bool(word.number) and word.letters.casefold() in _SESSION_WORDS
+    return _DATE.fullmatch(word.number) is not None or (
+        bool(word.number) and word.letters.casefold() in _SESSION_WORDS
+    )
 
 
 def _conditions(left: list[list[Word]], subjects: Sequence[str]) -> list[str]:
@@ -323,9 +355,12 @@ def in_order(names: set[str]) -> list[str]:
 RESULTS = frozenset({"result.nc", "trials.csv", "study.nc", "comparison.nc", "average.nc"})
 """Files of results: the folders that hold them, and what is below, are no inputs."""
 RAW = (".c3d", ".trc")
+_RECORDED = (*RAW, ".csv", *STORAGE, ".xml")
+"""Suffixes of the recordings of a trial, and of what describes their forces."""
 _SUBJECT_KEYS = ("mass_kg", "stature_m", "sex", "age_years")
 _ROLE_WORDS = frozenset(
-    "ik id grf kinematics kinetics inverse dynamics coordinates loads force forces external setup moments data".split()
+    "ik id grf kinematics kinetics inverse dynamics coordinates loads force forces external setup moments data "
+    "marker markers trc mot analog plates".split()
 )
 """Words of files and folders that say what they hold, not which trial it is of."""
 _MODEL_FOLDERS = ("model", "models", "osim", "scaledmodel", "scale")
@@ -345,7 +380,7 @@ class FoundTrial:
 
     levels: folders from that of the study, and the name of the trial last. source: keys of a line of [trials] that name
     files. subject: what is stated of the subject. of_service: folder or file of one subject of a service, "" otherwise.
-    exclude: why it cannot be computed; notes: doubts.
+    exclude: why it cannot be computed; notes: doubts. called: name of the file, that of the last level when empty.
     """
 
     levels: tuple[str, ...]
@@ -355,14 +390,19 @@ class FoundTrial:
     of_service: str = ""
     exclude: str = ""
     notes: tuple[str, ...] = ()
+    called: str = ""
 
 
 @dataclass(frozen=True)
 class FoundStudy:
-    """The trials below a folder, folders of recordings without a trial file, and what cannot be read."""
+    """The trials below a folder, recordings without a trial file, and what cannot be read.
+
+    recordings: files of folders in which there is one of markers; levels_of: folders and name of the trial of each.
+    """
 
     trials: tuple[FoundTrial, ...]
-    raw: tuple[Path, ...] = ()
+    recordings: tuple[Path, ...] = ()
+    levels_of: tuple[tuple[str, ...], ...] = ()
     unread: tuple[str, ...] = ()
 
 
@@ -380,7 +420,8 @@ def study_trials(folder: Path) -> FoundStudy:
             expected=expected,
             remedy=remedy,
         )
-    trials, raw, unread = list[FoundTrial](), list[Path](), list[str]()
+    trials, unread = list[FoundTrial](), list[str]()
+    raw: dict[Path, list[Path]] = {}
     loose: dict[Path, list[Path]] = {}
     try:
         for place in _folders(folder):
@@ -404,8 +445,7 @@ def study_trials(folder: Path) -> FoundStudy:
                 continue
             if opensim:
                 loose[place] = opensim
-            if any(path.suffix.casefold() in RAW for path in files):
-                raw.append(place)
+            raw[place] = [path for path in files if path.suffix.casefold() in _RECORDED]
     except OSError as reason:
         raise input_error(
             "drafting.study_folder_not_read",
@@ -419,12 +459,32 @@ def study_trials(folder: Path) -> FoundStudy:
     modelled = [each for each in modelled if Path(each.source["coordinates"]).resolve() not in known]
     known |= {path.resolve() for each in modelled for path in each.source.values() if isinstance(path, Path)}
     used = {path.parent for path in known}
-    raw = [place for place in raw if place.resolve() not in used]
+    levels = {
+        path: _levels(path, folder)
+        for place, files in raw.items()
+        if place.resolve() not in used
+        for path in files
+        if _is_text(str(path))
+    }
+    # A recording of the same name as coordinates of a model was computed there.
+    computed = {each.levels for each in modelled}
+    with_markers = {each[:-1] for path, each in levels.items() if path.suffix.casefold() in RAW}
+    recordings = {
+        path: each for path, each in levels.items() if each[:-1] in with_markers and each not in computed
+    }
     every = trials + modelled
     odd = {str(path) for each in every for path in each.source.values() if not _is_text(str(path))}
     misread += [f"{path!a}: the name has bytes that are no text; rename it" for path in sorted(odd)]
     kept = tuple(each for each in every if not odd.intersection(map(str, each.source.values())))
-    return FoundStudy(kept, tuple(place for place in raw if _is_text(str(place))), tuple(unread + misread))
+    if any("model" in each.source and each.source.get("loads") != PREDICTED for each in kept):
+        # beside measured forces predicted ones are another method, and no file that was forgotten
+        kept = tuple(
+            replace(each, exclude=each.exclude or NO_FORCES)
+            if each.source.get("loads") == PREDICTED
+            else each
+            for each in kept
+        )
+    return FoundStudy(kept, tuple(recordings), tuple(recordings.values()), tuple(unread + misread))
 
 
 def _is_text(name: str) -> bool:
@@ -522,7 +582,7 @@ def _of_models(root: Path, places: Mapping[Path, list[Path]]) -> tuple[list[Foun
             of = [path for path in every if path.name == setup.model][:1] or of
             if of[0].name != setup.model:
                 exclude = f"its coordinates are those of {setup.model} ({setup.path.name}), which is not here"
-        source = {"model": of[0], "coordinates": coordinates}
+        source: dict[str, Path | str] = {"model": of[0], "coordinates": coordinates}
         notes = [f"several models: {_names(of)}; the first is taken"] if len(of) > 1 else []
         due = next((key for key in ("described", "loads", "moments") if key in roles), None)
         if due == "described" and "loads" in roles:
@@ -538,7 +598,9 @@ def _of_models(root: Path, places: Mapping[Path, list[Path]]) -> tuple[list[Foun
         for role in ("coordinates", *([due] if due else [])):
             if len(roles[role]) > 1:
                 notes.append(f"several files may be its {role}: {_names(roles[role])}; the first is taken")
-        exclude = exclude or (NO_FORCES if due is None else "")
+        if due is None:
+            source["loads"] = PREDICTED
+            notes.append(WITHOUT_PLATES)
         trials.append(FoundTrial(levels, source, {}, "OpenSim model", "", exclude, tuple(notes)))
     return trials, unread
 

@@ -56,6 +56,8 @@ class LoadDynamics:
     motion: ModelMotion
     dynamics: InverseDynamics
     loads: tuple[ExternalLoad, ...] = ()
+    cutoff_hz: float | None = None
+    """Of the filter of the motion; None without one."""
 
     def joint_loads(
         self, joints: Sequence[Joint], muscles: Sequence[str], ligament: float = 1.0
@@ -223,7 +225,8 @@ class LoadDynamics:
         origin = self.dynamics.bodies.pose.position[:, self.model.body_number[root]]
         moment, force = self.root_wrench[:, :3], self.root_wrench[:, 3:]
         lacking = np.concatenate([force, moment - np.cross(origin, force)], axis=1)
-        return Support.from_wrenches(self.motion.time, lacking, self.body_load.sum(axis=1), self.weight)
+        force = self.body_load.sum(axis=1)
+        return Support.from_wrenches(self.motion.time, lacking, force, self.weight, self.cutoff_hz)
 
     def residual_note(self) -> list[str]:
         """A sentence on the residual force at the root, where it is known."""
@@ -291,7 +294,8 @@ def load_dynamics(
 ) -> LoadDynamics:
     """Inverse dynamics of a motion that lies within the times of all loads."""
     whole = whole_motion(model, motion)
-    return LoadDynamics(model, whole, inverse_dynamics(model, whole, loads), tuple(loads))
+    dynamics = inverse_dynamics(model, whole, loads)
+    return LoadDynamics(model, whole, dynamics, tuple(loads), motion.cutoff_hz)
 
 
 def load_moments(

@@ -1,8 +1,9 @@
-"""Figures of answers: margins of strength with the path to the most critical one, and scenarios beside each other."""
+"""Figures of answers: contributions, margins of strength with the path of the most critical one, scenarios."""
 
 from __future__ import annotations
 
 import textwrap
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -15,7 +16,7 @@ from musclesolve.plotting.page.figure_files import figures_of, named
 from musclesolve.plotting.page.page_style import NOTE_COLOR
 from musclesolve.plotting.page.sheet import Sheet, heading, page
 from musclesolve.plotting.study.comparison_figures import COST_COLORS, DASHES
-from musclesolve.results.tables.question_tables import TAKES_OVER, ordered_margins
+from musclesolve.results.tables.question_tables import TAKES_OVER, grouped, in_stance, ordered_margins
 from musclesolve.sharing.status import is_solved
 
 SIDE_COLORS = {"r": "#D55E00", "l": "#0072B2", "other": "#555555"}
@@ -125,6 +126,47 @@ def _strength_axis(axes: Axes, found: xr.Dataset) -> None:
 
 def _path_of(found: xr.Dataset) -> str:
     return str(found.attrs["path_of"]).replace("_", " ")
+
+
+def contribution_files(found: xr.Dataset) -> dict[str, bytes]:
+    """The content of the figure files of what ``musclesolve.studies.contributions`` returns, by their names."""
+    pages = {f"contributions_{side}": partial(contributions, side=str(side)) for side in found["side"].values}
+    return figures_of(found, pages)
+
+
+def contributions(found: xr.Dataset, side: str) -> Sheet:
+    """Upward and forward acceleration of the center of mass by the groups of a leg; a band between contact models."""
+    together = grouped(found)
+    stance = in_stance(together, side)["center_acceleration"]
+    names = [name for name in map(str, together["group"].values) if side_of(name) == side]
+    size = {
+        name: float(np.max(np.abs(stance.sel(group=name, axis=["x", "z"]).values), initial=0.0))
+        for name in names
+    }
+    shown = sorted(names, key=lambda name: -size[name])[: len(COST_COLORS)]
+    space = {"left": 0.1, "below": 0.25}
+    title = f"Contributions to the acceleration of the center of mass: {SIDE_NAMES.get(side, side)} leg"
+    sheet, panels = page(found, title, 2, 1, height=0.75, labels=True, space=space)
+    whole = together["center_acceleration"].sum("group", skipna=False).isel(contact=0)
+    entries: dict[str, Any] = {"all parts": line("#111111", 1.2)}
+    time = found["time"].values
+    touching = found["touching"].sel(side=side).values
+    for axes, axis, label in zip(panels.flat, "zx", ("upward", "forward"), strict=True):
+        axes.plot(time, whole.sel(axis=axis).values, color="#111111", linewidth=1.2)
+        for color, name in zip(COST_COLORS, shown, strict=False):
+            curves = together["center_acceleration"].sel(group=name, axis=axis).values
+            curves = np.where(touching, curves, np.nan)
+            axes.plot(time, curves[0], color=color)
+            axes.fill_between(time, *curves, color=color, alpha=0.15, linewidth=0.0)
+            entries[name.replace("_", " ")] = line(color)
+        axes.axhline(0.0, color=NOTE_COLOR, linewidth=0.6)
+        axes.set_ylabel("[m/s2]")
+        axes.set_xlabel("time [s]")
+        heading(
+            axes, label, "curve: contact by point; band: to contact by the whole foot; in stance of the leg"
+        )
+    sheet.add_legend(entries)
+    return sheet
 
 
 def scenarios(found: xr.Dataset) -> Sheet:

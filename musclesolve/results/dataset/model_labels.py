@@ -110,7 +110,12 @@ def _of_ground(analysis: Analysis, body: ModelBody) -> dict[str, Variable]:
         lost = ~np.all([part.part.measured for part in analysis.of_side(side)], axis=0)
         force[lost, place], point[lost, place] = np.nan, np.nan
     over = ("time", "side", "axis")
-    return {"ground_reaction_force": (over, force), "center_of_pressure": (over, point)}
+    predicted = np.full(force.shape[:2], body.settings.files.predicted)
+    return {
+        "ground_reaction_force": (over, force),
+        "center_of_pressure": (over, point),
+        "ground_predicted": (over[:2], predicted),
+    }
 
 
 def _segment_axes(body: ModelBody, values: Array) -> dict[str, Array]:

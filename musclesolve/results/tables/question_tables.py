@@ -222,3 +222,89 @@ def scenario_lines(found: xr.Dataset) -> list[str]:
             + (lacks if facts["with_reserve"] else "")
         )
     return [*lines("changes", text), line("note", HELD)]
+
+
+NOT_MUSCLES = ("gravity", "motion", "free_moment", "other_moments", "residual")
+"""Parts of contributions that are no group of muscles."""
+
+
+def grouped(found: xr.Dataset) -> xr.Dataset:
+    """The contributions of function groups of a side, and of the other parts, along a dimension `group`."""
+    names = [str(name) for name in found["group"].values]
+    kept = found[["center_acceleration", "joint_acceleration", "ground_contribution"]].drop_vars("group")
+    each = [
+        kept.isel(part=[k for k, other in enumerate(names) if other == name]).sum("part", skipna=False)
+        for name in dict.fromkeys(names)
+    ]
+    together = xr.concat(each, xr.IndexVariable("group", list(dict.fromkeys(names))))
+    return together.assign(touching=found["touching"]).assign_attrs(found.attrs)
+
+
+def in_stance(found: xr.Dataset, side: str) -> xr.Dataset:
+    """The frames in which the foot of a side touches the ground and all forces are known."""
+    known = np.isfinite(found["center_acceleration"]).all(["contact", "group", "axis"])
+    return found.isel(time=np.flatnonzero((found["touching"].sel(side=side) & known).values))
+
+
+def contribution_facts(found: xr.Dataset) -> list[dict[str, Any]]:
+    """Means over the stance of a leg of what its groups and the rest do to the center of mass [m/s2].
+
+    support: upward; braking and propulsion: the backward and the forward part of the acceleration, each a mean over the
+    whole stance. A pair of numbers by the contact models, "point" and "foot".
+    """
+    together = grouped(found)
+    facts = []
+    for side in map(str, found["side"].values):
+        stance = in_stance(together, side)
+        if not stance.sizes["time"]:
+            continue
+        mean = stance["center_acceleration"]
+        for group in map(str, together["group"].values):
+            if group not in NOT_MUSCLES and side_of(group) != side:
+                continue
+            own = mean.sel(group=group)
+            forward, up = own.sel(axis="x"), own.sel(axis="z")
+            facts.append(
+                {
+                    "leg": side,
+                    "group": group,
+                    "support_m_s2": up.mean("time").values.tolist(),
+                    "braking_m_s2": forward.clip(max=0.0).mean("time").values.tolist(),
+                    "propulsion_m_s2": forward.clip(min=0.0).mean("time").values.tolist(),
+                }
+            )
+    return facts
+
+
+def contribution_tables(found: xr.Dataset) -> list[Table]:
+    """A table for each leg: support, braking and propulsion of its groups in stance, the strongest support first."""
+    facts, tables = contribution_facts(found), []
+    for side in dict.fromkeys(each["leg"] for each in facts):
+        own = [each for each in facts if each["leg"] == side]
+        muscles = [each for each in own if each["group"] not in NOT_MUSCLES]
+        muscles.sort(key=lambda each: -abs(each["support_m_s2"][0]))
+        table = Table(
+            *words("group"),
+            *numbers("support [m/s2]", "braking [m/s2]", "propulsion [m/s2]"),
+            title=f"{SIDE_NAMES.get(side, side)} leg in stance, mean acceleration of the center of mass; contact by "
+            "point / foot",
+            title_justify="left",
+        )
+        for each in [*muscles, *(other for other in own if other["group"] in NOT_MUSCLES)]:
+            pairs = (each[f"{what}_m_s2"] for what in ("support", "braking", "propulsion"))
+            table.add_row(each["group"], *(" / ".join(f"{value:+.2f}" for value in pair) for pair in pairs))
+        tables.append(table)
+    return tables
+
+
+def contribution_lines(found: xr.Dataset) -> list[str]:
+    """How many frames count, and how far the contact model decides."""
+    frames, solved = found.attrs["frames"], found.attrs["frames_solved"]
+    return [
+        line("frames", f"{solved} of {frames} frames have forces of both legs and count"),
+        line(
+            "contact",
+            "point: the foot turns about the center of pressure; foot: it is held flat. Where both agree, the answer "
+            "does not depend on the contact model",
+        ),
+    ]

@@ -396,11 +396,11 @@ def _counting(
         trial, told_apart = computed.study.trial_of[name], computed.study.design.legs
         first = {
             "right_left": "l",
-            "affected": computed.study.of_subject(trial.subject, "affected_leg"),
+            "affected": computed.study.of_subject(trial.subject, "affected_side"),
             "inner": trial.inner_leg,
         }.get(told_apart)
         names = LEG_NAMES.get(told_apart, ("", ""))
-        legs.append("" if first is None or side not in SIDES else names[side == first])
+        legs.append(names[side == first] if first in SIDES and side in SIDES else "")
     own = zip(map(str, cycles["subject"].values), map(str, cycles["condition"].values), strict=True)
     why = np.array([cells.get(cell, "") for cell in own], dtype=object)
     texts = {"not_counted": why.astype(str), "cycle_leg": legs, "plausibility": judged}

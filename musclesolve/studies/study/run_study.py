@@ -16,7 +16,7 @@ from musclesolve.studies.many_trials.one_trial import Further, Job, leave_messag
 from musclesolve.studies.many_trials.run_many import check_for_all, check_table, compute
 from musclesolve.studies.many_trials.trial_record import CSV, Outcome, TrialRecord, csv_bytes
 from musclesolve.studies.study.cycles_file import CYCLES, UncertaintyFile, cycles_file
-from musclesolve.studies.study.study_file import Study, StudyTrial, read_study
+from musclesolve.studies.study.study_file import Study, StudyTrial, lacking, lacking_text, read_study
 from musclesolve.studies.study.trial_files import NAME, TrialFile, trial_file
 from musclesolve.studies.study.unpacked import Unpacked
 
@@ -101,10 +101,16 @@ def prepared(study: Study, output: Path) -> tuple[list[Job], list[TrialRecord], 
     """Write the trial file of every trial: the jobs, the records of those that have none, and notes.
 
     Raises:
-        InputError: every trial is excluded, or a file cannot be written.
+        InputError: every trial is excluded, nothing is known of any subject, or a file cannot be written.
     """
     if not study.included:
         raise study.document.error("studies.every_trial_excluded", "trials")
+    absent = lacking(study.subjects, study.included)
+    without = {name for names in absent.values() for name in names}
+    if absent and all("markers" in trial.source and trial.subject in without for trial in study.included):
+        raise study.document.error(
+            "studies.subjects_lack", "subjects", said=lacking_text(absent), place=study.people
+        )
     unpacked = Unpacked(study, output)
     todo, refused, differing = list[Job](), list[TrialRecord](), dict[str, list[str]]()
     for trial in study.included:

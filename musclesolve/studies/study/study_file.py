@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from difflib import get_close_matches
 from functools import cached_property
 from pathlib import Path
@@ -13,16 +13,18 @@ from typing import Any
 
 from musclesolve._util.message_text import as_text
 from musclesolve._util.names import suggestion
+from musclesolve._util.sides import SIDES
 from musclesolve.errors import InputError
 from musclesolve.recording.schema import Document, trial_document, validated
+from musclesolve.recording.subjects_table import SubjectsTable, read_subjects
 from musclesolve.results.cycles.normalisation import unit_settings
 from musclesolve.results.cycles.outcomes import STRIDE, value_of
 from musclesolve.results.dataset.quantities import KINDS
 from musclesolve.settings.other_files import (
     DesignSettings,
     SubjectLineSettings,
-    TrialLineSettings,
     study_settings,
+    trial_line_settings,
 )
 from musclesolve.settings.schema import (
     Setting,
@@ -30,14 +32,20 @@ from musclesolve.settings.schema import (
     settings_of,
     tables_of,
 )
-from musclesolve.settings.trial import ModelSettings, RecordedSettings, SubjectSettings, TimeSettings
+from musclesolve.settings.trial import (
+    FileSettings,
+    ModelSettings,
+    RecordedSettings,
+    SubjectSettings,
+    TimeSettings,
+)
 from musclesolve.sharing.cost.cost_registry import find_cost
 from musclesolve.sharing.solver.solver_registry import find_solver
 from musclesolve.studies.many_trials.run_many import safe
 from musclesolve.studies.many_trials.trial_record import CSV
 
-TITLE = "title"
-SOURCES = ("file", "model", "b3d")
+TITLE, SUBJECTS_TABLE = "title", "subjects_table"
+SOURCES = ("file", "model", "b3d", "markers")
 """Keys of a trial of which it has one: where its motion is."""
 TIME = "time"
 SUBJECT = "subject"
@@ -58,8 +66,10 @@ class StudyTrial:
         exclude: why it is left out; "" where it is not.
         inner_leg: "r" or "l" in a turn; None where the study file does not say it.
         keep: why it counts although an error was found in it; "" where it then does not.
-        source: the keys `file`, or `model`, `coordinates` and `moments` or `loads`, or `b3d` and `trial`.
+        source: the keys `file`, or `model`, `coordinates` and `moments` or `loads`, or `b3d` and `trial`, or `markers`
+            and other keys of [files].
         time: what it says of [time] of the trial file.
+        settings: table of a trial file -> its keys, for this trial alone.
     """
 
     name: str
@@ -72,6 +82,7 @@ class StudyTrial:
     keep: str
     source: Mapping[str, str]
     time: Mapping[str, Any]
+    settings: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -86,6 +97,7 @@ class Study:
         subjects: name -> its keys, "group" and further numbers among them.
         trials: in the order of the file.
         notes: what is unusual.
+        people: where to state what is known of the subjects: name of the table that it names, or "[subjects]".
     """
 
     document: Document
@@ -96,6 +108,7 @@ class Study:
     subjects: Mapping[str, Mapping[str, Any]]
     trials: tuple[StudyTrial, ...]
     notes: tuple[str, ...] = ()
+    people: str = "[subjects]"
 
     @property
     def path(self) -> Path:
@@ -143,23 +156,29 @@ def read_study(path: str | Path) -> Study:
     title = document.content.pop(TITLE, document.path.stem)
     if not isinstance(title, str):
         raise document.error("studies.bad_title", TITLE, title=as_text(title))
+    people = _subjects_table(document)
     stated: Any = validated(document, kind)
     if not stated.trials:
         raise document.error("studies.study_no_trials", "trials")
     subjects = dict(_subjects(document, stated.subjects))
     trials = tuple(_trials(document, stated.trials))
+    subjects, of_table = _with_table(subjects, trials, people)
     _check_names(document, trials)
     _check_design(document, stated.design, subjects, trials)
-    notes = list(_unusual(stated.design, subjects, trials))
+    place = "[subjects]" if people is None else people.path.name
+    absent = lacking(subjects, trials)
+    lacks = [f"nothing states {lacking_text(absent)}: enter it in {place}"] if absent else []
+    notes = [*of_table, *lacks, *_unusual(stated.design, subjects, trials)]
     return Study(
         document,
         title,
         stated.design,
         stated.units.stated,
-        _settings(document, stated.settings),
+        _settings(document, stated.settings, None),
         subjects,
         trials,
         tuple(notes),
+        place,
     )
 
 
@@ -206,6 +225,62 @@ def _unusual(
             yield f"{first} and {trial.name} are of the same files, which count twice"
 
 
+def _subjects_table(document: Document) -> SubjectsTable | None:
+    """The laboratory's table of subjects that the study names; None where it names none."""
+    name = document.content.pop(SUBJECTS_TABLE, None)
+    if name is None:
+        return None
+    if not isinstance(name, str):
+        raise document.error("studies.bad_subjects_table", SUBJECTS_TABLE, name=as_text(name))
+    return read_subjects(document.input_file(SUBJECTS_TABLE, SUBJECTS_TABLE, name))
+
+
+def _with_table(
+    subjects: Mapping[str, Mapping[str, Any]], trials: Sequence[StudyTrial], people: SubjectsTable | None
+) -> tuple[dict[str, dict[str, Any]], list[str]]:
+    """The subjects with what the laboratory's table says where the study file says nothing, and notes on the table."""
+    filled = {name: dict(stated) for name, stated in subjects.items()}
+    if people is None:
+        return filled, []
+    notes, used, differing = list[str](), set[str](), dict[str, list[str]]()
+    for name in dict.fromkeys([*subjects, *(trial.subject for trial in trials)]):
+        row = people.row_of(name)
+        if row is None:
+            continue
+        used.add(row)
+        said = dict(people.rows[row])
+        said |= said.pop(NUMBERS, {})
+        own = filled.setdefault(name, {})
+        for key, value in said.items():
+            if own.setdefault(key, value) != value:
+                differing.setdefault(key, []).append(name)
+    table = people.path.name
+    for key, names in differing.items():
+        notes.append(
+            f"{key} of {', '.join(names)} is another one in [subjects] than in {table}: [subjects] holds"
+        )
+    if without := [name for name in dict.fromkeys(t.subject for t in trials) if people.row_of(name) is None]:
+        notes.append(f"no row in {table}: {', '.join(without)}")
+    if idle := [name for name in people.rows if name not in used]:
+        notes.append(f"rows of {table} without a trial: {', '.join(idle)}")
+    return filled, notes
+
+
+def lacking(subjects: Mapping[str, Mapping[str, Any]], trials: Sequence[StudyTrial]) -> dict[str, list[str]]:
+    """Return what recordings need and nothing states: key of a subject -> the subjects who lack it."""
+    persons = dict.fromkeys(
+        trial.subject for trial in trials if "markers" in trial.source and not trial.exclude
+    )
+    required = [key for key, rule in settings_of(SubjectSettings).items() if rule.required]
+    found = {key: [name for name in persons if key not in subjects.get(name, {})] for key in required}
+    return {key: names for key, names in found.items() if names}
+
+
+def lacking_text(found: Mapping[str, Sequence[str]]) -> str:
+    """What lacks of which subjects, in words."""
+    return "; ".join(f"{key} of {', '.join(names)}" for key, names in found.items())
+
+
 def _line(
     document: Document, table: str, name: str, values: Any, rules: Mapping[str, Setting]
 ) -> dict[str, Any]:
@@ -248,13 +323,11 @@ def _subjects(document: Document, lines: Mapping[str, Any]) -> Iterator[tuple[st
 def _trials(document: Document, lines: Mapping[str, Any]) -> Iterator[StudyTrial]:
     """Every trial of the study file."""
     of_time = settings_of(TimeSettings)
+    rules = trial_line_settings()
+    keys = dict.fromkeys((*SOURCES, "coordinates", "moments", "loads", "trial", *settings_of(FileSettings)))
     for name, values in lines.items():
-        line = _line(document, "trials", name, values, {**settings_of(TrialLineSettings), **of_time})
-        source = {
-            key: line[key]
-            for key in (*SOURCES, "coordinates", "moments", "loads", "trial")
-            if line[key] is not None
-        }
+        line = _line(document, "trials", name, values, rules)
+        source = {key: line[key] for key in keys if line[key] is not None}
         if not line["exclude"]:
             _check_source(document, name, source)
         yield StudyTrial(
@@ -268,14 +341,15 @@ def _trials(document: Document, lines: Mapping[str, Any]) -> Iterator[StudyTrial
             line["keep"],
             source,
             {key: values[key] for key in of_time if key in values},
+            _settings(document, line["settings"] or {}, name),
         )
 
 
 def _check_source(document: Document, name: str, source: Mapping[str, str]) -> None:
     """Refuse a trial without a motion, or with two."""
     there = [key for key in SOURCES if key in source]
-    needs = {"file": (), "model": ("coordinates",), "b3d": ("trial",)}
-    expected = 'file = "trial.toml", or model, coordinates and moments or loads, or b3d and trial'
+    needs = {"file": (), "model": ("coordinates",), "b3d": ("trial",), "markers": ()}
+    expected = 'file = "trial.toml", or model, coordinates and moments or loads, or b3d and trial, or markers'
     problem = ""
     if len(there) != 1:
         problem = f"{' and '.join(there)} are named" if there else "no file is named"
@@ -366,7 +440,7 @@ def _check_design(
                 "studies.no_quantity", words[0] if words else "", quantities, "design", "outcomes", name=text
             )
     stated_legs = {
-        "affected": any("affected_leg" in each for each in subjects.values()),
+        "affected": any(each.get("affected_side") in SIDES for each in subjects.values()),
         "inner": any(trial.inner_leg for trial in trials),
     }
     if not stated_legs.get(design.legs, True):
@@ -384,27 +458,36 @@ def _check_design(
         )
 
 
-def _settings(document: Document, settings: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
-    """The tables of trial files that the study sets; refused where neither kind of trial file has them."""
+def _settings(document: Document, settings: Mapping[str, Any], trial: str | None) -> dict[str, Any]:
+    """The tables of trial files that the study sets; refused where neither kind of trial file has them.
+
+    trial: the line that sets them; None for those of all trials.
+    """
     kinds = [tables_of(RecordedSettings), tables_of(ModelSettings)]
     of_trials = ("subject", "files", "time")
+
+    def at(table: str, key: str | None = None) -> tuple[str, ...]:
+        """The place of a table or its key."""
+        if trial is not None:
+            return "trials", trial
+        return (f"settings.{table}", key) if key else (f"settings.{table}",)
+
     for table, values in settings.items():
         known = sorted({name for kind in kinds for name in kind} - set(of_trials))
         if table in of_trials:
             raise document.error(
                 "studies.not_setting_all_trials",
-                f"settings.{table}",
+                *at(table),
                 remedy={"subject": "say it in [subjects]"}.get(table, "say it in the line of the trial"),
                 table=table,
                 known=known,
             )
         if table not in known:
-            raise document.unknown(
-                "studies.trial_file_no_table", table, known, f"settings.{table}", table=table
-            )
-        if not isinstance(values, dict):
-            raise document.error("studies.not_table", "settings", table, table=table)
+            raise document.unknown("studies.trial_file_no_table", table, known, *at(table), table=table)
         described = [kind[table] for kind in kinds if table in kind]
+        listed = isinstance(values, list) and all(isinstance(part, dict) for part in values)
+        if not isinstance(values, dict) and not (listed and any(each.one_per for each in described)):
+            raise document.error("studies.not_table", "settings", table, table=table)
         if any(each.free or each.one_per for each in described):
             continue
         for key, value in values.items():
@@ -412,18 +495,18 @@ def _settings(document: Document, settings: Mapping[str, Any]) -> dict[str, dict
             if not rules:
                 names = sorted({name for each in described for name in each.settings})
                 raise document.unknown(
-                    "studies.no_key_in_trial", key, names, f"settings.{table}", key, key=key, table=table
+                    "studies.no_key_in_trial", key, names, *at(table, key), key=key, table=table
                 )
             wrong = [rule.problem(value) for rule in rules]
             if all(wrong) and wrong[0]:
                 problem, expected = wrong[0]
                 raise document.error(
-                    "studies.bad_study_value", f"settings.{table}", key, expected=expected, fault=problem
+                    "studies.bad_study_value", *at(table, key), expected=expected, fault=problem
                 )
     for key, find in (("cost", find_cost), ("solver", find_solver)):
         if (name := settings.get("sharing", {}).get(key)) is not None:
             try:
                 find(name)
             except InputError as error:
-                raise document.placed(error, "settings.sharing", key) from None
-    return {table: dict(values) for table, values in settings.items()}
+                raise document.placed(error, *at("sharing", key)) from None
+    return {table: dict(each) if isinstance(each, dict) else list(each) for table, each in settings.items()}

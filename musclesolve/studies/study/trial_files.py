@@ -36,6 +36,7 @@ def trial_file(study: Study, trial: StudyTrial, source: Mapping[str, str | Path]
     """Return the trial file of a trial of a study.
 
     Settings and subject of the study file replace those of the trial's own file; where the two differ, a note says so.
+    Settings of the line of the trial replace those for all trials, key by key.
 
     Args:
         study, trial: of the study file.
@@ -46,7 +47,13 @@ def trial_file(study: Study, trial: StudyTrial, source: Mapping[str, str | Path]
         InputError: the trial's own file does not exist or cannot be read.
     """
     here = study.path.parent
-    if "file" in source:
+    if "markers" in source:
+        for name in source.values():
+            if not is_predicted(name):
+                study.document.input_file("trials", trial.name, str(name))
+        content = with_paths({"files": dict(source)}, here, path)
+        of_model = False
+    elif "file" in source:
         own = study.document.input_file("trials", trial.name, str(source["file"]))
         document = trial_document(own)
         content = with_paths(document.content, own.parent, path)
@@ -62,7 +69,13 @@ def trial_file(study: Study, trial: StudyTrial, source: Mapping[str, str | Path]
         content = with_paths({"files": dict(source)}, here, path)
         of_model = True
     known = tables_of(ModelSettings if of_model else RecordedSettings)
-    stated = {name: table for name, table in with_paths(study.settings, here, path).items() if name in known}
+    both = dict(study.settings)
+    for name, table in trial.settings.items():
+        before = both.get(name)
+        both[name] = (
+            {**before, **table} if isinstance(before, Mapping) and isinstance(table, Mapping) else table
+        )
+    stated = {name: table for name, table in with_paths(both, here, path).items() if name in known}
     for name, table in stated.items():
         if not known[name].free and not known[name].one_per:
             stated[name] = {key: value for key, value in table.items() if key in known[name].settings}
@@ -94,6 +107,7 @@ def trial_file(study: Study, trial: StudyTrial, source: Mapping[str, str | Path]
                     key=key,
                     subject=trial.subject,
                     about=rule.about,
+                    place=study.people,
                 )
     return TrialFile(
         HEAD + "\n" + tables_text({name: each for name, each in merged.items() if each}), tuple(notes)

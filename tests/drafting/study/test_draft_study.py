@@ -15,11 +15,14 @@ from refusals import refused
 from typer.testing import CliRunner
 
 from musclesolve.cli.app import app
+from musclesolve.constants import KEY_POINT_CUTOFF_HZ
+from musclesolve.drafting.draft_folder import draft_folder, write_drafts
 from musclesolve.drafting.study.draft_study import draft_study, write_study
 from musclesolve.drafting.study.study_trials import study_trials
 from musclesolve.opensim.service_folders import NO_FORCES
 from musclesolve.recording.data import Table
 from musclesolve.recording.text.opensim_text import write_mot
+from musclesolve.recording.trial.trial_file import read_trial
 from musclesolve.studies.study.study_file import Study, read_study
 
 
@@ -29,7 +32,7 @@ def call(*arguments: object) -> tuple[int, str]:
 
 
 def study_of(folder: Path, output: Path | None = None) -> Study:
-    (path,) = write_study(draft_study(folder, output), force=True)
+    path, *_ = write_study(draft_study(folder, output), force=True)
     return read_study(path)
 
 
@@ -70,8 +73,8 @@ def test_trial_files_in_folders(tmp_path: Path) -> None:
         "P02": {"group": "patient", "mass_kg": 70.5, "sex": "female", "age_years": 55},
     }
     assert [(each.name, each.subject, each.condition) for each in study.trials] == [
-        ("P01_fast_1", "P01", "fast"), ("P01_slow_1", "P01", "slow"),
-        ("P02_slow_1", "P02", "slow"), ("P02_slow_2", "P02", "slow"),
+        ("P01_fast_walk_1", "P01", "fast"), ("P01_slow_walk_1", "P01", "slow"),
+        ("P02_slow_walk_1", "P02", "slow"), ("P02_slow_walk_2", "P02", "slow"),
     ]  # fmt: skip
     assert study.trials[3].source == {"file": "patient/P02/slow/walk_2.toml"}
 
@@ -123,8 +126,8 @@ def test_the_same_name_on_two_days_is_two_trials(tmp_path: Path) -> None:
     (tmp_path / "S1" / "walk2" / "loop").symlink_to(tmp_path)
     study = study_of(tmp_path)
     assert [(each.session, each.source.get("moments"), bool(each.exclude)) for each in study.trials] == [
-        ("", None, True),
         ("day1", "S1/day1/InverseDynamics/walk1.sto", False), ("day2", "S1/day2/InverseDynamics/walk1.sto", False),
+        ("", None, True),
     ]  # fmt: skip
 
 
@@ -147,9 +150,27 @@ def test_sessions_of_opencap_have_the_subject_of_their_metadata(tmp_path: Path) 
         (home / "sessionMetadata.yaml").write_text(f"mass_kg: 60.5\nheight_m: 1.7\nsubjectID: {subject}\n")
     study = study_of(tmp_path)
     assert {name: each["mass_kg"] for name, each in study.subjects.items()} == {"anna": 60.5, "bob": 60.5}
-    assert [(each.name, each.exclude) for each in study.trials] == [
-        ("anna_1", NO_FORCES), ("anna_2", NO_FORCES), ("bob_1", NO_FORCES)
+    assert [(each.name, each.exclude, each.source["loads"]) for each in study.trials] == [
+        ("anna_squat0", "", "predicted"), ("anna_squat2", "", "predicted"), ("bob_squat1", "", "predicted")
     ]  # fmt: skip
+
+
+def test_a_session_of_opencap_without_study(tmp_path: Path) -> None:
+    angles(tmp_path / "OpenSimData" / "Kinematics" / "walk.mot")
+    (tmp_path / "OpenSimData" / "Model").mkdir()
+    (tmp_path / "OpenSimData" / "Model" / "m_scaled.osim").write_text(MODEL, encoding="utf-8")
+    (tmp_path / "sessionMetadata.yaml").write_text("mass_kg: 60.5\nheight_m: 1.7\ngender_mf: f\n")
+    draft = draft_folder(tmp_path)
+    write_drafts(draft)
+    (tmp_path / "trial.toml").rename(tmp_path / "again.toml")
+    trial = read_trial(tmp_path / "again.toml")
+    assert trial.model.name == "m_scaled.osim" and trial.settings.files.loads == "predicted"
+    assert trial.settings.filter.cutoff_hz == KEY_POINT_CUTOFF_HZ
+    stated = " ".join(text for _, text in draft.trials[0].recognised)
+    assert "mass_kg 60.5" in stated and "female" in stated
+    # the mass of the model is that of the results
+    assert any("scale the model" in todo and "60.5 kg" in todo for todo in draft.trials[0].todos)
+    assert (tmp_path / ".musclesolve" / "model_trial.schema.json").is_file()
 
 
 def test_b3d_files(tmp_path: Path) -> None:
@@ -170,18 +191,24 @@ def test_b3d_files(tmp_path: Path) -> None:
     ]  # fmt: skip
 
 
-def test_recordings_without_trial_files_name_the_command(tmp_path: Path) -> None:
+def test_recordings_and_trial_files_are_trials_of_one_study(tmp_path: Path) -> None:
     recordings(tmp_path / "S02")
-    with refused("missing_file", "S02", "musclesolve init"):
-        draft_study(tmp_path)
     trial_file(tmp_path / "S01" / "walk1.toml")
-    draft = draft_study(tmp_path)
-    assert any(f"musclesolve init {tmp_path / 'S02'}" in todo for todo in draft.todos)
-    assert len(study_of(tmp_path).trials) == 1
-    # with the drafted trial file the folder is one of the study; what is incomplete in it is said
+    of = {trial.subject: trial.source for trial in study_of(tmp_path).trials}
+    assert of["S01"] == {"file": "S01/walk1.toml"} and of["S02"]["markers"].startswith("S02/")
+    # a folder with a trial file is one of the study by that file; what is incomplete in it is said
     assert call(tmp_path / "S02")[0] == 0
-    assert len(study_of(tmp_path).trials) == 2
+    assert all("file" in trial.source for trial in study_of(tmp_path).trials)
     assert any("musclesolve check" in todo for todo in draft_study(tmp_path).todos)
+
+
+def test_recordings_that_show_no_motion_are_refused(tmp_path: Path) -> None:
+    recordings(tmp_path / "S02")
+    for path in (tmp_path / "S02").iterdir():
+        if "static" not in path.name:
+            path.unlink()
+    with refused("missing_file", "S02"):
+        draft_study(tmp_path)
 
 
 def test_results_and_hidden_folders_are_no_trials(tmp_path: Path) -> None:
@@ -242,8 +269,8 @@ def test_the_folders_of_a_real_service(addbiomechanics: Path, tmp_path: Path) ->
     shutil.copy(addbiomechanics / "results.b3d", tmp_path / "two.b3d")
     study = study_of(tmp_path)
     assert [(each.name, each.condition) for each in study.trials] == [
-        ("one_DJ_1", "DJ"), ("one_walking_1", "walking"), ("one_walking_2", "walking"),
-        ("two_walking_1", "walking"), ("two_walking_2", "walking"),
+        ("one_DJ1", "DJ"), ("one_walking2", "walking"), ("one_walking3", "walking"),
+        ("two_walking1_segment_0", "walking"), ("two_walking2_segment_0", "walking"),
     ]  # fmt: skip
     assert study.subjects["two"]["mass_kg"] == 68.0 and len(study.included) == 5
     recordings_of_two = [each.source["trial"] for each in study.trials[3:]]

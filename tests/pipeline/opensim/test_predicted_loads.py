@@ -142,7 +142,7 @@ def test_frames_that_the_feet_do_not_carry_are_not_valid() -> None:
     carried, time = found["balanced"].values, found["time"].values
     assert not carried[time < 0.7].any()
     assert carried[(time > 0.95) & (time < 1.05)].all()  # flight needs nothing
-    assert carried[(time > 1.42) & (time < 1.55)].all()
+    assert carried[(time > 1.495) & (time < 1.6)].all()
     assert "not_carried" in str(found.attrs["findings"])
 
 

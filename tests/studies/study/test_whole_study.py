@@ -611,7 +611,7 @@ def test_primary_outcomes_may_be_curves_and_values(whole, folder, tmp_path):
     [
         ('outcomes = ["joint_momnt knee_angle"]', "joint_moment"),
         ('drawn = ["slow"]', "free"),
-        ('legs = "affected"', "affected_leg"),
+        ('legs = "affected"', "affected_side"),
         ('legs = "left"', "right_left"),
     ],
 )
@@ -643,12 +643,12 @@ def test_legs_and_odd_cycles(whole, tmp_path):
         file.write_bytes(netcdf_bytes(both))
     study = whole.computed.study
     path = study.path.with_name("legs.toml")
-    text = study.path.read_text(encoding="utf-8").replace("mass_kg", 'affected_leg = "l", mass_kg')
+    text = study.path.read_text(encoding="utf-8").replace("mass_kg", 'affected_side = "l", mass_kg')
     path.write_text(
         f'[design]\nlegs = "affected"\ncorrection = "none"\n{text.partition(chr(10))[2]}', encoding="utf-8"
     )
     read = ms.read_study(path)
-    assert {each["affected_leg"] for each in read.subjects.values()} == {"l"}
+    assert {each["affected_side"] for each in read.subjects.values()} == {"l"}
     result = analyse_study(replace(whole.computed, study=read, folder=place, records=records))
     assert result.groups["leg"].values.tolist() == ["sound", "affected"]
     tests = result.comparisons

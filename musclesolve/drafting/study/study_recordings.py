@@ -1,0 +1,265 @@
+"""The recordings below the folder of a study: drafted subject by subject, and what all of them have in common.
+
+Recordings belong together that are of one subject and session and lie in one folder; folders that say what kind of file
+they hold (Markers, Forces) count as the folder above. A standing trial may lie in another folder of the subject: taken
+is one that is called so before others, of the same session before others, and the one whose path has most in common
+with that of the motion.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from musclesolve.drafting.draft_folder import TrialDraft, draft_trial
+from musclesolve.drafting.draft_text import DraftTable, Line
+from musclesolve.drafting.folder_contents import (
+    FileRoles,
+    MarkerFile,
+    file_roles,
+    folder_contents,
+    says_functional,
+    stands_by_name,
+)
+from musclesolve.drafting.study.study_trials import FoundTrial, Role
+from musclesolve.drafting.subject_size import GivenSubject
+from musclesolve.recording.text.toml_text import value_text
+from musclesolve.settings.schema import settings_of
+from musclesolve.settings.trial import PREDICTED, FileSettings, SubjectSettings
+
+SUBJECT, FILES, TIME = "subject", "files", "time"
+_CONFIRM = "confirm"
+"""What the note on a mass begins with that no file states and the plates show."""
+
+
+@dataclass(frozen=True)
+class RecordedTrial:
+    """A motion of a study: where it was found, its draft, and the values of its tables.
+
+    tables: name -> values, of a list of tables those of each. measured: key of the subject -> what plates show of it,
+    which no file states. needs: keys of the subject that the recording needs and nothing states.
+    """
+
+    place: int
+    found: FoundTrial
+    draft: TrialDraft
+    tables: Mapping[str, Any]
+    measured: Mapping[str, float]
+    needs: tuple[str, ...]
+
+
+@dataclass
+class DraftedRecordings:
+    """The motions of a study, and sentences on files that cannot be read or are no motion."""
+
+    trials: list[RecordedTrial]
+    unread: list[str]
+    left_out: list[str]
+
+
+def recorded_trials(
+    root: Path, files: Sequence[Path], levels: Sequence[tuple[str, ...]], roles: Sequence[Role], target: Path
+) -> DraftedRecordings:
+    """Draft the motions among the recordings of a study; one subject at a time is in memory.
+
+    Args:
+        root: the folder of the study.
+        files: the recordings.
+        levels: of each file, the folders and the name of the trial.
+        roles: of each file; its condition is not used.
+        target: the study file, from whose folder files are named.
+    """
+    drafted = DraftedRecordings([], [], [])
+    of_person: defaultdict[str, list[int]] = defaultdict(list)
+    for k, role in enumerate(roles):
+        of_person[role.subject].append(k)
+    for person, own in of_person.items():
+        parts: defaultdict[tuple[tuple[str, ...], str], list[Path]] = defaultdict(list)
+        for k in own:
+            parts[levels[k][:-1], roles[k].session].append(files[k])
+        contents = {key: folder_contents(root, sorted(paths)) for key, paths in parts.items()}
+        read = {key: file_roles(each) for key, each in contents.items()}
+        _part_functional(read)
+        for each in contents.values():
+            drafted.unread += each.unread
+        for key, part in read.items():
+            drafted.left_out += part.left_out
+            for files_of in part.motions:
+                if files_of.static is None and (standing := _standing(key, read)) is not None:
+                    other, static = standing
+                    unclear = dict(files_of.unclear)
+                    if other[1] != key[1]:
+                        unclear["static"] = (
+                            f"check the standing trial: it is that of another session, {other[1]}"
+                        )
+                    files_of = replace(files_of, static=static, unclear=unclear)
+                place = files.index(files_of.motion.path)
+                draft = draft_trial(contents[key], part, files_of, target, GivenSubject(person))
+                drafted.trials.append(_recorded(place, levels[place], files_of.motion, draft, target))
+    return drafted
+
+
+def _part_functional(read: dict[tuple[tuple[str, ...], str], FileRoles]) -> None:
+    """Functional movements in a folder of their own belong to the motions of the session, and are none themselves."""
+    other = any(not says_functional(each.motion.path.stem) for part in read.values() for each in part.motions)
+    shown: defaultdict[str, list[MarkerFile]] = defaultdict(list)
+    for key, part in read.items():
+        moved = [each.motion for each in part.motions if other and says_functional(each.motion.path.stem)]
+        shown[key[1]] += [*part.functional, *moved]
+        kept = tuple(each for each in part.motions if each.motion not in moved)
+        read[key] = replace(part, motions=kept)
+    for key, part in read.items():
+        read[key] = replace(part, functional=tuple(shown[key[1]]))
+
+
+def _standing(
+    key: tuple[tuple[str, ...], str], read: Mapping[tuple[tuple[str, ...], str], FileRoles]
+) -> tuple[tuple[tuple[str, ...], str], MarkerFile] | None:
+    """The standing trial of another folder of the subject, with the folder and session it is of; None without one."""
+
+    def common(folders: tuple[str, ...]) -> int:
+        return next(
+            (k for k, (a, b) in enumerate(zip(folders, key[0], strict=False)) if a != b), len(folders)
+        )
+
+    there = [(other, part.static) for other, part in read.items() if part.static is not None]
+    return min(
+        there,
+        key=lambda each: (not stands_by_name(each[1].path), each[0][1] != key[1], -common(each[0][0])),
+        default=None,
+    )
+
+
+def _recorded(
+    place: int, levels: tuple[str, ...], motion: MarkerFile, draft: TrialDraft, target: Path
+) -> RecordedTrial:
+    """A draft as a trial of a study."""
+    source, stated, measured, needs = {}, {}, {}, []
+    tables: dict[str, Any] = {}
+    notes = []
+    for table in draft.tables:
+        if table.open:
+            continue
+        if table.name == FILES:
+            of_files = settings_of(FileSettings)
+            source = {x.key: x.value for x in table.lines if not x.open and x.key in of_files}
+            notes += [x.todo for x in table.lines if x.todo and x.value != PREDICTED]
+        elif table.name == SUBJECT:
+            rules = settings_of(SubjectSettings)
+            for line in table.lines:
+                if line.key == "name" or line.key not in rules:
+                    continue
+                if line.open:
+                    needs += (
+                        [line.key] if line.todo.startswith("enter") and line.key != "shoe_mass_kg" else []
+                    )
+                elif line.todo.startswith(_CONFIRM):
+                    measured[line.key] = line.value
+                else:
+                    stated[line.key] = line.value
+                    notes += [line.todo] if line.todo else []
+        elif table.listed:
+            tables.setdefault(table.name, []).append(_values(table))
+        elif table.name != TIME and (values := _values(table)):
+            outer, _, inner = table.name.partition(".")
+            if inner:
+                tables.setdefault(outer, {})[inner] = values
+            else:
+                tables[outer] = {**tables.get(outer, {}), **values}
+    found = FoundTrial(levels, source, stated, "recording", notes=tuple(notes), called=motion.path.stem)
+    return RecordedTrial(place, found, draft, tables, measured, tuple(needs))
+
+
+def _values(table: DraftTable) -> dict[str, Any]:
+    return {line.key: line.value for line in table.lines if not line.open and line.value is not None}
+
+
+def common_settings(trials: Sequence[RecordedTrial]) -> dict[str, Any]:
+    """Table of a trial file -> what most trials have at each key that all of them have; lists of tables as a whole."""
+    if not trials:
+        return {}
+    common: dict[str, Any] = {}
+    for name in dict.fromkeys(name for trial in trials for name in trial.tables):
+        tables = [trial.tables.get(name) for trial in trials]
+        if any(table is None for table in tables):
+            continue
+        if isinstance(tables[0], list):
+            if len({value_text(table) for table in tables}) == 1:
+                common[name] = tables[0]
+            continue
+        values: dict[str, Any] = {}
+        for key in tables[0]:
+            at_key = [table[key] for table in tables if key in table]
+            if len(at_key) == len(tables):
+                most = Counter(map(value_text, at_key)).most_common(1)[0][0]
+                values[key] = next(value for value in at_key if value_text(value) == most)
+        if values:
+            common[name] = values
+    return common
+
+
+def own_settings(trial: RecordedTrial, common: Mapping[str, Any]) -> dict[str, Any]:
+    """What a trial has otherwise than the common settings."""
+    own: dict[str, Any] = {}
+    for name, table in trial.tables.items():
+        usual = common.get(name)
+        if isinstance(table, list):
+            if usual is None:
+                own[name] = table
+            continue
+        differing = {
+            key: value
+            for key, value in table.items()
+            if usual is None or key not in usual or value_text(usual[key]) != value_text(value)
+        }
+        if differing:
+            own[name] = differing
+    return own
+
+
+def settings_tables(trials: Sequence[RecordedTrial], common: Mapping[str, Any]) -> Iterator[DraftTable]:
+    """The tables [settings.NAME] of a study file; what is open in several trials is there once."""
+    names = dict.fromkeys(
+        table.name
+        for trial in trials
+        for table in trial.draft.tables
+        if table.name not in (FILES, SUBJECT, TIME)
+    )
+    for name in names:
+        tables = [
+            table
+            for trial in trials
+            for table in trial.draft.tables
+            if table.name == name and not table.listed
+        ]
+        outer, _, inner = name.partition(".")
+        usual = common.get(outer, {})
+        usual = usual.get(inner, {}) if inner and isinstance(usual, Mapping) else usual
+        if isinstance(usual, list):
+            for values in usual:
+                yield DraftTable(
+                    f"settings.{name}", tuple(Line(key, value) for key, value in values.items()), listed=True
+                )
+            continue
+        lines: dict[str, Line] = {}
+        counts = Counter(line.key for table in tables for line in table.lines if line.todo)
+        for line in (line for table in tables for line in table.lines):
+            at = counts[line.key]
+            few = f" ({at} of {len(trials)} trials)" if 0 < at < len(trials) else ""
+            if line.key in usual:
+                if not line.open and value_text(line.value) == value_text(usual[line.key]):
+                    lines.setdefault(line.key, replace(line, todo=f"{line.todo}{few}" if line.todo else ""))
+            elif line.open and line.todo:
+                lines.setdefault(line.key, replace(line, todo=f"{line.todo}{few}"))
+        todos = dict.fromkeys(table.todo for table in tables if table.todo)
+        todo, *_ = [*todos, ""]
+        if not (lines or todo):
+            continue
+        about = next((table.about for table in tables if table.about), ()) if lines else ()
+        is_open = not any(not line.open for line in lines.values())
+        if is_open:
+            lines = {key: replace(line, open=False) for key, line in lines.items()}
+        yield DraftTable(f"settings.{name}", tuple(lines.values()), about, todo, open=is_open)

@@ -1,0 +1,234 @@
+"""A laboratory's table of subjects, CSV or Excel: one row each, by the words of its headings and their units."""
+
+from __future__ import annotations
+
+import csv
+import re
+import unicodedata
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import date
+from pathlib import Path
+from typing import Any
+
+from musclesolve._util.bundled_toml import bundled_toml
+from musclesolve._util.message_text import as_text
+from musclesolve.errors import InputError, input_error, not_installed
+from musclesolve.recording.text.text_file import is_file, no_file, open_input, opening
+from musclesolve.settings.schema import settings_of
+from musclesolve.settings.trial import SubjectSettings
+
+EXCEL = ".xlsx"
+SUFFIXES = (".csv", EXCEL)
+_FOLD = re.compile(r"[^a-z0-9]")
+_UNIT = re.compile(r"[(\[]\s*([^)\]]*?)\s*[)\]]\s*$")
+_EMPTY = frozenset({"", "-", "--", "?", "na", "n/a", "nan", "none", "null", "unknown"})
+_TALLEST_M, _TALLEST_CM = 3.0, 300.0
+"""A length without a unit is in metres up to the first, in centimetres up to the second, else in millimetres."""
+_MOST_ROWS = 100_000
+
+
+@dataclass(frozen=True)
+class SubjectsTable:
+    """A table of subjects.
+
+    Args:
+        path: the file.
+        rows: subject, as the table calls it -> what is stated, by the keys of a line of [subjects].
+        columns: keys that have a column.
+        unused: headings of columns that were not understood.
+    """
+
+    path: Path
+    rows: dict[str, dict[str, Any]] = field(default_factory=dict)
+    columns: tuple[str, ...] = ()
+    unused: tuple[str, ...] = ()
+
+    def row_of(self, subject: str) -> str | None:
+        """The row of a subject by name: as it is written, else without signs and leading zeros; None without one."""
+        if subject in self.rows:
+            return subject
+        alike = [name for name in self.rows if plain_name(name) == plain_name(subject)]
+        return alike[0] if len(alike) == 1 else None
+
+
+def plain_name(name: str) -> str:
+    """A name of a subject in small letters, without signs and leading zeros: "sub-01" is "sub1"."""
+    return re.sub(r"(?<!\d)0+(?=\d)", "", _folded(name))
+
+
+def names_subjects(path: Path) -> bool:
+    """Whether the headings of a CSV or Excel file name subjects and something known of them; not of what is unreadable.
+
+    A file of Excel where openpyxl is missing is taken for one if its name says so.
+    """
+    try:
+        with_cells = _cells(path, most=1)
+    except InputError as error:
+        said = _folded(path.stem)
+        return error.code == "missing_package" and any(
+            word in said for word in ("subject", "participant", "patient")
+        )
+    headings = [_key(str(cell)) for cell in with_cells[0]] if with_cells else []
+    return "name" in headings and len({key for key in headings if key}) > 1
+
+
+def read_subjects(path: Path) -> SubjectsTable:
+    """Read a table of subjects: its first row has the headings.
+
+    Cells may be empty. Lengths and masses are in the unit of the heading ("Height [cm]"), without one in kilograms and,
+    by their size, in metres, centimetres or millimetres. Columns of numbers that have no key are further numbers of the
+    subject, by their heading.
+
+    Raises:
+        InputError: no such file, no column of names, a name twice, or a cell that cannot be right, with its row and
+            column; openpyxl is not installed and the file is one of Excel.
+    """
+    cells = _cells(path)
+    headings = [str(cell).strip() for cell in cells[0]] if cells else []
+    keys = [_key(heading) for heading in headings]
+    if "name" not in keys:
+        raise input_error("recording.no_subject_column", file=path, headings=headings)
+    if twice := next((key for key in keys if key and keys.count(key) > 1), None):
+        both = [heading for heading, key in zip(headings, keys, strict=True) if key == twice]
+        raise input_error("recording.subject_column_twice", file=path, key=twice, both=both)
+    rules = settings_of(SubjectSettings)
+    rows: dict[str, dict[str, Any]] = {}
+    others: dict[int, bool] = {k: True for k, key in enumerate(keys) if key is None and headings[k]}
+    for number, row in enumerate(cells[1:], start=2):
+        texts = [_text(cell) for cell in row]
+        if not any(texts):
+            continue
+        name = texts[keys.index("name")]
+        if not name or name in rows:
+            raise input_error(
+                "recording.subject_row",
+                file=path,
+                where=f"row {number}",
+                fault=f"the subject {name!r} has a second row" if name else "the row names no subject",
+            )
+        stated: dict[str, Any] = {}
+        for k, text in enumerate(texts[: len(keys)]):
+            key = keys[k]
+            said = text.casefold()
+            if key == "name" or (said in _EMPTY and not (said == "none" and key == "affected_side")):
+                continue
+            if key is None:
+                value = _number(text)
+                others[k] = others.get(k, False) and value is not None
+                if value is not None:
+                    stated.setdefault("numbers", {})[_column_name(headings[k])] = value
+                continue
+            value = _value(key, text, headings[k])
+            rule = rules.get(key)
+            if value is None or (rule is not None and rule.problem(value)):
+                words = bundled_toml(__package__, "subject_columns.toml")["words"].get(key)
+                expected = " or ".join(words) if words else rule.range if rule is not None else "a text"
+                raise input_error(
+                    "recording.subject_cell",
+                    file=path,
+                    where=f"row {number}, column {headings[k]!r}",
+                    expected=f"{expected}{f': {rule.about}' if rule is not None else ''}",
+                    text=as_text(text),
+                )
+            stated[key] = value
+        rows[name] = stated
+    words_only = {_column_name(headings[k]) for k, numbers in others.items() if not numbers}
+    for stated in rows.values():
+        if numbers := {key: x for key, x in stated.pop("numbers", {}).items() if key not in words_only}:
+            stated["numbers"] = numbers
+    unused = tuple(headings[k] for k, numbers in others.items() if not numbers)
+    return SubjectsTable(path, rows, tuple(key for key in keys if key and key != "name"), unused)
+
+
+def _cells(path: Path, most: int = _MOST_ROWS) -> list[list[Any]]:
+    """The rows of a file, of Excel those of its first sheet; at most so many."""
+    if not is_file(path):
+        raise no_file(path)
+    if path.suffix.casefold() == EXCEL:
+        try:
+            from openpyxl import load_workbook
+        except ImportError:
+            instead = "; or save the table as CSV"
+            raise not_installed(
+                f"reading {path.name} needs", "openpyxl", "excel", where=str(path), instead=instead
+            ) from None
+        try:
+            with open_input(path) as stream, opening(path):
+                book = load_workbook(stream, read_only=True, data_only=True)
+                rows = book.worksheets[0].iter_rows(max_row=most, values_only=True)
+                return [list(row) for row in rows]
+        except InputError:
+            raise
+        except Exception as reason:  # openpyxl raises errors of zip, of XML and of its own
+            raise input_error("recording.bad_workbook", file=path, reason=as_text(str(reason))) from None
+    with open_input(path) as stream, opening(path):
+        raw = stream.read()
+    try:
+        text = raw.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        text = raw.decode("latin-1")
+    lines = text.splitlines()[:most]
+    head = lines[0] if lines else ""
+    separator = max(";\t,", key=head.count)
+    return [list(row) for row in csv.reader(lines, delimiter=separator)]
+
+
+def _folded(text: str) -> str:
+    """A text in small letters without signs and accents."""
+    plain = unicodedata.normalize("NFKD", text.casefold()).encode("ascii", "ignore").decode()
+    return _FOLD.sub("", plain)
+
+
+def _key(heading: str) -> str | None:
+    """The key that a heading means, None where it means none."""
+    plain = _folded(_UNIT.sub("", heading))
+    columns = bundled_toml(__package__, "subject_columns.toml")["columns"]
+    return next((key for key, words in columns.items() if plain in words or plain == _folded(key)), None)
+
+
+def _text(cell: Any) -> str:
+    if cell is None:
+        return ""
+    if isinstance(cell, float) and cell.is_integer():
+        return str(int(cell))
+    return cell.isoformat() if isinstance(cell, date) else str(cell).strip()
+
+
+def _column_name(heading: str) -> str:
+    """A heading as the name of a number."""
+    return re.sub(r"\W+", "_", heading.strip()).strip("_") or "number"
+
+
+def _number(text: str) -> float | None:
+    """A number as tables have it, with a decimal point or comma."""
+    plain = text.replace(" ", "")
+    try:
+        return float(plain.replace(",", ".") if plain.count(",") == 1 and "." not in plain else plain)
+    except ValueError:
+        return None
+
+
+def _value(key: str, text: str, heading: str) -> Any:
+    """The value of a cell, None where it has none of the right kind."""
+    tables = bundled_toml(__package__, "subject_columns.toml")
+    if key == "group":
+        return text
+    if key in tables["words"]:
+        named: Sequence[str] = [
+            word for word, alike in tables["words"][key].items() if _folded(text) in alike
+        ]
+        return named[0] if named else None
+    value = _number(text)
+    if value is None or key == "age_years":
+        return value
+    units = tables["units"]["mass_kg" if key == "mass_kg" else "length"]
+    behind = re.search(r"(?:^|[_\s])(cm|mm|m|kg|g|lbs?|in)\s*$", heading.casefold())
+    stated = _UNIT.search(heading)
+    unit = _folded(stated[1]) if stated else behind[1] if behind else ""
+    if unit in units:
+        return round(value * units[unit], 6)
+    if key == "mass_kg":
+        return value
+    factor = 1.0 if value <= _TALLEST_M else 0.01 if value <= _TALLEST_CM else 0.001
+    return round(value * factor, 6)

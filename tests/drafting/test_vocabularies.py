@@ -1,0 +1,98 @@
+"""Names of markers and of EMG by the vocabularies of protocols and laboratories, and landmarks by their places."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from musclesolve._util.bundled_toml import bundled_toml
+from musclesolve.drafting.choose_mapping import named_markers
+from musclesolve.drafting.emg_channels import emg_channels
+from musclesolve.drafting.landmark_places import SIDES_OF_JOINTS, guessed_by_place
+from musclesolve.recording.markers.landmark_names import landmarks
+
+VOCABULARIES = bundled_toml("musclesolve.drafting", "marker_vocabularies.toml")["vocabulary"]
+
+
+def both(*names: str) -> list[str]:
+    return [f"{side}{name}" for name in names for side in "RL"]
+
+
+@pytest.mark.parametrize("vocabulary", VOCABULARIES, ids=lambda each: each["name"])
+def test_a_recording_that_speaks_a_vocabulary_is_understood(vocabulary: dict) -> None:
+    words = {landmark: names[0] for landmark, names in vocabulary["spoken"].items()}
+    found = named_markers([f"{side.upper()}{word.upper()}" for word in words.values() for side in "rl"])
+    for landmark, word in words.items():
+        assert {found.mapping[f"{landmark}_{side}"] for side in "rl"} == set(both(word.upper()))
+    assert set(words) <= {name.removesuffix("_r") for name in landmarks()} and vocabulary["source"]
+
+
+def test_short_names_mean_nothing_alone() -> None:
+    assert not named_markers(both("LA", "MA", "SM", "MED")).mapping
+    spoken = named_markers(both("ASI", "PSI", "LK", "MK", "LA", "MA", "HEE"))
+    assert spoken.mapping["ankle_medial_l"] == "LMA" and "RLA, RMA" in spoken.vocabulary
+
+
+def test_a_metatarsal_head_beside_malleoli() -> None:
+    """RVM is the fifth metatarsal head of CAST, no vastus; RSM the second one."""
+    found = named_markers(both("ASIS", "PSIS", "LE", "ME", "LM", "MM", "CA", "FM", "SM", "VM"))
+    assert found.mapping["toe_r"] == "RSM" and found.mapping["metatarsal_5_l"] == "LVM"
+    assert found.mapping["knee_lateral_l"] == "LLE"
+
+
+def test_epicondyles_beside_elbows() -> None:
+    """LEP is the left elbow, LLEP the left lateral epicondyle of the femur (van der Zee et al. 2022)."""
+    found = named_markers(both("LEP", "MEP", "LML", "MML", "CAL", "5TH", "EP"))
+    assert found.mapping["knee_lateral_l"] == "LLEP" and found.mapping["elbow_lateral_l"] == "LEP"
+
+
+@pytest.mark.parametrize(
+    ("channels", "meant"),
+    [
+        (["GM", "GL", "TA", "SOL"], ("gastrocnemius_medial",)),
+        (["R_GM", "R_GL", "R_GLTMED"], ("gastrocnemius_medial",)),
+        (["GM", "GLTMED", "TA", "SOL"], None),
+        (["GM", "GL", "MG", "TA"], None),
+    ],
+)
+def test_gm_is_decided_by_its_company(channels: list[str], meant: tuple[str, ...] | None) -> None:
+    found = emg_channels(channels)
+    assert found.muscles.get(channels[0]) == meant and (channels[0] in found.by_company) == (
+        meant is not None
+    )
+
+
+def subject() -> dict[str, np.ndarray]:
+    """Landmarks of a standing subject of about 1.7 m, x forward, y to the left, z up [m]."""
+    right = {
+        "asis": (0.1, -0.12, 0.95), "heel": (-0.08, -0.1, 0.03), "toe": (0.14, -0.12, 0.03),
+        "knee_lateral": (0.0, -0.16, 0.49), "knee_medial": (0.01, -0.05, 0.48),
+        "ankle_lateral": (-0.04, -0.14, 0.08), "ankle_medial": (-0.03, -0.06, 0.09),
+    }  # fmt: skip
+    places = {f"{name}_r": np.array(place) for name, place in right.items()}
+    return places | {f"{n[:-2]}_l": place * [1.0, -1.0, 1.0] for n, place in places.items()}
+
+
+@pytest.mark.parametrize(
+    "axes", [np.eye(3), np.array([[0, 0, 1], [1, 0, 0], [0, 1, 0]]), np.diag([-1, -1, 1])]
+)
+@pytest.mark.parametrize("hidden", [SIDES_OF_JOINTS, SIDES_OF_JOINTS[:1], SIDES_OF_JOINTS[1:3]])
+def test_knees_and_ankles_by_place(axes: np.ndarray, hidden: tuple[str, ...]) -> None:
+    places = {name: place @ axes for name, place in subject().items()}
+    free = {f"X{name}": place for name, place in places.items() if name[:-2] in hidden}
+    free |= {"PATELLA": np.array([0.06, -0.11, 0.5]) @ axes, "TH1": np.array([0.0, -0.17, 0.7]) @ axes}
+    known = {name: place for name, place in places.items() if name[:-2] not in hidden}
+    lacking = [name for name in places if name[:-2] in hidden]
+    assert guessed_by_place(known, free, lacking) == {name: f"X{name}" for name in lacking}
+
+
+def test_nothing_is_guessed_without_a_pelvis_or_without_a_pair() -> None:
+    places = subject()
+    lacking = ["knee_lateral_r", "knee_medial_r"]
+    free = {"X": places["knee_lateral_r"]}
+    known = {name: place for name, place in places.items() if "knee" not in name}
+    assert guessed_by_place(known, free, lacking) == {}
+    assert guessed_by_place({n: p for n, p in known.items() if "asis" not in n}, free, lacking) == {}
+    # two markers on the thigh are no knee
+    thigh = {"T1": np.array([0.0, -0.17, 0.52]), "T2": np.array([0.0, -0.15, 0.45])}
+    assert guessed_by_place(known, thigh, lacking) == {}

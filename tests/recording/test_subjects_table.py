@@ -1,0 +1,101 @@
+"""Tables of subjects as laboratories keep them: headings, units, signs, and what cannot be right."""
+
+from __future__ import annotations
+
+import builtins
+from pathlib import Path
+
+import pytest
+from refusals import refused
+
+from musclesolve.recording.subjects_table import names_subjects, plain_name, read_subjects
+
+
+def table(folder: Path, text: str, name: str = "people.csv", encoding: str = "utf-8") -> Path:
+    path = folder / name
+    path.write_bytes(text.encode(encoding))
+    return path
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Subject,Mass [kg],Height [cm],Sex,Age\nS01,70.5,172,F,31\n",
+        "Participant;Weight (kg);Body height;Gender;Age [years]\nS01;70,5;1,72;woman;31\n",
+        "ID\tbody mass\tHeight_mm\tGeschlecht\tAlter\nS01\t70.5\t1720\tweiblich\t31\n",
+        "\ufeffname,mass_kg,stature_m,sex,age_years\n\nS01,70.5,1.72,female,31\n",
+    ],
+)
+def test_headings_units_and_separators(text: str, tmp_path: Path) -> None:
+    people = read_subjects(table(tmp_path, text))
+    assert people.rows == {"S01": {"mass_kg": 70.5, "stature_m": 1.72, "sex": "female", "age_years": 31.0}}
+    assert not people.unused and names_subjects(people.path)
+
+
+def test_pounds_inches_groups_sides_and_further_numbers(tmp_path: Path) -> None:
+    text = "Code,Weight [lb],Height [in],Group,Affected side,Pain,Remark\nA,150,70,ACL,Right,3.5,none yet\n"
+    text += "B,,,Control,none,-,\n"
+    people = read_subjects(table(tmp_path, text))
+    assert people.rows["A"]["mass_kg"] == pytest.approx(150 * 0.45359237)
+    assert people.rows["A"]["stature_m"] == pytest.approx(70 * 0.0254)
+    assert people.rows["A"]["affected_side"] == "r" and people.rows["A"]["numbers"] == {"Pain": 3.5}
+    assert people.rows["B"] == {"group": "Control", "affected_side": "none"} and people.unused == ("Remark",)
+
+
+def test_names_alike(tmp_path: Path) -> None:
+    people = read_subjects(table(tmp_path, "subject,mass\nsub-1,70\nS10,80\n"))
+    assert (
+        people.row_of("sub-01") == "sub-1" and people.row_of("S010") == "S10" and people.row_of("S1") is None
+    )
+    assert plain_name("P-003") == "p3" and plain_name("P100") == "p100"
+
+
+@pytest.mark.parametrize(
+    ("text", "code", "parts"),
+    [
+        ("Mass,Height\n70,1.7\n", "missing_key", ("Mass",)),
+        ("ID,Mass,Weight\nS1,70,70\n", "conflict", ("Mass", "Weight")),
+        ("ID,Mass\nS1,70\nS1,71\n", "bad_value", ("row 3", "S1")),
+        ("ID,Mass\n,70\n", "bad_value", ("row 2",)),
+        ("ID,Sex\nS1,x\n", "bad_value", ("row 2", "Sex", "female")),
+        ("ID,Mass\nS1,seventy\n", "bad_value", ("row 2", "Mass", "seventy")),
+        ("ID,Height [m]\nS1,172\n", "bad_value", ("row 2", "Height")),
+        ("ID,Affected side\nS1,up\n", "bad_value", ("row 2", "up")),
+    ],
+)
+def test_what_cannot_be_right(text: str, code: str, parts: tuple[str, ...], tmp_path: Path) -> None:
+    with refused(code, *parts, "people.csv"):
+        read_subjects(table(tmp_path, text))
+
+
+def test_excel_as_csv(tmp_path: Path) -> None:
+    openpyxl = pytest.importorskip("openpyxl")
+    book = openpyxl.Workbook()
+    for row in (
+        ("ID", "Body mass (kg)", "Height (cm)", "Sex"),
+        (7, 70.5, 172, "m"),
+        (None, None, None, None),
+    ):
+        book.active.append(row)
+    book.save(tmp_path / "people.xlsx")
+    assert read_subjects(tmp_path / "people.xlsx").rows == {
+        "7": {"mass_kg": 70.5, "stature_m": 1.72, "sex": "male"}
+    }
+    (tmp_path / "broken.xlsx").write_bytes(b"no workbook")
+    with refused("unreadable_file", "broken.xlsx"):
+        read_subjects(tmp_path / "broken.xlsx")
+
+
+def test_excel_without_openpyxl(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    real = builtins.__import__
+
+    def without(name: str, *arguments: object, **more: object) -> object:
+        if name.startswith("openpyxl"):
+            raise ImportError(name)
+        return real(name, *arguments, **more)
+
+    monkeypatch.setattr(builtins, "__import__", without)
+    path = table(tmp_path, "no matter", "Subjects.xlsx")
+    with refused("missing_package", "openpyxl", "musclesolve[excel]", "CSV"):
+        read_subjects(path)
+    assert names_subjects(path) and not names_subjects(table(tmp_path, "no matter", "budget.xlsx"))
