@@ -60,6 +60,8 @@ class Mechanics:
     reactions: list[GroundReaction]
     predicted: bool = False
     """Whether the ground reactions are predicted from the motion."""
+    completed: tuple[Array, list[GroundReaction]] | None = None
+    """Where some are predicted: times (T',) [s] of the motion with its margins, and the ground reactions there."""
 
     @property
     def wrenches(self) -> list[Wrench]:
@@ -182,13 +184,13 @@ def mechanics_of(trial: Trial, measured: Anatomy, start: Array | None = None) ->
     )
     inside = trial.inside(measured.time, *trial.time_range)
     analysed = motion.frames(inside)
-    if trial.predicted_spans is not None:
-        reactions = [
-            each.frames(inside) for each in completed_reactions(trial, model, motion, measured.filter)
-        ]
-    else:
+    if trial.predicted_spans is None:
         reactions = ground_reactions(trial.forces, analysed.time, measured.filter)
-    return Mechanics(measured, model, fit, analysed, reactions, trial.settings.files.predicted)
+        return Mechanics(measured, model, fit, analysed, reactions)
+    every = completed_reactions(trial, model, motion, measured.filter)
+    reactions = [each.frames(inside) for each in every]
+    predicted, completed = trial.settings.files.predicted, (motion.time, every)
+    return Mechanics(measured, model, fit, analysed, reactions, predicted, completed)
 
 
 def completed_reactions(

@@ -139,7 +139,7 @@ def recorded_body(
         expected = None if emg is None else emg.expected(motion.time, muscles.names)
         usable = validity.with_feet(feet_beyond(model, muscles.dof_names))
         parts.append(sharing_group(options, model, motion, forces, state, moments, usable, expected))
-    gait = Gait.from_trial(trial, recorded.measured, motion.time, recorded.reactions)
+    gait = Gait.from_trial(trial, recorded.measured, *(recorded.completed or ()))
     fascicles = None
     if trial.fascicles is not None:
         fascicles = MeasuredFascicles.from_fascicles(trial.fascicles, options.fascicles, options.sides)

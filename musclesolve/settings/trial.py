@@ -632,6 +632,16 @@ class UncertaintySettings(Settings):
     patellar_ligament: float | None = _relative(
         "the arm of the patellar ligament about the knee, of its logarithm", "recording", "loads"
     )
+    predicted_force_bw: float | None = setting(
+        "number",
+        "standard deviation of each predicted vertical ground force; horizontal ones in proportion [body weights]",
+        of=("predicted",),
+        minimum=0.0,
+        maximum=1.0,
+    )
+    predicted_pressure_mm: float | None = _length(
+        "the center of pressure of each predicted ground force along the foot; half across it", "predicted"
+    )
     calibration: float | None = setting(
         "number",
         "factor on the standard deviations that a calibration of one person's muscles gives",

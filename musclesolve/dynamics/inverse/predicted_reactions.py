@@ -27,7 +27,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from musclesolve._util.arrays import Array, vector_product
+from musclesolve._util.arrays import Array, Mask, vector_product
 from musclesolve._util.names import unknown_name
 from musclesolve._util.sides import SIDES
 from musclesolve.constants import STANDARD_GRAVITY
@@ -215,7 +215,7 @@ def _programme(needed: Array, acting: Array, cost: Array, measured: Array, step:
     """
     frames, _, points = cost.shape
     count = points + 3
-    known = np.isfinite(measured).all(axis=-1)
+    known: Mask = np.asarray(np.isfinite(measured).all(axis=-1))
     plates = np.where(known[..., None], measured, 0.0)
     acting = acting * np.repeat(~known, count, axis=1)[:, None]
     total = BALANCE[:, None] * (acting[:, :6] + acting[:, 6:])

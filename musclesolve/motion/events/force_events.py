@@ -14,7 +14,7 @@ from musclesolve._util.arrays import Array, Mask, true_runs
 from musclesolve.constants import STANDARD_GRAVITY
 from musclesolve.motion.ground_reaction import GroundReaction
 from musclesolve.motion.signals.low_pass import low_pass, lowest_carried
-from musclesolve.recording.data import SIDES, Event, PlateForce, Recording, Side, Trial
+from musclesolve.recording.data import SIDES, Event, EventKind, PlateForce, Recording, Side, Trial
 from musclesolve.recording.plates.foot_contacts import vertical_force
 
 SHORTEST_CONTACT = 0.1
@@ -110,7 +110,8 @@ def force_events(loads: FootLoads) -> list[Event]:
     for side in SIDES:
         load = loads.predicted.get(side)
         for start, end in foot_contacts(loads, side):
-            for kind, at in (("heel_strike", start), ("toe_off", end)):
+            ends: list[tuple[EventKind, float]] = [("heel_strike", start), ("toe_off", end)]
+            for kind, at in ends:
                 if not np.isfinite(at):
                     continue
                 predicted = load is not None and load.at(at)

@@ -235,8 +235,9 @@ def standing(loads: FootLoads, side: Side) -> tuple[Array, Array, Array]:
         short = (first - start < LONGEST_RAMP) & (end - last < LONGEST_RAMP)
         step[k] = held.sum() == 1 and short[held].all()
     lowest = [vertical[(a <= time) & (time <= b)].min() for a, b in touching[~step]]
-    stood = touching[step] if not time.size else np.clip(touching[step], time[0], time[-1])
-    sure = np.concatenate([stood, loadings + np.array([EDGE, -EDGE])])
+    sure = np.concatenate([touching[step], loadings + np.array([EDGE, -EDGE])])
+    if time.size:
+        sure = np.clip(sure, time[0], time[-1])
     return sure, touching[~step], np.array(lowest)
 
 

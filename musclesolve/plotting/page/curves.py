@@ -374,10 +374,9 @@ class Legs:
                 continue
             on_ground, predicted = frames.stance(self.result, side), frames.predicted(self.result, side)
             low, high = STANCE_BAR[side]
-            for standing, style in (
-                (on_ground & ~predicted, {"color": STANCE_COLOR[side], "linewidth": 0.0}),
-                (on_ground & predicted, STANCE_PREDICTED | {"edgecolor": STANCE_COLOR[side]}),
-            ):
+            full: dict[str, Any] = {"color": STANCE_COLOR[side], "linewidth": 0.0}
+            empty = STANCE_PREDICTED | {"edgecolor": STANCE_COLOR[side]}
+            for standing, style in ((on_ground & ~predicted, full), (on_ground & predicted, empty)):
                 bars = [(part.place, standing[part.index]) for part in self.x.passes[side]]
                 if (strides := self.x.strides.get(side)) is not None:  # of most strides
                     bars = [(PERCENTS, strides.mean(standing.astype(float)) > 0.5)]
@@ -469,8 +468,8 @@ class Legs:
         if stance and "ground_reaction_force" in self.result:
             feet = [side for side in self.sides if side in STANCE_COLOR]
             predicted = {side: frames.predicted(self.result, side) for side in feet}
-            if measured := [side for side in feet if not predicted[side].all()]:
-                handles["foot on the ground"] = tuple(Patch(color=STANCE_COLOR[side]) for side in measured)
+            if by_plates := [side for side in feet if not predicted[side].all()]:
+                handles["foot on the ground"] = tuple(Patch(color=STANCE_COLOR[side]) for side in by_plates)
             if of_motion := [side for side in feet if predicted[side].any()]:
                 handles["on the ground, force predicted"] = tuple(
                     Patch(edgecolor=STANCE_COLOR[side], **STANCE_PREDICTED) for side in of_motion

@@ -10,6 +10,7 @@ import xarray as xr
 from matplotlib.axes import Axes
 from matplotlib.patches import Patch
 
+from musclesolve._util.arrays import Mask
 from musclesolve._util.progress import Progress
 from musclesolve._util.sides import SIDE_NAMES, split_side, with_side
 from musclesolve.plotting.figure_names import UNCERTAINTIES, drawings, needs_of
@@ -45,6 +46,8 @@ SOURCE_COLOR = {
     "co_contraction": "#E7298A",
     "contact_model": "#FDE0A0",
     "patellar_ligament": "#D9B300",
+    "predicted_force": "#525252",
+    "predicted_pressure": "#969696",
     "calibration": "#4292C6",
 }
 """Muscle parameters blue, paths green, markers and angles orange, plates, masses and moments gray, the cost violet."""
@@ -89,6 +92,26 @@ def uncertainty_contact_forces(samples: xr.Dataset) -> Sheet:
 
     sheet = _joint_panels(legs, title, fill)
     legs.legend(sheet, stance=True)
+    return sheet
+
+
+def uncertainty_ground_reaction(samples: xr.Dataset) -> Sheet:
+    """Components of the predicted ground force on each foot [body weights] with their bands, a column for each leg."""
+    legs, weight = Legs.from_result(samples, abscissa(samples, averaged=False)), body_weight(samples)
+    rows = {"z": "upward", "x": "along x of the laboratory", "y": "along y of the laboratory"}
+    sides = [side for side in legs.sides if side in SIDE_NAMES]
+    title = _title("Predicted ground reaction", samples)
+    sheet, panels = page(samples, title, len(rows), len(sides), height=0.25 * len(rows), sharey="row")
+    for row, (axis, words) in zip(panels, rows.items(), strict=True):
+        for axes, side in zip(row, sides, strict=True):
+            where = {"side": side, "axis": axis}
+            predicted = frames.predicted(samples, side)
+            _banded(axes, legs, side, "ground_reaction_force", where, 1.0 / weight, predicted)
+            legs.mark_stance(axes, side)
+            heading(axes, f"{SIDE_NAMES[side]}, {words}")
+            legs.x.apply(axes, labelled=axis == "y")
+        row[0].set_ylabel("[body weights]")
+    legs.legend(sheet, measured=True, stance=True)
     return sheet
 
 
@@ -185,17 +208,30 @@ def _muscles_by_side(samples: xr.Dataset) -> dict[tuple[str, str], str]:
     return names
 
 
-def _banded(axes: Axes, legs: Legs, side: str, name: str, where: dict[str, str], factor: float = 1.0) -> None:
-    """The nominal curve of one leg above its bands; no band where the nominal frame has no valid solution."""
+def _banded(
+    axes: Axes,
+    legs: Legs,
+    side: str,
+    name: str,
+    where: dict[str, str],
+    factor: float = 1.0,
+    predicted: Mask | None = None,
+) -> None:
+    """The nominal curve of one leg above its bands; no band where the nominal frame has no valid solution.
+
+    predicted (T,): where a curve that does not depend on the solution is predicted.
+    """
     quantiles = legs.result[f"{name}_quantile"].sel(where)
+    free = predicted is not None
     for part in legs.x.passes[side]:
-        shown = ~part.repeated & ~legs.validity[side].failed[part.index]
+        shown = ~part.repeated & (free | ~legs.validity[side].failed[part.index])
         for *ends, opacity in BANDS:
             below, above = (
                 np.where(shown, factor * quantiles.sel(quantile=q).values[part.index], np.nan) for q in ends
             )
             axes.fill_between(part.place, below, above, color=SIDE_COLOR[side], alpha=opacity, linewidth=0.0)
-    legs.draw(axes, side, factor * legs.result[name].sel(where).values)
+    values = factor * legs.result[name].sel(where).values
+    legs.draw(axes, side, values, measured=free, predicted=predicted)
 
 
 def _title(what: str, samples: xr.Dataset) -> str:

@@ -232,26 +232,29 @@ def check_strain(document: Document, table: MuscleSettings | ModelMuscleSettings
         raise document.error("recording.trial.strain_rigid_tendons", "muscles", "tendon_strain")
 
 
-def error_keys(body: str, person: bool = False) -> list[str]:
+def error_keys(body: str, person: bool = False, predicted: bool = False) -> list[str]:
     """Return the keys of [uncertainty] of the sources of error that a body has, in their order.
 
     Args:
         body: "recording", or an OpenSim model with "moments" or "loads".
         person: whether its muscles are those of one person.
+        predicted: whether ground reactions of a recording are predicted.
     """
-    kinds = {body, "person"} if person else {body}
+    kinds = {body} | ({"person"} if person else set()) | ({"predicted"} if predicted else set())
     return [key for key, rule in settings_of(UncertaintySettings).items() if kinds & set(rule.of or kinds)]
 
 
-def check_errors(document: Document, table: UncertaintySettings, body: str, person: bool = False) -> None:
+def check_errors(
+    document: Document, table: UncertaintySettings, body: str, person: bool = False, predicted: bool = False
+) -> None:
     """Refuse a standard deviation of a source of error that a body does not have, but for 0.
 
     Args:
         document: the trial file.
         table: its [uncertainty].
-        body, person: what the errors are of, see `error_keys`.
+        body, person, predicted: what the errors are of, see `error_keys`.
     """
-    known = error_keys(body, person)
+    known = error_keys(body, person, predicted)
     for key, sd in table.stated.items():
         if sd and key not in known:
             raise document.error(

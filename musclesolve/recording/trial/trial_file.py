@@ -172,7 +172,9 @@ class TrialReader:
         self.settings = settings = resolved(document, self.settings)
         own = Path(settings.muscles.database) if is_own_set(settings.muscles.database) else None
         person = own is not None and parent_of_person(own) is not None
-        faults.attempt("trial file", None, check_errors, document, settings.uncertainty, "recording", person)
+        predicted = settings.files.predicted or settings.plates.unmeasured_steps == PREDICTED
+        of_errors = settings.uncertainty, "recording", person, predicted
+        faults.attempt("trial file", None, check_errors, document, *of_errors)
         of_file = faults.attempt("events of the file", (), stated_events, files)
         stated = faults.attempt(
             "trial file", None, with_stated_events, document, settings.events, of_file, walk
@@ -338,6 +340,8 @@ def ranged(trial: Trial, settings: RecordedSettings) -> Trial:
 def with_predicted_spans(trial: Trial, settings: RecordedSettings) -> Trial:
     """Return a trial without gaps that knows when the ground reaction of each foot is predicted.
 
+    Of steps that no plate measures whole these are all frames up to those in which the foot is in the air.
+
     Raises:
         InputError: steps that no plate measures are to be predicted, and the motion does not show both feet.
     """
@@ -350,10 +354,11 @@ def with_predicted_spans(trial: Trial, settings: RecordedSettings) -> Trial:
         raise trial.document.error(
             "recording.trial.steps_not_seen", "plates", "unmeasured_steps", side=SIDE_NAMES[unseen[0]]
         )
-    spans = {
-        side: tuple((float(time[first]), float(time[stop - 1])) for first, stop in true_runs(lost))
-        for side, lost in unmeasured(trial, feet).items()
-    }
+    spans = {}
+    for side, lost in unmeasured(trial, feet).items():
+        runs = true_runs(lost | ~(feet[side].air | feet[side].loaded))
+        steps = [(first, stop) for first, stop in runs if lost[first:stop].any()]
+        spans[side] = tuple((float(time[first]), float(time[stop - 1])) for first, stop in steps)
     return replace(trial, predicted_spans=spans)
 
 

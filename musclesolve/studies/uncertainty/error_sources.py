@@ -76,17 +76,22 @@ def standard_deviations(
     return {name: source.in_si(float(chosen[source.key])) for name, source in sources().items()}
 
 
-def check_sources(given: Mapping[str, float], body: str, person: bool = False) -> None:
+def check_sources(
+    given: Mapping[str, float], body: str, person: bool = False, predicted: bool = False
+) -> None:
     """Refuse standard deviations, by key, of sources that a body does not have, but for zeros.
 
     Args:
         given: those of a trial file and of the caller.
-        body, person: what the errors are of, see `error_keys`.
+        body, person, predicted: what the errors are of, see `error_keys`.
 
     Raises:
         InputError: one that would change nothing.
     """
-    known, about = error_keys(body, person), {source.key: source.about for source in sources().values()}
+    known, about = (
+        error_keys(body, person, predicted),
+        {source.key: source.about for source in sources().values()},
+    )
     for key, sd in given.items():
         if sd and key not in known:
             raise input_error(

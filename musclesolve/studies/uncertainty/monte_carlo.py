@@ -121,7 +121,8 @@ def uncertainty(
     else:
         kind = "moments" if prepared.dynamics is None else "loads"
     person = prepared.options.person if isinstance(prepared, RecordedBody) else prepared.person
-    check_sources({**stated, **(sd or {})}, kind, person is not None)
+    predicted = isinstance(prepared, RecordedBody) and prepared.trial.predicted_spans is not None
+    check_sources({**stated, **(sd or {})}, kind, person is not None, predicted)
     result = labelled.assemble(share(prepared))
     replay: Replay = (
         RecordedReplay.from_body(prepared, chosen)

@@ -18,6 +18,7 @@ from musclesolve._util.arrays import AnyArray, Array
 from musclesolve.constants import STANDARD_GRAVITY
 from musclesolve.dynamics.inverse.external_wrenches import Wrench
 from musclesolve.dynamics.inverse.newton_euler import DistalLoads, distal_loads, segment_motion
+from musclesolve.dynamics.inverse.predicted_reactions import predicted_reactions
 from musclesolve.dynamics.kinematics.consistent_motion import consistent_motion
 from musclesolve.dynamics.kinematics.measured_targets import Targets
 from musclesolve.dynamics.kinematics.motion_derivatives import Motion
@@ -42,6 +43,7 @@ from musclesolve.pipeline.recorded_body import RecordedBody, sharing_group
 from musclesolve.pipeline.run_options import Options
 from musclesolve.recording.data import SIDES, Markers, Side, Trial
 from musclesolve.recording.markers.landmark_names import shows_spines
+from musclesolve.studies.uncertainty.prediction_errors import WAVES, with_prediction_errors
 from musclesolve.studies.uncertainty.replay import (
     Errors,
     Parameters,
@@ -58,6 +60,7 @@ class SubjectWithErrors:
     """The subject in motion: model, motion, loads on the bodies, forces on the feet, moments (T, K+6) [N m].
 
     rows: the degrees of freedom of the results among those of the model. muscles: of each part, without their errors.
+    ground (T, S, 3): the forces on the feet by side [N], NaN where they are not known.
     """
 
     model: Model
@@ -67,6 +70,7 @@ class SubjectWithErrors:
     moments: AnyArray
     rows: list[int]
     muscles: Sequence[ScaledMuscles]
+    ground: AnyArray
 
     @property
     def angle(self) -> AnyArray:
@@ -91,7 +95,7 @@ class RecordedReplay(Replay):
     start: AnyArray  # (T, K+6) nominal coordinates, from which the fit starts
     segments: list[str]  # whose masses have errors
     inside: AnyArray  # which frames of the markers are analysed
-    # side, force (T, 3) [N] and moment about the origin (T, 3) [N m] of each plate, filtered
+    # side, force (T, 3) [N] and moment about the origin (T, 3) [N m] of each plate, filtered, in all frames of markers
     plates: list[tuple[Side, AnyArray, AnyArray]]
     nominal: tuple[
         SharingGroup, ...
@@ -107,13 +111,18 @@ class RecordedReplay(Replay):
         standing, _ = with_functional_axes(trial, standing_trial(trial))
         neutral = measured_body(trial, trial.subject, trial.hip_regression, walk, standing).stance.pelvis_axes
         markers = MarkerErrors.from_trial(trial, walk, standing, neutral, model, fit.q)
-        plates = _plates(trial, measured.filter, recorded.motion.time)
+        plates = _plates(trial, measured.filter, walk.time)
         inside = np.isin(measured.time, recorded.motion.time)
         segments = list(model.topology.segments)
         placed = [group.muscles for group in prepared.groups]
         assumed = trial.static is None and shows_spines(trial.mapping)
         shapes = _shapes(placed, markers, len(plates), len(segments), assumed)
         shapes |= sharing_shapes(len(prepared.muscles), len(prepared.joints))
+        if trial.predicted_spans is not None:
+            shapes |= {
+                "predicted_force": (len(SIDES), 3, WAVES),
+                "predicted_pressure": (len(SIDES), 2, WAVES),
+            }
         dofs = [dof for part in prepared.parts for dof in part.dofs]
         layout = ReplayLayout.from_parts(prepared.parts, dofs, prepared.muscles, prepared.joints)
         return cls(
@@ -155,23 +164,56 @@ class RecordedReplay(Replay):
             model = subject_model(trial, seen, factors)
         targets = Targets.build(model, seen.points, seen.directions, how.weights)
         _, motion = consistent_motion(model, targets, walk.time, how.method, how.derivatives, self.start)
+        wrenches = self._wrenches(model, motion, errors)
         motion = motion.frames(self.inside)
-        wrenches = self._wrenches(errors["center_of_pressure"])
         moments = measured_moments(self.trial, model, motion, wrenches)
         rows = [model.dof(dof) for dof in self.layout.dofs]
         loads = distal_loads(model, segment_motion(model, motion), wrenches)
         muscles = self.placed if model is self.model else self.options.muscles(model)
-        return SubjectWithErrors(model, motion, loads, wrenches, moments, rows, muscles)
+        ground = np.full((len(motion.time), len(self.layout.sides), 3), np.nan)
+        for place, side in enumerate(self.layout.sides):
+            for wrench in wrenches:
+                if side in SIDES and wrench.body == f"foot_{side}":
+                    known = self.trial.known(side, motion.time)
+                    ground[known, place] = wrench.force[known]
+        return SubjectWithErrors(model, motion, loads, wrenches, moments, rows, muscles, ground)
 
-    def _wrenches(self, offset: AnyArray) -> list[Wrench]:
-        """Forces on the feet; the center of pressure of each plate moved by (plates, 2) [m] adds d x F."""
-        acting: dict[Side, Wrench] = {}
-        for (side, force, moment), by in zip(self.plates, offset, strict=True):
+    def _wrenches(self, model: Model, motion: Motion, errors: Errors) -> list[Wrench]:
+        """Forces on the feet in the analysed frames of a motion over all frames of the markers.
+
+        The center of pressure of each plate moved by d adds d x F. What no plate measured is predicted from the motion,
+        with errors of its own.
+        """
+        measured = np.zeros((len(motion.time), len(SIDES), 6))
+        for (side, force, moment), by in zip(self.plates, errors["center_of_pressure"], strict=True):
             moment = moment + np.cross(np.append(by, 0.0), force)
-            if side in acting:
-                force, moment = force + acting[side].force, moment + acting[side].moment
-            acting[side] = Wrench(f"foot_{side}", force, moment)
-        return list(acting.values())
+            measured[:, SIDES.index(side)] += np.concatenate([force, moment], axis=1)
+        if self.trial.predicted_spans is None:
+            with_plates = {side for side, _, _ in self.plates}
+            return [
+                Wrench(f"foot_{side}", *np.split(measured[self.inside, number], 2, axis=1))
+                for number, side in enumerate(SIDES)
+                if side in with_plates
+            ]
+        predicted = np.stack([self.trial.predicted(side, motion.time) for side in SIDES], axis=1)
+        measured[predicted] = np.nan
+        found = predicted_reactions(model, motion, measured)
+        feet = [np.concatenate([foot.force, foot.moment], axis=1) for foot in found.wrenches]
+        whole = np.stack(feet, axis=1)
+        whole = with_prediction_errors(
+            whole[self.inside],
+            predicted[self.inside],
+            self.time,
+            self.phase,
+            self.weight,
+            found.level,
+            errors["predicted_force"],
+            errors["predicted_pressure"],
+        )
+        return [
+            Wrench(f"foot_{side}", *np.split(whole[:, number], 2, axis=1))
+            for number, side in enumerate(SIDES)
+        ]
 
     @cached_property
     def points(self) -> tuple[AnyArray, AnyArray]:

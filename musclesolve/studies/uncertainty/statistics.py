@@ -32,6 +32,7 @@ from musclesolve.sharing.cost.varied_cost import can_vary
 from musclesolve.sharing.status import Status
 from musclesolve.studies.uncertainty.contributions import Linear, Task
 from musclesolve.studies.uncertainty.error_sources import sources
+from musclesolve.studies.uncertainty.recorded_replay import RecordedReplay, SubjectWithErrors
 from musclesolve.studies.uncertainty.replay import OF_COST, Replay, ReplayLayout, SampleBody
 
 QUANTILES = (0.025, 0.25, 0.5, 0.75, 0.975)
@@ -132,7 +133,8 @@ def followed() -> dict[str, Quantity]:
 MOST_REASONS = 10
 """Reasons of failed samples that are listed; a pose that no model fits is named with its frames, each time others."""
 
-OF_RESULT = ("status", "valid", "ground_reaction_force")
+PREDICTED = "ground_predicted"
+OF_RESULT = ("status", "valid", "ground_reaction_force", PREDICTED)
 """What is taken over from the nominal result: which frames are valid, and when the feet are on the ground if known."""
 
 COORDINATES = ("muscle", "group", "short_name", MUSCLE_SIDE, "joint")
@@ -164,6 +166,8 @@ def assemble(
     coords = {"dof": list(layout.dofs), "quantile": list(QUANTILES), "source": list(known)}
     coords |= {name: result.coords[name] for name in COORDINATES if name in result.coords}
     labelled = result[[name for name in OF_RESULT if name in result]].assign_coords(coords)
+    if PREDICTED in labelled and not labelled[PREDICTED].any():
+        labelled = labelled.drop_vars(PREDICTED)
     labelled = labelled.assign_coords(
         source_label=("source", [source.label for source in known.values()]),
         source_unit=("source", [source.unit for source in known.values()]),
@@ -174,16 +178,19 @@ def assemble(
         "_sd": (statistics.sd, "standard deviation of the samples"),
         "_quantile": (statistics.quantiles(), "quantiles of the samples"),
     }
+    # the loads of an OpenSim model do not err, and are not followed
+    of_ground = isinstance(replay, RecordedReplay)
+    sizes = {dim: size for dim, size in labelled.sizes.items() if of_ground or dim != "axis"}
     variables: dict[str, Variable] = {}
     for suffix, (values, what) in parts.items():
         first = ("quantile",) if suffix == "_quantile" else ()
-        for name, array in separated(values, labelled.sizes).items():
+        for name, array in separated(values, sizes).items():
             of = known_quantities[name]
             about = _about(of.units, f"{of.long_name}; {what}")
             variables[name + suffix] = ((*first, *of.dims), array, about)
 
     # the muscles of a part are solved together
-    count = separated(statistics.count, labelled.sizes)["muscle_force"]
+    count = separated(statistics.count, sizes)["muscle_force"]
     muscles = [np.concatenate([layout.muscles[k] for k in numbers]) for numbers in layout.parts]
     valid = np.stack([count[:, columns].min(axis=1) for columns in muscles], axis=1)
     share = np.divide(found.reserve, valid, out=np.full(valid.shape, np.nan), where=valid > 0)
@@ -256,6 +263,8 @@ def quantities(
     contact_error: of the contact model, (T, J) [N], along each joint reaction.
     """
     known: dict[str, AnyArray] = {"joint_moment": body.moment, "joint_angle": body.angle}
+    if isinstance(body, SubjectWithErrors):
+        known["ground_reaction_force"] = body.ground
     wanted = in_set("uncertainty")
     for name in {each for of in wanted for each in (of, *QUANTITIES[of].arguments)} - {ANALYSIS}:
         quantity = QUANTITIES[name]
