@@ -215,9 +215,10 @@ def _plausible(result: StudyResult) -> list[PageTable]:
     for trial in study.included:
         group = str(study.of_subject(trial.subject, "group", ""))
         label[trial.name] = ", ".join(plain(part) for part in (group, trial.condition) if part) or "all"
-    rows = [[name, *(count[each] for each in VERDICTS)] for name, count in counted(verdicts, label).items()]
-    if len(rows) > 1:
-        rows.append(["all", *(sum(row[k] for row in rows) for k in range(1, len(VERDICTS) + 1))])
+    counts = counted(verdicts, label)
+    if len(counts) > 1:
+        counts["all"] = sum(counts.values(), Counter[str]())
+    rows = [[name, *(count[each] for each in VERDICTS)] for name, count in counts.items()]
     tables = [PageTable("Legs of trials that count, by their verdict", ["", *VERDICTS], rows)]
     why = [
         (name, outside, edge, f"{sentence} ({trial})")
