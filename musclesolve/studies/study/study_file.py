@@ -466,11 +466,9 @@ def _settings(document: Document, settings: Mapping[str, Any], trial: str | None
     kinds = [tables_of(RecordedSettings), tables_of(ModelSettings)]
     of_trials = ("subject", "files", "time")
 
-    def at(table: str, key: str | None = None) -> tuple[str, ...]:
+    def at(table: str, key: str | None = None) -> tuple[str, str | None]:
         """The place of a table or its key."""
-        if trial is not None:
-            return "trials", trial
-        return (f"settings.{table}", key) if key else (f"settings.{table}",)
+        return ("trials", trial) if trial is not None else (f"settings.{table}", key)
 
     for table, values in settings.items():
         known = sorted({name for kind in kinds for name in kind} - set(of_trials))
