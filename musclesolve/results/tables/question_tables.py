@@ -242,7 +242,7 @@ def grouped(found: xr.Dataset) -> xr.Dataset:
 
 def in_stance(found: xr.Dataset, side: str) -> xr.Dataset:
     """The frames in which the foot of a side touches the ground and all forces are known."""
-    known = np.isfinite(found["center_acceleration"]).all(["contact", "group", "axis"])
+    known = found["center_acceleration"].notnull().all(["contact", "group", "axis"])
     return found.isel(time=np.flatnonzero((found["touching"].sel(side=side) & known).values))
 
 

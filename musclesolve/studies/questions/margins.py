@@ -100,7 +100,7 @@ def margins(
     chosen = path or max(groups or of, key=lambda name: np.nan_to_num(margin[name], nan=-1.0))
     followed = [name for name in muscles_named(chosen, base) if name in body.muscles]
     lowest = max(
-        (_greatest(strength_margin(part.problem, own).strength), 0.0)[0]
+        _greatest(strength_margin(part.problem, own).strength)
         for part in solved
         if (own := [name for name in followed if name in part.state.parameters.names])
     )
@@ -108,9 +108,8 @@ def margins(
     arrays = _path(body, parts, solved, followed, lowest, float(body_weight(base)))
     tightest = {name: (part, each.tightest) for name, (part, each) in found.items() if margin[name] > 0}
     missing = {
-        name: _missing(part.problem, found[name][1], frame, own)
+        name: _missing(part.problem, found[name][1], frame, muscles_named(name, base))
         for name, (part, frame) in tightest.items()
-        if (own := muscles_named(name, base))
     }
     time = body.time
     arrays |= {
