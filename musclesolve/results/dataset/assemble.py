@@ -177,6 +177,7 @@ def assemble(analysis: Analysis, found: Sequence[Finding] | None = None) -> xr.D
         "cost": parts[0].solution.cost_name,
         "solver": ", ".join(dict.fromkeys(part.solution.solver for part in parts if part.solution.solver)),
         "tendon": analysis.sharing.tendon,
+        **({"least_activation": least} if (least := analysis.sharing.least_activation) else {}),
         **({"motion_iterations": most} if most else {}),
         "shared_dofs": sorted((dof for part in parts for dof in part.part.shared), key=body.dofs.index),
         **labels.attributes,
