@@ -28,6 +28,7 @@ from musclesolve.report.inputs import TrialFiles, read_inputs
 from musclesolve.report.page import PARTS, report_page
 from musclesolve.report.rendering import rendered, template
 from musclesolve.report.sections import Picture
+from musclesolve.results.cycles.gait_cycles import SPREAD
 from musclesolve.results.dataset.quantities import shown
 from musclesolve.results.dataset.result_quantities import listed
 from musclesolve.results.files.result_netcdf import result_attributes
@@ -39,7 +40,6 @@ from musclesolve.sharing.status import verdict_words
 from musclesolve.studies.many_trials.one_trial import RESULT
 from musclesolve.studies.many_trials.trial_record import CSV
 from musclesolve.studies.study.analysis import COMPARISONS, VALUES, StudyResult
-from musclesolve.studies.study.means import SPREAD
 from musclesolve.studies.study.plausible_trials import VERDICTS, counted, reasons
 from musclesolve.studies.study.study_data import DATA
 

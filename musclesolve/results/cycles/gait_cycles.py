@@ -194,6 +194,8 @@ def _stance_of(result: xr.Dataset, side: str, start: float) -> float:
 POINTS = 101
 STRENGTH = "max_isometric_force"
 LANDING = "landing"
+SPREAD = "_uncertainty_sd"
+"""End of the names of standard deviations by the uncertainty of a quantity."""
 COVERAGE = {
     "coverage": "share of the cycle with frames",
     "coverage_moment": "share of the cycle with moments: ground forces are known and the motion is plausible",
@@ -401,13 +403,17 @@ def _own(result: xr.Dataset, side: str, without_side: bool) -> xr.Dataset:
             "axis", [-1.0 if side == "l" and axis == "y" else 1.0 for axis in own["axis"].values]
         )
         vectors = {
-            name: along_heading(result, vector)
+            name: along_heading(result, vector, spread=str(name).endswith(SPREAD))
             for name, vector in own.data_vars.items()
             if "axis" in vector.dims
         }
         own = own.assign(
             {
-                name: (vector.dims, (vector.variable * toward).values, vector.attrs)
+                name: (
+                    vector.dims,
+                    (vector.variable if str(name).endswith(SPREAD) else vector.variable * toward).values,
+                    vector.attrs,
+                )
                 for name, vector in vectors.items()
             }
         )

@@ -115,8 +115,11 @@ def directions(dof: str) -> tuple[str, str]:
     return plain, OPPOSITE.get(stem) or next(alike, f"the opposite of {plain}")
 
 
-def along_heading(result: xr.Dataset, vector: xr.DataArray) -> xr.DataArray:
+def along_heading(result: xr.Dataset, vector: xr.DataArray, spread: bool = False) -> xr.DataArray:
     """A vector of the laboratory with x along the walking direction, y to the left of it, z up.
+
+    spread: the components are standard deviations; those of x and y count as independent, so that their squares are
+    turned: s_x'^2 = s_x^2 cos^2 + s_y^2 sin^2.
 
     The direction is ``heading``; of a model, which has none, that of the mean of its joints from the first to the last
     frame, where they move by `TRAVEL`. Else x remains that of the laboratory.
@@ -131,6 +134,10 @@ def along_heading(result: xr.Dataset, vector: xr.DataArray) -> xr.DataArray:
     axes = [str(axis) for axis in vector["axis"].values]
     x, y, z = (vector.variable.isel(axis=axes.index(axis)) for axis in "xyz")
     along = {"x": x * cosine + y * sine, "y": y * cosine - x * sine, "z": z}
+    if spread:
+        own, other = np.square(cosine), np.square(sine)
+        along["x"] = np.sqrt(np.square(x) * own + np.square(y) * other)
+        along["y"] = np.sqrt(np.square(y) * own + np.square(x) * other)
     rotated = xr.Variable.concat([along[axis].transpose(*z.dims) for axis in axes], "axis")
     return vector.copy(data=rotated.transpose(*vector.dims).values)
 

@@ -16,6 +16,7 @@ from musclesolve._util.progress import Progress, no_progress
 from musclesolve.errors import InputError
 from musclesolve.recording.data import SIDES
 from musclesolve.results.cycles.discrete_values import discrete_values, values_file
+from musclesolve.results.cycles.gait_cycles import SPREAD
 from musclesolve.results.cycles.outcomes import with_values
 from musclesolve.results.cycles.outliers import JUDGED, with_outliers
 from musclesolve.results.dataset.quantities import in_set
@@ -25,7 +26,7 @@ from musclesolve.results.tables.study_tables import comparisons_csv
 from musclesolve.studies.many_trials.one_trial import RESULT
 from musclesolve.studies.study.compare_subjects import ComparedSubjects, compare_subjects
 from musclesolve.studies.study.curve_tests import FEWEST_SUBJECTS, LEG, Design, compare_curves
-from musclesolve.studies.study.means import SPREAD, WITHIN, group_means, groups_of, subject_means, without
+from musclesolve.studies.study.means import WITHIN, group_means, groups_of, subject_means, without
 from musclesolve.studies.study.plausible_trials import (
     LegVerdict,
     believable,

@@ -17,11 +17,11 @@ import xarray as xr
 
 from musclesolve._util.arrays import Array
 from musclesolve.errors import input_error
-from musclesolve.results.cycles.gait_cycles import PERCENT, curves_of
+from musclesolve.results.cycles.gait_cycles import PERCENT, SPREAD, curves_of
 from musclesolve.results.cycles.outcomes import Outcome, matching, without_arms_and_empty
 from musclesolve.results.dataset.quantities import in_set
 from musclesolve.results.tables.study_tables import NO_GROUP, NOT_EVERYWHERE
-from musclesolve.studies.study.means import SPREAD, WITHIN, groups_of, in_order
+from musclesolve.studies.study.means import WITHIN, groups_of, in_order
 from musclesolve.studies.study.random_field import (
     Effect,
     Field,

@@ -10,11 +10,10 @@ import xarray as xr
 
 from musclesolve.plotting.figure_names import UNCERTAINTY
 from musclesolve.recording.data import SIDES
-from musclesolve.results.cycles.gait_cycles import cycles
+from musclesolve.results.cycles.gait_cycles import SPREAD, cycles
 from musclesolve.results.dataset.frame_validity import sides
 from musclesolve.results.dataset.quantities import in_set, with_formulas
 from musclesolve.results.files.result_netcdf import netcdf_bytes, read_result, result_attributes
-from musclesolve.studies.study.means import SPREAD
 
 CYCLES, TRIAL_FILE = "cycles.nc", "trial.toml"
 

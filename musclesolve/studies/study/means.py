@@ -15,11 +15,11 @@ import xarray as xr
 
 from musclesolve._util.arrays import Array, Mask, mean_of_known, sd_of_known
 from musclesolve.errors import input_error
-from musclesolve.results.cycles.gait_cycles import PERCENT
+from musclesolve.results.cycles.gait_cycles import PERCENT, SPREAD
 from musclesolve.studies.study.random_field import contrast, on_varying, random_field_theory, smoothness
 
-WITHIN, SPREAD = "_std", "_uncertainty_sd"
-"""Suffixes: standard deviation within the subject, and that which a Monte Carlo analysis gave the cycles."""
+WITHIN = "_std"
+"""Suffix of the standard deviation within the subject; SPREAD is that of a Monte Carlo analysis of the cycles."""
 OF_CYCLES = (
     "subject",
     "group",

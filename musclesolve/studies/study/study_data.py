@@ -24,7 +24,7 @@ from musclesolve._util.names import shortened
 from musclesolve._util.progress import Progress, no_progress
 from musclesolve.errors import InputError, input_error
 from musclesolve.results.cycles.cycle_averages import PROBLEM, check_alike
-from musclesolve.results.cycles.gait_cycles import STRENGTH
+from musclesolve.results.cycles.gait_cycles import SPREAD, STRENGTH
 from musclesolve.results.cycles.normalisation import OF_SUBJECT, normalised
 from musclesolve.results.dataset.quantities import KINDS, in_set
 from musclesolve.results.dataset.result_quantities import texts
@@ -33,7 +33,6 @@ from musclesolve.results.files.result_netcdf import opened_netcdf, storable
 from musclesolve.results.finding import Finding
 from musclesolve.studies.many_trials.one_trial import RESULT
 from musclesolve.studies.study.cycles_file import CYCLES
-from musclesolve.studies.study.means import SPREAD
 from musclesolve.studies.study.run_study import ComputedStudy
 from musclesolve.studies.study.study_file import Study
 from musclesolve.studies.study.study_findings import findings_of_result, unusable_legs

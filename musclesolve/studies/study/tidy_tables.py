@@ -11,8 +11,8 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from musclesolve.results.cycles.gait_cycles import PERCENT, curves_of
-from musclesolve.studies.study.means import SPREAD, WITHIN
+from musclesolve.results.cycles.gait_cycles import PERCENT, SPREAD, curves_of
+from musclesolve.studies.study.means import WITHIN
 
 CURVES, SUBJECT_VALUES = "curves.csv", "subject_values.csv"
 DIGITS = "%.6g"
