@@ -125,8 +125,16 @@ class Held:
             w = 2.0 * np.pi / self.period
             rate, change = -w * np.sqrt(depth * (1.0 - depth)), w**2 * (0.5 - depth)
         whole = pose.coordinates(model)
-        coordinates = (each[:, None] * whole for each in (depth, rate, change))
-        motion = motion_from(model, 0.1 * np.arange(len(depth)), *coordinates)
+        coordinates = [np.multiply.outer(each, whole) for each in (depth, rate, change)]
+        # the feet stay: the pelvis sinks by p(depth), p' rate, p'' rate^2 + p' change
+        before, here, after = (sunk(pose, depth + step) for step in (-STEP, 0.0, STEP))
+        slope, bend = (after - before) / (2.0 * STEP), (after - 2.0 * here + before) / STEP**2
+        rate, change = rate[:, None], change[:, None]
+        for each, moved in zip(
+            coordinates, (here, slope * rate, bend * rate**2 + slope * change), strict=True
+        ):
+            each[:, -6:-3] = moved
+        motion = motion_from(model, np.arange(0.0, len(depth)), *coordinates)
         needed = projected_moments(model, motion, [])[:, -6:]
         force = 0.5 * needed[:, :3]
         moment = 0.5 * (needed[:, 3:] + np.cross(motion.origin, needed[:, :3]))
@@ -154,6 +162,19 @@ class Held:
         )
         problem = problem.with_arrays(lower=np.broadcast_to(floor, problem.force_capacity.shape).copy())
         return SolvedGroup(leg, problem, ms.solve(problem, sharing.cost, on_infeasible="reserve"))
+
+
+STEP = 1e-3
+"""Of the differences of the way of the pelvis, as a share of the pose."""
+
+
+def sunk(pose: Pose, depth: Array) -> Array:
+    """Way of the pelvis at shares (T,) of a pose whose feet stay where they are in standing, (T, 3) [m]."""
+    coordinates = np.multiply.outer(np.append(depth, 0.0), pose.coordinates(subject()))
+    still = np.zeros_like(coordinates)
+    motion = motion_from(subject(), np.arange(0.0, len(coordinates)), coordinates, still, still)
+    ankle = motion.q[:, subject().slot("ankle_r")]
+    return np.asarray(ankle[-1] - ankle[:-1]) * [1.0, 0.0, 1.0]
 
 
 def about_another_axis(leg: SharingGroup, axis: Array, forward: Array) -> SharingGroup:
@@ -236,7 +257,7 @@ def squats() -> Listing:
     turned = subject().rigid_bodies.subset(np.array([subject().body("shank_r")])).rotation(motion.q)[:, 0]
     along = np.einsum("tx,tx->t", nothing.contact_force["knee_r"], turned[..., 2]) / weight()
     row("along the shank", np.abs(along))
-    exchanges = {
+    exchanges: dict[str, dict[str, Any]] = {
         **{
             f"arm of {arm_mm} mm (else {1e3 * arm:.0f})": {"ligament": 1e-3 * arm_mm / arm}
             for arm_mm in (36, 40, 52, 60)

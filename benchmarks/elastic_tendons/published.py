@@ -18,7 +18,7 @@ SIDE = "l"
 ACTIVE = 0.1
 """Of its greatest activation from which on a muscle is called active."""
 COLUMNS = {
-    "gait2392": (RIGID, OWN, SOFT[0], SOFT[1]),
+    "gait2392_hip": (RIGID, OWN, SOFT[0], SOFT[1]),
     "rajagopal_2023": (RIGID, OWN, SOFT[1], SOFT[2]),
 }
 

@@ -20,7 +20,7 @@ from musclesolve.pipeline.share import motion_problem, share, share_motion, shar
 from musclesolve.results.dataset.assemble import assemble
 from musclesolve.trajectory.motion_problem import MotionProblem
 
-SETS = ("gait2392", "rajagopal_2023")
+SETS = ("gait2392_hip", "rajagopal_2023")
 COST = USUAL_COST
 COSTS = (COST, "stress_cubed", "soft_saturation", "force_squared")
 TRICEPS = ("soleus", "gastrocnemius_medial", "gastrocnemius_lateral")
@@ -44,7 +44,7 @@ SOFT = tuple(Tendons(f"elastic, Achilles {strain:g}", strain=strain) for strain 
 
 def kinds(database: str) -> tuple[Tendons, ...]:
     """The treatments of one set: rajagopal_2023 has 0.049 of its own."""
-    return (RIGID, DYNAMIC, OWN, *(SOFT if database == "gait2392" else SOFT[1:]))
+    return (RIGID, DYNAMIC, OWN, *(SOFT if database == "gait2392_hip" else SOFT[1:]))
 
 
 @cache

@@ -17,7 +17,6 @@ from pathlib import Path
 
 import numpy as np
 
-import musclesolve as ms
 from musclesolve.recording.data import Markers, Table
 from musclesolve.recording.text.opensim_text import read_mot, read_trc, write_mot, write_trc
 from musclesolve.synthetic.synthetic_recording import recording_files
@@ -161,7 +160,7 @@ def write_table(file: Path, header: list[str], rows: list[tuple], separator: str
 
 
 def conditions_below_subjects(root: Path, subjects: int, trials: int) -> None:
-    """SUBJECT/{Static,Walk,Turn}/*.c3d: the standing trial in a folder beside; medial markers in it alone.
+    """SUBJECT/{Static,Walk,Turn}/*.c3d: the standing trial in a folder beside.
 
     The C3D files state mass and stature. The sex stands in no file.
     """
@@ -285,5 +284,4 @@ def main(root: Path, subjects: int = 6, trials: int = 2) -> None:
 
 
 if __name__ == "__main__":
-    assert ms.__version__
     main(Path(sys.argv[1]) if len(sys.argv) > 1 else Path("trees"), *map(int, sys.argv[2:]))

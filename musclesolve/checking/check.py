@@ -174,8 +174,9 @@ def share_model(
         InputError: see `opensim_problem`; an unknown cost or solver.
     """
     settings = model_settings(**choices)
-    tendon, reserve_weight = settings.muscles.tendon, settings.sharing.reserve_weight
-    sharing = Sharing(find_cost(cost), find_solver(solver), tendon, reserve_weight)
+    tendon, stated = settings.muscles.tendon, settings.sharing
+    chosen = find_cost(cost), find_solver(solver)
+    sharing = Sharing(*chosen, tendon, stated.reserve_weight, stated.least_activation)
     body = model_body(model, coordinates, moments, settings, sharing, side)
     return judged_result(body, findings_of_body(body))
 

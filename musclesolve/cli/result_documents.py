@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import xarray as xr
 
 from musclesolve._util.sides import SIDE_NAMES
@@ -126,8 +127,14 @@ def study_document(result: StudyResult) -> dict[str, Any]:
             cluster = tests.isel(cluster=place)
             test = tests.isel(test=int(cluster["cluster_test"]))
             found.append(
-                {key: str(test[key].values) for key in ("variable", "name", "effect", "kind", "units")}
-                | {key: float(cluster[key]) for key in ("start", "end", "p", "mean_difference")}
+                {
+                    key: str(test[key].values)
+                    for key in ("variable", "name", "effect", "family", "kind", "units")
+                }
+                | {
+                    key: float(cluster[key]) if np.isfinite(cluster[key]) else None
+                    for key in ("start", "end", "p", "mean_difference")
+                }
             )
     return {
         "title": study.title,
@@ -139,6 +146,10 @@ def study_document(result: StudyResult) -> dict[str, Any]:
         "notes": list(result.computed.notes),
         "cycles": 0 if cycles is None else cycles.sizes["cycle"],
         "unusual_cycles": unusual,
+        "legs": [
+            {"trial": leg.trial, "side": leg.side, "plausibility": leg.verdict} for leg in result.verdicts
+        ],
+        "sensitivity": result.sensitivity or None,
         "tests": 0 if tests is None else int(tests.attrs["tests"]),
         "not_compared": result.not_compared or None,
         "clusters": found,

@@ -484,9 +484,9 @@ def _by_place(choice: MarkerChoice, named: NamedMarkers) -> MarkerChoice:
     used = {marker for weights in choice.resolved.values() for marker in weights}
     used |= {marker for markers in named.tracking.values() for marker in markers}
     known = {
-        name: sum(weight * places[marker] for marker, weight in weights.items())
+        name: np.asarray(sum(weight * places[marker] for marker, weight in weights.items()))
         for name, weights in choice.resolved.items()
-        if set(weights) <= set(places)
+        if weights and set(weights) <= set(places)
     }
     free = {name: place for name, place in places.items() if name not in used}
     guesses = guessed_by_place(known, free, lacking)

@@ -146,8 +146,11 @@ class Support:
         cls, time: Array, lacking: Array, force: Array, weight: float, cutoff_hz: float | None
     ) -> Support:
         """Of the lacking force and moment (T, 6) [N, N m], the force of both feet (T, 3) [N] and the weight [N]."""
-        sizes = (np.linalg.norm(each, axis=1) / weight for each in (lacking[:, :3], lacking[:, 3:], force))
-        return cls(time, *sizes, 0.0 if cutoff_hz is None else 0.5 / cutoff_hz)
+        force_lacking, moment_lacking, supplied = (
+            np.linalg.norm(each, axis=1) / weight for each in (lacking[:, :3], lacking[:, 3:], force)
+        )
+        spread = 0.0 if cutoff_hz is None else 0.5 / cutoff_hz
+        return cls(time, force_lacking, moment_lacking, supplied, spread)
 
     @property
     def distance(self) -> Array:

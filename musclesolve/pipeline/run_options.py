@@ -141,7 +141,7 @@ def find_options(
     return Options(
         sides=sides,
         database=database,
-        sharing=Sharing(chosen, method, muscles.tendon, sharing.reserve_weight),
+        sharing=Sharing(chosen, method, muscles.tendon, sharing.reserve_weight, sharing.least_activation),
         dofs=dofs,
         strength=of_muscles("strength", lambda rule: checked_strength(rule, database), muscles.strength),
         passive=of_muscles("passive", lambda rule: checked_passive(rule, database), muscles.passive),

@@ -190,19 +190,36 @@ class DesignSettings(Settings):
     )
     quantities: tuple[str, ...] | None = setting(
         "name_list",
-        "variables of the result whose mean curves are drawn and compared; angles, moments, powers, muscle "
-        "and contact forces when absent",
+        "variables of the result whose mean curves are drawn and compared; angles, moments, the knee adduction "
+        "moment, powers, ground, muscle and contact forces when absent",
+    )
+    outcomes: tuple[str, ...] | None = setting(
+        "name_list",
+        "primary outcomes: curves (joint_moment knee_flexion), values of them (joint_moment knee_flexion max, "
+        "... stance max), measures of the cycles (stride_time); everything else is exploratory",
+    )
+    drawn: tuple[str, ...] | None = setting(
+        "name_list", "groups and conditions that figures show; all of them when absent"
+    )
+    legs: str = setting(
+        "text",
+        "whether both legs are averaged (together) or compared: left with right, affected with sound "
+        "(`affected_side` of the subject), inner with outer leg (`inner_leg` of the trial)",
+        default="together",
+        choices=("together", "right_left", "affected", "inner"),
     )
     level: float = setting(
         "number",
-        "probability of finding a difference anywhere where there is none",
+        "probability of finding a difference anywhere where there is none, among the primary outcomes and among the "
+        "rest each",
         default=0.05,
         minimum=1e-06,
         maximum=0.5,
     )
     correction: str = setting(
         "text",
-        "whether the level is that of all curves together (bonferroni) or of each by itself",
+        "whether the level is that of all curves of a family (primary, exploratory) together (bonferroni) or of each "
+        "by itself",
         default="bonferroni",
         choices=("bonferroni", "none"),
     )
@@ -220,7 +237,9 @@ class SubjectLineSettings(Settings):
         "weights", "further numbers of the subject, which may be the covariate", example="{ pain_score = 3 }"
     )
     affected_side: str | None = setting(
-        "text", "which leg is affected, for tables of one's own", choices=("r", "l", "both", "none")
+        "text",
+        'which leg is affected, for [design] legs = "affected" and tables of one\'s own',
+        choices=("r", "l", "both", "none"),
     )
     keep: str | None = setting(
         "text",
@@ -238,6 +257,7 @@ class TrialLineSettings(Settings):
     side: str = setting(
         "text", "which leg is computed and counts", default="both", choices=("both", "r", "l")
     )
+    inner_leg: str | None = setting("text", "the inner leg of a turn", choices=("r", "l"))
     exclude: str = setting("text", "why the trial is left out; without this it is computed", default="")
     keep: str = setting("text", "why the trial counts although an error was found in it", default="")
     file: str | None = setting("text", "the trial file, of a recording or of an OpenSim model")

@@ -448,6 +448,14 @@ class SharingSettings(Settings):
     reserve_weight: float | None = setting(
         "number", "weight of reserve moments; without it joint moments are met exactly", above=0.0
     )
+    least_activation: float = setting(
+        "number",
+        "least activation of every muscle: tone, or 0.01 as OpenSim's muscles have it",
+        default=0.0,
+        minimum=0.0,
+        maximum=0.5,
+        of_run=True,
+    )
     dofs: tuple[str, ...] | None = setting(
         "name_list",
         "degrees of freedom whose moments the muscles must produce; hip, knee and ankle dorsiflexion when "
@@ -849,6 +857,7 @@ class ModelSharingSettings(Settings):
     cost: str = same(SharingSettings, "cost")
     solver: str = same(SharingSettings, "solver")
     reserve_weight: float | None = same(SharingSettings, "reserve_weight")
+    least_activation: float = same(SharingSettings, "least_activation")
     dofs: tuple[str, ...] | None = same(
         SharingSettings,
         "dofs",

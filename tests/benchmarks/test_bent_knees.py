@@ -17,9 +17,12 @@ from benchmarks.bent_knees import (
     ligament_arm,
     seat_off,
     subject,
+    sunk,
     weight,
 )
+from musclesolve.constants import STANDARD_GRAVITY
 from musclesolve.dynamics.kinematics.motion_derivatives import motion_from
+from musclesolve.dynamics.model.mass_center import mass_center
 
 DEPTH = np.array(FLEXION) / DEEPEST
 
@@ -54,3 +57,23 @@ def test_the_exchanges_do_what_they_say() -> None:
         0.01 * 0.5 * weight(),
         rtol=1e-6,
     )
+
+
+def test_a_squat_in_motion_stands_on_its_feet_and_pushes_at_its_lowest() -> None:
+    """The force on the feet is W (1 + a / g) / 2, with the acceleration a of the mass center by differences."""
+    period, times = 4.0, 2.0 + 0.01 * np.array([-1.0, 0.0, 1.0])  # about the lowest point, half of a period
+    depth = 0.5 * (1.0 - np.cos(2.0 * np.pi * times / period))
+    whole = np.multiply.outer(depth, SQUAT.coordinates(subject()))
+    whole[:, -6:-3] = sunk(SQUAT, depth)
+    motion = motion_from(subject(), times, whole, 0.0 * whole, 0.0 * whole)
+    ankle = motion.q[:, subject().slot("ankle_r")]
+    np.testing.assert_allclose(ankle - ankle[0], 0.0, atol=1e-6)
+    height = mass_center(subject(), motion.q)[:, 2]
+    pushed = 1.0 + (height[2] - 2.0 * height[1] + height[0]) / 0.01**2 / STANDARD_GRAVITY
+    moving, still = Held(period=period).solved(SQUAT, DEPTH), Held().solved(SQUAT, DEPTH)
+    forces = []
+    for found in (moving, still):
+        loads = found.part.loads
+        forces.append(loads.net[-1, loads.joints.index("ankle_r"), 2])
+    # the foot, 1.4 % of the body, rests
+    assert forces[0] / forces[1] == pytest.approx(pushed, abs=0.01) and pushed > 1.03

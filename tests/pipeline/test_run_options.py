@@ -5,11 +5,14 @@ from __future__ import annotations
 from importlib.resources import files
 from pathlib import Path
 
+import numpy as np
 import pytest
+from refusals import refused
 from small_model import TEXT, save_model
 from synthetic_trial import write_trial
 
 import musclesolve as ms
+from musclesolve.data import reference_stride
 from musclesolve.dynamics.model.human_model import human_model
 from musclesolve.pipeline.run_options import find_options
 
@@ -140,3 +143,15 @@ def test_a_model_for_rigid_tendons_is_refused_for_elastic_ones_alone(tmp_path):
     stated = write_trial(tmp_path, (OLD, model + 'tendon = "elastic"\ntendon_strain = 0.05\n'))
     leg = find_options(ms.read_trial(stated)).muscles(human_model())[0]
     assert leg.parameters.tendon_strain.tolist() == [0.05] * 3
+
+
+def test_a_least_activation_holds_for_every_muscle_and_in_the_problem_of_a_result():
+    """[sharing] least_activation: in recordings, by keyword as in the file; `leg_problem` gives the same problem."""
+    result = ms.run(reference_stride(), least_activation=0.02, side="r")
+    assert float(result["activation"].min()) >= 0.02 - 1e-9 and result.attrs["least_activation"] == 0.02
+    problem = ms.leg_problem(result, "r")
+    assert (problem.lower == 0.02).all()
+    np.testing.assert_allclose(ms.solve(problem).activation, result["activation"].values, atol=1e-9)
+    assert "least_activation" not in ms.run(reference_stride(), side="r").attrs
+    with refused("bad_number", "least_activation"):
+        ms.run(reference_stride(), least_activation=0.7)

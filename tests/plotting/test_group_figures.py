@@ -9,7 +9,7 @@ from synthetic_study import bump, cycles, smooth
 
 from musclesolve.plotting import PageStyle, page_style
 from musclesolve.plotting.figure_names import group_figures_in
-from musclesolve.plotting.study.group_figures import group_curves, group_files
+from musclesolve.plotting.study.group_figures import group_curves, group_drawings, group_files
 from musclesolve.results.dataset.quantities import shown
 from musclesolve.studies.study.curve_tests import compare_curves
 from musclesolve.studies.study.means import group_means, subject_means
@@ -102,3 +102,65 @@ def test_what_is_not_there_is_refused():
         group_curves(means, "joint_power", found)
     with refused("unknown_name", "elbow"):
         group_curves(means, "joint_angle", found, names=["elbow"])
+
+
+def many(count, groups=None):
+    """Joint angles of so many conditions, of which the last differs."""
+    curves = smooth(np.random.default_rng(4), 12, count, 2)
+    curves[:, -1, 0] += 6.0 * bump(40)
+    data = cycles(curves, groups=groups, conditions=[f"c{k}" for k in range(count)]).assign_coords(
+        dof=DOFS[:2]
+    )
+    means = subject_means(data.rename(joint_moment="joint_angle"))
+    return group_means(means), compare_curves(means)
+
+
+@pytest.mark.parametrize("groups", [None, ["a"] * 6 + ["b"] * 6, [f"g{k}" for k in range(4)] * 3])
+def test_many_conditions_have_pages_that_begin_with_the_first(groups):
+    means, found = many(11, groups)
+    drawings = group_drawings(means, found)
+    assert list(drawings)[:2] == ["group_joint_angle", "group_joint_angle_2"]
+    seen = set()
+    for draw in drawings.values():
+        sheet = draw(means)
+        curves = [text.get_text() for text in sheet.legends[0].get_texts() if "(n =" in text.get_text()]
+        assert len(curves) <= 8 and any("c0 " in text for text in curves)
+        seen |= set(curves)
+    wanted = 11 * (len(set(groups)) if groups else 1)
+    assert len(seen) == wanted
+
+
+def test_what_is_drawn_is_chosen_and_a_single_comparison_has_the_color_of_its_condition():
+    means, found = many(11)
+    drawings = group_drawings(means, found, ["c10", "c4"])
+    (draw,) = drawings.values()
+    sheet = draw(means)
+    texts = [text.get_text() for text in sheet.legends[0].get_texts()]
+    assert [text for text in texts if "(n" in text] == ["c0 (n = 12)", "c4 (n = 12)", "c10 (n = 12)"]
+    axes = panel(sheet, "hip flexion")
+    color = axes.lines[2].get_color()
+    assert any(line.get_color() == color and line.get_linewidth() == 3.0 for line in axes.lines)
+    assert any("against c0" in text.get_text() for text in sheet.texts)
+
+
+def test_a_band_ends_where_a_subject_has_no_value():
+    curves = smooth(np.random.default_rng(3), 8, 1, 1)
+    curves[:3, :, :, 70:] = np.nan
+    means = group_means(subject_means(cycles(curves)))
+    sheet = group_curves(means, "joint_moment")
+    (axes,) = (axes for axes in sheet.axes if axes.get_visible())
+    assert axes.collections[0].get_paths()[0].vertices[:, 0].max() == 69.0
+    thin = axes.lines[1].get_ydata()
+    np.testing.assert_allclose(thin[70:], means["joint_moment"].values[0, 0, 70:, 0])
+    assert any("n = 5" in text.get_text() for text in sheet.legends[0].get_texts())
+
+
+def test_legs_that_are_compared_have_dashes():
+    data = cycles(smooth(np.random.default_rng(3), 6, 2, 1), conditions=["slow", "fast"])
+    data = data.assign_coords(cycle_leg=("cycle", np.where(data["cycle_side"] == "r", "right", "left")))
+    means = group_means(subject_means(data, legs=["right", "left"]))
+    sheet = group_curves(means, "joint_moment")
+    texts = [text.get_text() for text in sheet.legends[0].get_texts()]
+    assert texts[:2] == ["slow, right (n = 6)", "slow, left (n = 6)"]
+    first, second = panel(sheet, "dof 0").lines[:2]
+    assert first.get_color() == second.get_color() and first.get_linestyle() != second.get_linestyle()

@@ -13,7 +13,7 @@ def predicted_loads(body: ModelBody) -> Iterator[Finding]:
     place = Where(body.motion.file)
     if body.trial is not None:
         place = Where(body.trial.path, body.trial.document.line("files", "loads"), "[files] loads")
-    yield finding("predicted_forces", "warning", {}, place)
+    yield finding("predicted_forces.model", "warning", {}, place)
     dynamics = body.dynamics
     if dynamics is not None and dynamics.balance_limit is not None:
         for each in dynamics.support.warnings:

@@ -73,7 +73,11 @@ def study(
     with page_style(page_style_of(file_format, width, font)), progress() as report:
         computed = compute_trials(file, output, pages=pages, progress=report, **how)
         result = analyse_study(computed, report, values.value)
-        drawn = {} if result.groups is None else group_files(result.groups, result.comparisons, report)
+        drawn = (
+            {}
+            if result.groups is None
+            else group_files(result.groups, result.comparisons, report, computed.study.design.drawn)
+        )
         page = study_page(result, report).encode("utf-8", "replace")
         outdated = group_figures_in(computed.folder)
         paths = write_files(computed.folder, {NAME: page, **drawn}, outdated)
@@ -126,6 +130,8 @@ def _text(result: StudyResult) -> Iterator[RenderableType | str]:
             without = dict.fromkeys(study.trial_of[name].subject for name in result.left_out)
             yield line("left out", f"{', '.join(without)}: in no mean and no test, see the findings")
         yield from lines("compared", result.compared.said)
+    if result.sensitivity:
+        yield line("plausible", result.sensitivity)
     if any(found.severity != "note" for found, _ in result.findings):
         yield study_tables.findings_table(result.findings)
     if result.comparisons is None:

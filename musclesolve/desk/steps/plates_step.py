@@ -36,7 +36,10 @@ class Plates:
     def show(self) -> None:
         """Draw it."""
         if self.desk.is_model:
-            ui.label("An OpenSim model gets its moments or loads from the files that the trial file names.")
+            ui.label(
+                "An OpenSim model gets its moments or loads from the files that the trial file names, or its loads "
+                "from its motion."
+            )
             return
         self._measured()
         ui.timer(0.0, self._look, once=True)

@@ -96,7 +96,10 @@ def draft_study(folder: str | Path, output: Path | None = None) -> StudyDraft:
     found = study_trials(folder)
     target = folder / NAME if output is None else output
     target = target / NAME if target.is_dir() else target
-    tables = [path for path in sorted(folder.iterdir()) if path.is_file() and _is_table(path)]
+    places = dict.fromkeys(place for place in (folder, target.parent) if place.is_dir())
+    tables = [
+        path for place in places for path in sorted(place.iterdir()) if path.is_file() and _is_table(path)
+    ]
     recordings = [
         (path, levels)
         for path, levels in zip(found.recordings, found.levels_of, strict=True)
@@ -184,6 +187,8 @@ def write_study(draft: StudyDraft, force: bool = False) -> list[Path]:
     """
     if draft.path.exists() and not force:
         raise input_error("drafting.study_file_already", file=draft.path.parent, name=draft.path.name)
+    if draft.table and (draft.path.parent / TABLE).exists() and not force:
+        raise input_error("drafting.subjects_table_already", file=draft.path.parent, name=TABLE)
     schema = study_schema(unit_settings()).encode("utf-8")
     write_files(draft.path.parent / FOLDER, {schema_name("study"): schema})
     files = {draft.path.name: draft.text.encode("utf-8")}
@@ -209,7 +214,7 @@ def _no_trial(folder: Path, found: FoundStudy, unread: Sequence[str]) -> InputEr
 
 def _design(named: Sequence[Role], names: Sequence[str], known: SubjectsTable | None) -> DraftTable:
     """Groups and conditions in an order in which the first is the one that others are compared with."""
-    lines, about = [], []
+    lines, about = list[Line](), list[str]()
     tabled = set[str]()
     if known is not None:
         rows = {known.row_of(role.subject) for role in named}

@@ -183,8 +183,8 @@ def common_settings(trials: Sequence[RecordedTrial]) -> dict[str, Any]:
         return {}
     common: dict[str, Any] = {}
     for name in dict.fromkeys(name for trial in trials for name in trial.tables):
-        tables = [trial.tables.get(name) for trial in trials]
-        if any(table is None for table in tables):
+        tables = [trial.tables[name] for trial in trials if name in trial.tables]
+        if len(tables) < len(trials):
             continue
         if isinstance(tables[0], list):
             if len({value_text(table) for table in tables}) == 1:

@@ -459,7 +459,7 @@ def study_trials(folder: Path) -> FoundStudy:
     modelled = [each for each in modelled if Path(each.source["coordinates"]).resolve() not in known]
     known |= {path.resolve() for each in modelled for path in each.source.values() if isinstance(path, Path)}
     used = {path.parent for path in known}
-    levels = {
+    levels_of = {
         path: _levels(path, folder)
         for place, files in raw.items()
         if place.resolve() not in used
@@ -468,9 +468,9 @@ def study_trials(folder: Path) -> FoundStudy:
     }
     # A recording of the same name as coordinates of a model was computed there.
     computed = {each.levels for each in modelled}
-    with_markers = {each[:-1] for path, each in levels.items() if path.suffix.casefold() in RAW}
+    with_markers = {each[:-1] for path, each in levels_of.items() if path.suffix.casefold() in RAW}
     recordings = {
-        path: each for path, each in levels.items() if each[:-1] in with_markers and each not in computed
+        path: each for path, each in levels_of.items() if each[:-1] in with_markers and each not in computed
     }
     every = trials + modelled
     odd = {str(path) for each in every for path in each.source.values() if not _is_text(str(path))}

@@ -70,6 +70,7 @@ from musclesolve.settings.trial import (
     KneeSettings,
     ModelMuscleSettings,
     ModelSettings,
+    ModelSharingSettings,
     TimeSettings,
     share_arguments,
 )
@@ -117,6 +118,8 @@ def check_model_settings(settings: ModelSettings) -> None:
     check_tendon(muscles.tendon, muscles.tendon_strain)
     if reserve_weight is not None:
         check_number(reserve_weight, "reserve_weight", "a number above zero, or None", above=0.0)
+    least = settings_of(ModelSharingSettings)["least_activation"]
+    check_value(settings.sharing.least_activation, least, "least_activation")
     if settings.knee.contact_spacing_m is not None:
         spacing = settings_of(KneeSettings)["contact_spacing_m"]
         check_value(settings.knee.contact_spacing_m, spacing, "contact_spacing_m")
@@ -391,7 +394,7 @@ def model_body(
     if sharing is None:
         usual = settings.sharing
         cost, solver = find_cost(usual.cost), find_solver(usual.solver)
-        sharing = Sharing(cost, solver, chosen.tendon, usual.reserve_weight)
+        sharing = Sharing(cost, solver, chosen.tendon, usual.reserve_weight, usual.least_activation)
     whole = SharingGroup(
         sides=sides_of(choice.dofs),
         dofs=choice.dofs,
@@ -510,7 +513,7 @@ def body_of_trial(
         if trial.loads is not None:
             settings = settings.changed(files={"loads": trial.loads})
         check_model_settings(settings)
-    sharing = Sharing(chosen, method, of_muscles.tendon, stated.reserve_weight)
+    sharing = Sharing(chosen, method, of_muscles.tendon, stated.reserve_weight, stated.least_activation)
     model = read_osim(trial.model)
     _check_names(trial, "sharing", "dofs", "coordinate", stated.dofs, model.coordinates)
     _check_names(trial, "sharing", "without", "coordinate", stated.without, model.coordinates)

@@ -24,7 +24,8 @@ from musclesolve.plotting.page.panels import fitting_columns, muscles_by_group
 from musclesolve.plotting.page.sheet import Sheet, heading, page, sheet_of, text_width, zero_line
 from musclesolve.plotting.study.comparison_figures import COST_COLORS as COLORS
 from musclesolve.results.cycles.gait_cycles import curves_of
-from musclesolve.results.dataset.quantities import heading_of, shown
+from musclesolve.results.cycles.outcomes import without_arms_and_empty
+from musclesolve.results.dataset.quantities import KINDS, QUANTITIES, heading_of, shown
 from musclesolve.results.dataset.result_quantities import OPPOSITE, listed
 from musclesolve.results.tables.study_tables import NO_GROUP, p_text
 
@@ -40,38 +41,103 @@ EFFECTS: tuple[tuple[str, Any], ...] = (("#111111", "-"), ("#999999", "-"), ("#C
 """Color and dashes of the statistic of an effect, where there are several."""
 MOST = 24
 """Panels on a page."""
+MOST_CURVES = len(COLORS)
+"""Curves in a panel."""
+FIRST = (
+    *(
+        "pelvis_angle",
+        "joint_angle",
+        "joint_moment",
+        "knee_adduction_moment",
+        "joint_power",
+        "ground_reaction_force",
+    ),
+    *("contact_force_component", "contact_force", "knee_contact_medial", "knee_contact_lateral"),
+)
+"""Quantities in the order of gait analysis; others follow."""
+OF_GROUND = {"x": "forward", "y": "to the median plane", "z": "upward"}
+"""Axes of the ground reaction of cycles, which points along the walking direction."""
+FEWEST = 3
+"""Subjects of whom a mean is drawn where others have no value."""
 
 
 def group_files(
-    means: xr.Dataset, comparisons: xr.Dataset | None = None, progress: Progress | None = None
+    means: xr.Dataset,
+    comparisons: xr.Dataset | None = None,
+    progress: Progress | None = None,
+    drawn: Sequence[str] | None = None,
 ) -> dict[str, bytes]:
     """The content of the file of every figure of the groups of a study, by its name; progress as in `figures_of`.
 
     A variable with more curves than fit on a page has several: group_muscle_force.png, group_muscle_force_2.png.
     """
-    return figures_of(means, group_drawings(means, comparisons), progress)
+    return figures_of(means, group_drawings(means, comparisons, drawn), progress)
 
 
 def group_drawings(
-    means: xr.Dataset, comparisons: xr.Dataset | None = None
+    means: xr.Dataset, comparisons: xr.Dataset | None = None, drawn: Sequence[str] | None = None
 ) -> dict[str, Callable[[xr.Dataset], Sheet]]:
-    """What draws every figure of the groups of a study from the means, by its name."""
-    figures = {}
-    for name, each in means.data_vars.items():
-        if f"{name}_high" not in means or "percent" not in each.dims:
-            continue
-        names = _ordered(means, str(name))
-        for number in range(0, len(names), MOST):
-            suffix = f"_{number // MOST + 1}" if number else ""
-            part = names[number : number + MOST]
-            figures[f"group_{name}{suffix}"] = _drawing(str(name), comparisons, part)
+    """What draws every figure of the groups of a study from the means, by its name.
+
+    A panel has six curves at most. Of more groups and conditions there are several pages, each with the reference
+    (the first group and condition) and some of the others. Arms and curves without values are left out, but for those
+    that are primary outcomes.
+
+    Args:
+        means: what ``group_means`` returned.
+        comparisons: what ``compare_curves`` returned.
+        drawn: groups and conditions that are drawn; all of them unless given. The reference is added.
+    """
+    figures: dict[str, Callable[[xr.Dataset], Sheet]] = {}
+    variables = [
+        str(name)
+        for name, each in means.data_vars.items()
+        if f"{name}_high" in means and "percent" in each.dims
+    ]
+    variables.sort(key=lambda name: FIRST.index(name) if name in FIRST else len(FIRST))
+    kept, _ = without_arms_and_empty(means, variables)
+    pages = _pages_of(means, drawn)
+    for name in variables:
+        wanted = kept.get(name, [])
+        if comparisons is not None and "family" in comparisons.coords:
+            primary = (comparisons["family"].values == "primary") & (comparisons["variable"].values == name)
+            wanted = [*wanted, *map(str, comparisons["name"].values[primary])]
+        names = [each for each in _ordered(means, name) if each in wanted]
+        parts = [(cells, names[k : k + MOST]) for cells in pages for k in range(0, len(names), MOST)]
+        for number, (cells, part) in enumerate(parts):
+            suffix = f"_{number + 1}" if number else ""
+            figures[f"group_{name}{suffix}"] = _drawing(name, comparisons, part, cells)
     return figures
 
 
 def _drawing(
-    variable: str, comparisons: xr.Dataset | None, names: list[str]
+    variable: str, comparisons: xr.Dataset | None, names: list[str], cells: tuple[list[str], list[str]]
 ) -> Callable[[xr.Dataset], Sheet]:
-    return lambda means: group_curves(means, variable, comparisons, names=names)
+    return lambda means: group_curves(
+        means.sel(group=cells[0], condition=cells[1]), variable, comparisons, names=names
+    )
+
+
+def _pages_of(means: xr.Dataset, drawn: Sequence[str] | None) -> list[tuple[list[str], list[str]]]:
+    """Groups and conditions of each page: the first of each, and as many others as a panel has room for."""
+    axes = []
+    for key in ("group", "condition"):
+        names = [str(name) for name in means[key].values]
+        chosen = [name for name in names if name in (drawn or ())]
+        axes.append([names[0], *(name for name in chosen if name != names[0])] if chosen else names)
+    legs = means.sizes.get("leg", 1)
+    groups = _with_first(axes[0], MOST_CURVES)
+    most = max(
+        2, min(MOST_CURVES // (legs * len(groups[0])), len(DASHES) if len(axes[0]) > 1 else MOST_CURVES)
+    )
+    return [(group, condition) for group in groups for condition in _with_first(axes[1], most)]
+
+
+def _with_first(names: list[str], most: int) -> list[list[str]]:
+    """The names in lists of at most so many, each beginning with the first name."""
+    if len(names) <= most:
+        return [names]
+    return [[names[0], *names[k : k + most - 1]] for k in range(1, len(names), most - 1)]
 
 
 def group_curves(
@@ -84,8 +150,10 @@ def group_curves(
 ) -> Sheet:
     """Mean curves of a variable, a panel for each of its curves, in the page style in force.
 
-    Groups have colors and conditions dashes; where there is one group, conditions have the colors. Angles are in
-    degrees.
+    Groups have colors and conditions dashes; where there is one group, conditions have the colors, and legs that are
+    compared the dashes. Angles are in degrees. A band ends where a subject has no value; the mean goes on as a thin
+    line as far as three subjects have one. Below a panel a row of bars marks where an effect differs; those of a
+    single condition or group against the first have its color.
 
     Args:
         means: what ``group_means`` returned.
@@ -101,48 +169,62 @@ def group_curves(
         known = [str(name) for name in means.data_vars if f"{name}_high" in means]
         raise input_error("plotting.means_unknown_name", variable=variable, known=known)
     ends = ("_low", "_high") if band == "confidence" else ("_std", "_std")
-    curves = {key: dict(curves_of(means[variable + key].rename(variable))) for key in ("", *ends)}
+    curves = {key: dict(curves_of(means[variable + key].rename(variable))) for key in ("", *ends, "_count")}
     wanted = list(names) if names is not None else _ordered(means, variable)
     if missing := sorted(set(wanted) - set(curves[""])):
         raise input_error("plotting.no_curve", variable=variable, missing=missing, curves=curves[""])
     tests = {} if comparisons is None else _tests(comparisons, variable, wanted)
-    effects = list(dict.fromkeys(str(test["effect"].values) for of in tests.values() for test in of))
+    shown_names = {str(name) for key in ("group", "condition") for name in means[key].values}
+    effects, bars = _effects(tests, comparisons, shown_names)
     factor, unit = shown(str(means[variable].attrs.get("units", "")))
-    sheet, panels = _panels(means, variable, wanted, len(effects))
+    sheet, panels = _panels(means, variable, wanted, bars, bool(effects))
     styles = _styles(means)
     percent = np.asarray(means["percent"].values, float)
-    below = _below(len(effects))
+    below, fewer = _below(bars, bool(effects)), list[int]()
+    colors = {key: style["color"] for key, style in styles.items()}
     for number, axes in enumerate(panels.flat):
         axes.set_visible(number < len(wanted))
         if number >= len(wanted):
             continue
         name = wanted[number]
-        for (group, condition), style in styles.items():
-            where = {"group": group, "condition": condition}
+        for key, style in styles.items():
+            where = dict(zip(("group", "condition", "leg"), key, strict=False))
             mean = factor * curves[""][name].sel(where).values
-            first, last = (factor * curves[key][name].sel(where).values for key in ends)
+            first, last = (factor * curves[end][name].sel(where).values for end in ends)
+            count = curves["_count"][name].sel(where).values
+            whole = count >= count.max(initial=0)
             low, high = (first, last) if band == "confidence" else (mean - first, mean + last)
-            axes.fill_between(percent, low, high, alpha=BAND, linewidth=0.0, color=style["color"])
-            axes.plot(percent, mean, **style)
+            axes.fill_between(
+                percent, low, high, where=whole, alpha=BAND, linewidth=0.0, color=style["color"]
+            )
+            axes.plot(percent, np.where(whole, mean, np.nan), **style)
+            if (some := ~whole & (count >= FEWEST)).any():
+                fewer += count[some].tolist()
+                # joined to the curve on either side
+                joined = some | np.roll(some, 1) | np.roll(some, -1)
+                axes.plot(percent, np.where(joined, mean, np.nan), **{**style, "linewidth": 0.4 * WIDTH})
         axes.set_xlim(percent[0], percent[-1])
         axes.set_xticks(percents(axes))
         if axes.get_ylim()[0] < 0.0 < axes.get_ylim()[1]:
             zero_line(axes)
         opposite = OPPOSITE.get(name, "")
         roomy = bool(opposite) and not current_style().narrow
-        heading(axes, name.replace("_", " ") + (f" (+)   {opposite} (-)" if roomy else ""))
+        label = OF_GROUND.get(name, name) if variable == "ground_reaction_force" else name
+        heading(axes, label.replace("_", " ") + (f" (+)   {opposite} (-)" if roomy else ""))
         lowest = number + panels.shape[1] >= len(wanted)
         axes.tick_params(labelbottom=not effects and lowest)
         if effects:
-            _bars(axes, tests.get(name, []), effects, comparisons)
+            _bars(axes, tests.get(name, []), bars, effects, colors, comparisons)
             _strip(axes, tests.get(name, []), effects, below, labelled=lowest)
     cycle = set(listed(means, "movements")) <= {"walking", "running"}
-    sheet.label_axes(
-        "gait cycle [%]" if cycle else "cycle [%]", f"{variable.replace('_', ' ')} [{unit or '1'}]"
-    )
-    sheet.add_legend(_legend(means, styles, effects, band))
+    of = _unit_words(variable, unit)
+    sheet.label_axes("gait cycle [%]" if cycle else "cycle [%]", f"{variable.replace('_', ' ')} [{of}]")
+    sheet.add_legend(_legend(means, styles, effects, band, fewer))
     if comparisons is not None and comparisons.attrs.get("tests") and current_style().titled:
-        sheet.add_note(_note(comparisons))
+        beside = f"; colored bars: against {means['condition'].values[0]}".replace("_", " ")
+        if any(bar.startswith("group: ") for bar in bars):
+            beside = "; colored bars: against the first"
+        sheet.add_note(_note(comparisons) + (beside if len(bars) > len(effects) else ""))
     return sheet
 
 
@@ -165,10 +247,41 @@ def _ordered(means: xr.Dataset, variable: str) -> list[str]:
     return sorted(names, key=lambda name: order.index(name) if name in order else len(order))
 
 
-def _styles(means: xr.Dataset) -> dict[tuple[str, str], dict[str, Any]]:
-    """How the curve of every group and condition that has subjects is drawn."""
+def _unit_words(variable: str, unit: str) -> str:
+    """The unit, and of what it is a share."""
+    kind = KINDS.get(QUANTITIES[variable].kind) if variable in QUANTITIES else None
+    about = kind.units[unit].about if kind is not None and unit in kind.units else ""
+    return f"{unit or '1'} {about}".strip()
+
+
+def _effects(
+    tests: dict[str, list[xr.Dataset]], comparisons: xr.Dataset | None, shown_names: set[str]
+) -> tuple[list[str], list[str]]:
+    """The effects whose statistic is drawn, and those with a row of bars: these, and single ones of what is shown."""
+    if comparisons is None:
+        return [], []
+    every = [test for of in tests.values() for test in of]
+    first = list(dict.fromkeys(str(test["effect"].values) for test in every if int(test["follows"]) < 0))
+    found = set(comparisons["cluster_test"].values.tolist())
+    single = [
+        str(test["effect"].values)
+        for test in every
+        if int(test["follows"]) >= 0 and int(test["row"]) in found and _compared_one(test) in shown_names
+    ]
+    return first, [*first, *dict.fromkeys(single)]
+
+
+def _compared_one(test: xr.Dataset) -> str:
+    """The group or condition that a single comparison is of: of "condition: slow - level" it is slow."""
+    return str(test["effect"].values).partition(": ")[2].rpartition(" - ")[0]
+
+
+def _styles(means: xr.Dataset) -> dict[tuple[str, ...], dict[str, Any]]:
+    """How the curve of every group and condition (and leg) that has subjects is drawn."""
     groups, conditions = ([str(name) for name in means[key].values] for key in ("group", "condition"))
-    if max(len(groups), 1) > len(COLORS) or (len(groups) == 1 and len(conditions) > len(COLORS)):
+    legs = [str(name) for name in means["leg"].values] if "leg" in means.dims else []
+    several = len(groups) > 1
+    if max(len(groups), 1) > len(COLORS) or (not several and len(conditions) > len(COLORS)):
         raise input_error(
             "plotting.groups_conditions_only_colors",
             count=len(groups),
@@ -180,25 +293,28 @@ def _styles(means: xr.Dataset) -> dict[tuple[str, str], dict[str, Any]]:
         for column, condition in enumerate(conditions):
             if not int(means["subjects"].values[row, column]):
                 continue
-            color = COLORS[row if len(groups) > 1 else column]
-            dashes = DASHES[column % len(DASHES)]
-            styles[group, condition] = {"color": color, "linestyle": dashes, "linewidth": WIDTH}
+            color = COLORS[row if several else column]
+            for place, key in enumerate([(group, condition, leg) for leg in legs] or [(group, condition)]):
+                dash = column * max(len(legs), 1) + place if several or not legs else place
+                styles[key] = {"color": color, "linestyle": DASHES[dash % len(DASHES)], "linewidth": WIDTH}
     return styles
 
 
-def _below(effects: int) -> float:
+def _below(bars: Sequence[str], strip: bool) -> float:
     """Height of bars and statistic below a panel [inch], at the default size of text."""
-    return effects * BAR_ROW + GAP + STRIP + GAP if effects else 0.0
+    return len(bars) * BAR_ROW + GAP + STRIP + GAP if strip else 0.0
 
 
-def _panels(means: xr.Dataset, variable: str, names: Sequence[str], effects: int) -> tuple[Sheet, np.ndarray]:
+def _panels(
+    means: xr.Dataset, variable: str, names: Sequence[str], bars: Sequence[str], strip: bool
+) -> tuple[Sheet, np.ndarray]:
     """A page with as many panels side by side as leave every heading two lines."""
     style = current_style()
     most = 2 if style.narrow else 3 if len(names) < 13 else 4
-    columns = fitting_columns([name.replace("_", " ") for name in names], most, 2)
+    columns = fitting_columns([OF_GROUND.get(name, name).replace("_", " ") for name in names], most, 2)
     rows = max(1, -(-len(names) // columns))
-    height = min(1.0, 0.12 + (0.135 + 0.06 * bool(effects)) * rows)
-    space = {"below": _below(effects), "least": 0.5}
+    height = min(1.0, 0.12 + (0.135 + 0.06 * strip) * rows)
+    space = {"below": _below(bars, strip), "least": 0.5}
     return page(
         means, f"{_title(variable)}: groups and conditions", rows, columns, height=height, space=space
     )
@@ -223,16 +339,25 @@ def _under(axes: Axes) -> Any:
 
 
 def _bars(
-    axes: Axes, tests: Sequence[xr.Dataset], effects: Sequence[str], comparisons: xr.Dataset | None
+    axes: Axes,
+    tests: Sequence[xr.Dataset],
+    bars: Sequence[str],
+    effects: Sequence[str],
+    colors: dict[tuple[str, ...], Any],
+    comparisons: xr.Dataset | None,
 ) -> None:
     """A bar below the panel for each cluster, with its p; a row for each effect."""
     assert comparisons is not None
     place, style = _under(axes), current_style()
     first, last = axes.get_xlim()
     for test in tests:
-        row = effects.index(str(test["effect"].values))
+        if str(test["effect"].values) not in bars:
+            continue
+        row = bars.index(str(test["effect"].values))
         middle = -(row + 0.5) * BAR_ROW - 0.01
         color = EFFECTS[row % len(EFFECTS)][0] if len(effects) > 1 else BAR_COLOR
+        if row >= len(effects):
+            color = next(color for key, color in colors.items() if _compared_one(test) in key)
         members = np.flatnonzero(comparisons["cluster_test"].values == int(test["row"]))
         taken = -np.inf
         for number in sorted(members, key=lambda k: float(comparisons["start"].values[k])):
@@ -275,7 +400,7 @@ def _strip(
     top, low = 0.0, 0.0
     for test in tests:
         threshold = float(test["threshold"])
-        if not np.isfinite(threshold):
+        if not np.isfinite(threshold) or str(test["effect"].values) not in effects:
             continue
         row = effects.index(str(test["effect"].values))
         color, dashes = EFFECTS[row % len(EFFECTS)] if several else (BAR_COLOR, "-")
@@ -307,17 +432,25 @@ def _strip(
 
 
 def _legend(
-    means: xr.Dataset, styles: dict[tuple[str, str], dict[str, Any]], effects: Sequence[str], band: str
+    means: xr.Dataset,
+    styles: dict[tuple[str, ...], dict[str, Any]],
+    effects: Sequence[str],
+    band: str,
+    fewer: Sequence[int],
 ) -> dict[str, Any]:
     entries: dict[str, Any] = {}
     unnamed = NO_GROUP if means.sizes["group"] > 1 else ""
-    for (group, condition), style in styles.items():
+    for (group, condition, *leg), style in styles.items():
         count = int(means["subjects"].sel(group=group, condition=condition))
-        name = ", ".join(part.replace("_", " ") for part in (group or unnamed, condition) if part) or "all"
+        parts = (group or unnamed, condition, *leg)
+        name = ", ".join(part.replace("_", " ") for part in parts if part) or "all"
         entries[f"{name} (n = {count})"] = line(**style)
     share = str(means.attrs["band"]).partition(" of ")[0]
     words = share if band == "confidence" else "± standard deviation over subjects"
     entries[words] = Patch(color=NOTE_COLOR, alpha=BAND, linewidth=0.0)
+    if fewer:
+        span = f"{min(fewer)} to {max(fewer)}" if min(fewer) < max(fewer) else f"{min(fewer)}"
+        entries[f"thin, without a band: n = {span}"] = line(NOTE_COLOR, 0.4 * WIDTH)
     if len(effects) > 1:
         for row, effect in enumerate(effects):
             color, dashes = EFFECTS[row % len(EFFECTS)]
@@ -328,10 +461,14 @@ def _legend(
 
 
 def _note(comparisons: xr.Dataset) -> str:
-    level, each = float(comparisons.attrs["level"]), float(comparisons.attrs["level_of_each"])
-    made = int(comparisons.attrs["tests"])
+    level, made = float(comparisons.attrs["level"]), int(comparisons.attrs["tests"])
+    first = comparisons["follows"].values < 0
+    own = dict.fromkeys(
+        comparisons["level_of_test"].values[first & np.isfinite(comparisons["threshold"].values)]
+    )
     if comparisons.attrs["correction"] == "bonferroni":
+        each = " or ".join(f"{value:.2g}" for value in own)
         return (
-            f"level {100.0 * level:g} % over {made} tests (Bonferroni: {each:.2g} each), random field theory"
+            f"level {100.0 * level:g} % over all {made} tests (Bonferroni: {each} each), random field theory"
         )
     return f"level {100.0 * level:g} % for each of {made} tests by itself, random field theory"

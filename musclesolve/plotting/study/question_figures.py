@@ -59,7 +59,8 @@ def _bars(axes: Axes, found: xr.Dataset) -> None:
     for place, number in enumerate(kept):
         name, value = str(needed["of"].values[number]), 100.0 * float(needed["margin"].values[number])
         color = SIDE_COLORS[side_of(name)]
-        axes.barh(place, value, color=color, alpha=0.45 if number in singles else 1.0)
+        opacity = 0.45 if number in singles else 1.0
+        axes.barh(place, value, color=color, alpha=opacity)
         axes.annotate(
             f"{value:.0f} %",
             (value, place),

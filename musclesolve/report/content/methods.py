@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -41,8 +42,70 @@ def texts() -> dict[str, dict[str, str]]:
 
 def methods(trial: TrialFiles, citations: Citations) -> list[Any]:
     """The sentences of the paragraph, with linked citations; what the result does not state is left out."""
+    values, shown = _values(trial), []
+    for each in _sentences(trial):
+        try:
+            shown.append(citations.marked(each.format(**values)))
+        except KeyError:
+            continue
+    return shown
+
+
+OF_METHODS = (
+    *(
+        *MARKERS,
+        *MOTION,
+        *MUSCLES,
+        "cutoff_hz",
+        "force_cutoff_hz",
+        "filter_order",
+        "tendon",
+        "cost",
+        "shared_dofs",
+    ),
+    *("musclesolve_version", "ground_reactions", "inertia_table"),
+)
+"""Attributes of a result on which its sentences depend: trials that have them in common are described alike."""
+_OF_TRIAL = re.compile(
+    r" ?\([^()]*\{(?:moved|violated|largest)\}[^()]*\)|[:,] \{(?:factors|contacts|plate_corrections)\}"
+)
+"""Parts of a sentence that are numbers of one trial."""
+
+
+def study_methods(trials: Sequence[tuple[TrialFiles, int]], citations: Citations) -> list[Any]:
+    """The sentences of a paragraph on many trials, without what is of one trial or subject alone.
+
+    Args:
+        trials: one of each kind, and how many trials are of this kind. What is not done in all of them is said with
+            the number of its trials.
+        citations: numbers are given to the works as they are cited.
+    """
+    total = sum(count for _, count in trials)
+    left_out = [texts()[of][key] for of, key in (("always", "subject"), ("always", "certificate"))]
+    left_out += [texts()["always"][key] for key in ("reserves", "elastic_reserves", "no_reserves")]
+    models = {text(trial.base, "subject") for trial, _ in trials}
+    found: dict[str, int] = {}
+    for trial, count in trials:
+        values = _values(trial) | ({"model": "of each subject"} if len(models) > 1 else {})
+        if "marker_cutoff" in trial.base:
+            values["cutoff"] = "of each marker and axis"
+        for each in _sentences(trial):
+            if each in left_out:
+                continue
+            try:
+                sentence = _OF_TRIAL.sub("", each).format(**values)
+            except KeyError:
+                continue
+            found[sentence] = found.get(sentence, 0) + count
+    return [
+        citations.marked(sentence if count == total else f"In {count} of {total} trials: {sentence}")
+        for sentence, count in found.items()
+    ]
+
+
+def _sentences(trial: TrialFiles) -> list[str]:
+    """The sentences on what the result states, to be filled with `_values`."""
     result = trial.base
-    values = _values(trial)
     always, model = texts()["always"], texts()["model"]
     if trial.of_model:
         filtered = [model["filter"]] if "cutoff_hz" in result.attrs else []
@@ -78,13 +141,7 @@ def methods(trial: TrialFiles, citations: Citations) -> list[Any]:
     sentences += [texts()["studies"][name] for name, there in studies.items() if there]
     if trial.facts.predicts_emg:
         sentences += [texts()["studies"]["followed_emg"]]
-    shown = []
-    for each in sentences:
-        try:
-            shown.append(citations.marked(each.format(**values)))
-        except KeyError:
-            continue
-    return shown
+    return sentences
 
 
 def _of_choices(result: xr.Dataset, names: tuple[str, ...]) -> list[str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 from functools import partial
@@ -20,16 +20,18 @@ from musclesolve._util.progress import Progress, no_progress
 from musclesolve._util.sides import LEG_JOINTS
 from musclesolve.plotting.figure_names import UNCERTAINTY
 from musclesolve.plotting.study.group_figures import group_drawings
-from musclesolve.report.content.methods import Citations, methods
+from musclesolve.report.content.methods import OF_METHODS, Citations, study_methods
 from musclesolve.report.content.overview import versions
 from musclesolve.report.content.pieces import DAMAGE, DASH, PageTable, from_rich, plain, reason
 from musclesolve.report.figures.inline_svg import inline_svg
-from musclesolve.report.inputs import read_inputs
+from musclesolve.report.inputs import TrialFiles, read_inputs
 from musclesolve.report.page import PARTS, report_page
 from musclesolve.report.rendering import rendered, template
 from musclesolve.report.sections import Picture
+from musclesolve.results.cycles.gait_cycles import SPREAD
 from musclesolve.results.dataset.quantities import shown
 from musclesolve.results.dataset.result_quantities import listed
+from musclesolve.results.files.result_netcdf import result_attributes
 from musclesolve.results.judgement import LABELS, USABLE, words
 from musclesolve.results.plausibility import NOT_KNOWN
 from musclesolve.results.tables import study_tables
@@ -38,7 +40,7 @@ from musclesolve.sharing.status import verdict_words
 from musclesolve.studies.many_trials.one_trial import RESULT
 from musclesolve.studies.many_trials.trial_record import CSV
 from musclesolve.studies.study.analysis import COMPARISONS, VALUES, StudyResult
-from musclesolve.studies.study.means import SPREAD
+from musclesolve.studies.study.plausible_trials import VERDICTS, counted, reasons
 from musclesolve.studies.study.study_data import DATA
 
 NAME, REPORT = "study.html", "report.html"
@@ -73,7 +75,9 @@ def study_page(result: StudyResult, progress: Progress | None = None) -> str:
         "study.html",
         title=study.title,
         lead=_lead(result),
-        found=_found(result),
+        families=_families(result),
+        sensitivity=result.sensitivity,
+        plausible=_plausible(result),
         nothing_found=_nothing_found(result),
         people=_people(result),
         left_out=_left_out(result),
@@ -85,7 +89,9 @@ def study_page(result: StudyResult, progress: Progress | None = None) -> str:
         key=[(colors[verdict]["color"], plain(count)) for count, verdict in COUNTS],
         figures=list(_figures(result, report)),
         differences=_differences(result),
-        said=[] if result.comparisons is None else listed(result.comparisons, "said"),
+        said=[]
+        if result.comparisons is None
+        else [plain(each) for each in listed(result.comparisons, "said")],
         not_compared=result.not_compared.replace("not tested: ", ""),
         curve_notes=_curve_notes(result),
         values=list(_values(result)),
@@ -125,32 +131,103 @@ def _number(count: int, word: str) -> str:
     return f"{count} {word}{'' if count == 1 else 's'}"
 
 
-def _found(result: StudyResult) -> list[str]:
-    """The differences in sentences, one for each curve and effect, those of the smallest p first."""
+@dataclass(frozen=True)
+class Family:
+    """What tests of one family found, in sentences."""
+
+    title: str
+    found: list[str]
+    more: int  # differences that are in the table alone
+    none: str  # which curves show no difference; "" where not said
+
+
+def _families(result: StudyResult) -> list[Family]:
+    """The differences in sentences, one for each curve and effect: primary outcomes first, then the smallest p."""
     tests = result.comparisons
     if tests is None:
         return []
     of_test: dict[int, list[int]] = {}
     for place in np.argsort(tests["p"].values, kind="stable"):
         of_test.setdefault(int(tests["cluster_test"].values[place]), []).append(int(place))
-    sentences = []
-    for row, places in of_test.items():
-        test, clusters = tests.isel(test=row), tests.isel(cluster=sorted(places))
-        stretches = zip(clusters["start"].values, clusters["end"].values, strict=True)
-        where = ", ".join(study_tables.stretch(start, end, " to ") for start, end in sorted(stretches))
-        factor, unit = shown(str(test["units"].values))
-        amounts, size = factor * clusters["mean_difference"].values, ""
-        if np.isfinite(amounts).any():
-            largest = int(np.nanargmax(np.abs(amounts)))
-            of = str(clusters["difference_of"].values[largest]) or "difference"
-            share = float(clusters["mean_difference_percent"].values[largest])
-            beside = f", {share:+.0f} % of the reference's peak" if np.isfinite(share) else ""
-            size = f"; {of}: {amounts[largest]:+.3g} {unit}{beside}"
-        p = study_tables.p_text(float(clusters["p"].values.min()))
-        p = p.replace("<", "< ") if p.startswith("<") else f"= {p}"
-        words, effect = study_tables.curve_words(test).capitalize(), str(test["effect"].values)
-        sentences.append(f"{words}: {effect}, at {where} % of the cycle (p {p}{size})")
-    return sentences
+    families = []
+    for name in sorted(
+        {str(each) for each in tests["family"].values}, key=lambda each: each == "exploratory"
+    ):
+        rows = np.flatnonzero((tests["family"].values == name) & (tests["follows"].values < 0))
+        found = [_sentence(tests, row, places, of_test) for row, places in of_test.items() if row in rows]
+        most = len(found) if name == "primary" else MOST_SENTENCES
+        without = [
+            f"{study_tables.curve_words(tests.isel(test=int(row)))} ({tests['effect'].values[row]}, p of the largest "
+            f"{_p_words(float(tests['p_largest'].values[row]))})"
+            for row in rows
+            if row not in of_test and np.isfinite(tests["threshold"].values[row])
+        ]
+        none = f"No difference found: {'; '.join(without)}." if name == "primary" and without else ""
+        title = {"primary": "Primary outcomes", "exploratory": "Exploratory"}.get(name, "")
+        if name == "exploratory" and not found:
+            none = f"None of {_number(len(rows), 'exploratory test')} finds a difference."
+        families.append(Family(title, found[:most], len(found[most:]), none))
+    return families
+
+
+MOST_SENTENCES = 12
+"""Differences that are not of primary outcomes, in sentences."""
+
+
+def _p_words(p: float) -> str:
+    text = study_tables.p_text(p)
+    return text.replace("<", "< ") if text.startswith("<") else f"= {text}"
+
+
+def _sentence(tests: xr.Dataset, row: int, places: Sequence[int], of_test: Mapping[int, list[int]]) -> str:
+    """Where the curves of a test differ, by how much, and which of several conditions or groups from the first."""
+    test, clusters = tests.isel(test=row), tests.isel(cluster=sorted(places))
+    stretches = list(zip(clusters["start"].values, clusters["end"].values, strict=True))
+    where = ", ".join(study_tables.stretch(start, end, " to ") for start, end in sorted(stretches))
+    where = f", at {where} % of the cycle" if np.isfinite(stretches[0][0]) else ""
+    factor, unit = shown(str(test["units"].values))
+    amounts, size = factor * clusters["mean_difference"].values, ""
+    if np.isfinite(amounts).any():
+        largest = int(np.nanargmax(np.abs(amounts)))
+        of = plain(str(clusters["difference_of"].values[largest])) or "difference"
+        share = float(clusters["mean_difference_percent"].values[largest])
+        beside = f", {share:+.0f} % of the reference's peak" if np.isfinite(share) else ""
+        size = f"; {of}: {amounts[largest]:+.3g} {unit}{beside}"
+    followed = np.flatnonzero(tests["follows"].values == row)
+    if followed.size:
+        pairs = [str(tests["effect"].values[each]).partition(": ")[2] for each in followed if each in of_test]
+        apart = ", ".join(plain(pair.rpartition(" - ")[0]) for pair in pairs)
+        size += (
+            f"; against {plain(pairs[0].rpartition(' - ')[2])}: {apart}"
+            if pairs
+            else "; no single one stands out"
+        )
+    words, effect = study_tables.curve_words(test).capitalize(), str(test["effect"].values)
+    return f"{words}: {effect}{where} (p {_p_words(float(clusters['p'].values.min()))}{size})"
+
+
+def _plausible(result: StudyResult) -> list[PageTable]:
+    """How many legs of trials are plausible in each group and condition, and why others are not."""
+    study, verdicts = result.computed.study, result.verdicts
+    if not verdicts:
+        return []
+    label = {}
+    for trial in study.included:
+        group = str(study.of_subject(trial.subject, "group", ""))
+        label[trial.name] = ", ".join(plain(part) for part in (group, trial.condition) if part) or "all"
+    counts = counted(verdicts, label)
+    if len(counts) > 1:
+        counts["all"] = sum(counts.values(), Counter[str]())
+    rows = [[name, *(count[each] for each in VERDICTS)] for name, count in counts.items()]
+    tables = [PageTable("Legs of trials that count, by their verdict", ["", *VERDICTS], rows)]
+    why = [
+        (name, outside, edge, f"{sentence} ({trial})")
+        for name, outside, edge, sentence, trial in reasons(verdicts)
+    ]
+    if why:
+        columns = ("criterion", "legs outside", "legs at the edge", "one of them")
+        tables.append(PageTable("Why legs are not plausible, or at the edge", columns, why, prose=True))
+    return tables
 
 
 def _nothing_found(result: StudyResult) -> str:
@@ -177,9 +254,8 @@ def _people(result: StudyResult) -> PageTable:
     )
 
     def size(names: Sequence[str], key: str, digits: int) -> str:
-        values = [
-            float(study.of_subject(name, key)) for name in names if study.of_subject(name, key) is not None
-        ]
+        known = [study.of_subject(name, key, result.sizes.get(name, {}).get(key)) for name in names]
+        values = [float(each) for each in known if each is not None]
         if not values:
             return DASH
         spread = f" ± {np.std(values, ddof=1):.{digits}f}" if len(values) > 1 else ""
@@ -202,7 +278,8 @@ def _people(result: StudyResult) -> PageTable:
         rows.append([group or unnamed, len(names), females if known else DASH, *sizes, *counts])
     columns = ["group", "subjects", "female", "mass [kg]", "stature [m]", "age [years]"]
     columns += [f"{plain(condition) or 'all trials'}: trials / cycles" for condition in conditions]
-    return PageTable("Subjects, mean ± standard deviation as the study file states them", columns, rows)
+    caption = "Subjects, mean ± standard deviation; as the study file states them, else their trial files and models"
+    return PageTable(caption, columns, rows)
 
 
 def _on_left_out(result: StudyResult) -> list[str]:
@@ -299,10 +376,12 @@ def _figures(result: StudyResult, report: Progress) -> Iterator[Picture]:
     if result.groups is None:
         return
     groups = result.groups
-    drawings = group_drawings(groups, result.comparisons)
+    drawings = group_drawings(groups, result.comparisons, result.computed.study.design.drawn)
     for number, (name, draw) in enumerate(drawings.items()):
         report("drawing", number / len(drawings))
-        label = plain(name.removeprefix("group_")).capitalize()
+        quantity, _, page = name.removeprefix("group_").rpartition("_")
+        label = f"{quantity}, page {page}" if page.isdecimal() else name.removeprefix("group_")
+        label = plain(label).capitalize()
         try:
             yield Picture(name, label, Markup(inline_svg(partial(draw, groups), name, label)))
         except DAMAGE as error:
@@ -421,26 +500,46 @@ def _uncertainty(result: StudyResult) -> str:
 
 
 def _methods(result: StudyResult, citations: Citations) -> list[Markup]:
-    """The methods paragraph: of the first trial, then of the study."""
+    """The methods paragraph: what was done with all trials or with some of them, then of the study."""
     texts = bundled_toml("musclesolve.report", "texts", "study_methods.toml")
     computed = [record for record in result.computed.records.values() if record.outcome.has_result]
-    paragraph = list[Markup]()
-    if computed:
+    alike: dict[str, list[Path]] = {}
+    for record in computed:
         try:
-            paragraph += methods(read_inputs([computed[0].folder / RESULT]).trials[0], citations)
+            stated = result_attributes(record.folder / RESULT)
         except DAMAGE:
-            pass
-    sentences = [texts["means"]]
+            continue
+        key = str([stated.get(name) for name in OF_METHODS])
+        alike.setdefault(key, []).append(record.folder / RESULT)
+    trials = list[tuple[TrialFiles, int]]()
+    for paths in alike.values():
+        try:
+            trials.append((read_inputs([paths[0]]).trials[0], len(paths)))
+        except DAMAGE:
+            continue
+    found = [record.measures for record in computed if record.measures is not None]
+    total = {key: sum(getattr(each, key) for each in found) for key, _ in COUNTS}
+    sentences = [
+        texts["subjects"].format(lead=_lead(result).rstrip(".")),
+        texts["solved"].format(
+            valid=total["solved"] + total["with_reserve"],
+            analysed=sum(total.values()) - total["not_measured"],
+            reserve=total["with_reserve"],
+        ),
+        texts["means"],
+    ]
     if result.groups is not None:
         sentences.append(texts["band"].format(band=result.groups.attrs["band"]))
     if result.comparisons is not None and int(result.comparisons.attrs["tests"]):
         sentences += [texts["mapping"], *listed(result.comparisons, "said")]
+    if result.sensitivity:
+        sentences.append(texts["sensitivity"])
     sentences.append(
         texts["units"].format(
             units=", ".join(f"{plain(kind)} {unit}" for kind, unit in result.computed.study.units.items())
         )
     )
-    return [*paragraph, *(citations.marked(sentence) for sentence in sentences)]
+    return [*study_methods(trials, citations), *(citations.marked(sentence) for sentence in sentences)]
 
 
 def trial_report(result: xr.Dataset, path: Path) -> bytes:

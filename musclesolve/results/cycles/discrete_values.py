@@ -29,7 +29,7 @@ from musclesolve.results.files.atomic_writing import written_whole
 
 OF_CYCLE = (
     *("subject", "group", "condition", "session", "cycle_trial", "cycle_side", "cycle_start", "cycle_end"),
-    *("cycle_movement", "coverage", "missing", "outlier", "counts"),
+    *("cycle_movement", "coverage", "missing", "outlier", "counts", "cycle_leg", "plausibility"),
 )
 """Coordinates over cycle that stand in each of its rows, as far as the cycles have them."""
 ENOUGH = 0.95

@@ -194,6 +194,8 @@ def _stance_of(result: xr.Dataset, side: str, start: float) -> float:
 POINTS = 101
 STRENGTH = "max_isometric_force"
 LANDING = "landing"
+SPREAD = "_uncertainty_sd"
+"""End of the names of standard deviations by the uncertainty of a quantity."""
 COVERAGE = {
     "coverage": "share of the cycle with frames",
     "coverage_moment": "share of the cycle with moments: ground forces are known and the motion is plausible",
@@ -224,7 +226,7 @@ RESERVES = "with_reserve"
 """Where a value comes from a frame that needed a reserve."""
 ROUND_OFF = 1e-6
 PERCENT = "percent"
-OF_MEANS = ("subject", "group", "condition", PERCENT)
+OF_MEANS = ("subject", "group", "condition", "leg", PERCENT)
 """Dimensions of a curve itself; those besides tell the curves of a variable apart."""
 
 
@@ -261,7 +263,8 @@ def cycles(
 
     Returns:
         Dataset over cycle, percent, dof, muscle, joint and axis with every quantity of this leg over time, except
-        places in the laboratory; over cycle the measures of the stride, and landmarks as ``deepest_percent``.
+        places in the laboratory, without side the angles of the pelvis as seen from this leg; over cycle the measures
+        of the stride, and landmarks as ``deepest_percent``.
         with_reserve says where a reserve was needed: muscle forces are a lower bound there. Coordinates over cycle:
         cycle_start, cycle_end [s], cycle_trial, cycle_side, cycle_movement; coverage, coverage_moment,
         coverage_muscle: share of the cycle with frames, with moments, with muscle forces, 0 to 1; coverage_stance:
@@ -393,24 +396,47 @@ def _own(result: xr.Dataset, side: str, without_side: bool) -> xr.Dataset:
         plain = {name: [str(each)[:-2] for each in own[name].values] for name in names_of}
         own = own.assign_coords({name: (own[name].dims, each) for name, each in plain.items()})
     own = own.sel(side=side).drop_vars("side") if "side" in own.dims else own
+    if without_side and "pelvis_angle" in result and "heading" in result:
+        own = own.assign(pelvis_angle=_pelvis_of_leg(result, side))
     if without_side and "axis" in own.dims:
         toward = xr.Variable(
             "axis", [-1.0 if side == "l" and axis == "y" else 1.0 for axis in own["axis"].values]
         )
         vectors = {
-            name: along_heading(result, vector)
+            name: along_heading(result, vector, spread=str(name).endswith(SPREAD))
             for name, vector in own.data_vars.items()
             if "axis" in vector.dims
         }
         own = own.assign(
             {
-                name: (vector.dims, (vector.variable * toward).values, vector.attrs)
+                name: (
+                    vector.dims,
+                    (vector.variable if str(name).endswith(SPREAD) else vector.variable * toward).values,
+                    vector.attrs,
+                )
                 for name, vector in vectors.items()
             }
         )
         about = "x along the walking direction, y from either leg to the median plane, z up"
         own["axis"].attrs["long_name"] = about
     return own
+
+
+def _pelvis_of_leg(result: xr.Dataset, side: str) -> xr.DataArray:
+    """Angles of the pelvis as seen from a leg, (time, pelvis_rotation) [rad].
+
+    Tilted forward; the side of the leg raised (obliquity); the side of the leg rotated forward, from the walking
+    direction. List and rotation of `pelvis_angle` are positive with the left side up and to the left.
+    """
+    angle = result["pelvis_angle"].transpose("time", "pelvis_rotation")
+    tilt, list_, rotation = angle.values.T
+    sign = 1.0 if side == "r" else -1.0
+    turned = np.angle(np.exp(1j * (rotation - result["heading"].values)))  # within half a turn
+    seen = np.stack([tilt, -sign * list_, sign * turned], axis=1)
+    about = (
+        "pelvis as seen from a leg: tilted forward, the side of the leg raised, the side of the leg forward"
+    )
+    return angle.copy(data=seen).assign_attrs(long_name=about)
 
 
 def short_path(path: str) -> str:

@@ -14,7 +14,7 @@ import xarray as xr
 
 from musclesolve._util.arrays import AnyArray, Array
 from musclesolve._util.message_text import few
-from musclesolve._util.sides import SIDE_NAMES, side_of
+from musclesolve._util.sides import SIDE_NAMES, joint_kind, side_of
 from musclesolve._util.warning_note import WarningNote
 from musclesolve.pipeline.body import Analysis, SolvedGroup, by_name
 from musclesolve.pipeline.emg_informed import followed_notes
@@ -49,7 +49,9 @@ EXTENDS = 0.02
 def knee_labels(analysis: Analysis, segment_axes: dict[str, Array]) -> Labels:
     """Variables over time and side, NaN for a side without a knee; how far the contacts are apart, and where they lift.
 
-    Empty where no force at a knee is known.
+    The external knee adduction moment is -M . (e_axial x e_medial), with the net moment M on the shank about the knee
+    center, muscle forces not included, and the unit vectors of `DIRECTIONS` of the shank: about their cross product the
+    distal end turns to the median plane. Empty where no force at a knee is known.
     """
     variables, notes, sides = dict[str, Variable](), list[str](), analysis.sides
     spacing = {
@@ -66,6 +68,13 @@ def knee_labels(analysis: Analysis, segment_axes: dict[str, Array]) -> Labels:
         for joint, force in part.patellofemoral_force.items():
             if side_of(joint) in sides:
                 store("patellofemoral_force", joint, np.linalg.norm(force, axis=1))
+        for joint in part.contact_force:
+            if joint_kind(joint) == "knee" and side_of(joint) in sides and joint in segment_axes:
+                axial, _, medial_axis = np.moveaxis(segment_axes[joint], 1, 0)
+                assert part.part.loads is not None
+                moment = by_name(part.part.loads.joints, part.part.loads.net_moment)[joint]
+                about = np.cross(axial, medial_axis)
+                store("knee_adduction_moment", joint, -np.einsum("tx,tx->t", moment, about))
         for joint in spacing.keys() & part.contact_force.keys():
             if side_of(joint) not in sides:
                 continue
@@ -168,6 +177,7 @@ def assemble(analysis: Analysis, found: Sequence[Finding] | None = None) -> xr.D
         "cost": parts[0].solution.cost_name,
         "solver": ", ".join(dict.fromkeys(part.solution.solver for part in parts if part.solution.solver)),
         "tendon": analysis.sharing.tendon,
+        **({"least_activation": least} if (least := analysis.sharing.least_activation) else {}),
         **({"motion_iterations": most} if most else {}),
         "shared_dofs": sorted((dof for part in parts for dof in part.part.shared), key=body.dofs.index),
         **labels.attributes,

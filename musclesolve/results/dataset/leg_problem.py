@@ -49,6 +49,7 @@ def leg_problem(result: xr.Dataset, side: str, reserve_weight: float | None = No
         moment=np.where(usable[:, None], needed, np.nan),
         force_capacity=leg["force_capacity"].values,
         max_isometric_force=leg["max_isometric_force"].values,
+        lower=np.array(float(result.attrs.get("least_activation", 0.0))),
         reserve_weight=None if reserve_weight is None else np.array(reserve_weight),
         muscle=tuple(muscles),
         dof=tuple(dofs),

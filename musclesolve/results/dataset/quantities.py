@@ -229,8 +229,10 @@ def quantity(**said: Any) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     dims=("time", "joint"),
     units="N",
     long_name="magnitude of the joint reaction, muscle forces included",
+    title="Joint contact forces, resultants",
     words="contact force",
-    sets=("uncertainty", "peak"),
+    kind="force",
+    sets=("study", "compared", "uncertainty", "peak"),
 )
 def contact_force(joint_reaction: AnyArray) -> AnyArray:
     """|R|, (..., joint) of R (..., joint, axis) [N]."""

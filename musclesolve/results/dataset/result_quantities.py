@@ -115,17 +115,45 @@ def directions(dof: str) -> tuple[str, str]:
     return plain, OPPOSITE.get(stem) or next(alike, f"the opposite of {plain}")
 
 
-def along_heading(result: xr.Dataset, vector: xr.DataArray) -> xr.DataArray:
-    """A vector of the laboratory with x along ``heading``, where the result has it, y to the left of it, z up."""
-    if "heading" not in result:
+def along_heading(result: xr.Dataset, vector: xr.DataArray, spread: bool = False) -> xr.DataArray:
+    """A vector of the laboratory with x along the walking direction, y to the left of it, z up.
+
+    spread: the components are standard deviations; those of x and y count as independent, so that their squares are
+    turned: s_x'^2 = s_x^2 cos^2 + s_y^2 sin^2.
+
+    The direction is ``heading``; of a model, which has none, that of the mean of its joints from the first to the last
+    frame, where they move by `TRAVEL`. Else x remains that of the laboratory.
+    """
+    if "heading" in result:
+        angle = result["heading"].variable
+    elif (way := _travel(result)) is not None:
+        angle = xr.Variable((), way)
+    else:
         return vector
-    angle = result["heading"].variable
     cosine, sine = np.cos(angle), np.sin(angle)
     axes = [str(axis) for axis in vector["axis"].values]
     x, y, z = (vector.variable.isel(axis=axes.index(axis)) for axis in "xyz")
     along = {"x": x * cosine + y * sine, "y": y * cosine - x * sine, "z": z}
+    if spread:
+        own, other = np.square(cosine), np.square(sine)
+        along["x"] = np.sqrt(np.square(x) * own + np.square(y) * other)
+        along["y"] = np.sqrt(np.square(y) * own + np.square(x) * other)
     rotated = xr.Variable.concat([along[axis].transpose(*z.dims) for axis in axes], "axis")
     return vector.copy(data=rotated.transpose(*vector.dims).values)
+
+
+TRAVEL = 0.5
+"""How far a body moves that walks somewhere [m]."""
+
+
+def _travel(result: xr.Dataset) -> float | None:
+    """Angle about the vertical of the way from the first to the last frame [rad]; None where there is none."""
+    if "skeleton_position" not in result or result.sizes.get("time", 0) < 2:
+        return None
+    place = result["skeleton_position"]
+    ends = place.isel(time=[0, -1]).mean([dim for dim in place.dims if dim not in ("time", "axis")])
+    x, y = (np.diff(ends.sel(axis=axis).values)[0] for axis in "xy")
+    return float(np.arctan2(y, x)) if np.hypot(x, y) >= TRAVEL else None
 
 
 def magnitude(vector: xr.DataArray) -> xr.DataArray:

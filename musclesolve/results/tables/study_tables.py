@@ -15,7 +15,17 @@ from musclesolve.results.finding import Finding
 from musclesolve.results.tables.lines import csv_text, decimal, line, numbers, words
 
 HEADINGS = (
-    *("variable", "name", "effect", "test", "subjects", "df_numerator", "df_denominator", "level_of_test"),
+    *(
+        "variable",
+        "name",
+        "effect",
+        "family",
+        "test",
+        "subjects",
+        "df_numerator",
+        "df_denominator",
+        "level_of_test",
+    ),
     *("statistic", "threshold", "largest", "largest_at_percent", "p_of_largest"),
     *("cluster", "start_percent", "end_percent", "p", "mean_difference", "unit", "difference_of"),
     *("percent_of_reference", "fwhm_percent", "resels", "percentages_tested", "note"),
@@ -48,11 +58,12 @@ def _rows(comparisons: xr.Dataset) -> Iterator[list[object]]:
         degrees = [_cell(value) for value in test["df"].values]
         if test["is_t"]:
             degrees[0] = ""
-        level = comparisons.attrs["level_of_each"] if tested else ""
+        level = float(test["level_of_test"]) if tested else ""
         statistic = ("t" if test["is_t"] else "F") if tested else ""
         main = [_cell(test[key]) for key in ("threshold", "largest", "largest_at", "p_largest")]
         last = [_cell(test["fwhm"]), _cell(test["resels"].values[1]), int(test["tested_percent"])]
         last.append(str(test["note"].values))
+        first.insert(3, str(test["family"].values))
         start = [*first, int(test["subjects"]), *degrees, level, statistic, *main]
         members = np.flatnonzero(of_cluster == row)
         for number, place in enumerate(members, start=1):
@@ -101,18 +112,24 @@ def curve_words(test: xr.Dataset) -> str:
 
 
 def stretch(start: float, end: float, between: str) -> str:
-    """A part of the cycle in whole percent: 12-25, or 93 where it is less than one wide."""
+    """A part of the cycle in whole percent: 12-25, or 93 where it is less than one wide; a dash for a value."""
+    if not start >= 0.0:
+        return "-"
     first, last = f"{start:.0f}", f"{end:.0f}"
     return first if first == last else f"{first}{between}{last}"
 
 
 def remarks(comparisons: xr.Dataset) -> list[str]:
     """Lines on what was tested and how, on curves without difference, and on those that could not be tested."""
-    with_cluster = np.unique(comparisons["cluster_test"].values).size
     made = int(comparisons.attrs["tests"])
     text = [line("" if k else "tested", said) for k, said in enumerate(listed(comparisons, "said"))]
     if made:
-        text.append(line("difference", f"{with_cluster} of {made} tests; none in {made - with_cluster}"))
+        first = int(
+            np.isin(
+                np.flatnonzero(comparisons["follows"].values < 0), comparisons["cluster_test"].values
+            ).sum()
+        )
+        text.append(line("difference", f"{first} of {made} tests; none in {made - first}"))
     if partly := partly_tested(comparisons):
         text.append(line("partly tested", partly))
     return text + [line("note", note) for note in notes(comparisons)]
@@ -121,7 +138,7 @@ def remarks(comparisons: xr.Dataset) -> list[str]:
 def partly_tested(comparisons: xr.Dataset) -> str:
     """How many tests leave out percentages, why, and of which curves; "" if none does."""
     tested = comparisons["tested_percent"].values
-    short = (tested > 0) & (tested < comparisons.sizes["percent"])
+    short = (tested > 1) & (tested < comparisons.sizes["percent"])  # 1: a value
     if not short.any():
         return ""
     which = shortened(list(dict.fromkeys(comparisons["name"].values[short].tolist())))

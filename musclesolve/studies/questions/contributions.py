@@ -44,9 +44,10 @@ def contributions(
         center_acceleration (contact, part, time, axis) [m/s2], joint_acceleration (contact, part, time, dof) [rad/s2],
         ground_contribution (contact, part, time, side, axis) [N]. The parts of a contact model add up to the recorded
         acceleration and ground reaction. Parts are the muscles, then gravity, motion, free_moment, other_moments
-        (reserves, joints without muscles, what muscles do not make of moments that are not shared) and residual (force and moment at the pelvis that no ground reaction
-        gives). group (part): function group with the side, or the name of the part. touching (time, side). Frames in
-        which a leg has no solution are NaN.
+        (reserves, joints without muscles, what muscles do not make of moments that are not shared) and residual (force
+        and moment at the pelvis that no ground reaction gives). group (part): function group with the side, or the
+        name of the part. touching (time, side). Frames in which a leg has no solution are NaN. The attributes hold the
+        verdict and the findings on the trial.
 
     Raises:
         InputError: an OpenSim model, or whatever `run` refuses.

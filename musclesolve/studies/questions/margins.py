@@ -124,9 +124,8 @@ def margins(
     arrays = _path(body, parts, solved, followed, lowest, float(body_weight(base)))
     tightest = {name: (part, each.tightest) for name, (part, each) in found.items() if margin[name] > 0}
     missing = {
-        name: _missing(part.problem, found[name][1], frame, own)
+        name: _missing(part.problem, found[name][1], frame, muscles_named(name, base))
         for name, (part, frame) in tightest.items()
-        if (own := muscles_named(name, base))
     }
     time = body.time
     arrays |= {

@@ -174,7 +174,7 @@ def what_if(
     if isinstance(body, RecordedBody):
         check_consistent(body.trial, "scenarios")
     findings = findings_of(trial, body)
-    results = []
+    results: list[xr.Dataset] = []
     for number, scenario in enumerate([Scenario(NOW), *wanted]):
         report(f"scenario {scenario.name}", 0.7 + 0.25 * number / len(names))
         own = _with_settings(trial, body, scenario, side)
@@ -282,7 +282,11 @@ def _side_by_side(results: Sequence[xr.Dataset], names: Sequence[str]) -> xr.Dat
     stacked: dict[str, tuple[tuple[str, ...], Array, dict[str, Any]]] = {}
     for name in [each for each in OF_SCENARIO if each in first]:
         one = first[name]
-        stacked[name] = ("scenario", *one.dims), np.stack([each[name].values for each in results]), one.attrs
+        stacked[name] = (
+            ("scenario", *map(str, one.dims)),
+            np.stack([each[name].values for each in results]),
+            one.attrs,
+        )
     stacked["device_torque"][2].update(units="N m", long_name="torque of devices on the distal segment")
     stacked["least_cost"] = (
         ("scenario", "time", "side"),

@@ -11,20 +11,33 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
+from musclesolve._util.names import shortened
 from musclesolve._util.progress import Progress, no_progress
 from musclesolve.errors import InputError
+from musclesolve.recording.data import SIDES
 from musclesolve.results.cycles.discrete_values import discrete_values, values_file
+from musclesolve.results.cycles.gait_cycles import SPREAD
+from musclesolve.results.cycles.outcomes import with_values
 from musclesolve.results.cycles.outliers import JUDGED, with_outliers
 from musclesolve.results.dataset.quantities import in_set
 from musclesolve.results.files.atomic_writing import reserved, write_files
+from musclesolve.results.plausibility import NOT_KNOWN, NOT_PLAUSIBLE
 from musclesolve.results.tables.study_tables import comparisons_csv
+from musclesolve.studies.many_trials.one_trial import RESULT
 from musclesolve.studies.study.compare_subjects import ComparedSubjects, compare_subjects
-from musclesolve.studies.study.curve_tests import FEWEST_SUBJECTS, Design, compare_curves
-from musclesolve.studies.study.means import SPREAD, WITHIN, group_means, groups_of, subject_means, without
+from musclesolve.studies.study.curve_tests import FEWEST_SUBJECTS, LEG, Design, compare_curves
+from musclesolve.studies.study.means import WITHIN, group_means, groups_of, subject_means, without
+from musclesolve.studies.study.plausible_trials import (
+    LegVerdict,
+    believable,
+    leg_verdicts,
+    sensitivity,
+)
 from musclesolve.studies.study.run_study import COMPUTING, ComputedStudy, compute_trials, write_table
 from musclesolve.studies.study.study_data import DATA, add_to_cycles, open_study, write_study_data
 from musclesolve.studies.study.study_file import Study
 from musclesolve.studies.study.study_findings import Listed, each_once
+from musclesolve.studies.study.tidy_tables import CURVES, SUBJECT_VALUES, csv_of, curves_table, values_table
 
 VALUES, COMPARISONS = "values", "comparisons.csv"
 CSV, PARQUET = "csv", "parquet"
@@ -32,6 +45,11 @@ AT_ONCE = 500
 """Cycles whose values are in memory at the same time."""
 OF_VALUE = ["variable", "name", "phase", "measure", "unit"]
 OF_SUBJECT = ["subject", "group", "condition"]
+OF_LEG = ["cycle_leg", "plausibility"]
+LEG_NAMES = {"right_left": ("right", "left"), "affected": ("sound", "affected"), "inner": ("outer", "inner")}
+"""What [design] legs tells apart: the reference, and the leg that is compared with it."""
+LENGTHS = 2.5
+"""Factor of the median length of the cycles, beyond which a cycle is named."""
 NO_CYCLES = "there are no cycles"
 
 
@@ -49,8 +67,12 @@ class StudyResult:
         compared: each subject held against the others.
         left_out: name of a trial whose cycles are in `cycles` -> why its subject does not count there.
         findings: all findings, on subjects and on trials, each fault once with its trials.
+        verdicts: whether each leg of each trial in `cycles` is plausible, and why not.
+        plausible: tests without the legs that are not plausible; None where all are, or nothing can be tested.
+        sensitivity: what becomes of the differences without these legs, in a sentence; "" where all are plausible.
         values: mean and standard deviation over subjects of the discrete values, by variable, name, phase, measure,
             unit, group and condition.
+        sizes: subject -> mass_kg and stature_m that its trial files and models state, means over its trials.
         files: what was written beside the folders of the trials.
     """
 
@@ -63,7 +85,11 @@ class StudyResult:
     compared: ComparedSubjects = field(default_factory=ComparedSubjects)
     left_out: Mapping[str, str] = field(default_factory=dict)
     findings: Sequence[Listed] = ()
+    verdicts: Sequence[LegVerdict] = ()
+    plausible: xr.Dataset | None = None
+    sensitivity: str = ""
     values: pd.DataFrame = field(default_factory=pd.DataFrame)
+    sizes: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
     files: tuple[Path, ...] = ()
 
 
@@ -81,9 +107,9 @@ def run_study(
     """Compute the trials of a study, put their cycles together, describe and compare groups and conditions.
 
     What is up to date is kept, and a trial that fails does not stop the others. In `output` there are then
-    trials/NAME/ with result.nc and cycles.nc, trials.csv, study.nc, values.csv and, if curves are compared,
-    comparisons.csv; ``musclesolve study`` writes a page and the figures besides. On one machine this starts processes:
-    in a script, call it below ``if __name__ == "__main__":``.
+    trials/NAME/ with result.nc and cycles.nc, trials.csv, study.nc, values.csv, subject_values.csv, curves.csv and, if
+    curves are compared, comparisons.csv; ``musclesolve study`` writes a page and the figures besides. On one machine
+    this starts processes: in a script, call it below ``if __name__ == "__main__":``.
 
     Args:
         study: what `read_study` returned, or the path of the study file.
@@ -108,7 +134,8 @@ def analyse_study(
 
     Subjects who cannot be right, held against the others, are in study.nc and values.csv with `counts` false, and in no
     mean and no test, unless `keep` of the subject says otherwise. Writes study.nc, values.csv (or values.parquet),
-    comparisons.csv and, with the reasons why trials do not count, trials.csv into the folder of the study.
+    subject_values.csv, curves.csv, comparisons.csv and, with the reasons why trials do not count, trials.csv into the
+    folder of the study.
 
     Args:
         computed: the trials.
@@ -124,7 +151,7 @@ def analyse_study(
         collected = write_study_data(computed, _later(report, 0.0))
         computed = replace(computed, notes=(*computed.notes, *collected.notes))
         if collected.path is None:
-            for name in (*tables, COMPARISONS):
+            for name in (*tables, COMPARISONS, CURVES, SUBJECT_VALUES):
                 (folder / name).unlink(missing_ok=True)
             write_table(computed, collected.not_averaged)
             return StudyResult(
@@ -137,6 +164,7 @@ def analyse_study(
             variables = _quantities(computed, cycles)
             order = {key: _there(cycles, key, design[key]) for key in ("groups", "conditions")}
             wanted = [str(name) for name in cycles if str(name).removesuffix(SPREAD) in variables]
+            everyone_of = cycles["trial"].values
             judged = [str(name) for name in cycles if name in JUDGED or cycles[name].dims == ("cycle",)]
             everyone = subject_means(
                 cycles,
@@ -145,11 +173,18 @@ def analyse_study(
                 conditions=order["conditions"],
             )
             compared = compare_subjects(everyone, *_of_subjects(computed, cycles))
+        verdicts = [
+            leg
+            for name in dict.fromkeys(map(str, everyone_of))
+            for leg in leg_verdicts(name, computed.records[name].folder / RESULT)
+        ]
         cells = {cell: why for cell, why in compared.wrong.items() if not _kept(computed, cell[0])}
-        add_to_cycles(folder / DATA, lambda cycles: _counting(cycles, cells))
+        add_to_cycles(folder / DATA, lambda cycles: _counting(cycles, cells, computed, verdicts))
         cycles = open_study(folder)
         left_out = _left_out(cycles)
-        computed = replace(computed, notes=(*computed.notes, *_on_kept(computed, compared)))
+        computed = replace(
+            computed, notes=(*computed.notes, *_on_kept(computed, compared), *_on_cycles(cycles))
+        )
         write_table(computed, {**collected.not_averaged, **left_out})
         report("values", COMPUTING + 0.05)
         files.append(folder / f"{VALUES}.{values_format}")
@@ -157,20 +192,56 @@ def analyse_study(
         for name in set(tables) - {files[-1].name}:
             (folder / name).unlink(missing_ok=True)
         report("tests", COMPUTING + 0.07)
+        names = _legs(cycles, design.legs)
+        if names:
+            everyone = subject_means(
+                cycles,
+                variables=wanted,
+                groups=order["groups"],
+                conditions=order["conditions"],
+                legs=names,
+            )
         means = without(everyone[["cycles", *_with_spread(everyone, wanted)]], set(cells))
-        if (number := design.covariate) is not None:
-            known = [computed.study.of_subject(str(each), number, np.nan) for each in means["subject"].values]
-            means = means.assign_coords({number: ("subject", np.array(known, float))})
+        apart = ["cycle_leg"] if names else []
+        by_subject = _of_subjects_values(values, apart).rename(columns={"cycle_leg": LEG})
+        by_subject = by_subject[by_subject[LEG] != ""] if names else by_subject
+        tidy = {CURVES: csv_of(curves_table(means))}
+        if not by_subject.empty:
+            tidy[SUBJECT_VALUES] = csv_of(values_table(by_subject, [LEG] if names else []))
+        files += write_files(folder, tidy)
         groups = group_means(means, level=design.level)
         tested, few = _testable(means)
         computed = replace(computed, notes=(*computed.notes, *few))
         tests: dict[str, Any] = {**design.stated, **tested, "quantities": variables}
-        comparisons, why = _tests(means, Design(**tests))
+        chosen = Design(**{key: value for key, value in tests.items() if key not in ("drawn", "legs")})
+        comparisons, why = _tests(_with_numbers(computed, means, values, names), chosen)
+        counting = cycles["counts"].values.astype(bool)
+        trusted = believable(cycles, verdicts)
+        counted = {name for name in map(str, cycles["trial"].values[counting])}
+        verdicts = [leg for leg in verdicts if leg.trial in counted]
+        plausible, said = None, ""
+        if not trusted[counting].all():
+            why_not = "no leg is left"
+            if trusted[counting].any():
+                part = cycles.isel(cycle=np.flatnonzero(trusted & counting))
+                kept = {key: _there(part, key, order[key]) for key in order}
+                own = subject_means(
+                    part,
+                    variables=wanted,
+                    groups=kept["groups"],
+                    conditions=kept["conditions"],
+                    legs=names,
+                )
+                of_these = values[values["plausibility"] != NOT_PLAUSIBLE]
+                again, _ = _testable(own)
+                chosen = replace(chosen, groups=again["groups"], conditions=again["conditions"])
+                plausible, why_not = _tests(_with_numbers(computed, own, of_these, names), chosen)
+            said = sensitivity(comparisons, plausible, why_not, verdicts)
         if comparisons is not None:
             files += write_files(folder, {COMPARISONS: comparisons_csv(comparisons).encode()})
         else:
             (folder / COMPARISONS).unlink(missing_ok=True)
-    summary = _summary(values, order)
+    summary = _summary(_of_subjects_values(values), order)
     findings = [(each, each.where.trials) for each in compared.findings] + each_once(collected.findings)
     return StudyResult(
         computed,
@@ -182,7 +253,11 @@ def analyse_study(
         compared,
         left_out,
         findings,
+        verdicts,
+        plausible,
+        said,
         summary,
+        collected.sizes,
         tuple(files),
     )
 
@@ -214,7 +289,8 @@ def _there(cycles: xr.Dataset, key: str, stated: Sequence[str] | None) -> list[s
 def _testable(means: xr.Dataset) -> tuple[dict[str, list[str]], list[str]]:
     """The groups and conditions of enough subjects for a test, where there are others as well, and notes on these."""
     chosen, notes = dict[str, list[str]](), list[str]()
-    present = means["cycles"].values > 0
+    there = means["cycles"] > 0
+    present = there.any([dim for dim in there.dims if dim == LEG]).values
     subjects = {
         "groups": {
             name: int(present[means["group"].values == name].any(axis=1).sum()) for name in groups_of(means)
@@ -265,11 +341,76 @@ def _on_kept(computed: ComputedStudy, compared: ComparedSubjects) -> list[str]:
     return [f"{subject} counts although an error was found: {why}" for subject, why in kept.items() if why]
 
 
-def _counting(cycles: xr.Dataset, cells: Mapping[tuple[str, str], str]) -> xr.Dataset:
-    """Whether each cycle counts, and why not."""
+def _legs(cycles: xr.Dataset, told_apart: str) -> list[str]:
+    """The names of the legs that are compared, the reference first; none where both are averaged."""
+    names = LEG_NAMES.get(told_apart, ())
+    there = set(map(str, cycles["cycle_leg"].values)) if names else set()
+    return list(names) if there.issuperset(names) else []
+
+
+def _with_numbers(
+    computed: ComputedStudy, means: xr.Dataset, values: pd.DataFrame, legs: Sequence[str]
+) -> xr.Dataset:
+    """Means of subjects with the outcomes that are values, and with the covariate."""
+    design, study = computed.study.design, computed.study
+    own = values.rename(columns={"cycle_leg": LEG}) if legs else values
+    own = _of_subjects_values(own, [LEG] if legs else [])
+    if (number := design.covariate) is not None:
+        known = [study.of_subject(str(each), number, np.nan) for each in means["subject"].values]
+        means = means.assign_coords({number: ("subject", np.array(known, float))})
+    return with_values(means, design.outcomes or (), own, legs)
+
+
+def _of_subjects_values(sums: pd.DataFrame, apart: Sequence[str] = ()) -> pd.DataFrame:
+    """The mean of each value over the cycles of a subject in a condition, from sums and counts of parts of these."""
+    by = [*OF_VALUE, *OF_SUBJECT, *apart]
+    total = sums.groupby(by, sort=False)[["sum", "count"]].sum().reset_index()
+    return total.assign(value=total["sum"] / total["count"])
+
+
+def _on_cycles(cycles: xr.Dataset) -> list[str]:
+    """A note on cycles that are much shorter or longer than the others."""
+    length = cycles["cycle_end"].values - cycles["cycle_start"].values
+    middle = float(np.median(length))
+    odd = np.flatnonzero((length < middle / LENGTHS) | (length > middle * LENGTHS))
+    if not odd.size:
+        return []
+    said = [f"{cycles['trial'].values[k]} {length[k]:.2f} s" for k in odd]
+    return [
+        f"cycles of unusual length, where the median is {middle:.2f} s: {shortened(said)}; they count: state cycles_s "
+        "in the line of the trial, or exclude it"
+    ]
+
+
+def _counting(
+    cycles: xr.Dataset,
+    cells: Mapping[tuple[str, str], str],
+    computed: ComputedStudy,
+    verdicts: Sequence[LegVerdict],
+) -> xr.Dataset:
+    """Whether each cycle counts and why not, which leg it is of, and whether this leg is plausible."""
+    verdict = {(leg.trial, leg.side): leg.verdict for leg in verdicts}
+    trials, sides = (cycles[key].values.astype(str) for key in ("trial", "cycle_side"))
+    judged = [verdict.get(leg, NOT_KNOWN) for leg in zip(trials, sides, strict=True)]
+    legs = []
+    for name, side in zip(trials, sides, strict=True):
+        trial, told_apart = computed.study.trial_of[name], computed.study.design.legs
+        first = {
+            "right_left": "l",
+            "affected": computed.study.of_subject(trial.subject, "affected_side"),
+            "inner": trial.inner_leg,
+        }.get(told_apart)
+        names = LEG_NAMES.get(told_apart, ("", ""))
+        legs.append(names[side == first] if first in SIDES and side in SIDES else "")
     own = zip(map(str, cycles["subject"].values), map(str, cycles["condition"].values), strict=True)
     why = np.array([cells.get(cell, "") for cell in own], dtype=object)
-    return xr.Dataset({"counts": ("cycle", why == ""), "not_counted": ("cycle", why.astype(str))})
+    texts = {"not_counted": why.astype(str), "cycle_leg": legs, "plausibility": judged}
+    return xr.Dataset(
+        {
+            "counts": ("cycle", why == ""),
+            **{key: ("cycle", np.array(each, str)) for key, each in texts.items()},
+        }
+    )
 
 
 def _left_out(cycles: xr.Dataset) -> dict[str, str]:
@@ -299,7 +440,7 @@ def _tests(means: xr.Dataset, design: Design) -> tuple[xr.Dataset | None, str]:
 
 
 def _write_values(cycles: xr.Dataset, variables: Sequence[str], path: Path) -> pd.DataFrame:
-    """Write the discrete values of all cycles, some at a time, and return the means of subjects in each condition."""
+    """Write the discrete values of all cycles, some at a time; return sums for each subject, condition and leg."""
     sums = list[pd.DataFrame]()
     with values_file(path) as add:
         for start in range(0, cycles.sizes["cycle"], AT_ONCE):
@@ -307,14 +448,13 @@ def _write_values(cycles: xr.Dataset, variables: Sequence[str], path: Path) -> p
             table = discrete_values(part, variables)
             table["cycle"] += start
             add(table)
-            by = [*OF_VALUE, *OF_SUBJECT]
+            by = [*OF_VALUE, *OF_SUBJECT, *OF_LEG]
             counted = table[table["counts"]] if "counts" in table else table
             own = counted.dropna(subset=["value"]).groupby(by, observed=True, sort=False)
             sums.append(own["value"].agg(["sum", "count"]).reset_index())
-    texts = [*OF_VALUE, *OF_SUBJECT]
+    texts = [*OF_VALUE, *OF_SUBJECT, *OF_LEG]
     together = pd.concat([part.astype(dict.fromkeys(texts, str)) for part in sums], ignore_index=True)
-    total = together.groupby(texts, sort=False)[["sum", "count"]].sum().reset_index()
-    return total.assign(value=total["sum"] / total["count"])
+    return together.groupby(texts, sort=False)[["sum", "count"]].sum().reset_index()
 
 
 def _summary(values: pd.DataFrame, order: Mapping[str, list[str]]) -> pd.DataFrame:

@@ -40,12 +40,12 @@ import xarray as xr
 from musclesolve._util.arrays import Array, Indices, mean_of_known, median_of_known
 from musclesolve._util.bundled_toml import bundled_toml
 from musclesolve.constants import STANDARD_GRAVITY
-from musclesolve.results.cycles.gait_cycles import PERCENT, curves_of
+from musclesolve.results.cycles.gait_cycles import PERCENT, SPREAD, curves_of
 from musclesolve.results.cycles.outliers import JUDGED, NORMAL
 from musclesolve.results.dataset.quantities import said_of, shown
 from musclesolve.results.finding import Cost, Finding, Where, finding
 from musclesolve.results.judgement import sorted_findings
-from musclesolve.studies.study.means import SPREAD, WITHIN
+from musclesolve.studies.study.means import WITHIN
 
 FEWEST_SUBJECTS, OWN_GROUP = 3, 4
 """Subjects below which none is judged, and from which on a group is the reference of its own members."""

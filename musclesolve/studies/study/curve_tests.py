@@ -6,8 +6,9 @@ Which test belongs to which design is said in `compare_curves`; statistics and t
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from types import ModuleType
 from typing import Any
 
@@ -16,14 +17,16 @@ import xarray as xr
 
 from musclesolve._util.arrays import Array
 from musclesolve.errors import input_error
-from musclesolve.results.cycles.gait_cycles import PERCENT, curves_of
+from musclesolve.results.cycles.gait_cycles import PERCENT, SPREAD, curves_of
+from musclesolve.results.cycles.outcomes import Outcome, matching, without_arms_and_empty
 from musclesolve.results.dataset.quantities import in_set
 from musclesolve.results.tables.study_tables import NO_GROUP, NOT_EVERYWHERE
-from musclesolve.studies.study.means import SPREAD, WITHIN, groups_of, in_order
+from musclesolve.studies.study.means import WITHIN, groups_of, in_order
 from musclesolve.studies.study.random_field import (
     Effect,
     Field,
     contrast,
+    number,
     on_varying,
     random_field_theory,
     regression,
@@ -35,6 +38,8 @@ FEWEST_SUBJECTS = 3
 """Subjects that a group needs for a test."""
 COVERED = 0.5
 """Share of the percentages that the mean of a subject has to have to be in a test."""
+LEG = "leg"
+"""Dimension of means in which legs are told apart, as a factor."""
 NOTHING_VARIES = "not tested: nothing varies between the subjects, or no percentage is common"
 
 
@@ -49,8 +54,11 @@ class Design:
     groups: Sequence[str] | None = None  # in their order, the first is the reference; None: as they come
     conditions: Sequence[str] | None = None
     quantities: Sequence[str] | None = None  # None: those of the set "compared" that there are
+    outcomes: Sequence[str] | None = (
+        None  # primary curves and values, with a level of their own; None: no difference
+    )
     level: float = 0.05  # probability of a false positive
-    correction: str = "bonferroni"  # level over all tests made; "none": of each test for itself
+    correction: str = "bonferroni"  # level over all tests of a family; "none": of each test for itself
     covariate: str | None = None  # a number of the subjects, on which their mean curves are regressed
 
     def __post_init__(self) -> None:
@@ -77,6 +85,9 @@ class _Test:
     of: str = ""  # what it is the difference of
     reference: float = math.nan  # largest magnitude of the reference curve
     levels: tuple[tuple[str, Array], ...] = ()  # name and mean curve (Q,) of what F compares
+    family: str = ""  # primary or exploratory, where outcomes are stated
+    after: _Test | None = None  # the analysis of variance that has to find a difference before this is tested
+    among: int = 1  # how many tests follow the same one
 
     def at(self, start: float, end: float) -> tuple[float, str]:
         """Mean difference over a cluster, and of what; of more than two levels the two that differ most there."""
@@ -103,24 +114,33 @@ def compare_curves(means: xr.Dataset, design: Design | Mapping[str, Any] = Desig
     - two groups: t test of Welch; more: one-way analysis of variance of Brown and Forsythe; variances may differ;
     - groups and conditions: the groups on the subjects' means over the conditions, the conditions with the same weight
       for every group, and their interaction. Effects of one degree of freedom are t tests without pooled variances;
+    - where an analysis of variance of groups or of k conditions has a cluster, each of the others is compared with the
+      first by a t test, at the level of the analysis divided by k - 1;
+    - the leg, where ``means`` has a dimension ``leg``: as a condition that every subject has besides;
     - a covariate: regression of the curves of each condition on it, with an intercept for each group.
+
+    Outcomes are primary; they and the rest, which is then exploratory, are two families of tests, each with the level
+    for itself. The probability of a false positive among all tests that follow one analysis of variance is at most the
+    level of the analysis: if no level differs, the analysis itself has to be wrong; else Bonferroni holds among them.
 
     t tests are two-sided. Percentages at which a subject has no value, or nothing varies, are not tested. A subject
     without one of the conditions, or with less than half of a curve, is left out of the tests of that curve.
 
     Args:
         means: what `subject_means` returned, of both legs together or by side.
-        design: groups, conditions, quantities, level, correction and covariate.
+        design: groups, conditions, quantities, outcomes, level, correction and covariate.
 
     Returns:
         Dataset over ``test`` (one for each curve and effect): ``statistic`` (test, percent), NaN where not tested, and
         ``difference`` (test, percent) in the curve's unit; ``variable``, ``name``, ``effect``, ``kind``, ``units``,
         ``df`` (numerator, denominator), ``threshold``, ``largest`` (with sign) and ``largest_at`` [%], ``p_largest``,
-        ``fwhm`` [%], ``resels``, ``subjects``, ``tested_percent`` (how many percentages), ``note`` (who and what is
-        left out, why there is no test). Over ``cluster``: ``cluster_test`` (index of its test), ``start`` and ``end``
-        [%], ``p`` (of the curve, before the correction), ``mean_difference``, ``mean_difference_percent`` (of the
-        largest magnitude of the reference curve) and ``difference_of`` in words. ``attrs``: ``level``,
-        ``level_of_each``, ``correction``, ``tests`` (how many were made), ``said`` (in sentences).
+        ``fwhm`` [%], ``resels``, ``subjects``, ``tested_percent`` (how many percentages), ``family`` (primary,
+        exploratory, or empty), ``level_of_test``, ``follows`` (index of the analysis of variance that it follows, else
+        -1), ``note`` (who and what is left out, why there is no test). Over ``cluster``: ``cluster_test`` (index of its
+        test), ``start`` and ``end`` [%], NaN of a value, ``p`` (of the curve, before the correction),
+        ``mean_difference``, ``mean_difference_percent`` (of the largest magnitude of the reference curve) and
+        ``difference_of`` in words. ``attrs``: ``level``, ``level_of_each`` (of the first family), ``correction``,
+        ``tests`` (how many were made, without those that follow another), ``said`` (in sentences).
 
     Raises:
         InputError: no spm1d, quantities or a covariate that are not there, ``means`` of something else.
@@ -147,16 +167,27 @@ def compare_curves(means: xr.Dataset, design: Design | Mapping[str, Any] = Desig
         [str(name) for name in means["condition"].values],
         design.covariate,
         _covariate(means, design.covariate),
+        [str(name) for name in means[LEG].values] if LEG in means.dims else [],
     )
-    tests = [
-        test
-        for variable in design.quantities or [name for name in in_set("compared") if name in curves]
-        for name, curve in curves_of(means[variable])
-        for test in layout.tests(
-            theory, variable, name, curve.transpose("subject", "condition", PERCENT).values
-        )
-    ]
-    return _assembled(means, design, layout, tests)
+    outcomes = matching(means, design.outcomes or ())
+    compared = [*(design.quantities or [name for name in in_set("compared") if name in curves])]
+    curves_kept, left_out = without_arms_and_empty(means, compared)
+    wanted = dict.fromkeys(outcomes)
+    wanted |= dict.fromkeys(
+        Outcome(variable, name) for variable, names in curves_kept.items() for name in names
+    )
+    values = {variable: dict(curves_of(means[variable])) for variable in {each.variable for each in wanted}}
+    tests = list[_Test]()
+    for each in wanted:
+        curve = values[each.variable][each.name]
+        dims = [dim for dim in ("subject", "condition", LEG, PERCENT) if dim in curve.dims]
+        curve = curve.transpose(*dims)
+        cube = curve.values if PERCENT in dims else curve.values[..., None]
+        family = ("primary" if each in outcomes else "exploratory") if outcomes else ""
+        for test in layout.tests(theory, each.variable, each.name, cube):
+            test.family = family
+            tests.append(test)
+    return _assembled(means, design, layout, tests, left_out)
 
 
 def _covariate(means: xr.Dataset, name: str | None) -> Array:
@@ -193,12 +224,17 @@ class _Layout:
     conditions: list[str]
     covariate: str | None
     numbers: Array  # (S, C)
+    legs: list[str]  # names of the levels of the factor leg; none where both legs are averaged
 
     def tests(self, theory: ModuleType, variable: str, name: str, curve: Array) -> list[_Test]:
-        """All tests of a curve (S, C, Q)."""
-        found = []
+        """All tests of a curve (S, C, Q), or of the legs apart (S, C, L, Q)."""
+        found, apart = [], curve
+        if self.legs:
+            curve = curve.mean(axis=2)
         if len(self.groups) > 1 or len(self.conditions) > 1:
             found += self._of_design(theory, variable, name, curve)
+        if len(self.legs) == 2:
+            found += self._of_legs(theory, variable, name, apart)
         if self.covariate is not None:
             for place, condition in enumerate(self.conditions):
                 found.append(self._of_covariate(theory, variable, name, curve[:, place], place, condition))
@@ -223,6 +259,24 @@ class _Layout:
             there = ("there is none", "there is 1", "there are 2")[len(chosen[name])]
             notes.append(f"{who}: a test needs {FEWEST_SUBJECTS} subjects, {there}")
         return {name: rows for name, rows in chosen.items() if name not in few}, notes
+
+    def _of_legs(self, theory: ModuleType, variable: str, name: str, curve: Array) -> list[_Test]:
+        """Tests of the factor leg on a curve (S, C, 2, Q): the legs, and whether their difference depends on others."""
+        own = replace(self, conditions=self.legs, legs=[], covariate=None)
+        found = []
+        for test in own._of_design(theory, variable, name, curve.mean(axis=1)):
+            if test.effect != "group":  # of the means over both legs: tested already
+                test.effect = test.effect.replace("condition", LEG)
+                found.append(test)
+        if len(self.conditions) > 1:
+            change = replace(self, legs=[])
+            for test in change._of_design(theory, variable, name, curve[:, :, 1] - curve[:, :, 0]):
+                if test.effect.startswith("condition"):
+                    test.effect = test.effect.replace("condition", f"condition x {LEG}", 1)
+                    test.kind = f"{test.kind} of the differences {self.legs[1]} - {self.legs[0]}"
+                    test.reference = math.nan  # a difference has no size to compare with
+                    found.append(test)
+        return found
 
     def _of_design(self, theory: ModuleType, variable: str, name: str, curve: Array) -> list[_Test]:
         chosen, notes = self._chosen(curve)
@@ -260,6 +314,9 @@ class _Layout:
                 test.notes += (
                     ["not tested: too few subjects or groups"] if several else []
                 )  # else said already
+            elif values.shape[-1] == 1:
+                test.tested = number(theory, make, values)
+                test.notes += [NOTHING_VARIES] if test.tested is None else []
             elif (made := on_varying(make, values)) is None:
                 test.notes.append(NOTHING_VARIES)
             else:
@@ -292,6 +349,17 @@ class _Layout:
                     levels=levels,
                 )
             tests[-1].reference = reference(over[0]) if count else math.nan
+            after = tests[-1]
+            for place in range(1, count if len(self.groups) > 2 else 0):
+                of = f"{group_names[place]} - {group_names[0]}"
+                said = {"difference": over[place] - over[0], "of": of, "after": after, "among": count - 1}
+
+                def pair_of(k: Array, place: int = place) -> Effect:
+                    each = average(k)
+                    return contrast([each[0], each[place]], weights)
+
+                kind = f"two-sample t test (Welch) {mixed}".strip()
+                add(f"group: {of}", kind, pair_of, count > 2, reference=after.reference, **said)
         if repeated:
             equal = "of all groups with equal weight" if several else ""
             over = cell.mean(axis=0) if count else cell
@@ -305,6 +373,17 @@ class _Layout:
                 kind = f"repeated-measures ANOVA (Greenhouse-Geisser) {equal}".strip()
                 add("condition", kind, lambda k: variance_ratio(profile(k), False), count > 0, levels=levels)
             tests[-1].reference = reference(over[0]) if count else math.nan
+            after, share = tests[-1], [1.0 / max(count, 1)] * count
+            for place in range(1, len(conditions) if count and not pair else 0):
+                of = f"{conditions[place]} - {conditions[0]}"
+                said = {"difference": over[place] - over[0], "of": of, "after": after}
+
+                def change_of(k: Array, place: int = place) -> Effect:
+                    return contrast([each[:, place] - each[:, 0] for each in split(k)], share)
+
+                kind = f"paired t test {equal}".strip()
+                said["among"] = len(conditions) - 1
+                add(f"condition: {of}", kind, change_of, True, reference=after.reference, **said)
         if several and repeated:
             effect = "group x condition"
             if len(self.groups) == 2 and pair:
@@ -369,39 +448,46 @@ class _Layout:
         return test
 
 
-def _assembled(means: xr.Dataset, design: Design, layout: _Layout, tests: list[_Test]) -> xr.Dataset:
+def _assembled(
+    means: xr.Dataset, design: Design, layout: _Layout, tests: list[_Test], left_out: list[str]
+) -> xr.Dataset:
     """Thresholds at the level of each test, clusters, and all of it as one Dataset."""
     percent = np.asarray(means[PERCENT].values, float) if PERCENT in means.coords else np.empty(0)
     step = float(percent[1] - percent[0]) if percent.size > 1 else 1.0
-    made = sum(test.tested is not None for test in tests)
-    level = design.level / max(made, 1) if design.correction == "bonferroni" else design.level
+    count = Counter(test.family for test in tests if test.tested is not None and test.after is None)
+    made = sum(count.values())
+    tests, inferences = _followed(tests, count, design)
     statistic, difference = np.full((2, len(tests), percent.size), np.nan)
     df, resels = np.full((2, len(tests), 2), np.nan)
     columns = {
         key: np.full(len(tests), np.nan)
-        for key in ("threshold", "largest", "largest_at", "p_largest", "fwhm")
+        for key in ("threshold", "largest", "largest_at", "p_largest", "fwhm", "level_of_test")
     }
     tested = np.zeros(len(tests), np.int32)
     clusters: list[tuple[int, float, float, float, float, float, str]] = []
     for row, test in enumerate(tests):
-        if test.difference is not None:
+        value = test.tested is not None and test.tested.tested.size == 1
+        if test.difference is not None and not value:
             difference[row] = test.difference
         if (of := test.tested) is None:
             continue
-        statistic[row, of.tested] = of.effect.statistic
-        threshold = of.threshold(0.5 * level if of.effect.is_t else level)
-        place = int(np.nanargmax(np.abs(statistic[row])))
+        columns["level_of_test"][row] = _level(test, count, design)
+        threshold, found = inferences[row]
+        place = int(np.nanargmax(np.abs(of.effect.statistic)))
+        if not value:
+            statistic[row, of.tested] = of.effect.statistic
         df[row], resels[row], tested[row] = of.effect.df, of.resels, of.tested.sum()
-        largest = float(statistic[row, place])
-        numbers = (threshold, largest, float(percent[place]), of.probability(abs(largest)), step * of.fwhm)
-        for key, value in zip(columns, numbers, strict=True):
-            columns[key][row] = value
-        for start, end, p in of.clusters(threshold):
+        largest = float(of.effect.statistic[place])
+        at = math.nan if value else float(percent[of.tested][place])
+        numbers = (threshold, largest, at, of.probability(abs(largest)), step * of.fwhm)
+        for key, each in zip(columns, numbers, strict=False):
+            columns[key][row] = each
+        for start, end, p in found:
             amount, words = test.at(start, end)
             share = 100.0 * amount / test.reference if test.reference > 0.0 else math.nan
-            clusters.append(
-                (row, percent[0] + step * start, percent[0] + step * end, p, amount, share, words)
-            )
+            ends = [math.nan] * 2 if value else [percent[0] + step * start, percent[0] + step * end]
+            clusters.append((row, ends[0], ends[1], p, amount, share, words))
+    places = {id(test): row for row, test in enumerate(tests)}
     texts = {
         "variable": [test.variable for test in tests],
         "name": [test.name for test in tests],
@@ -409,6 +495,7 @@ def _assembled(means: xr.Dataset, design: Design, layout: _Layout, tests: list[_
         "kind": [test.kind for test in tests],
         "units": [str(means[test.variable].attrs.get("units", "")) for test in tests],
         "note": ["; ".join(test.notes) for test in tests],
+        "family": [test.family for test in tests],
     }
     of_clusters = list(zip(*clusters, strict=True)) or [()] * 7
     kinds: list[Any] = [np.int32, float, float, float, float, float, np.str_]
@@ -429,6 +516,7 @@ def _assembled(means: xr.Dataset, design: Design, layout: _Layout, tests: list[_
             "resels": (("test", "resel"), resels),
             **{key: ("test", values) for key, values in columns.items()},
             "subjects": ("test", np.array([test.subjects for test in tests], np.int32)),
+            "follows": ("test", np.array([places.get(id(test.after), -1) for test in tests], np.int32)),
             "is_t": ("test", np.array([bool(t.tested and t.tested.effect.is_t) for t in tests], bool)),
             "tested_percent": ("test", tested),
             **{
@@ -444,26 +532,75 @@ def _assembled(means: xr.Dataset, design: Design, layout: _Layout, tests: list[_
         },
         {
             "level": design.level,
-            "level_of_each": level,
+            "level_of_each": design.level
+            / (max(next(iter(count.values()), 1), 1) if design.correction == "bonferroni" else 1),
             "correction": design.correction,
             "tests": made,
-            "said": _said(design, layout, tests, made, level),
+            "said": [*_said(design, layout, tests, count), *(f"Left out: {each}." for each in left_out)],
         },
     )
 
 
-def _said(design: Design, layout: _Layout, tests: list[_Test], made: int, level: float) -> list[str]:
+def _level(test: _Test, count: Mapping[str, int], design: Design) -> float:
+    """The level of a test: that of its family over its tests, and of what follows a test over those that do."""
+    shared = max(count[test.family], 1) if design.correction == "bonferroni" else 1
+    return design.level / shared / test.among
+
+
+_Inference = tuple[float, list[tuple[float, float, float]]]
+"""Threshold of a test, and begin, end and p of each cluster."""
+
+
+def _followed(
+    tests: Sequence[_Test], count: Mapping[str, int], design: Design
+) -> tuple[list[_Test], list[_Inference]]:
+    """The tests without those that follow one which found nothing, and what is found at their level."""
+    kept, inferences, found = list[_Test](), list[_Inference](), set[int]()
+    for test in tests:
+        if test.after is not None and id(test.after) not in found:
+            continue
+        inference: _Inference = (math.nan, [])
+        if (of := test.tested) is not None:
+            level = _level(test, count, design)
+            threshold = of.threshold(0.5 * level if of.effect.is_t else level)
+            inference = (threshold, of.clusters(threshold))
+        if inference[1]:
+            found.add(id(test))
+        kept.append(test)
+        inferences.append(inference)
+    return kept, inferences
+
+
+def _said(design: Design, layout: _Layout, tests: list[_Test], count: Mapping[str, int]) -> list[str]:
     """What was tested and how, in sentences."""
     if not tests:
         return ["Nothing is compared: there is one group, one condition and no covariate, or no curve."]
-    kinds = dict.fromkeys(f"{test.effect}: {test.kind}" for test in tests)
-    each = (
-        f"{100.0 * design.level:g} % over all {made} tests (Bonferroni: {level:.2g} each)"
-        if design.correction == "bonferroni"
-        else f"{100.0 * design.level:g} % for each of {made} tests by itself: expect about "
-        f"{design.level * made:.0f} false positive curves"
-    )
-    said = [*kinds, f"Level {each}; thresholds and p by random field theory (spm1d)."]
-    if made < len(tests):
-        said.append(f"{len(tests) - made} curves could not be tested; the notes say why.")
+    said = [*dict.fromkeys(f"{test.effect}: {test.kind}." for test in tests if test.after is None)]
+    if followed := {test.after.effect: test for test in tests if test.after is not None}:
+        first = {"group": next(iter(layout.groups)) or NO_GROUP}
+        for effect, test in followed.items():
+            said.append(
+                f"Where the {effect} differs, each other one is compared with "
+                f"{first.get(effect, layout.conditions[0])}: {test.kind}, at the level of the test divided by "
+                f"{test.among}."
+            )
+    for family in count:
+        made = count[family]
+        level = design.level / max(made, 1)
+        of = f"{family} " if family else ""
+        said.append(
+            f"Level of {made} {of}tests together {100.0 * design.level:g} % (Bonferroni: {level:.2g} each)."
+            if design.correction == "bonferroni"
+            else f"Level of each of {made} {of}tests by itself {100.0 * design.level:g} %: expect about "
+            f"{design.level * made:.0f} false positive curves."
+        )
+    said.append("Thresholds and p of curves by random field theory (spm1d).")
+    if "exploratory" in count:
+        said.append(
+            "Exploratory tests have a level of their own: what they find has to be confirmed by a study in which it is "
+            "primary."
+        )
+    own = [test for test in tests if test.after is None]
+    if sum(count.values()) < len(own):
+        said.append(f"{len(own) - sum(count.values())} curves could not be tested; the notes say why.")
     return said

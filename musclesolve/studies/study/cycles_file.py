@@ -10,11 +10,10 @@ import xarray as xr
 
 from musclesolve.plotting.figure_names import UNCERTAINTY
 from musclesolve.recording.data import SIDES
-from musclesolve.results.cycles.gait_cycles import cycles
+from musclesolve.results.cycles.gait_cycles import SPREAD, cycles
 from musclesolve.results.dataset.frame_validity import sides
-from musclesolve.results.dataset.quantities import in_set
+from musclesolve.results.dataset.quantities import in_set, with_formulas
 from musclesolve.results.files.result_netcdf import netcdf_bytes, read_result, result_attributes
-from musclesolve.studies.study.means import SPREAD
 
 CYCLES, TRIAL_FILE = "cycles.nc", "trial.toml"
 
@@ -76,4 +75,4 @@ def cycles_of_trial(result: xr.Dataset) -> xr.Dataset:
         for name, variable in together.data_vars.items()
         if variable.dtype == np.float64
     }
-    return together.assign(single).assign_attrs(sentences)
+    return with_formulas(together.assign(single), "study").assign_attrs(sentences)

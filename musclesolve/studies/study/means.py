@@ -15,12 +15,22 @@ import xarray as xr
 
 from musclesolve._util.arrays import Array, Mask, mean_of_known, sd_of_known
 from musclesolve.errors import input_error
-from musclesolve.results.cycles.gait_cycles import PERCENT
+from musclesolve.results.cycles.gait_cycles import PERCENT, SPREAD
 from musclesolve.studies.study.random_field import contrast, on_varying, random_field_theory, smoothness
 
-WITHIN, SPREAD = "_std", "_uncertainty_sd"
-"""Suffixes: standard deviation within the subject, and that which a Monte Carlo analysis gave the cycles."""
-OF_CYCLES = ("subject", "group", "condition", "session", "coverage", "distance", "outlier", "counts")
+WITHIN = "_std"
+"""Suffix of the standard deviation within the subject; SPREAD is that of a Monte Carlo analysis of the cycles."""
+OF_CYCLES = (
+    "subject",
+    "group",
+    "condition",
+    "session",
+    "coverage",
+    "distance",
+    "outlier",
+    "counts",
+    "plausibility",
+)
 """Coordinates over the cycles that are no numbers of the subjects."""
 
 
@@ -31,6 +41,7 @@ def subject_means(
     groups: Sequence[str] | None = None,
     conditions: Sequence[str] | None = None,
     by_side: bool = False,
+    legs: Sequence[str] = (),
     outliers: bool = True,
     all_subjects: bool = False,
 ) -> xr.Dataset:
@@ -46,14 +57,16 @@ def subject_means(
         groups: in their order; subjects of others are left out. As they come unless given.
         conditions: the same for conditions.
         by_side: keep the legs apart (dimension ``side``), otherwise the cycles of both legs are averaged.
+        legs: names of the legs by the coordinate ``cycle_leg``, such as ("sound", "affected"): keep these apart
+            (dimension ``leg``); cycles of neither do not count.
         outliers: whether cycles that are marked as outliers count.
         all_subjects: whether cycles count that a study leaves out, as their subject cannot be right (coordinate
             ``counts``, see `compare_subjects`).
 
     Returns:
-        Dataset over subject, condition, (side,) percent, dof, muscle, joint, axis: each variable by its name is the
-        mean, with ``_std`` the standard deviation within the subject. ``cycles`` is the number of cycles. A variable
-        ``NAME_uncertainty_sd`` is the root mean square of the subject's cycles. ``group`` is a coordinate over
+        Dataset over subject, condition, (side or leg,) percent, dof, muscle, joint, axis: each variable by its name is
+        the mean, with ``_std`` the standard deviation within the subject. ``cycles`` is the number of cycles. A
+        variable ``NAME_uncertainty_sd`` is the root mean square of the subject's cycles. ``group`` is a coordinate over
         subject. ``attrs["groups"]`` lists the groups in their order.
 
     Raises:
@@ -64,10 +77,14 @@ def subject_means(
     if "group" in cycles.variables and "muscle" in cycles["group"].dims:  # function groups of the muscles
         cycles = cycles.rename(group="function_group")
     subject, group, condition, side = (
-        _labels(cycles, name) for name in ("subject", "group", "condition", "cycle_side")
+        _labels(cycles, name)
+        for name in ("subject", "group", "condition", "cycle_leg" if legs else "cycle_side")
     )
+    apart = "leg" if legs else "side"
     group_order, condition_order = in_order(groups, group), in_order(conditions, condition)
     used = np.isin(group, group_order) & np.isin(condition, condition_order) & (subject != "")
+    if legs:
+        used &= np.isin(side, list(legs))
     if not outliers and "outlier" in cycles.variables:
         used &= ~cycles["outlier"].values.astype(bool)
     if not all_subjects and "counts" in cycles.variables:
@@ -84,7 +101,8 @@ def subject_means(
         if len(several) == 1:
             continue
         raise input_error("studies.subject_in_several_groups", name=name, several=several)
-    axes = [subjects, condition_order, *[sorted(set(side[used]))] * by_side]
+    by_side = by_side or bool(legs)
+    axes = [subjects, condition_order, *[list(legs) or sorted(set(side[used]))] * by_side]
     places = [{name: place for place, name in enumerate(axis)} for axis in axes]
     cells: dict[tuple[int, ...], list[int]] = {}
     for cycle in np.flatnonzero(used).tolist():
@@ -92,7 +110,7 @@ def subject_means(
         cells.setdefault(tuple(place[name] for place, name in zip(places, key, strict=True)), []).append(
             cycle
         )
-    shape, dims = tuple(map(len, axes)), ("subject", "condition", *["side"] * by_side)
+    shape, dims = tuple(map(len, axes)), ("subject", "condition", *[apart] * by_side)
     numeric = [
         str(name)
         for name, each in cycles.data_vars.items()
@@ -155,11 +173,12 @@ def without(means: xr.Dataset, cells: Collection[tuple[str, str]]) -> xr.Dataset
     subjects, conditions = ([str(each) for each in means[key].values] for key in ("subject", "condition"))
     left = np.array([[(subject, condition) not in cells for condition in conditions] for subject in subjects])
     there = xr.DataArray(left, dims=("subject", "condition"))
+    counted = means["cycles"].transpose("subject", "condition", ...).values
     found = {
         name: each.where(there, 0).astype(each.dtype) if name == "cycles" else each.where(there)
         for name, each in means.data_vars.items()
     }
-    present = left & (means["cycles"].values > 0)
+    present = left & (counted.reshape(*left.shape, -1) > 0).any(axis=-1)
     rest = means.assign(found).isel(
         subject=np.flatnonzero(present.any(axis=1)), condition=np.flatnonzero(present.any(axis=0))
     )
@@ -218,7 +237,7 @@ def group_means(
     groups, of = groups_of(means), means["group"].values
     members = [np.flatnonzero(of == name) for name in groups]
     present = means["cycles"] > 0
-    present = present.any("side") if "side" in present.dims else present
+    present = present.any([dim for dim in present.dims if dim in ("side", "leg")])
     counted = np.stack([present.values[rows].sum(axis=0) for rows in members])
     found: dict[str, xr.Variable] = {
         "subjects": xr.Variable(("group", "condition"), counted.astype(np.int32), {"units": "1"})

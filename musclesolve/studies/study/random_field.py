@@ -219,6 +219,42 @@ class Field:
         return sorted(found)
 
 
+class Number(Field):
+    """An effect on one number of each subject, such as a peak: a field of one place, with Student's t or F."""
+
+    def _tail(self, height: float) -> float:
+        from scipy import stats
+
+        df = self.effect.df
+        return float(stats.t.sf(height, df[1]) if self.effect.is_t else stats.f.sf(height, *df))
+
+    def threshold(self, tail: float) -> float:
+        """What the statistic exceeds with this probability where there is no effect, on one side."""
+        from scipy import stats
+
+        df = self.effect.df
+        return float(stats.t.isf(tail, df[1]) if self.effect.is_t else stats.f.isf(tail, *df))
+
+    def probability(self, height: float) -> float:
+        """Of a statistic of at least this where there is no effect, to both sides for t."""
+        return float(min(1.0, (2.0 if self.effect.is_t else 1.0) * self._tail(height)))
+
+    def clusters(self, threshold: float) -> list[tuple[float, float, float]]:
+        """The number itself where its statistic reaches the threshold, at place 0, and its probability."""
+        height = abs(float(self.effect.statistic[0]))
+        return [(0.0, 0.0, self.probability(height))] if height >= threshold else []
+
+
+def number(theory: ModuleType, make: Callable[[Array], Effect], values: Array) -> Number | None:
+    """The test of one number of each subject (..., 1); None where a number lacks or nothing varies."""
+    if not values.size or not np.isfinite(values).all():
+        return None
+    effect = make(values)
+    if not math.sqrt(float(effect.variance[0])) > VARIES * float(np.abs(values).max()):
+        return None
+    return Number(theory, effect, np.ones(1, bool), math.nan, (1, 0.0))
+
+
 def smoothness(theory: ModuleType, effect: Effect, tested: Mask) -> Field:
     """The field of an effect; gradients are not taken across percentages that are not tested."""
     place, rate = 0, 0.0

@@ -24,7 +24,7 @@ from musclesolve._util.names import shortened
 from musclesolve._util.progress import Progress, no_progress
 from musclesolve.errors import InputError, input_error
 from musclesolve.results.cycles.cycle_averages import PROBLEM, check_alike
-from musclesolve.results.cycles.gait_cycles import STRENGTH
+from musclesolve.results.cycles.gait_cycles import SPREAD, STRENGTH
 from musclesolve.results.cycles.normalisation import OF_SUBJECT, normalised
 from musclesolve.results.dataset.quantities import KINDS, in_set
 from musclesolve.results.dataset.result_quantities import texts
@@ -33,7 +33,6 @@ from musclesolve.results.files.result_netcdf import opened_netcdf, storable
 from musclesolve.results.finding import Finding
 from musclesolve.studies.many_trials.one_trial import RESULT
 from musclesolve.studies.study.cycles_file import CYCLES
-from musclesolve.studies.study.means import SPREAD
 from musclesolve.studies.study.run_study import ComputedStudy
 from musclesolve.studies.study.study_file import Study
 from musclesolve.studies.study.study_findings import findings_of_result, unusable_legs
@@ -73,12 +72,14 @@ class Collected:
         not_averaged: name of a trial with a result -> why no cycle of it is in study.nc.
         findings: name of a trial with a result -> what is stored with it.
         notes: on masses that differ.
+        sizes: subject -> mass_kg and stature_m that trial files and models state, means over its trials.
     """
 
     path: Path | None = None
     not_averaged: Mapping[str, str] = field(default_factory=dict)
     findings: Mapping[str, tuple[Finding, ...]] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
+    sizes: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
 
 
 def write_study_data(computed: ComputedStudy, progress: Progress | None = None) -> Collected:
@@ -101,7 +102,7 @@ def write_study_data(computed: ComputedStudy, progress: Progress | None = None) 
     # cycles.nc of every trial has the other curves
     wanted = {*in_set("study"), *(computed.study.design.quantities or ())}
     layouts, kinds, not_averaged = dict[str, _Layout](), dict[str, str](), dict[str, str]()
-    masses = dict[str, str]()
+    masses, sizes = dict[str, str](), dict[str, dict[str, list[float]]]()
     findings = {name: findings_of_result(file.with_name(RESULT)) for name, file in files}
     unusable = {
         name: {} if computed.study.trial_of[name].keep else unusable_legs(found)
@@ -111,6 +112,10 @@ def write_study_data(computed: ComputedStudy, progress: Progress | None = None) 
         report("names", 0.3 * number / len(files))
         with _opened(file) as source:
             masses.update(_other_mass(source, computed.study, name))
+            for key in OF_SUBJECT.values():
+                if (size := getattr(source, key, None)) is not None:
+                    own = sizes.setdefault(computed.study.trial_of[name].subject, {})
+                    own.setdefault(key.removeprefix("subject_"), []).append(float(size))
             if source.dimensions[CYCLE].size and (lacking := _lacking(source, computed.study, name)):
                 not_averaged[name] = lacking
             elif source.dimensions[CYCLE].size and not (of_legs := _usable(source, unusable[name])).any():
@@ -123,7 +128,7 @@ def write_study_data(computed: ComputedStudy, progress: Progress | None = None) 
     path = computed.folder / DATA
     if not layouts:
         path.unlink(missing_ok=True)
-        return Collected(not_averaged=not_averaged, findings=findings, notes=_on_masses(masses))
+        return Collected(None, not_averaged, findings, _on_masses(masses), _mean_sizes(sizes))
     count = Counter(kinds.values())
     used = max(layouts, key=lambda kind: count[kind])
     layout = layouts[used]
@@ -148,7 +153,11 @@ def write_study_data(computed: ComputedStudy, progress: Progress | None = None) 
         for name, legs in unusable.items()
         if legs and name not in in_order
     )
-    return Collected(path, in_order, findings, (*_on_masses(masses), *one_leg))
+    return Collected(path, in_order, findings, (*_on_masses(masses), *one_leg), _mean_sizes(sizes))
+
+
+def _mean_sizes(sizes: Mapping[str, Mapping[str, list[float]]]) -> dict[str, dict[str, float]]:
+    return {name: {key: float(np.mean(each)) for key, each in own.items()} for name, own in sizes.items()}
 
 
 def _usable(source: netCDF4.Dataset, unusable: Collection[str]) -> Mask:

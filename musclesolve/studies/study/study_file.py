@@ -13,10 +13,12 @@ from typing import Any
 
 from musclesolve._util.message_text import as_text
 from musclesolve._util.names import suggestion
+from musclesolve._util.sides import SIDES
 from musclesolve.errors import InputError
 from musclesolve.recording.schema import Document, trial_document, validated
 from musclesolve.recording.subjects_table import SubjectsTable, read_subjects
 from musclesolve.results.cycles.normalisation import unit_settings
+from musclesolve.results.cycles.outcomes import STRIDE, value_of
 from musclesolve.results.dataset.quantities import KINDS
 from musclesolve.settings.other_files import (
     DesignSettings,
@@ -62,6 +64,7 @@ class StudyTrial:
         subject, condition, session: "" where the study file does not say it.
         side: "both", "r" or "l": which leg is computed and counts.
         exclude: why it is left out; "" where it is not.
+        inner_leg: "r" or "l" in a turn; None where the study file does not say it.
         keep: why it counts although an error was found in it; "" where it then does not.
         source: the keys `file`, or `model`, `coordinates` and `moments` or `loads`, or `b3d` and `trial`, or `markers`
             and other keys of [files].
@@ -74,6 +77,7 @@ class StudyTrial:
     condition: str
     session: str
     side: str
+    inner_leg: str | None
     exclude: str
     keep: str
     source: Mapping[str, str]
@@ -332,6 +336,7 @@ def _trials(document: Document, lines: Mapping[str, Any]) -> Iterator[StudyTrial
             line["condition"],
             line["session"],
             line["side"],
+            line["inner_leg"],
             line["exclude"],
             line["keep"],
             source,
@@ -417,6 +422,29 @@ def _check_design(
     for name in design.quantities or ():
         if name not in quantities:
             raise document.unknown("studies.no_quantity", name, quantities, "design", "quantities", name=name)
+    for name in design.drawn or ():
+        if name not in (drawable := sorted(there["groups"] | there["conditions"])):
+            raise document.unknown(
+                "studies.unknown_name_value",
+                name,
+                drawable,
+                "design",
+                "drawn",
+                value="subject or trial is of the group or condition",
+                name=name,
+            )
+    for text in design.outcomes or ():
+        words, value = text.split(), value_of(text)
+        if not words or (words[0] not in quantities and (value is None or value[3] != STRIDE)):
+            raise document.unknown(
+                "studies.no_quantity", words[0] if words else "", quantities, "design", "outcomes", name=text
+            )
+    stated_legs = {
+        "affected": any(each.get("affected_side") in SIDES for each in subjects.values()),
+        "inner": any(trial.inner_leg for trial in trials),
+    }
+    if not stated_legs.get(design.legs, True):
+        raise document.error("studies.no_leg_stated", "design", "legs", legs=design.legs)
     covariate = design.covariate
     numbers = {key for each in subjects.values() for key, value in each.items() if is_number(value)}
     if covariate is not None and covariate not in numbers:
@@ -438,11 +466,9 @@ def _settings(document: Document, settings: Mapping[str, Any], trial: str | None
     kinds = [tables_of(RecordedSettings), tables_of(ModelSettings)]
     of_trials = ("subject", "files", "time")
 
-    def at(table: str, key: str | None = None) -> tuple[str, ...]:
+    def at(table: str, key: str | None = None) -> tuple[str, str | None]:
         """The place of a table or its key."""
-        if trial is not None:
-            return "trials", trial
-        return (f"settings.{table}", key) if key else (f"settings.{table}",)
+        return ("trials", trial) if trial is not None else (f"settings.{table}", key)
 
     for table, values in settings.items():
         known = sorted({name for kind in kinds for name in kind} - set(of_trials))

@@ -79,7 +79,7 @@ class Unpacked:
                         "trials": {
                             each.name: {
                                 "files": {
-                                    key: file.relative_to(place).as_posix()
+                                    key: Path(file).relative_to(place).as_posix()
                                     for key, file in each.source.items()
                                 },
                                 "reason": each.reason,

@@ -146,6 +146,12 @@ def test_values_of_single_trials_stand_in_their_lines(trees: Path, tmp_path: Pat
 def test_mass_stature_and_sex_that_lack_are_one_refusal(trees: Path, tmp_path: Path) -> None:
     shutil.copytree(trees / "days_of_subjects", tmp_path / "tree")
     (tmp_path / "tree" / "Subjects.xlsx").unlink()
-    write_study(draft_study(tmp_path / "tree"), force=True)
+    before = draft_study(tmp_path / "tree")
+    (tmp_path / "tree" / "subjects.csv").write_text("subject,sex\nX9,f\n", encoding="utf-8")
+    with refused("occupied_folder", "subjects.csv"):
+        write_study(replace(before, path=tmp_path / "tree" / "other.toml"))
+    write_study(before, force=True)
+    # the table that was filled in is read and never written again
+    assert draft_study(tmp_path / "tree").table == ""
     with refused("missing_key", "stature_m of S01, S02", "sex of S01, S02", "subjects.csv"):
         prepared(read_study(tmp_path / "tree" / "study.toml"), tmp_path / "results")

@@ -86,6 +86,15 @@ def test_who_stands_still_is_carried_below_the_center_of_mass() -> None:
     assert points[:, 1].max() < min(each[1] for each in place.values()) - 0.003
 
 
+def test_who_sits_is_not_carried_by_the_feet() -> None:
+    model, rest = read_osim(walk()[0]), {"time": np.arange(60) / 100.0}
+    pose = {name: np.full(60, each.default) for name, each in model.coordinates.items() if not each.locked}
+    for side in SIDES:
+        pose |= {f"hip_flexion_{side}": np.full(60, 1.5), f"knee_angle_{side}": np.full(60, 1.5)}
+    found = ms.share_model(model, rest | pose, loads="predicted", cutoff_hz=None)
+    assert not found["balanced"].values.any() and "not_carried" in found.attrs["findings"]
+
+
 @pytest.fixture(scope="module")
 def shared() -> xr.Dataset:
     return ms.share_model(*knee(), loads="predicted")

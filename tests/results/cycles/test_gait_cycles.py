@@ -8,6 +8,7 @@ from refusals import refused
 from synthetic_result import result, set_status, with_troubles
 
 import musclesolve as ms
+from musclesolve.results.cycles.gait_cycles import SPREAD
 from musclesolve.results.dataset import frame_validity as frames
 
 
@@ -55,6 +56,21 @@ def test_without_side_the_lateral_axis_points_to_the_median_plane():
         np.testing.assert_array_equal(turned[name].sel(axis="z"), kept[name].sel(axis="z").values)
     right = ms.cycles(data, "r", without_side=True, strides=True)
     assert float(right["ground_reaction_force"].sel(axis="y").max()) > 0.0
+
+
+def test_standard_deviations_of_a_vector_are_turned_as_squares():
+    """They have no sign, whichever leg, and the sum of their squares in the plane stays."""
+    data = result(n_frames=251)
+    data["heading"] = ("time", np.full(251, 0.6))
+    force = data["ground_reaction_force"]
+    name = f"ground_reaction_force{SPREAD}"
+    spread = np.broadcast_to(np.array([3.0, 4.0, 5.0]), force.shape)
+    data[name] = force.copy(data=spread)
+    x, y = np.hypot(3.0 * np.cos(0.6), 4.0 * np.sin(0.6)), np.hypot(4.0 * np.cos(0.6), 3.0 * np.sin(0.6))
+    for side in "rl":
+        found = ms.cycles(data, side, without_side=True, strides=True)[name]
+        for axis, expected in zip("xyz", (x, y, 5.0), strict=True):
+            np.testing.assert_allclose(found.sel(axis=axis), expected, rtol=1e-6)
 
 
 def test_frames_without_a_valid_solution_stay_without():

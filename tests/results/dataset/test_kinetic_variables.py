@@ -134,3 +134,40 @@ def test_a_model_result_has_the_power_of_its_coordinates(tmp_path: Path):
     expected = found["joint_moment"].values * rate
     difference = np.abs(found["joint_power"].values - expected)[2:-2]
     assert difference.max() < 1e-3 * np.abs(expected).max()
+
+
+@pytest.mark.parametrize(("side", "other"), ["rl", "lr"])
+def test_the_pelvis_of_a_leg_is_raised_and_forward_where_its_hip_is(result, side, other):
+    """By the hip centers: their heights, and their places along the walking direction."""
+    cycles = ms.cycles(result, side, without_side=True, partial=True).isel(cycle=0)
+    seen = cycles["pelvis_angle"].transpose("percent", "pelvis_rotation").values
+    start, end = float(cycles["cycle_start"]), float(cycles["cycle_end"])
+    time = start + 0.01 * cycles["percent"].values * (end - start)
+    hips = [result["skeleton_position"].sel(skeleton_point=f"hip_{each}").values for each in (side, other)]
+    apart, heading = hips[0] - hips[1], result["heading"].values
+    width = np.linalg.norm(apart, axis=1)
+    raised = np.arcsin(apart[:, 2] / width)
+    ahead = np.arcsin((apart[:, 0] * np.cos(heading) + apart[:, 1] * np.sin(heading)) / width)
+    for column, expected in ((1, raised), (2, ahead)):
+        there = np.isfinite(seen[:, column]) & (time >= result["time"].values[0])
+        wanted = np.interp(time[there], result["time"].values, expected)
+        np.testing.assert_allclose(seen[there, column], wanted, atol=np.radians(1.5))
+
+
+@pytest.mark.parametrize("side", ["r", "l"])
+def test_the_knee_adduction_moment_is_that_of_the_ground_force_about_the_knee(analysis, result, side):
+    """In stance shank and foot, 6 % of the body, add little to it; the ground turns the shank inward."""
+    mechanics = analysis.body.mechanics
+    motion = segment_motion(mechanics.model, mechanics.motion)
+    forward = motion.rotation[:, mechanics.model.body(f"shank_{side}")] @ np.array(BODY_AXES["anterior"])
+    knee = result["skeleton_position"].sel(skeleton_point=f"knee_{side}").values
+    force = result["ground_reaction_force"].sel(side=side).values
+    lever = result["center_of_pressure"].sel(side=side).values - knee
+    inward = forward * (1.0 if side == "r" else -1.0)
+    expected = np.einsum("tx,tx->t", np.cross(lever, force), inward)
+    found = result["knee_adduction_moment"].sel(side=side).values
+    weight = result.attrs["subject_mass_kg"] * STANDARD_GRAVITY
+    loaded = np.nan_to_num(force[:, 2]) > 0.8 * weight
+    assert loaded.sum() > 10
+    assert np.abs(found - expected)[loaded].max() < 0.15 * np.nanmax(expected)
+    assert 0.15 < np.nanmax(found) / result.attrs["subject_mass_kg"] < 0.9

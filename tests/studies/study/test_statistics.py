@@ -421,3 +421,140 @@ def test_a_difference_is_found_where_it_was_put(rng):
     found = compare_curves(study_statistics.study(curves), ALONE)
     over = (found["start"].values < 40) & (found["end"].values > 40)
     assert np.unique(found["cluster_test"].values[over]).size >= 38
+
+
+def named(found, effect):
+    return found.isel(test=np.flatnonzero(found["effect"].values == effect))
+
+
+def test_where_conditions_differ_each_is_compared_with_the_first(rng):
+    curves = smooth(rng, 12, 5, 2)
+    curves[:, 3, 0] += 5.0 * bump(40)
+    names = ["level", "slow", "fast", "up", "down"]
+    found = compared(curves, {}, conditions=names)
+    assert found["effect"].values.tolist().count("condition") == found.attrs["tests"] == 2
+    single = found.isel(test=np.flatnonzero(found["follows"].values == 0))
+    assert single["effect"].values.tolist() == [f"condition: {name} - level" for name in names[1:]]
+    assert (
+        found["follows"].values[found["name"].values == "dof_1"] == -1
+    ).all()  # nothing differs: none follows
+    np.testing.assert_allclose(single["level_of_test"], 0.05 / 2 / 4)
+    expected = stats.ttest_rel(curves[:, 3, 0], curves[:, 0, 0]).statistic
+    np.testing.assert_allclose(named(found, "condition: up - level")["statistic"].values[0], expected)
+    of = found["effect"].values[found["cluster_test"].values]
+    assert set(of) == {"condition", "condition: up - level"}
+
+
+def test_where_groups_differ_each_is_compared_with_the_first(rng):
+    curves = smooth(rng, 30, 1, 1)
+    curves[20:] += 4.0 * bump(60)
+    found = compared(curves, {}, groups=np.repeat(["a", "b", "c"], 10))
+    expected = stats.ttest_ind(curves[20:, 0, 0], curves[:10, 0, 0], equal_var=False).statistic
+    np.testing.assert_allclose(named(found, "group: c - a")["statistic"].values[0], expected)
+    assert set(found["effect"].values[found["cluster_test"].values]) == {"group", "group: c - a"}
+
+
+def test_single_comparisons_are_wrong_no_more_often_than_the_analysis():
+    """One of four conditions differs always, so the analysis does not protect the two others."""
+    many, rng = 200, np.random.default_rng(12)
+    curves = study_statistics.smooth(rng, 10, 4, many)
+    curves[:, 3] += 8.0 * bump(40)
+    found = compare_curves(study_statistics.study(curves), ALONE)
+    wrong = set()
+    for test in np.unique(found["cluster_test"].values):
+        if str(found["effect"].values[test]) in ("condition: c1 - c0", "condition: c2 - c0"):
+            wrong.add(str(found["name"].values[test]))
+    assert len(wrong) <= stats.binom.ppf(0.999, many, 0.05)
+
+
+def test_primary_outcomes_have_a_level_of_their_own(rng):
+    curves = smooth(rng, 10, 2, 20)
+    curves[:, 1, 3] += 2.2 * bump(40)
+    names = {"conditions": ["slow", "fast"]}
+    outcomes = {"outcomes": ["joint_moment dof_3"]}
+    together, found = compared(curves, {}, **names), compared(curves, outcomes, **names)
+    assert found["name"].values[0] == "dof_3" and found["family"].values.tolist() == ["primary"] + 19 * [
+        "exploratory"
+    ]
+    np.testing.assert_allclose(found["level_of_test"], [0.05] + 19 * [0.05 / 19])
+    # hidden among twenty curves, found as the one that was asked for
+    assert not (together["name"].values[together["cluster_test"].values] == "dof_3").any()
+    assert (found["name"].values[found["cluster_test"].values] == "dof_3").any()
+    with refused("unknown_name", "joint_moment dof_3"):
+        compared(curves, {"outcomes": ["joint_moment dof_33"]}, **names)
+
+
+@pytest.mark.parametrize("design", ["paired", "repeated", "groups"])
+def test_a_value_is_tested_as_scipy_does(rng, design):
+    conditions = {"paired": 2, "repeated": 3, "groups": 1}[design]
+    curves = smooth(rng, 12, conditions, 1)
+    names = {"conditions": [f"c{k}" for k in range(conditions)]}
+    names |= {"groups": ["a"] * 5 + ["b"] * 7} if design == "groups" else {}
+    peaks = curves[:, :, 0].max(axis=-1)
+    text = "joint_moment dof_0 max"
+    means = means_of(curves, **names)
+    found = compare_curves(
+        means.assign({text: (("subject", "condition"), peaks, {"units": "N m/kg"})}), {"outcomes": [text]}
+    )
+    test = found.isel(test=0)
+    if design == "paired":
+        expected = stats.ttest_rel(peaks[:, 1], peaks[:, 0])
+    elif design == "groups":
+        expected = stats.ttest_ind(peaks[5:, 0], peaks[:5, 0], equal_var=False)
+    else:  # of equal variances and covariances the correction is small
+        assert float(test["largest"]) == pytest.approx(_repeated(peaks))
+        return
+    assert float(test["largest"]) == pytest.approx(expected.statistic)
+    assert float(test["p_largest"]) == pytest.approx(expected.pvalue)
+    assert np.isnan(test["largest_at"]) and np.isnan(test["statistic"]).all()
+
+
+def _repeated(values):
+    """F of one-way repeated measures (S, C) by sums of squares."""
+    subjects, count = values.shape
+    center = values.mean()
+    between = subjects * ((values.mean(0) - center) ** 2).sum() / (count - 1)
+    rest = values - values.mean(0) - values.mean(1, keepdims=True) + center
+    return between / ((rest**2).sum() / ((subjects - 1) * (count - 1)))
+
+
+def test_legs_are_a_factor(rng):
+    """The affected leg differs from the sound one, and more so in one condition."""
+    curves = np.repeat(smooth(rng, 10, 2, 1), 2, axis=0)  # a row for each leg of each subject
+    own = 0.5 * smooth(rng, 20, 2, 1)
+    shift = np.tile([0.0, 1.0], 10)[:, None, None, None] * np.array([1.0, 2.5])[:, None, None]
+    data = cycles(curves + own + 3.0 * shift * bump(50), conditions=["slow", "fast"])
+    row = np.array([int(name[1:]) - 1 for name in data["subject"].values])
+    data = data.assign_coords(
+        subject=("cycle", [f"P{k // 2}" for k in row]),
+        cycle_leg=("cycle", np.array(["sound", "affected"])[row % 2]),
+    )
+    means = subject_means(data, legs=["sound", "affected"])
+    assert means["joint_moment"].dims == ("subject", "condition", "leg", "percent", "dof")
+    found = compare_curves(means, ALONE)
+    assert found["effect"].values.tolist() == ["condition", "leg", "condition x leg"]
+    values = means["joint_moment"].values[..., 0]  # (S, C, L, Q)
+    leg = stats.ttest_rel(values[:, :, 1].mean(1), values[:, :, 0].mean(1)).statistic
+    apart = values[:, :, 1] - values[:, :, 0]
+    both = stats.ttest_rel(apart[:, 1], apart[:, 0]).statistic
+    np.testing.assert_allclose(named(found, "leg")["statistic"].values[0], leg)
+    np.testing.assert_allclose(named(found, "condition x leg")["statistic"].values[0], both)
+    assert found["difference_of"].values.tolist().count("affected - sound") >= 1
+    together = compare_curves(subject_means(data), ALONE)
+    np.testing.assert_allclose(
+        named(found, "condition")["statistic"], named(together, "condition")["statistic"]
+    )
+
+
+def test_arms_and_curves_without_values_are_left_out_unless_they_are_outcomes(rng):
+    curves = smooth(rng, 8, 2, 4)
+    curves[:, :, 2] = 0.0
+    curves[:, :, 3] = np.nan
+    data = cycles(curves, conditions=["slow", "fast"])
+    means = subject_means(data.assign_coords(dof=["hip_flexion", "elbow_flexion", "mtp_angle", "knee_angle"]))
+    found = compare_curves(means)
+    assert found["name"].values.tolist() == ["hip_flexion"] and found.attrs["tests"] == 1
+    said = " ".join(found.attrs["said"])
+    assert "arms are not compared: elbow_flexion" in said and "joint_moment mtp_angle" in said
+    found = compare_curves(means, {"outcomes": ["joint_moment elbow_flexion"]})
+    assert found["name"].values.tolist() == ["elbow_flexion", "hip_flexion"]

@@ -18,6 +18,7 @@ import xarray as xr
 from b3d_files import write_b3d
 from browser import DESKTOP, PHONE, chromium, needs_chromium, opened
 from refusals import refused
+from scipy import stats
 from typer.testing import CliRunner
 
 import musclesolve as ms
@@ -25,10 +26,12 @@ from musclesolve.cli import app as cli
 from musclesolve.cli.result_documents import study_document
 from musclesolve.cli.tables.check_tables import study_tables as tables
 from musclesolve.drafting.study.draft_study import draft_study
+from musclesolve.errors import InputError
 from musclesolve.report.study.study_page import study_page
 from musclesolve.results.files.result_netcdf import netcdf_bytes
 from musclesolve.results.finding import Finding, finding
 from musclesolve.results.judgement import Report
+from musclesolve.results.plausibility import FLAGS
 from musclesolve.studies.many_trials.trial_record import Outcome
 from musclesolve.studies.study.analysis import StudyResult, analyse_study
 from musclesolve.studies.study.check_study import StudyCheck
@@ -100,7 +103,9 @@ def test_one_broken_trial_does_not_stop_the_others(whole):
         "result.nc",
         "cycles.nc",
     }
-    assert [path.name for path in whole.files] == ["study.nc", "values.csv", "comparisons.csv"]
+    assert [path.name for path in whole.files] == [
+        *("study.nc", "values.csv", "curves.csv", "subject_values.csv", "comparisons.csv")
+    ]
 
 
 def test_cycles_of_the_study_are_those_of_single_results(whole):
@@ -444,9 +449,12 @@ def test_init_drafts_what_study_computes(folder):
     study = ms.read_study(folder / "draft.toml")
     assert len(study.trials) == 20 and set(study.subjects) == {f"S0{k}" for k in range(1, 6)}
     assert {trial.condition for trial in study.trials} == {"free", "loaded"}
-    stated = {trial.name: trial for trial in ms.read_study(folder / "study.toml").trials}
-    for trial in study.trials:
-        assert dict(trial.source) == dict(stated[trial.name].source)
+    stated = {
+        str(sorted(trial.source.items())): trial for trial in ms.read_study(folder / "study.toml").trials
+    }
+    for trial in study.trials:  # by their files: names are those of files in one, numbers in the other
+        own = stated[str(sorted(trial.source.items()))]
+        assert (trial.subject, trial.condition) == (own.subject, own.condition)
 
 
 def test_a_subject_in_another_unit_and_a_trial_with_an_error_do_not_count(whole, tmp_path):
@@ -509,3 +517,148 @@ def test_a_subject_in_another_unit_and_a_trial_with_an_error_do_not_count(whole,
     assert kept.groups["subjects"].values.tolist() == [[5, 5]]
     assert ("subject_scale", "error") in {(found.code, found.severity) for found, _ in kept.findings}
     assert any("S02 counts" in note for note in kept.computed.notes)
+
+
+def with_verdicts(result, place, wrong):
+    """The computed trials of a study in another folder, some of whose legs are not plausible."""
+    shutil.copytree(result.computed.folder, place)
+    records = {
+        name: replace(each, folder=place / each.folder.relative_to(result.computed.folder))
+        for name, each in result.computed.records.items()
+    }
+    for name, record in records.items():
+        if record.outcome.has_result:
+            file = record.folder / "result.nc"
+            stored = ms.read_result(file)
+            verdict = FLAGS["not plausible" if name in wrong else "plausible"]
+            flags = stored["plausible"].copy(data=np.full(stored.sizes["side"], verdict, np.int8))
+            flags.attrs["criteria"] = (
+                "residual body within: 2 %\ncontact r outside: right knee 6.3 BW; measured 2.0 to 3.4"
+                if name in wrong
+                else ""
+            )
+            file.write_bytes(netcdf_bytes(stored.assign(plausible=flags)))
+    return replace(result.computed, folder=place, records=records)
+
+
+def test_differences_are_tested_again_without_what_is_not_plausible(whole, tmp_path):
+    wrong = ("S01_free_1", "S02_loaded_2")
+    result = analyse_study(with_verdicts(whole, tmp_path / "some", wrong))
+    assert {leg.trial for leg in result.verdicts if leg.verdict == "not plausible"} == set(wrong)
+    assert result.sensitivity.startswith("2 of 19 legs of trials are not plausible and count.")
+    values = pd.read_csv(tmp_path / "some" / "values.csv", keep_default_na=False)
+    assert set(values["cycle_trial"][values["plausibility"] == "not plausible"]) == set(wrong)
+    # second route: a study in which these trials are excluded
+    study = whole.computed.study
+    trials = tuple(replace(t, exclude="no" * (t.name in wrong)) for t in study.trials)
+    left = {name: each for name, each in result.computed.records.items() if name not in wrong}
+    alone = analyse_study(replace(result.computed, study=replace(study, trials=trials), records=left))
+    for name in ("statistic", "threshold", "p"):
+        np.testing.assert_allclose(result.plausible[name], alone.comparisons[name], rtol=1e-5)
+    assert result.comparisons["statistic"].values[0] != pytest.approx(
+        alone.comparisons["statistic"].values[0]
+    )
+    text = study_page(result)
+    assert result.sensitivity in text and "contact, knee" in text and "right knee 6.3 BW" in text
+    document = study_document(result)
+    assert document["sensitivity"] == result.sensitivity
+    assert {leg["trial"] for leg in document["legs"] if leg["plausibility"] == "not plausible"} == set(wrong)
+    none = analyse_study(with_verdicts(whole, tmp_path / "all", tuple(whole.computed.records)))
+    assert none.plausible is None and none.sensitivity.endswith("nothing can be tested: no leg is left.")
+    assert analyse_study(with_verdicts(whole, tmp_path / "none", ())).sensitivity == ""
+
+
+def test_primary_outcomes_may_be_curves_and_values(whole, folder, tmp_path):
+    """The planted difference: knee moments are half as great again."""
+    head = (
+        '[design]\noutcomes = ["joint_moment knee_angle", "joint_moment knee_angle range", "stride_time"]\n'
+    )
+    text = (folder / "study.toml").read_text(encoding="utf-8")
+    path = folder / "outcomes.toml"
+    path.write_text(
+        text.replace("[settings.sharing]", head + "drawn = ['free']\n[settings.sharing]"), encoding="utf-8"
+    )
+    shutil.copytree(whole.computed.folder, tmp_path / "results")
+    records = {
+        name: replace(each, folder=tmp_path / "results" / "trials" / name)
+        for name, each in whole.computed.records.items()
+    }
+    result = analyse_study(
+        replace(whole.computed, study=ms.read_study(path), folder=tmp_path / "results", records=records)
+    )
+    tests = result.comparisons
+    assert (
+        tests["family"].values[:3].tolist() == ["primary"] * 3 and tests["family"].values[3] == "exploratory"
+    )
+    assert tests["level_of_test"].values[:2] == pytest.approx(0.05 / 2)  # stride times do not vary
+    found = {str(tests["name"].values[k]) for k in tests["cluster_test"].values}
+    assert {"knee_angle", "joint_moment knee_angle range"} <= found
+    # the value, from the cycles by hand
+    cycles = result.cycles
+    peaks = cycles["joint_moment"].sel(dof="knee_angle")
+    ranges = (peaks.max("percent") - peaks.min("percent")).values.astype(float)
+    means = pd.DataFrame({key: cycles[key].values for key in ("subject", "condition")} | {"value": ranges})
+    means = means.groupby(["subject", "condition"])["value"].mean().unstack()
+    expected = stats.ttest_rel(means["loaded"], means["free"])
+    assert float(tests["largest"].values[1]) == pytest.approx(expected.statistic, rel=1e-4)
+    assert float(tests["p_largest"].values[1]) == pytest.approx(expected.pvalue, rel=1e-3)
+    text = study_page(result)
+    assert "Primary outcomes" in text and "Exploratory" in text
+    assert re.search(r"Joint moment knee angle range: condition \(p (=|&lt;)", text)
+    rows = pd.read_csv(tmp_path / "results" / "comparisons.csv", keep_default_na=False)
+    assert set(rows["family"]) == {"primary", "exploratory"}
+
+
+@pytest.mark.parametrize(
+    ("wrong", "said"),
+    [
+        ('outcomes = ["joint_momnt knee_angle"]', "joint_moment"),
+        ('drawn = ["slow"]', "free"),
+        ('legs = "affected"', "affected_side"),
+        ('legs = "left"', "right_left"),
+    ],
+)
+def test_what_is_no_outcome_condition_or_leg_is_refused(few, wrong, said):
+    change(few, "[settings.sharing]", f"[design]\n{wrong}\n[settings.sharing]")
+    with pytest.raises(InputError, match=said):
+        ms.read_study(few)
+
+
+def test_legs_and_odd_cycles(whole, tmp_path):
+    """Affected legs by the study file; a cycle three times as long as the others is named."""
+    place = shutil.copytree(whole.computed.folder, tmp_path / "results")
+    records = {
+        name: replace(each, folder=place / "trials" / name) for name, each in whole.computed.records.items()
+    }
+    for record in records.values():
+        if not record.outcome.has_result:
+            continue
+        file = record.folder / "cycles.nc"
+        with xr.open_dataset(file, engine="netcdf4") as cycles:
+            one = cycles.load()
+        left = one.assign_coords(cycle_side=("cycle", ["l"]))
+        if record.name == "S01_free_1":
+            left = left.assign_coords(
+                cycle_end=left["cycle_end"] + 2.0 * (left["cycle_end"] - left["cycle_start"])
+            )
+        both = xr.concat([one, left.assign(joint_moment=1.3 * one["joint_moment"])], "cycle")
+        both["joint_moment"].attrs = one["joint_moment"].attrs
+        file.write_bytes(netcdf_bytes(both))
+    study = whole.computed.study
+    path = study.path.with_name("legs.toml")
+    text = study.path.read_text(encoding="utf-8").replace("mass_kg", 'affected_side = "l", mass_kg')
+    path.write_text(
+        f'[design]\nlegs = "affected"\ncorrection = "none"\n{text.partition(chr(10))[2]}', encoding="utf-8"
+    )
+    read = ms.read_study(path)
+    assert {each["affected_side"] for each in read.subjects.values()} == {"l"}
+    result = analyse_study(replace(whole.computed, study=read, folder=place, records=records))
+    assert result.groups["leg"].values.tolist() == ["sound", "affected"]
+    tests = result.comparisons
+    assert {"condition", "leg", "condition x leg"} <= set(tests["effect"].values.tolist())
+    knee = (tests["name"].values == "knee_angle") & (tests["variable"].values == "joint_moment")
+    (leg,) = np.flatnonzero(knee & (tests["effect"].values == "leg"))
+    assert leg in tests["cluster_test"].values
+    (note,) = (note for note in result.computed.notes if "unusual length" in note)
+    assert "S01_free_1" in note and "S02" not in note
+    assert "affected" in study_page(result)

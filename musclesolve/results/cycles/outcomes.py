@@ -1,0 +1,150 @@
+"""Which curves and values of a study are compared: stated outcomes, and what is left out unless it is stated.
+
+An outcome is a curve, "joint_moment knee_flexion", or a value of it, "joint_moment knee_flexion max" (of the cycle)
+or "joint_moment knee_flexion stance max", or a measure of the cycles, "stride_time".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+import xarray as xr
+
+from musclesolve._util.names import suggestion
+from musclesolve._util.sides import LEG_JOINTS
+from musclesolve.errors import input_error
+from musclesolve.results.cycles.gait_cycles import PERCENT, curves_of
+from musclesolve.results.dataset.quantities import KINDS, QUANTITIES
+
+CYCLE, STRIDE = "cycle", "value"
+PHASES = (CYCLE, "stance")
+MEASURES = tuple(dict.fromkeys(measure for kind in KINDS.values() for measure in kind.measures))
+ARM = ("arm", "shoulder", "elbow", "wrist", "hand", "pro_sup", "radioulnar", "radius_", "finger")
+"""Parts of the names of degrees of freedom and joints of arms."""
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """A curve, or a number of each subject, that is compared."""
+
+    variable: str
+    name: str
+
+    def __str__(self) -> str:
+        return self.variable if self.name == self.variable else f"{self.variable} {self.name}"
+
+
+def value_of(text: str) -> tuple[str, str, str, str] | None:
+    """Variable, name, phase and measure of an outcome that is a value; None where it is a curve or cannot be read."""
+    words = text.split()
+    if len(words) == 1 and not (words[0] in QUANTITIES and QUANTITIES[words[0]].kind):
+        return words[0], "", CYCLE, STRIDE
+    if len(words) < 2 or words[-1] not in MEASURES:
+        return None
+    rest, phase = words[1:-1], CYCLE
+    if rest and rest[-1] in PHASES:
+        phase = rest.pop()
+    return words[0], " ".join(rest) or words[0], phase, words[-1]
+
+
+def matching(means: xr.Dataset, stated: Sequence[str]) -> list[Outcome]:
+    """The outcomes that are stated, as the means of subjects have them: values as variables without percentages.
+
+    Raises:
+        InputError: an outcome that is neither a curve nor a value there.
+    """
+    known = {}
+    for name, each in means.data_vars.items():
+        if str(name) in stated and PERCENT not in each.dims:
+            known[str(name)] = Outcome(str(name), str(name))
+        elif PERCENT in each.dims:
+            known |= {
+                str(Outcome(str(name), label)): Outcome(str(name), label) for label, _ in curves_of(each)
+            }
+    for text in stated:
+        if text not in known:
+            raise input_error(
+                "results.no_such_outcome",
+                where="[design] outcomes",
+                outcome=text,
+                remedy=suggestion(text, list(known)) or f"such as {next(iter(known), 'none')}",
+            )
+    return [known[text] for text in stated]
+
+
+def with_values(
+    means: xr.Dataset, stated: Sequence[str], values: pd.DataFrame, legs: Sequence[str] = ()
+) -> xr.Dataset:
+    """Means of subjects with the outcomes that are values, as variables over subject and condition (and leg).
+
+    Args:
+        means: as `subject_means` returns them.
+        stated: outcomes.
+        values: mean of each value over the cycles of a subject in a condition (column ``value``), with ``leg`` where
+            legs are told apart.
+        legs: names of the legs, in their order.
+    """
+    wanted = {text: of for text in stated if (of := value_of(text)) is not None}
+    if not wanted or values.empty:
+        return means
+    over = ["subject", "condition", *["leg"] * bool(legs)]
+    order = {
+        "subject": [str(name) for name in means["subject"].values],
+        "condition": [str(name) for name in means["condition"].values],
+        "leg": list(legs),
+    }
+    found = {}
+    for text, (variable, name, phase, measure) in wanted.items():
+        own = values[
+            (values["variable"] == variable)
+            & (values["phase"] == phase)
+            & (values["measure"] == measure)
+            & values["name"].isin({name, ""} if measure == STRIDE or name == variable else {name})
+        ]
+        if own.empty:
+            continue
+        table = own.groupby(over, sort=False)["value"].mean()
+        cube = np.full([len(order[dim]) for dim in over], np.nan)
+        for key, value in table.items():
+            place = [
+                order[dim].index(each) if each in order[dim] else -1
+                for dim, each in zip(over, key, strict=True)
+            ]
+            if min(place) >= 0:
+                cube[tuple(place)] = value
+        found[text] = (over, cube, {"units": str(own["unit"].iloc[0])})
+    return means.assign(found)
+
+
+def without_arms_and_empty(
+    means: xr.Dataset, variables: Sequence[str]
+) -> tuple[dict[str, list[str]], list[str]]:
+    """Names of the labels that are compared in each variable, and notes on those that are left out.
+
+    Left out are curves of arms, where there are others of legs; curves without a value, and curves that are zero
+    everywhere: locked coordinates, muscles that are silent in everyone.
+    """
+    kept, arms, empty = dict[str, list[str]](), dict[str, None](), dict[str, None]()
+    for variable in variables:
+        each = means[variable]
+        curves = dict(curves_of(each))
+        of_legs = any(joint in name for name in curves for joint in LEG_JOINTS)
+        for name, curve in curves.items():
+            if not np.nan_to_num(curve.values).any():
+                empty[f"{variable} {name}" if name != variable else name] = None
+            elif of_legs and "muscle" not in each.dims and any(part in name.lower() for part in ARM):
+                arms[name] = None
+            else:
+                kept.setdefault(variable, []).append(name)
+    notes = (
+        [f"arms are not compared: {', '.join(arms)}; name their curves as outcomes to compare them"]
+        if arms
+        else []
+    )
+    notes += (
+        [f"curves without values, or zero in everyone, are not compared: {', '.join(empty)}"] if empty else []
+    )
+    return kept, notes

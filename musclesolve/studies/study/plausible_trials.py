@@ -1,0 +1,134 @@
+"""The plausibility of the trials of a study: how many legs are plausible and why others are not, and the tests without
+those that are not.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import xarray as xr
+
+from musclesolve._util.names import shortened
+from musclesolve.recording.data import SIDES
+from musclesolve.results.files.result_netcdf import opened_netcdf
+from musclesolve.results.plausibility import AT_EDGE, DEGREES, FLAGS, NOT_KNOWN, NOT_PLAUSIBLE, PLAUSIBLE
+from musclesolve.results.tables.study_tables import curve_words
+
+VERDICTS = (PLAUSIBLE, AT_EDGE, NOT_PLAUSIBLE, NOT_KNOWN)
+
+
+@dataclass(frozen=True)
+class LegVerdict:
+    """The verdict on a leg of a trial.
+
+    Args:
+        trial: its name.
+        side: "r" or "l".
+        verdict: one of `VERDICTS`.
+        reasons: criterion (of contact forces with the joint), "outside" or "at the edge", sentence; of the leg and of
+            the whole body.
+    """
+
+    trial: str
+    side: str
+    verdict: str
+    reasons: tuple[tuple[str, str, str], ...] = ()
+
+
+def leg_verdicts(trial: str, path: Path) -> list[LegVerdict]:
+    """The verdicts stored with a result; none where an earlier version wrote it."""
+    with opened_netcdf(path) as source:
+        if "plausible" not in source.variables:
+            return []
+        stored = source["plausible"]
+        flags = dict(zip(map(str, source["side"][:]), map(int, stored[:]), strict=True))
+        lines = str(getattr(stored, "criteria", "")).splitlines()
+    names = {flag: verdict for verdict, flag in FLAGS.items()}
+    found = []
+    for side, flag in flags.items():
+        if side not in SIDES:
+            continue
+        reasons = []
+        for line in lines:
+            head, _, sentence = line.partition(": ")
+            criterion, of, degree = head.split(" ", 2)
+            if of in (side, "body") and degree in (DEGREES[NOT_PLAUSIBLE], DEGREES[AT_EDGE]):
+                joint = f", {sentence.split()[1]}" if criterion == "contact" else ""
+                reasons.append((criterion + joint, degree, sentence))
+        found.append(LegVerdict(trial, side, names[flag], tuple(reasons)))
+    return found
+
+
+def counted(verdicts: Iterable[LegVerdict], label: Mapping[str, str]) -> dict[str, Counter[str]]:
+    """Label of a trial, such as its condition -> how many legs have each verdict."""
+    found: dict[str, Counter[str]] = {}
+    for each in verdicts:
+        found.setdefault(label[each.trial], Counter())[each.verdict] += 1
+    return found
+
+
+def reasons(verdicts: Iterable[LegVerdict]) -> list[tuple[str, int, int, str, str]]:
+    """Criterion, legs outside, legs at the edge, a sentence, the trial it is of; the commonest first."""
+    count: dict[str, Counter[str]] = {}
+    example: dict[str, tuple[str, str]] = {}
+    for each in verdicts:
+        for criterion, degree, sentence in each.reasons:
+            count.setdefault(criterion, Counter())[degree] += 1
+            if criterion not in example or (degree != DEGREES[AT_EDGE] and count[criterion][degree] == 1):
+                example[criterion] = (sentence, each.trial)
+    outside, edge = DEGREES[NOT_PLAUSIBLE], DEGREES[AT_EDGE]
+    rows = [(name, of[outside], of[edge], *example[name]) for name, of in count.items()]
+    return sorted(rows, key=lambda row: (-row[1], -row[2]))
+
+
+def believable(cycles: xr.Dataset, verdicts: Iterable[LegVerdict]) -> np.ndarray:
+    """Which cycles (cycle,) are of a leg whose verdict is not "not plausible"."""
+    wrong = {(each.trial, each.side) for each in verdicts if each.verdict == NOT_PLAUSIBLE}
+    own = zip(cycles["trial"].values.astype(str), cycles["cycle_side"].values.astype(str), strict=True)
+    return np.array([leg not in wrong for leg in own], bool)
+
+
+def differing(tests: xr.Dataset | None) -> dict[tuple[str, str, str], str]:
+    """Variable, name and effect of the tests that find a difference -> it in words."""
+    if tests is None:
+        return {}
+    rows = np.unique(tests["cluster_test"].values)
+    chosen = [tests.isel(test=int(row)) for row in rows]
+    return {
+        (str(each["variable"].values), str(each["name"].values), str(each["effect"].values)): (
+            f"{curve_words(each)} ({each['effect'].values})"
+        )
+        for each in chosen
+    }
+
+
+def sensitivity(
+    every: xr.Dataset | None, plausible: xr.Dataset | None, why: str, verdicts: list[LegVerdict]
+) -> str:
+    """What becomes of the differences without the legs that are not plausible, in a sentence; "" where all are.
+
+    Args:
+        every, plausible: tests with all legs, and without those that are not plausible.
+        why: why there are no tests without them.
+        verdicts: of all legs that count.
+    """
+    count = Counter(each.verdict for each in verdicts)
+    wrong = count[NOT_PLAUSIBLE]
+    if not wrong or every is None:
+        return ""
+    start = f"{wrong} of {len(verdicts)} legs of trials are not plausible and count."
+    if plausible is None:
+        return f"{start} Without them nothing can be tested: {why}."
+    before, after = differing(every), differing(plausible)
+    gone = [words for key, words in before.items() if key not in after]
+    new = [words for key, words in after.items() if key not in before]
+    parts = [f"no longer found: {shortened(gone)}"] if gone else []
+    parts += [f"found then alone: {shortened(new)}"] if new else []
+    same = (
+        f"{len(before)} of {len(before)} differences are found as well" if before else "none is found either"
+    )
+    return f"{start} Without them {'; '.join(parts) or same}."
