@@ -10,6 +10,7 @@ from drawn_texts import drawn_texts, outside, overprinted
 from refusals import refused
 from synthetic_result import result as every_muscle
 from synthetic_result import set_status, with_cutoffs, with_fascicles, with_tendons, with_troubles
+from thorough import some
 
 import musclesolve as ms
 from musclesolve.plotting.figure_sets import FIGURES
@@ -31,7 +32,7 @@ def troubled():
 
 
 @pytest.mark.parametrize("style", [COLUMN, PageStyle()], ids=["column", "A4"])
-@pytest.mark.parametrize("name", FIGURES)
+@pytest.mark.parametrize("name", some(FIGURES, 3))
 def test_text_has_its_size_and_its_place(troubled, name, style):
     with page_style(style):
         figure = FIGURES[name](troubled)

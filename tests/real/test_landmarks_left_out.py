@@ -7,6 +7,7 @@ from itertools import combinations
 from pathlib import Path
 
 import pytest
+from thorough import some
 
 import musclesolve as ms
 from musclesolve.checking.check import check
@@ -29,7 +30,9 @@ def without(text: str, names: tuple[str, ...]) -> str:
 
 
 @pytest.mark.parametrize(
-    "names", [*((name,) for name in LANDMARKS), *combinations(PELVIS, 2), tuple(PELVIS)], ids="+".join
+    "names",
+    some([*((name,) for name in LANDMARKS), *combinations(PELVIS, 2), tuple(PELVIS)], 3),
+    ids="+".join,
 )
 def test_every_landmark_left_out(recorded_walk_text: str, tmp_path: Path, names: tuple[str, ...]) -> None:
     """Check and run agree: what one takes the other takes."""

@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from other_subjects import subject_recording
+from thorough import some
 
 import musclesolve as ms
 from musclesolve.checking.check import check
@@ -85,7 +86,7 @@ def examined(path: Path, hips: bool = True) -> Report:
 @pytest.mark.parametrize(
     ("name", "subject"),
     [
-        *((name, ADULT) for name in PLACES if name != UNUSUAL),
+        *((name, ADULT) for name in some([name for name in PLACES if name != UNUSUAL], 2)),
         ("ASIS on fat", HEAVY),
         (UNUSUAL, CHILD),
         ("feet far out", CHILD),
