@@ -11,13 +11,13 @@ import xarray as xr
 from matplotlib.axes import Axes
 
 from musclesolve._util.sides import SIDE_NAMES, side_of
-from musclesolve.plotting.page.curves import line
+from musclesolve.plotting.page.curves import line, with_neighbors
 from musclesolve.plotting.page.figure_files import figures_of, named
-from musclesolve.plotting.page.page_style import NOTE_COLOR
+from musclesolve.plotting.page.page_style import NOTE_COLOR, RESERVE_STYLE
 from musclesolve.plotting.page.sheet import Sheet, heading, page
 from musclesolve.plotting.study.comparison_figures import COST_COLORS, DASHES
 from musclesolve.results.tables.question_tables import TAKES_OVER, grouped, in_stance, ordered_margins
-from musclesolve.sharing.status import is_solved
+from musclesolve.sharing.status import Status, is_solved
 
 SIDE_COLORS = {"r": "#D55E00", "l": "#0072B2", "other": "#555555"}
 MOST_BARS, MOST_CURVES = 14, 6
@@ -172,7 +172,7 @@ def contributions(found: xr.Dataset, side: str) -> Sheet:
 
 
 def scenarios(found: xr.Dataset) -> Sheet:
-    """Contact force of each joint over time under each scenario; a gap where no frame has a solution."""
+    """Contact force of each joint over time under each scenario; dotted with a reserve, a gap without a solution."""
     joints = [str(joint) for joint in found["joint"].values]
     sides = [side for side in SIDE_NAMES if any(side_of(joint) == side for joint in joints)] or ["other"]
     rows = {side: [joint for joint in joints if side_of(joint) == side] for side in sides}
@@ -190,10 +190,15 @@ def scenarios(found: xr.Dataset) -> Sheet:
         entries[textwrap.shorten(name, 44, placeholder=" ...")] = line(**style)
         own = found.isel(scenario=number)
         for column, side in enumerate(sides):
-            solved = is_solved(own["status"].sel(side=side).values)
+            status = own["status"].sel(side=side).values
+            helped = with_neighbors(status == Status.SOLVED_WITH_RESERVE) & is_solved(status)
             for row, joint in enumerate(rows[side]):
-                values = np.where(solved, own["contact_force"].sel(joint=joint).values, np.nan)
-                panels[row, column].plot(found["time"].values, values, **style)
+                values = own["contact_force"].sel(joint=joint).values
+                for shown, more in ((status == Status.SOLVED, {}), (helped, {"linestyle": RESERVE_STYLE})):
+                    curve = np.where(shown, values, np.nan)
+                    panels[row, column].plot(found["time"].values, curve, **style | more)
+            if helped.any():
+                entries["with reserve"] = line(NOTE_COLOR, linestyle=RESERVE_STYLE)
     for column, side in enumerate(sides):
         for row in range(count):
             axes = panels[row, column]

@@ -210,7 +210,10 @@ def _margins_of(
             if len(set(muscles) & set(own)) > 1
         }
         for name, muscles in (several | {name: [name] for name in own}).items():
-            found[name] = part, strength_margin(part.problem, muscles)
+            margin = strength_margin(part.problem, muscles)
+            # a group of several parts needs what the part that needs most needs
+            if name not in found or _greatest(margin.strength) > _greatest(found[name][1].strength):
+                found[name] = part, margin
     return dict(sorted(found.items(), key=lambda each: each[0] not in groups))
 
 

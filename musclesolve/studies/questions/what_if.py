@@ -21,7 +21,7 @@ from musclesolve._util.progress import Progress, no_progress
 from musclesolve._util.sides import split_side
 from musclesolve.checking.check import findings_of
 from musclesolve.errors import input_error
-from musclesolve.pipeline.body import Analysis, Body, Sharing, SharingGroup, SolvedGroup
+from musclesolve.pipeline.body import Analysis, Body, SharingGroup, SolvedGroup
 from musclesolve.pipeline.opensim.model_body import ModelBody
 from musclesolve.pipeline.recorded_body import RecordedBody
 from musclesolve.pipeline.run import prepare
@@ -33,7 +33,7 @@ from musclesolve.recording.trial.trial_file import read_trial
 from musclesolve.results.dataset.assemble import assemble
 from musclesolve.results.dataset.result_quantities import body_weight, magnitude
 from musclesolve.settings.schema import settings_of
-from musclesolve.studies.questions.assistance import Limits, optimal_torque
+from musclesolve.studies.questions.assistance import optimal_torque
 from musclesolve.studies.questions.judged import judgement_of
 from musclesolve.studies.questions.margins import weakened
 from musclesolve.studies.questions.muscles_named import factors_of, strength_factors
@@ -170,6 +170,12 @@ def what_if(
     if twice := [name for place, name in enumerate(names) if name in names[:place]]:
         raise input_error("studies.scenario_twice", where="what_if", name=twice[0])
     trial = trial if isinstance(trial, Trial | ModelTrial) else read_trial(trial)
+    for scenario in wanted:
+        if (
+            scenario.torque
+            and scenario.settings.get("muscles.tendon", trial.settings.muscles.tendon) == "elastic"
+        ):
+            raise trial.document.error("studies.torque_needs_rigid_tendons", "muscles", "tendon")
     body = prepare(trial, None, None, side, report)
     if isinstance(body, RecordedBody):
         check_consistent(body.trial, "scenarios")
@@ -220,7 +226,7 @@ def _shared(body: RecordedBody | ModelBody, scenario: Scenario, groups: xr.Datas
     for part in body.parts:
         own = _without_torque(weakened(part, factors_of(part, factors)), torque, row)
         if chosen := {dof: pair for dof, pair in limits.items() if dof in own.shared}:
-            best = _optimal(own, body.sharing, chosen)
+            best = np.nan_to_num(optimal_torque(own, body.sharing, chosen)[0])
             for dof in chosen:
                 held = torque[:, row[dof]]
                 found = best[:, own.shared.index(dof)]
@@ -228,13 +234,6 @@ def _shared(body: RecordedBody | ModelBody, scenario: Scenario, groups: xr.Datas
             own = _without_torque(weakened(part, factors_of(part, factors)), torque, row)
         solved.append(share_part(own, body.sharing))
     return Analysis(body, body.sharing, tuple(solved)), torque
-
-
-def _optimal(part: SharingGroup, sharing: Sharing, limits: Limits) -> Array:
-    """Torques (T, shared) [N m]; 0 in frames that are not solved with any, so that what lacks there is reported."""
-    if sharing.tendon == "elastic":
-        raise input_error("studies.torque_needs_rigid_tendons", where="what_if")
-    return np.nan_to_num(optimal_torque(part, sharing, limits)[0])
 
 
 def _without_torque(part: SharingGroup, torque: Array, row: Mapping[str, int]) -> SharingGroup:
