@@ -142,11 +142,18 @@ def run(
 def judged_result(
     body: RecordedBody | ModelBody, findings: Sequence[Finding], progress: Progress | None = None
 ) -> xr.Dataset:
+    """Share the moments of a body, label the result with what was found wrong with the trial, and judge it."""
+    return with_verdict(shared_result(body, findings, progress))
+
+
+def shared_result(
+    body: RecordedBody | ModelBody, findings: Sequence[Finding], progress: Progress | None = None
+) -> xr.Dataset:
     """Share the moments of a body, and label the result with what was found wrong with the trial."""
     report = progress or no_progress
     analysis = share(body, progress=report)
     report("result", 1.0)
-    return with_verdict(assemble(analysis, findings))
+    return assemble(analysis, findings)
 
 
 def share_model(
@@ -208,7 +215,7 @@ def check(path: str | Path, progress: Progress | None = None) -> Report:
         if isinstance(body, ModelBody):
             findings += findings_of_body(body)
             notes += (finding("model", "note", {"note": note}, Where(file=path)) for note in body.notes)
-        judgement = judge(Facts(judged_result(body, sorted_findings(findings), report)))
+        judgement = judge(Facts(shared_result(body, sorted_findings(findings), report)))
     if refused:  # a fault with which the trial cannot be analysed is an error, whatever it costs
         findings = [replace(each, severity="error") if each.lowered else each for each in findings]
     # What follows from an error is no finding of its own.
