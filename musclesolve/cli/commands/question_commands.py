@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -12,7 +13,38 @@ from musclesolve.cli.options import Cost, Side, Sides, TrialFile
 from musclesolve.cli.printing import finish, progress
 
 if TYPE_CHECKING:
+    import xarray as xr
     from rich.console import RenderableType
+
+
+def answered(
+    trial: Path,
+    output: Path,
+    name: str,
+    ask: Callable[[Any, Any], xr.Dataset],
+    files_of: Callable[[xr.Dataset], Mapping[str, bytes]],
+) -> tuple[xr.Dataset, list[Path]]:
+    """Answer a question about a trial and write NAME.nc with the other files of the answer, all of them or none.
+
+    Args:
+        trial: its file.
+        output: folder of the files.
+        name: of the answer.
+        ask: gives the answer for the trial that was read and a callback of the progress.
+        files_of: the other files by name.
+    """
+    from musclesolve.recording.trial.trial_file import read_trial
+    from musclesolve.results.files.atomic_writing import reserved, write_files
+    from musclesolve.results.files.result_netcdf import check_folder, check_inputs, netcdf_bytes, trial_from
+
+    with progress() as report, reserved(output):
+        check_folder(output, f"{name}.nc", trial)
+        loaded = read_trial(trial)
+        check_inputs(loaded.files.values(), output, [f"{name}.csv"])
+        found = ask(loaded, report)
+        found.attrs |= trial_from(trial, output)
+        report("writing", 1.0)
+        return found, write_files(output, {f"{name}.nc": netcdf_bytes(found), **files_of(found)})
 
 
 def contributions(
@@ -24,9 +56,6 @@ def contributions(
 ) -> None:
     """What each muscle does to the center of mass and to the joints: support, braking, propulsion."""
     from musclesolve.plotting.study.question_figures import contribution_files
-    from musclesolve.recording.trial.trial_file import read_trial
-    from musclesolve.results.files.atomic_writing import reserved, write_files
-    from musclesolve.results.files.result_netcdf import check_folder, check_inputs, netcdf_bytes, trial_from
     from musclesolve.results.tables.question_tables import (
         contribution_facts,
         contribution_lines,
@@ -35,15 +64,13 @@ def contributions(
     )
     from musclesolve.studies.questions.contributions import contributions
 
-    with progress() as report, reserved(output):
-        check_folder(output, "contributions.nc", trial)
-        loaded = read_trial(trial)
-        check_inputs(loaded.files.values(), output, [])
-        found = contributions(loaded, cost, report)
-        found.attrs |= trial_from(trial, output)
-        files = {"contributions.nc": netcdf_bytes(found), **contribution_files(found)}
-        report("writing", 1.0)
-        paths = write_files(output, files)
+    found, paths = answered(
+        trial,
+        output,
+        "contributions",
+        lambda loaded, report: contributions(loaded, cost, report),
+        contribution_files,
+    )
     text: list[RenderableType] = [*contribution_tables(found), "\n".join(contribution_lines(found))]
     document = {
         "frames": int(found.attrs["frames"]),
@@ -78,9 +105,6 @@ def margins(
 ) -> None:
     """How weak each muscle and group may become before the motion is impossible, and which muscles take over."""
     from musclesolve.plotting.study.question_figures import margin_files
-    from musclesolve.recording.trial.trial_file import read_trial
-    from musclesolve.results.files.atomic_writing import reserved, write_files
-    from musclesolve.results.files.result_netcdf import check_folder, check_inputs, netcdf_bytes, trial_from
     from musclesolve.results.tables.question_tables import (
         margin_document,
         margin_lines,
@@ -91,15 +115,13 @@ def margins(
     from musclesolve.studies.questions.what_if import strengths_from_texts
 
     weak = strengths_from_texts(strength or [])
-    with progress() as report, reserved(output):
-        check_folder(output, "margins.nc", trial)
-        loaded = read_trial(trial)
-        check_inputs(loaded.files.values(), output, ["margins.csv"])
-        found = margins(loaded, weak, path, cost, side.value, report)
-        found.attrs |= trial_from(trial, output)
-        files = {"margins.nc": netcdf_bytes(found), "margins.csv": margins_csv(found), **margin_files(found)}
-        report("writing", 1.0)
-        paths = write_files(output, files)
+    found, paths = answered(
+        trial,
+        output,
+        "margins",
+        lambda loaded, report: margins(loaded, weak, path, cost, side.value, report),
+        lambda found: {"margins.csv": margins_csv(found), **margin_files(found)},
+    )
     text: list[RenderableType] = [*margin_tables(found), "\n".join(margin_lines(found))]
     finish("margins", text, lambda: margin_document(found), paths)
 
@@ -121,9 +143,6 @@ def what_if(
 ) -> None:
     """The same motion with weaker or missing muscles, an orthosis or exoskeleton, or other settings, beside now."""
     from musclesolve.plotting.study.question_figures import scenario_files
-    from musclesolve.recording.trial.trial_file import read_trial
-    from musclesolve.results.files.atomic_writing import reserved, write_files
-    from musclesolve.results.files.result_netcdf import check_folder, check_inputs, netcdf_bytes, trial_from
     from musclesolve.results.tables.question_tables import (
         judgement_document,
         scenario_facts,
@@ -132,15 +151,13 @@ def what_if(
     )
     from musclesolve.studies.questions.what_if import what_if
 
-    with progress() as report, reserved(output):
-        check_folder(output, "what_if.nc", trial)
-        loaded = read_trial(trial)
-        check_inputs(loaded.files.values(), output, [])
-        found = what_if(loaded, scenario, side.value, report)
-        found.attrs |= trial_from(trial, output)
-        files = {"what_if.nc": netcdf_bytes(found), **scenario_files(found)}
-        report("writing", 1.0)
-        paths = write_files(output, files)
+    found, paths = answered(
+        trial,
+        output,
+        "what_if",
+        lambda loaded, report: what_if(loaded, scenario, side.value, report),
+        scenario_files,
+    )
     facts = scenario_facts(found)
     failed = any(each["without_solution"] for each in facts)
     text: list[RenderableType] = [*scenario_tables(found), "\n".join(scenario_lines(found))]
