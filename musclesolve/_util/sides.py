@@ -43,5 +43,5 @@ def with_side(stem: str, side: str) -> str:
 
 
 def joint_kind(joint: str) -> str:
-    """That of LEG_JOINTS which is in the name of a joint, as in walker_knee and knee_joint_r; else the name itself."""
+    """The joint of LEG_JOINTS that is in a name, as in walker_knee and knee_joint_r; else the name itself."""
     return next((kind for kind in LEG_JOINTS if kind in joint.lower()), joint)

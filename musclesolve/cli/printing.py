@@ -43,7 +43,7 @@ class OutputMode:
 
 
 mode = OutputMode()
-"""That of the command which runs in this process."""
+"""The output mode of the command that runs in this process."""
 
 
 def console(stderr: bool = False) -> Console:

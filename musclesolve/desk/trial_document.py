@@ -27,7 +27,7 @@ Place = tuple[str | int, ...]
 _HEADER = re.compile(r"(# )?\[\[?([A-Za-z0-9_.\"-]+)\]\]?\s*(?:#.*)?$")
 _OPEN = re.compile(r"# ([A-Za-z0-9_-]+) =(?: (.*))?$")
 MOST_STEPS = 100
-"""That can be taken back."""
+"""Most steps that can be taken back."""
 
 
 @dataclass(frozen=True)

@@ -110,7 +110,7 @@ class PersonMuscles:
         return parameters.with_factors(self.factors(quantity, parameters.names) for quantity in QUANTITIES)
 
     def with_numbers(self, parent: MuscleParameters) -> PersonMuscles:
-        """The same with the numbers that differ from those of the parent's muscles, for the file."""
+        """The person with the numbers that differ from those of the parent's muscles, for the file."""
         names, changed = parent.names, self.applied(parent)
         numbers: dict[str, dict[str, dict[str, float]]] = {}
         for quantity in QUANTITIES:
@@ -125,7 +125,7 @@ class PersonMuscles:
         return replace(self, numbers={name: numbers[name] for name in names if name in numbers})
 
     def renamed(self, names: Mapping[str, str]) -> PersonMuscles:
-        """The same with other names of muscles; muscles that `names` lacks are left out."""
+        """The person with other names of muscles; muscles that `names` lacks are left out."""
         parameters = tuple(
             replace(each, muscles=tuple(names[muscle] for muscle in each.muscles if muscle in names))
             for each in self.parameters

@@ -352,7 +352,7 @@ def model_parameters(
 
 
 def _with_numbers(person: PersonMuscles) -> PersonMuscles:
-    """The same with the numbers that differ from those of a parent that is a model, unless it has them.
+    """The person with the numbers that differ from those of a parent model, unless it has them.
 
     Not where the names are those of a muscle set: its numbers are scaled to the subject.
     """

@@ -239,6 +239,6 @@ def _files(folder: Path, ends: tuple[str, ...]) -> list[Path]:
 
 
 def _below(folder: Path, ends: tuple[str, ...]) -> list[Path]:
-    """The same of a folder and the folders in it."""
+    """The files of these endings in a folder and the folders in it."""
     inside = sorted(path for path in folder.iterdir() if path.is_dir()) if folder.is_dir() else []
     return [path for each in (folder, *inside) for path in _files(each, ends)]

@@ -128,7 +128,7 @@ class MeasuredActivation:
         return self.agreement_of_channels(time, self.mean_activation(activation, muscles))
 
     def agreement_of_channels(self, time: Array, curves: Array) -> tuple[Array, Array]:
-        """The same of a curve for each channel, (T, k)."""
+        """Agreement and delay (see `agreement`) of a curve for each channel, (T, k)."""
         return best_delays(time, curves, self.time, self.envelope, self.max_delay)
 
     def mean_activation(self, activation: Array, muscles: Sequence[str]) -> Array:

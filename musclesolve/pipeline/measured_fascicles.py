@@ -35,7 +35,7 @@ class MeasuredFascicles:
     def from_fascicles(
         cls, fascicles: Fascicles, muscles: Sequence[str], sides: Sequence[str]
     ) -> MeasuredFascicles:
-        """Those of some sides; muscles: of every channel, as `fascicle_muscles` finds them."""
+        """The measured fascicles of some sides; muscles: of every channel, as `fascicle_muscles` finds them."""
         own = [k for k, name in enumerate(muscles) if side_of(name) in sides]
         return cls(
             tuple(fascicles.names[k] for k in own),

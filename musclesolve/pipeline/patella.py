@@ -55,7 +55,7 @@ class Ligament:
 
     @classmethod
     def from_shank_length(cls, side: str, shank_length: float | None) -> Ligament:
-        """That of the knee of a side, "r" or "l", by the length of the shank [m] where it is known."""
+        """The ligament of the knee of a side, "r" or "l", scaled by the length of the shank [m] where it is known."""
         table = bundled_toml(__package__, "patella.toml")
         size = 1.0 if shank_length is None else shank_length / table["shank_length"]
         return cls(table["arm"] * size, table["lateral"] * size * (1.0 if side == "l" else -1.0))

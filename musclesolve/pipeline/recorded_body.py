@@ -208,7 +208,7 @@ class MuscleJoints:
 
     @classmethod
     def from_model(cls, model: Model, muscles: ScaledMuscles) -> MuscleJoints:
-        """Those of a model with muscles on it."""
+        """The joints of the muscles on a model."""
         paths, served = muscles.paths, muscles.dof_names
         pivots = {dof.name: dof.pivot for dof in model.topology.dofs}
         joints: dict[str, list[str]] = {}

@@ -87,7 +87,7 @@ def headline(facts: Facts, said: Sequence[Statement]) -> Headline:
 
 
 def no_headline(why: str) -> Headline:
-    """That of a file which is damaged."""
+    """The headline of a damaged file, with the reason."""
     judged = judge_findings([Finding("unreadable", "error", why, "compute it again")])
     return Headline(judged, f"This file is damaged: {why}.")
 

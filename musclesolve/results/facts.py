@@ -99,7 +99,7 @@ class LegFacts:
 
     @cached_property
     def _counted(self) -> Mask:
-        """Those with a reserve of a coordinate that muscles can serve; all of them where every coordinate is one."""
+        """Frames with a reserve of a coordinate that muscles serve; with any reserve where muscles serve all."""
         if not self._unserved:
             return self._helped
         return np.asarray(self._helped & (self._reserves[1].max(axis=1, initial=0.0) > NEGLIGIBLE))
@@ -160,7 +160,7 @@ class LegFacts:
 
     @cached_property
     def largest_reserve(self) -> Reserve | None:
-        """That of the most newton metres; None without any."""
+        """The largest reserve; None without any."""
         if not self.with_reserve:
             return None
         dofs, size = self._reserves

@@ -299,7 +299,7 @@ def _worst(verdicts: Iterable[str]) -> str:
 
 
 def _verdict(comparisons: Sequence[Comparison]) -> str:
-    """That of the worst quantity, at the edge where what failed condemns nothing alone; contact alone is plausible."""
+    """The verdict of the worst quantity; at the edge where what failed condemns nothing alone."""
     alone = {name: entry.get("alone", True) for name, entry in criteria().items()}
     failed = [each for each in comparisons if each.verdict == NOT_PLAUSIBLE]
     if any(alone[each.criterion] for each in failed):
@@ -340,7 +340,7 @@ def _judge(facts: Facts) -> Plausibility:
 
 
 def with_uncertainty(result: xr.Dataset, found: xr.Dataset) -> xr.Dataset:
-    """The same with the bands of its peak contact forces, of what `uncertainty` returned, judged by them.
+    """The result with the bands of its peak contact forces that `uncertainty` returned, judged by them.
 
     Of fewer samples than FEWEST_SAMPLES the result stays as it is, for their spread may be anything.
     """
@@ -355,7 +355,7 @@ def with_uncertainty(result: xr.Dataset, found: xr.Dataset) -> xr.Dataset:
 
 
 def with_verdict(result: xr.Dataset) -> xr.Dataset:
-    """The same with `plausible` (side), the movement, and what speaks for or against it as attributes."""
+    """The result with `plausible` (side); its attributes are the movement and what every criterion found."""
     judged, sides = plausibility(Facts(result)), [str(side) for side in result["side"].values]
     flags = np.array([FLAGS[judged.verdict_of(side)] for side in sides], dtype=np.int8)
     attributes = {

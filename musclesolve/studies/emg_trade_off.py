@@ -32,7 +32,7 @@ from musclesolve.sharing.solver.solver_registry import Solver
 from musclesolve.sharing.status import Status
 
 WEIGHTS = (0.0, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0, 100.0)
-"""Those that are tried unless others are given, for costs that are of order one at full activation."""
+"""The default weights of EMG, for costs that are of order one at full activation."""
 MEANING = {
     "effort": ("unit of the cost", "effort of the followed legs, mean over the frames"),
     "emg_misfit": ("1", "sum over followed muscles of (activation - envelope)^2, mean over the frames"),

@@ -141,7 +141,7 @@ def what_if(
     output: Annotated[Path, typer.Option("-o", "--output", help="Folder for what_if.nc and the figures.")],
     side: Sides = Side.both,
 ) -> None:
-    """The same motion with weaker or missing muscles, an orthosis or exoskeleton, or other settings, beside now."""
+    """Share one motion with weaker or missing muscles, an orthosis or exoskeleton, or other settings, beside now."""
     from musclesolve.plotting.study.question_figures import scenario_files
     from musclesolve.results.tables.question_tables import (
         judgement_document,

@@ -60,7 +60,7 @@ JOINTS_AND_GAPS = {
 }
 """Table and key of the trial file -> its title."""
 MOST_FAULTS = 4
-"""That are shown here; step Check shows all."""
+"""Most faults that this step shows; step Check shows all."""
 LEGEND = (("r", "right"), ("l", "left"), ("m", "middle"), ("", "not mapped"))
 
 

@@ -73,7 +73,7 @@ class Rest(NamedTuple):
     weights: Array
 
     def frames(self, keep: slice | Indices | Mask) -> Rest:
-        """Those of some frames: a slice, a mask (T,) or indices."""
+        """The rest arrays of some frames: a slice, a mask (T,) or indices."""
         return Rest(*(array[keep] for array in self))
 
 

@@ -91,7 +91,7 @@ class PageSettings:
 
     @classmethod
     def read(cls, file: Path | None, keys: Sequence[str]) -> PageSettings:
-        """Those of a file, where there is one; else the usual ones.
+        """The settings of a file, where there is one; else the usual ones.
 
         Raises:
             InputError: a file that is not JSON, or settings that `of` refuses.

@@ -65,7 +65,7 @@ class PageSetup:
 
     @classmethod
     def from_live(cls, live: Live) -> PageSetup:
-        """That of a session."""
+        """The setup of the page for a session."""
         weight, loads = float(live.model.mass.total) * STANDARD_GRAVITY, FootLoads.from_trial(live.trial)
         return cls(
             title=live.trial.subject.name or "Live",
@@ -198,7 +198,7 @@ class PageState:
         return self._time[first : self._count], self._values[first : self._count, chosen]
 
     def packed_curves(self, since: int) -> dict[str, str]:
-        """The same as text of JSON."""
+        """The curves since a frame, packed as text for JSON."""
         time, values = self.curves(since)
         return {"time": packed(time, "<f8"), "values": packed(values, "<f4")}
 

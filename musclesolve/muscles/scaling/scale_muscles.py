@@ -53,7 +53,7 @@ class ScaledMuscles:
         return self.parameters.names
 
     def of_person(self, person: PersonMuscles) -> ScaledMuscles:
-        """The same with the factors of one person on their parameters."""
+        """The muscles with the factors of one person on their parameters."""
         return replace(self, parameters=person.applied(self.parameters))
 
     def apart(self) -> tuple[ScaledMuscles, ...]:

@@ -42,7 +42,7 @@ def breadth(points: Array) -> float:
 
 @lru_cache(maxsize=1024)
 def _breadth(places: bytes) -> float:
-    """The same of points in bytes: one shape is registered to frame after frame."""
+    """The breadth of points given as bytes, remembered: one shape is registered to frame after frame."""
     points = np.frombuffer(places).reshape(-1, 3)
     if len(points) < 3:
         return 0.0

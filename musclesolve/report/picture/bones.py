@@ -88,7 +88,7 @@ class Bones:
         )
 
     def moved(self, skeleton: Skeleton) -> Bones:
-        """The same surfaces on the same skeleton in other poses."""
+        """The bones with their surfaces on other poses of the skeleton."""
         return Bones.fixed(self.standard, skeleton)
 
 

@@ -362,7 +362,7 @@ class View:
 
     @cached_property
     def _heads(self) -> list[dict[str, Any]]:
-        """None where surfaces are drawn."""
+        """The heads as spheres; an empty list where surfaces are drawn."""
         return [] if self.data.shapes is not None else heads_of(self.data)
 
     @cached_property

@@ -40,7 +40,7 @@ def picture_page(result: xr.Dataset) -> str:
 
 
 def picture_fragment(result: xr.Dataset) -> str:
-    """The same as a part of another page, once: it starts when it comes into view.
+    """The moving picture as a part of another page, once: it starts when it comes into view.
 
     Its classes begin with ms-picture or msp-, and nothing of its script is seen outside. Where three.js is not found
     a sentence stands in its place, so that the rest of the page is whole.

@@ -44,7 +44,7 @@ class Knee:
     ligament: float
 
     def poses(self, femur: Pose, tibia: Pose) -> tuple[Pose, Pose]:
-        """Those of the patella and of the ligament, whose origin is the insertion."""
+        """The poses of the patella and of the ligament, whose origin is the insertion."""
         (place, turned), (tibia_place, tibia_turned) = femur, tibia
         insertion = tibia_place + tibia_turned @ self.insertion
         own = np.einsum("tji,tj->ti", turned, insertion - place)

@@ -320,7 +320,7 @@ def _paths(result: xr.Dataset) -> tuple[list[int], Array, Indices]:
 
 
 def _quantities(muscles: xr.Dataset) -> tuple[Quantity, ...]:
-    """Those of picture.toml of which the result has a number; NaN for a leg without a valid solution."""
+    """The quantities of picture.toml of which the result has numbers; NaN for a leg without a valid solution."""
     lost = np.zeros((muscles.sizes["time"], muscles.sizes["muscle"]), dtype=bool)
     sides = frames.muscle_sides(muscles).values() if "status" in muscles else ()
     for column, side in enumerate(sides):

@@ -65,7 +65,7 @@ def support_gradient(normals: Array, semi_axes: Array, order: Array) -> Array:
 
 
 def shapes_of(result: xr.Dataset) -> Shapes | None:
-    """Those of the dataset of a simulation; none of any other."""
+    """The shapes of the dataset of a simulation; None of another dataset."""
     if "surface_center" not in result.variables:
         return None
     flat, ground = (result[f"surface_{name}"].values.astype(bool) for name in ("is_plane", "on_ground"))

@@ -64,7 +64,7 @@ def status_names(result: xr.Dataset, side: str) -> NDArray[np.str_]:
 
 
 def reason_names(result: xr.Dataset, side: str) -> NDArray[np.str_]:
-    """The same, but for an invalid motion what is wrong with it, shape (T,).
+    """Status names (T,) of a side; for an invalid motion what is wrong with it.
 
     A frame in which a joint jumps is "joint_angle_jump", one with the foot far from where it was measured
     "foot_displaced", one whose ground forces do not balance the motion "unbalanced", one that does not satisfy the

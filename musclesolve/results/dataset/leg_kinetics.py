@@ -28,7 +28,7 @@ def joint_power(result: xr.Dataset, joint: str, side: str, *, sagittal: bool = F
 
 
 def powered_joints(result: xr.Dataset) -> list[str]:
-    """Those of hip, knee and ankle that have a degree of freedom in the result, on any side."""
+    """The joints among hip, knee and ankle that have a degree of freedom in the result, on any side."""
     sides = [str(side) for side in result["side"].values]
     return [joint for joint in LEG_JOINTS if any(joint_dofs(result, joint, side) for side in sides)]
 

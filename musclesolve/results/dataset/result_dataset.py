@@ -27,7 +27,7 @@ class ResultDataset(xr.Dataset):
 
     @classmethod
     def from_dataset(cls, data: xr.Dataset) -> ResultDataset:
-        """The same variables, attributes and source as one of these."""
+        """A ResultDataset with the variables, attributes and source of a dataset."""
         result = cls(data.data_vars, data.coords, data.attrs)
         result.encoding = data.encoding
         return result

@@ -33,11 +33,11 @@ OF_LEG = (
 OF_SIDE = ("kkt_residual", "cost", "least_cost")
 """What is NaN in frames without a valid solution: over muscles, joints or degrees of freedom, and over sides."""
 SUFFIXES = ("", "_mean", "_sd", "_quantile", "_first_order_sd", "_contribution")
-"""Of the same in uncertainty.nc."""
+"""Names of the same quantities in uncertainty.nc."""
 
 
 def updated(result: xr.Dataset) -> xr.Dataset:
-    """The same with `strength`, `valid`, INVALID_MOTION and reserves apart from unassigned moments, where these lack.
+    """The result with `strength`, `valid`, INVALID_MOTION and reserves apart from unassigned moments, where these lack.
 
     A dataset that is no result, or whose status has no flags, stays as it is.
     """

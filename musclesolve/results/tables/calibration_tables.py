@@ -105,7 +105,7 @@ def _profile(found: xr.Dataset) -> list[str]:
 def calibration_document(
     person: PersonMuscles, found: xr.Dataset, directions: Sequence[str], notes: Sequence[str]
 ) -> dict[str, Any]:
-    """The same as numbers."""
+    """The calibration as numbers, for a JSON document."""
     keys = ("name", "quantity", "muscles", "factor", "sd", "prior_sd", "determined")
     return {
         "parent": person.parent,

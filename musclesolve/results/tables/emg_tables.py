@@ -62,7 +62,7 @@ def clock_lines(found: xr.Dataset, clock: xr.Dataset | str) -> list[str]:
 
 
 def trade_off_document(found: xr.Dataset, clock: xr.Dataset | str) -> dict[str, Any]:
-    """The same as numbers."""
+    """The trade-off of EMG and the clock as numbers, for a JSON document."""
     left_out, followed = median(found, "emg_correlation"), median(found, "emg_correlation_followed")
     columns = ("effort", "emg_misfit", "emg_rms", "reserve_frames")
     offset = None

@@ -67,7 +67,7 @@ TURNED, LEVER = ("upper_torso", "lower_torso"), 0.15
 MASS, CENTER, CLOCK, SHIFT, GAIN, ZERO = "mass", "center_of_mass", "clock", "shift", "gain", "zero"
 """Quantities that are fitted: ln of a mass factor, [m], [s], [m], ln of a gain, [N]."""
 BODY = (MASS, CENTER)
-"""Those of the body; the others are of the plates of a session."""
+"""Quantities of the body; the others are of the plates of a session."""
 
 
 @dataclass(frozen=True)

@@ -338,7 +338,7 @@ class CalibrationProblem:
         most = np.inf
 
         def evaluate(at: Array) -> Linear | None:
-            """None, too, where muscles lack more than before: nothing there shows what they would do with enough."""
+            """The linearised misfit; None also where muscles lack more than before: nothing shows what they would do."""
             nonlocal most
             observed = self.observed(at, which)
             if observed is None:
@@ -692,7 +692,7 @@ def _person(
 
 
 def _with_best_gains(observed: Sequence[Observation]) -> list[Observation]:
-    """The same with the gain of each channel that is best for these muscles, so that muscles are compared."""
+    """The observations with the gain of each channel that is best for these muscles, so that muscles are compared."""
     sizes: dict[str, tuple[float, float]] = {}
     for each in observed:
         if each.kind == EMG:

@@ -84,7 +84,7 @@ class Anatomy:
 
     @classmethod
     def from_names(cls, names: Sequence[str]) -> Anatomy:
-        """That of muscles by their names in a set or a model, with side."""
+        """The anatomy of muscles by their names in a set or a model, with side."""
         owner = {
             head: unit
             for unit, heads in bundled_toml(__package__, "priors.toml")["units"].items()

@@ -72,7 +72,7 @@ class Prior:
         return np.asarray(np.linalg.inv(self.root), np.float64)
 
     def held(self, which: Mask | int, theta: Array) -> Prior:
-        """The same with bounds that leave some parameters, by mask or number, no more than `HELD` around theta (P,)."""
+        """The prior with bounds that leave some parameters, by mask or number, only `HELD` around theta (P,)."""
         low, high = self.lower.copy(), self.upper.copy()
         low[which], high[which] = theta[which] - HELD, theta[which] + HELD
         return replace(self, lower=low, upper=high)

@@ -272,7 +272,7 @@ class Response:
 
     @property
     def _arrays(self) -> list[str]:
-        """Those that errors change and this problem has: no reactions where no loads are known."""
+        """The arrays that errors change and this problem has: no reactions where no loads are known."""
         return [name for name in ARRAYS if getattr(self.base.problem, name) is not None]
 
     def to_one(self, moved: PartPoint, step: float) -> tuple[Array, Array]:
@@ -282,7 +282,7 @@ class Response:
         return self._along(changes, (moved.passive - self.base.passive)[None] / step)
 
     def to_each(self, moved: PartPoint, step: float) -> Iterator[tuple[Array, Array]]:
-        """The same for an error of each muscle, some muscles at a time, given the part with the errors of all.
+        """The changes by an error of each muscle, some muscles at a time, given the part with the errors of all.
 
         An error of one muscle changes only its own columns.
         """

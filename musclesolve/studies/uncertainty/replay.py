@@ -108,7 +108,7 @@ class ReplayLayout:
         muscles: Sequence[str],
         joints: Sequence[str],
     ) -> ReplayLayout:
-        """That of some parts with the degrees of freedom, muscles and joints of a body, in its order."""
+        """The layout of parts of a body, with its degrees of freedom, muscles and joints in its order."""
         sides = tuple(side for side in ALL_SIDES if any(side in part.sides for part in parts))
         of_parts = {
             "muscles": (tuple(muscles), [part.state.parameters.names for part in parts]),
