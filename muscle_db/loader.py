@@ -178,7 +178,7 @@ class _Common:
 
     @classmethod
     def from_table(cls, root: TomlTable) -> _Common:
-        """Of a whole file."""
+        """Entries that hold for a whole file."""
         reference = _reference(root.table("reference"))
         dofs = root.names("dofs") if "dofs" in root.values else LEG_DOFS
         frames = read_frames(root, Names(reference.names, dofs))

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 DIGITS = 15
-"""Of numbers: 0.1 + 0.2 is printed as 0.3; the sixteenth is that of the arithmetic."""
+"""Digits of numbers: 0.1 + 0.2 is printed as 0.3; the sixteenth digit is the error of the arithmetic."""
 
 
 def json_text(content: Mapping[str, Any]) -> str:

@@ -205,7 +205,7 @@ PixelNoise = Annotated[float, typer.Option(help="Noise of the image points, root
 
 
 class Axis(StrEnum):
-    """Of a laboratory, with its sense."""
+    """Axis of a laboratory, with its sense."""
 
     forward_x, back_x = "+x", "-x"
     forward_y, back_y = "+y", "-y"
@@ -238,7 +238,7 @@ Seed = Annotated[int, typer.Option(help="Seed of the random numbers.")]
 
 
 class FileFormat(StrEnum):
-    """Of figures."""
+    """Format of figure files."""
 
     png = "png"
     pdf = "pdf"

@@ -17,7 +17,7 @@ from musclesolve.plotting.page.page_style import SIDE_COLOR
 COLORS = {"r": SIDE_COLOR["r"], "l": SIDE_COLOR["l"], "m": "#3c4650", "": "#a4adb7"}
 """By side: right, left, mapped without side, not mapped."""
 USUAL_HEIGHT = 1.8
-"""Of a picture in which no landmark shows the height [m]."""
+"""Height of a picture in which no landmark shows it [m]."""
 
 
 class Picture:

@@ -12,7 +12,7 @@ from nicegui.element import Element
 from musclesolve._util.arrays import Array
 
 MOST_POINTS = 1500
-"""Of a curve on the page."""
+"""Most points of a curve on the page."""
 
 
 @dataclass(frozen=True)

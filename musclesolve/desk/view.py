@@ -18,7 +18,7 @@ from musclesolve.desk.trial_document import Place
 from musclesolve.errors import MuscleSolveError
 
 State = Literal["done", "open", "warning", "fault", ""]
-"""Of a step: done, something is left to do, to be looked at, something is wrong, or nothing can be said."""
+"""State of a step: done, something is left to do, to be looked at, something is wrong, or nothing can be said."""
 ICONS = {
     "done": "check_circle",
     "open": "radio_button_unchecked",

@@ -235,7 +235,7 @@ class MarkerLabels:
     def from_trial(
         cls, trial: Trial, names: Sequence[str], walk: Array, rate: float, moves: bool
     ) -> MarkerLabels:
-        """Of a trial with its needed markers, which go along walk (T, n, 3) [m], without gaps.
+        """Labels of a trial with its needed markers, which go along walk (T, n, 3) [m], without gaps.
 
         moves: whether the motion of the trial shows how far skin moves.
         """

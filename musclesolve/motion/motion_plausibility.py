@@ -145,7 +145,7 @@ class Support:
     def from_wrenches(
         cls, time: Array, lacking: Array, force: Array, weight: float, cutoff_hz: float | None
     ) -> Support:
-        """Of the lacking force and moment (T, 6) [N, N m], the force of both feet (T, 3) [N] and the weight [N]."""
+        """Support from lacking force and moment (T, 6) [N, N m], force of both feet (T, 3) [N] and weight [N]."""
         force_lacking, moment_lacking, supplied = (
             np.linalg.norm(each, axis=1) / weight for each in (lacking[:, :3], lacking[:, 3:], force)
         )

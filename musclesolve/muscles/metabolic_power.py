@@ -39,12 +39,12 @@ from musclesolve._util.sides import split_side
 BASAL = 1.2
 """Basal rate [W per kg of the body] (Umberger et al. 2003)."""
 DENSITY = 1059.7
-"""Of muscle [kg/m3] (Mendez and Keys 1960)."""
+"""Density of muscle [kg/m3] (Mendez and Keys 1960)."""
 AEROBIC = 1.5
 LEAST_HEAT = 1.0
-"""Of the heat of a muscle [W/kg]."""
+"""Least heat of a muscle [W/kg]."""
 SLOW_LIMIT = 100.0
-"""Of the heat of shortening of slow fibers [W/kg]."""
+"""Most heat of shortening of slow fibers [W/kg]."""
 MAINTENANCE = (np.array([0.5, 1.0, 1.5]), np.array([0.5, 1.0, 0.0]))
 
 

@@ -17,7 +17,7 @@ from musclesolve.pipeline.body import Analysis, SolvedGroup
 from musclesolve.pipeline.recorded_body import RecordedBody
 
 USUAL_STATURE = 1.70
-"""Of a body whose stature is not known [m]."""
+"""Stature of a body whose stature is not known [m]."""
 TENSION = 0.35e6
 """Force over cross-section of muscles that are not of a leg [Pa]; that of leg sets comes out between 0.3 and 0.6e6."""
 

@@ -40,7 +40,7 @@ from musclesolve.results.statements import Statement, chosen
 from musclesolve.results.tables import average_table, comparison_tables
 
 STYLE = PageStyle(width_mm=100.0, font_pt=7.0, titled=False)
-"""Of a figure: two beside each other in a cell of a wide window, one on a telephone."""
+"""Style of figures: two beside each other in a cell of a wide window, one on a telephone."""
 KEY = "ms-figure"
 WANTED = {
     RESULT: ("function_groups", "joint_moments"),

@@ -426,7 +426,7 @@ class Facts:
 
     @cached_property
     def contact_peaks(self) -> list[ContactPeak]:
-        """Of all joints that have a valid frame; none where the result has no contact forces."""
+        """Peaks of all joints that have a valid frame; none where the result has no contact forces."""
         if "joint_reaction" in self.result:
             force = magnitude(self.result["joint_reaction"])
         elif "contact_force" in self.result:
@@ -615,7 +615,7 @@ class Facts:
 
     @cached_property
     def median_and_mean_correlation(self) -> tuple[float, float] | None:
-        """Of the channels whose correlation is known; None where there are none."""
+        """Median and mean over the channels whose correlation is known; None where there are none."""
         known = list(self.correlations.values())
         return (float(np.median(known)), float(np.mean(known))) if known else None
 
@@ -652,7 +652,7 @@ class Facts:
 
     @cached_property
     def tendons(self) -> Tendons | None:
-        """Of elastic tendons; None where they are rigid."""
+        """Facts on elastic tendons; None where tendons are rigid."""
         if not is_elastic(self.result):
             return None
         balance = None
@@ -736,7 +736,7 @@ class Facts:
 
 
 WALKING_SPEEDS = 0.8, 1.7
-"""Of the measured metabolic rates [m/s]."""
+"""Walking speeds of the measured metabolic rates [m/s]."""
 
 
 @dataclass(frozen=True)

@@ -326,7 +326,7 @@ class SeenMotion:
 
     @cached_property
     def speed(self) -> float:
-        """Of the recorded strides, belt included, else of the pelvis where it moves on [m/s]; NaN if unknown."""
+        """Speed of the recorded strides, belt included, else of the pelvis where it moves on [m/s]; NaN if unknown."""
         if "walking_speed" in self.result and np.isfinite(self.result["walking_speed"].values).any():
             return float(np.nanmean(self.result["walking_speed"].values))
         return self.way_speed if self.way_speed > MOVES else float("nan")

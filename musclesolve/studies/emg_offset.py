@@ -34,9 +34,9 @@ from musclesolve.recording.trial.model_trial import ModelTrial
 from musclesolve.sharing.cost.cost_base import Cost
 
 FEWEST_CHANNELS = 3
-"""Of which an uncertainty can be said."""
+"""Fewest channels of which an uncertainty can be said."""
 DRAWS = 2000
-"""Of the bootstrap."""
+"""Draws of the bootstrap."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -28,7 +28,7 @@ from musclesolve.trajectory.motion_problem import MotionCost, MotionProblem
 DIFFERENCE_STEP = 1e-4
 """Half the difference of the logarithm of a parameter; its square is the relative error."""
 LARGEST_RATIO = 1e8
-"""Of a bound that holds: more than this ratio over the scale of the cost says no more, and costs digits."""
+"""Largest multiplier of a bound over the scale of the cost: more says no more, and costs digits."""
 
 
 @dataclass(frozen=True, eq=False)

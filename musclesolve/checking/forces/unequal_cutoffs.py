@@ -29,7 +29,7 @@ from musclesolve.results.finding import Finding, finding
 STRIKE = 0.08
 """How long after a contact begins counts as heel strike [s]."""
 HIP_HEIGHT = 0.52
-"""Of the hip in standing, as a share of the stature; 0.51 and 0.53 in two people."""
+"""Height of the hip in standing, as a share of the stature; 0.51 and 0.53 in two people."""
 SPURIOUS = 0.25
 """Moment of the hip that is reported [N m/kg]: between walks without impacts and with them."""
 

@@ -104,7 +104,7 @@ class Motion:
 
     @classmethod
     def from_body(cls, body: ModelBody) -> Motion:
-        """Of a prepared body.
+        """The motion of a prepared body.
 
         Raises:
             InputError: a free coordinate is not given, or a body has no joint.

@@ -42,7 +42,7 @@ class Numbered:
 
     @property
     def key(self) -> str:
-        """Of [events]."""
+        """Key of the table [events]."""
         return f"{self.event.kind}_{self.event.side}"
 
 

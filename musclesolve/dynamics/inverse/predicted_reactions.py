@@ -59,7 +59,7 @@ SMOOTH, SMOOTH_POINTS, SMOOTH_HZ = np.array([2.5, 2.5, 0.5]), 0.1, 6.0
 KNOWN = 30.0
 """Weight of the measured force of a foot, which its other frames continue [1 per body weight]."""
 LARGEST_RESIDUAL = 1e-6
-"""Of the optimality conditions [body weights, and times m]."""
+"""Largest residual of the optimality conditions [body weights, and times m]."""
 LOWEST = 2.0
 """Percentile of the height of a point over the motion at which it meets the ground."""
 NEAR_GROUND = 0.03

@@ -26,7 +26,7 @@ from musclesolve.recording.units import metres_in
 
 LOG = logging.getLogger("musclesolve")
 VERSION = 1
-"""Of the datagrams, under the key "musclesolve"."""
+"""Version of the datagrams, under the key "musclesolve"."""
 LOCAL = "127.0.0.1"
 LARGEST = 65536
 """Bytes of the largest datagram."""

@@ -15,7 +15,7 @@ from musclesolve._util.arrays import AnyArray
 from musclesolve.live.live import Frame, Live
 
 BYTES = 1 << 23
-"""Of the ring: some 15 s of a hundred frames a second with 86 muscles."""
+"""Size of the ring: some 15 s of a hundred frames a second with 86 muscles."""
 HEAD = 64
 NOTE = 240
 """Bytes of the notes of a frame that are kept."""

@@ -16,7 +16,7 @@ from musclesolve.results.files.atomic_writing import write_files
 
 MOST_CURVES = 6
 SPANS = (5.0, 10.0, 20.0)
-"""Of the curves [s]."""
+"""Spans of the curves [s]."""
 VALUES = ("now", "peak", "lowest", "mean")
 DURING = ("stance", "cycle")
 USUAL = (

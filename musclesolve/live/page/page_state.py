@@ -37,11 +37,11 @@ from musclesolve.sharing.status import Status, is_solved
 KEPT = 30.0
 """Frames are kept for so long [s]."""
 STEPS = 10
-"""Of each side are shown."""
+"""Steps of each side that are shown."""
 RECENT = 10.0
 """Samples that are not valid are counted over so long [s]."""
 MOST_VALUES = 10_000
-"""Of steps are remembered."""
+"""Values of steps that are remembered."""
 SHOWN = "shown"
 """What the server says to the session when a browser shows the page for the first time."""
 RATE_OVER = 1.0
@@ -79,7 +79,7 @@ class PageSetup:
 
     @property
     def keys(self) -> list[str]:
-        """Of all quantities that can be chosen."""
+        """Keys of all quantities that can be chosen."""
         return [each.key for each in self.quantities.every]
 
 

@@ -130,7 +130,7 @@ class PageServer:
 
     @property
     def address(self) -> str:
-        """Of the operator's page, with its token."""
+        """Address of the operator's page, with its token."""
         return f"http://{HOST}:{self.port}/?token={self.order.token}"
 
     async def run(self, listening: socket.socket, connection: Connection) -> None:

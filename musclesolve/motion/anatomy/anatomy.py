@@ -229,7 +229,7 @@ class Seen:
 
     @classmethod
     def from_markers(cls, markers: MarkerMap, position: Array) -> Seen:
-        """Of markers in motion, (T, n, 3) [m]."""
+        """What markers in motion show, (T, n, 3) [m]."""
         seen = cls(*markers.follow(position))
         if shows_spines(seen.landmarks) or (top := trunk_top(seen.moving)) is None:
             return seen
@@ -301,7 +301,7 @@ class Following:
 
     @classmethod
     def from_posture(cls, recording: Recording, subject: Subject, stance: Posture, seen: Seen) -> Following:
-        """Of a standing posture, and any frames of the motion."""
+        """Points that follow the motion, from a standing posture and any frames of the motion."""
         # Pelvis and feet, by their clusters where the trial has them and by their landmarks elsewhere.
         landmarks = seen.landmarks
         shapes = {"pelvis": (stance.pelvis, pelvic_landmarks(stance.pelvis))}

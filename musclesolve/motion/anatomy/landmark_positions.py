@@ -89,7 +89,7 @@ class MarkerMap:
 
     @classmethod
     def from_recording(cls, recording: Recording, markers: Sequence[str], standing: Points) -> MarkerMap:
-        """Of the markers of a motion (n,), and the middle positions (3,) [m] of those of standing."""
+        """The map from the markers of a motion (n,) and the middle positions (3,) [m] of the markers in standing."""
         number = {marker: k for k, marker in enumerate(markers)}
         clusters = {
             name: (np.array([standing[marker] for marker in members]), [number[marker] for marker in members])

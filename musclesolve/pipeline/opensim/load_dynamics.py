@@ -57,7 +57,7 @@ class LoadDynamics:
     dynamics: InverseDynamics
     loads: tuple[ExternalLoad, ...] = ()
     cutoff_hz: float | None = None
-    """Of the filter of the motion; None without one."""
+    """Cut-off of the filter of the motion; None without a filter."""
 
     def joint_loads(
         self, joints: Sequence[Joint], muscles: Sequence[str], ligament: float = 1.0
@@ -105,7 +105,7 @@ class LoadDynamics:
                 patella[:, knees.index(k), heads] = at_patella @ TO_GLOBAL.T
 
         def by_joint(each: Array) -> Array:
-            """Of values (T, n, J, 3) in the axes of the model (T, J, n, 3) in ours."""
+            """Values (T, J, n, 3) in our axes, of values (T, n, J, 3) in the axes of the model."""
             return np.ascontiguousarray(each.swapaxes(1, 2) @ TO_GLOBAL.T)
 
         return JointLoads(

@@ -149,7 +149,7 @@ BAND = 0.22  # opacity of the band of one standard deviation
 STANCE_COLOR = {"r": "#99C7E0", "l": "#F5D999"}  # 40 % of the color of the leg
 SHADE_COLOR = {"r": "#B8D8E9", "l": "#F8E4B5"}  # 28 % of the color of the leg
 STANCE_PREDICTED: dict[str, Any] = {"facecolor": "none", "linewidth": 0.8}
-"""Of the bars of a foot on the ground whose force is predicted, beside the color of the leg at their edge."""
+"""Style of the bars of a foot whose force is predicted, beside the color of the leg at their edge."""
 PREDICTED_STYLE = (0, (4.0, 1.6))
 """Dashes of a curve where it is predicted and not measured."""
 STANCE_BAR = {"r": (0.97, 1.0), "l": (0.94, 0.97)}  # shares of the height of a panel

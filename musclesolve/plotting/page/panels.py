@@ -21,7 +21,7 @@ GROUPS = (
 )
 """The order of the groups on a page, from hip to ankle: the same for all muscle sets."""
 LEAST_WIDTH = 0.6
-"""Of a panel, at the default size of text [inch]."""
+"""Least width of a panel, at the default size of text [inch]."""
 
 
 @dataclass(frozen=True)

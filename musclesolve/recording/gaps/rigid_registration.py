@@ -72,7 +72,7 @@ class Shapes:
 
     @classmethod
     def from_bodies(cls, bodies: Mapping[str, tuple[Array, Sequence[int]]]) -> Shapes:
-        """Of the shape (k, 3) [m] of each body and the places (k,) of its points among those that are measured."""
+        """Shapes from the points (k, 3) [m] of each body and their places (k,) among the measured points."""
         sizes = [len(shape) for shape, _ in bodies.values()]
         return cls(
             tuple(bodies),

@@ -24,12 +24,12 @@ from musclesolve.results.dataset.result_quantities import identity
 from musclesolve.sharing.status import verdict_reason, verdict_words
 
 POSITION_STEP = 1e-4
-"""Of positions [m]."""
+"""Step of positions [m]."""
 NO_PLACE = -32768
 NO_VALUE, FULL = 65535, 65534
-"""Of values: none, and the upper end of their range. Values beyond the range are its ends."""
+"""Codes of values: none, and the upper end of their range. Values beyond the range are its ends."""
 TURN = FULL_STEPS = 32767
-"""Of quaternions: one. Of vertices: the greatest coordinate of a surface."""
+"""Codes: one of quaternions; the greatest coordinate of a surface."""
 MOST_SHORT = 65536
 """Vertices of a surface whose numbers have 16 bits."""
 

@@ -29,12 +29,12 @@ RATES = {"gif": 20.0, "mp4": 30.0}
 """Pictures a second; those of a GIF last for whole hundredths of a second."""
 PAPER, INK, SOFT, LOST = "#f5f6f8", "#1d232b", "#5b6672", "#8a1c1c"
 SIZE, WIDE = (5.4, 7.2), (8.4, 6.0)
-"""Of a picture [inch], 100 dots each; of one of a simulation, in which bodies lie down."""
+"""Size of a picture [inch], 100 dots each, and of one of a simulation, in which bodies lie down."""
 TURN, TILT = np.radians(24.0), np.radians(6.0)
 """The side view is turned by so much about the vertical, and seen from so much above."""
 BONE, GRAY, GROUND = "#dbd4c4", "#9aa1aa", "#0072b2"
 SHADES = np.linspace(0.66, 1.0, 10)
-"""Of a bone, from where no light falls to where it falls straight; the light is above and left of the viewer."""
+"""Shades of a bone, from no light to straight light; the light is above and left of the viewer."""
 LAMP = np.array([-0.30, 0.50, -0.81])
 """Right, up and away on the page."""
 PIECE, BEFORE = 0.03, 0.015

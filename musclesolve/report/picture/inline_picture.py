@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from musclesolve.muscles.driving.muscle_forces import MuscleForces
 
 HEIGHT = 640.0
-"""Of a cell [px]: the picture, its time slider and its controls, without scrolling."""
+"""Height of a cell [px]: the picture, its time slider and its controls, without scrolling."""
 LEAST = 360.0
 NARROW = 828.0
 """In a window narrower than 900 px controls need more lines: the frame is 92 % of what it lacks higher [px]."""

@@ -16,9 +16,9 @@ from musclesolve.report.picture.mesh_file import SUFFIXES, read_mesh, simplified
 BESIDE = "Geometry"
 """The folder beside a model in which OpenSim looks for its geometry."""
 MOST_FACES = 24_000
-"""Of all bones: what a page without graphics hardware draws as fast as the bones of a recording."""
+"""Most faces of all bones: a page without graphics hardware draws them as fast as the bones of a recording."""
 LEAST_FACES = 40
-"""Of one file."""
+"""Least faces of one file."""
 NAMED = 4
 """Missing files whose names stand in the note."""
 

@@ -20,7 +20,7 @@ from musclesolve._util.sides import SIDES
 from musclesolve.report.picture.lofted_bones import Mesh, Placement, standard_bones
 
 POSES = 400
-"""Of the patella along the groove; between two of them it is interpolated."""
+"""Number of poses of the patella along the groove; between two poses it is interpolated."""
 Pose = tuple[Array, Array]
 """Position (T, 3) [m] and rotation (T, 3, 3) of a segment; the columns point forward, left and up."""
 

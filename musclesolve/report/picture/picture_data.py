@@ -30,9 +30,9 @@ KIND = "simulation"
 SIMULATED = ("time", "muscle", "skeleton_position")
 """What the dataset of a simulation has at least."""
 COLORS = 64
-"""Of the range of a quantity."""
+"""Number of colors over the range of a quantity."""
 MOST_BYTES = 6_000_000
-"""Of positions and values, which base64 makes 8 MB; a longer result is shown with fewer frames."""
+"""Most bytes of positions and values, which base64 makes 8 MB; a longer result is shown with fewer frames."""
 BYTES = {
     "skeleton_point": 6,
     "path_point": 6,
@@ -42,7 +42,7 @@ BYTES = {
     "surface_body_number": 20,
     "contact_pair": 24,
 }
-"""Of one in one frame."""
+"""Bytes of each array for one entry in one frame."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -160,7 +160,7 @@ class PictureData:
 
     @property
     def sides(self) -> list[str]:
-        """Of the muscles (n)."""
+        """Sides of the muscles (n)."""
         return [side_of(name) for name in self.muscles]
 
     @property

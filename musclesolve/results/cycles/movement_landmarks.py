@@ -47,7 +47,7 @@ SAME_STRIKE = 0.15
 USUAL_STRIDE = 1.1
 """Stride time where only one strike is known [s]."""
 SLOW = 0.05
-"""Of the greatest vertical velocity: slower is the beginning and the end of a rise or a descent."""
+"""Share of the greatest vertical velocity: slower is the beginning and the end of a rise or a descent."""
 SHORTEST_CONTACT = 0.05
 """A contact that lasts less is none [s]."""
 

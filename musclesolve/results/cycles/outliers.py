@@ -41,7 +41,7 @@ THRESHOLD = 7.0
 LEAST_USUAL, LEAST_SPREAD = 0.01, 0.2
 """Least usual distance, of the root mean square of the quantity, and least spread, of the usual y."""
 POWER, NORMAL = 2.0 / 3.0, 1.4826
-"""Of the distance; standard deviation over median absolute deviation of normal numbers."""
+"""Power of the distance; standard deviation over median absolute deviation of normal numbers."""
 COMMON = 0.5
 """A cycle is compared with a median if it has this share of the percentages in common with it."""
 AXES = {"x": "forward", "y": "medial", "z": "vertical"}

@@ -8,7 +8,7 @@ from musclesolve._util.arrays import Array
 from musclesolve.results.dataset.picture import Variable
 
 DIRECTIONS = ("axial", "anterior", "medial")
-"""Of `contact_force_component`: along the segment to its distal end (compression), forward, to the median plane."""
+"""Directions of `contact_force_component`: to the distal end of the segment (compression), forward, to the middle."""
 SEGMENT_OF = {"hip": "thigh", "knee": "shank", "ankle": "shank"}
 """The segment whose axes the components of a joint have."""
 MEDIAL = {"r": 1.0, "l": -1.0}

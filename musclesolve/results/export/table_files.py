@@ -83,7 +83,7 @@ def parquet_files(
 
 
 LONGEST_NAME = 63
-"""Of MATLAB."""
+"""Longest name of a variable in MATLAB."""
 _OTHER = re.compile(r"\W", re.ASCII)
 
 

@@ -110,7 +110,7 @@ last where the interval does not show it: a sound walk with few frames rose by 0
 
 @dataclass(frozen=True)
 class Noise:
-    """Of the residuals of one channel: standard deviation, and the number of samples that count as one."""
+    """Noise of the residuals of one channel: standard deviation, and the number of samples that count as one."""
 
     sd: float
     alike: float
@@ -338,7 +338,7 @@ class CalibrationProblem:
         most = np.inf
 
         def evaluate(at: Array) -> Linear | None:
-            """The linearised misfit; None also where muscles lack more than before: nothing shows what they would do."""
+            """The linearised misfit; None also where muscles lack more than before."""
             nonlocal most
             observed = self.observed(at, which)
             if observed is None:
@@ -530,7 +530,7 @@ def _problem(
 
 
 def _path(body: AnyBody) -> Path:
-    """Of the trial file; a body from elsewhere has none."""
+    """Path of the trial file; a body from elsewhere has none."""
     return Path("trial") if body.trial is None else Path(body.trial.path)
 
 

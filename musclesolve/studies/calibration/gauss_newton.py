@@ -49,7 +49,7 @@ class Linear:
 
 @dataclass(frozen=True, eq=False)
 class Prior:
-    """Of P parameters: mean and bounds, (P,) each, and covariance (P, P)."""
+    """Prior of P parameters: mean and bounds, (P,) each, and covariance (P, P)."""
 
     mean: Array
     covariance: Array

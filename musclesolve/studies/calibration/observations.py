@@ -60,7 +60,7 @@ class Observation:
 
     @property
     def rms(self) -> float:
-        """Of the residual."""
+        """Root mean square of the residual."""
         return float(np.sqrt(np.mean(np.square(self.residual)))) if self.residual.size else np.nan
 
     @property

@@ -50,13 +50,13 @@ from musclesolve.studies.study.means import WITHIN
 FEWEST_SUBJECTS, OWN_GROUP = 3, 4
 """Subjects below which none is judged, and from which on a group is the reference of its own members."""
 LARGE, SCORE, NEAR = log(5.0), 6.0, log(3.0)
-"""Of a unit factor: least size, least size in spreads, and distance from the named factor, which is
+"""Limits of a unit factor: least size, least size in spreads, and distance from the named factor, which is
 that of a weak or strong subject from the median; logarithms."""
 LEAST_SPREAD = 0.15
 """Least spread of the logarithm of a size: peak moments of healthy adults differ by 15 % and more."""
 POUNDS, NEAR_POUNDS, LEAST_WEIGHT_SPREAD, NEAR_MOMENT = log(2.20462), 0.25, 0.05, log(2.0)
-"""Of the mean vertical force: ln of lb in a kg, how near to it, least spread, of incomplete cycles and weighing, and
-how near to the same factor the moments have to be."""
+"""Limits of the mean vertical force: ln of lb in a kg, how near to it, least spread by incomplete cycles and weighing,
+and how near to the same factor the moments have to be."""
 FAR_SUBJECT, LIKE = 2.5, 1.5
 """Distance of a subject as it is, and transformed, in greatest distances of the others."""
 HOPELESS = 30.0
@@ -72,7 +72,7 @@ LEAST_T = 7.0
 COVERED = 0.5
 """Share of the percentages that a mean curve has to have."""
 USUAL_MASS = 70.0
-"""Of a subject whose mass is not known [kg]."""
+"""Mass of a subject whose mass is not known [kg]."""
 
 
 UNNAMED = "subject_outlying.size"

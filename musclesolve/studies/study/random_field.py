@@ -191,7 +191,7 @@ class Field:
         return float(brentq(above, 0.5 * high if above(0.5 * high) > 0.0 else 0.0, high, xtol=1e-9))
 
     def probability(self, height: float) -> float:
-        """Of a largest value of at least this where there is no effect, to both sides for t."""
+        """Probability of a largest value of at least this height where there is no effect, to both sides for t."""
         field, df, size = self._arguments()
         sides = 2.0 if self.effect.is_t else 1.0
         return float(min(1.0, sides * field.sf_resels(height, df, self.resels, **size)))
@@ -236,7 +236,7 @@ class Number(Field):
         return float(stats.t.isf(tail, df[1]) if self.effect.is_t else stats.f.isf(tail, *df))
 
     def probability(self, height: float) -> float:
-        """Of a statistic of at least this where there is no effect, to both sides for t."""
+        """Probability of a statistic of at least this height where there is no effect, to both sides for t."""
         return float(min(1.0, (2.0 if self.effect.is_t else 1.0) * self._tail(height)))
 
     def clusters(self, threshold: float) -> list[tuple[float, float, float]]:

@@ -156,7 +156,7 @@ class Linear:
         return squares
 
     def _of_muscles(self, task: Task) -> dict[str, AnyArray]:
-        """Of one part; they do not change the others."""
+        """Shares of the muscles of one part, which do not change the other parts."""
         assert task.part is not None
         layout, place = self.replay.layout, tuple[Any, ...]()
         if isinstance(self.replay, RecordedReplay) and task.source == "muscle_path":
@@ -175,7 +175,7 @@ class Linear:
         return whole
 
     def _of_sharing(self, task: Task) -> dict[str, AnyArray]:
-        """Of how moments are shared: differences to both sides, of co-contraction, which has one, from none.
+        """Shares of the errors of the sharing: differences to both sides; of co-contraction, which has one side, from none.
 
         The error of a weight of a muscle is that of each muscle of the part of the task.
         """

@@ -33,7 +33,7 @@ class Source:
 
     @property
     def unit(self) -> str:
-        """Of its standard deviation: "m", "rad", "body weights", or "1" where it is relative."""
+        """Unit of its standard deviation: "m", "rad", "body weights", or "1" where it is relative."""
         units = {"mm": "m", "deg": "rad", "bw": BODY_WEIGHTS}
         return units.get(self.key.rpartition("_")[2], "1")
 

@@ -217,7 +217,7 @@ class RecordedReplay(Replay):
 
     @cached_property
     def points(self) -> tuple[AnyArray, AnyArray]:
-        """Of the path points (P,) of all muscles the number of their part, and their number within their muscle."""
+        """Number of the part of each path point (P,) of all muscles, and number of the point within its muscle."""
         own = [group.layout.point_muscle for group in (each.paths for each in self.placed)]
         part = np.repeat(np.arange(len(own)), [len(each) for each in own])
         rank = [np.arange(len(each)) - np.searchsorted(each, each) for each in own]
