@@ -175,7 +175,7 @@ class Linear:
         return whole
 
     def _of_sharing(self, task: Task) -> dict[str, AnyArray]:
-        """Shares of the errors of the sharing: differences to both sides; of co-contraction, which has one side, from none.
+        """Shares of the errors of the sharing: differences to both sides; of co-contraction, with one side, from none.
 
         The error of a weight of a muscle is that of each muscle of the part of the task.
         """
