@@ -16,6 +16,9 @@ if TYPE_CHECKING:
     import xarray as xr
     from rich.console import RenderableType
 
+ANSWERS = ("contributions", "margins", "what_if")
+"""Names of the answers."""
+
 
 def answered(
     trial: Path,
@@ -38,7 +41,8 @@ def answered(
     from musclesolve.results.files.result_netcdf import check_folder, check_inputs, netcdf_bytes, trial_from
 
     with progress() as report, reserved(output):
-        check_folder(output, f"{name}.nc", trial)
+        for other in ANSWERS:  # answers on two trials in one folder could not be told apart
+            check_folder(output, f"{other}.nc", trial)
         loaded = read_trial(trial)
         check_inputs(loaded.files.values(), output, [f"{name}.csv"])
         found = ask(loaded, report)

@@ -13,6 +13,7 @@ from typer.testing import CliRunner
 import musclesolve as ms
 from musclesolve.cli import app as cli
 from musclesolve.data import reference_stride
+from musclesolve.results.files.result_netcdf import trial_from
 from musclesolve.results.tables.question_tables import margin_document, ordered_margins
 from musclesolve.sharing.status import Status
 from musclesolve.studies import margins
@@ -80,6 +81,16 @@ def test_the_command_writes_margins(tmp_path):
     assert all(0.0 <= each <= 1.0 for each in margin.values())
     stored = margin_document(xr.open_dataset(tmp_path / "margins.nc"))
     assert margin == pytest.approx({each["of"]: each["least_strength"] for each in stored["margins"]})
+
+
+def test_a_folder_holds_the_answers_on_one_trial(tmp_path):
+    """Whichever answer is there: one on another trial is refused, its files stay."""
+    other = tmp_path / "other.toml"
+    other.write_bytes(reference_stride().read_bytes())
+    answer = xr.Dataset(attrs=trial_from(other, tmp_path))
+    answer.to_netcdf(tmp_path / "what_if.nc")
+    out = CliRunner().invoke(cli.app, ["margins", str(reference_stride()), "-o", str(tmp_path)])
+    assert out.exit_code == 2 and not (tmp_path / "margins.nc").exists()
 
 
 def test_what_cannot_be_asked(tmp_path):
