@@ -184,8 +184,9 @@ def validated(document: Document, kind: type[S]) -> S:
 
     Tables with free keys (mapping, clusters, carried) come as they are, lists of them too.
     """
-    if "trials" in document.content and "trials" not in document.tables and "files" not in document.content:
-        raise document.error("recording.study_file", "trials")
+    of_study = [table for table in ("trials", "study") if table in document.content]
+    if of_study and of_study[0] not in document.tables and "files" not in document.content:
+        raise document.error("recording.study_file", of_study[0])
     settings, errors = examined(document, kind)
     if errors:
         raise errors[0]
