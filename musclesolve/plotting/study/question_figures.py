@@ -21,6 +21,8 @@ from musclesolve.sharing.status import Status, is_solved
 
 SIDE_COLORS = {"r": "#D55E00", "l": "#0072B2", "other": "#555555"}
 MOST_BARS, MOST_CURVES = 14, 6
+LABEL_STEP = 0.06
+"""Least distance of the labels of curves, as a share of the largest force."""
 
 
 def margin_files(found: xr.Dataset) -> dict[str, bytes]:
@@ -96,23 +98,27 @@ def _activations(axes: Axes, found: xr.Dataset) -> dict[str, Any]:
 
 def _contact(axes: Axes, found: xr.Dataset) -> None:
     """Peak contact forces of the joints over the strength of the path."""
-    for joint in map(str, found["joint"].values):
-        values = found["contact_peak"].sel(joint=joint).values
-        moves = (
-            bool(np.ptp(values[np.isfinite(values)], axis=0) > 0.02) if np.isfinite(values).any() else False
-        )
-        color = SIDE_COLORS[side_of(joint)] if moves else NOTE_COLOR
-        axes.plot(100.0 * found["strength"].values, values, color=color, marker="o", markersize=2.5)
-        axes.annotate(
-            joint.replace("_", " "),
-            (100.0 * float(found["strength"][-1]), values[-1]),
-            (4, 0),
-            textcoords="offset points",
-            va="center",
-            fontsize="small",
-            color=color,
-        )
-    axes.set_ylim(bottom=0.0)
+    strengths, peaks = (
+        100.0 * found["strength"].values,
+        found["contact_peak"].transpose("strength", "joint").values,
+    )
+    joints = [str(joint) for joint in found["joint"].values]
+    last, top, least = peaks[-1], float(np.nanmax(peaks, initial=1.0)), -np.inf
+    for k in np.argsort(last):
+        values = peaks[:, k]
+        if np.isnan(values).any():
+            continue
+        color = SIDE_COLORS[side_of(joints[k])] if np.ptp(values) > 0.02 else NOTE_COLOR
+        axes.plot(strengths, values, color=color, marker="o", markersize=2.5)
+        least = max(float(values[-1]), least + LABEL_STEP * top)  # labels one above the other
+        beside: dict[str, Any] = {
+            "textcoords": "offset points",
+            "va": "center",
+            "fontsize": "small",
+            "color": color,
+        }
+        axes.annotate(joints[k].replace("_", " "), (strengths[-1], least), (4, 0), **beside)
+    axes.set_ylim(0.0, 1.05 * top)
     axes.set_ylabel("[body weights]")
     _strength_axis(axes, found)
     heading(axes, f"{_path_of(found)} grows weaker: peak contact force", "gray: changes by less than 0.02")
