@@ -200,7 +200,7 @@ def _margins_of(
     parts: Sequence[SolvedGroup], groups: Mapping[str, tuple[str, ...]], report: Progress
 ) -> dict[str, tuple[SolvedGroup, StrengthMargin]]:
     """The margin of every group, then of every muscle, with the part that it is of."""
-    found = {}
+    found: dict[str, tuple[SolvedGroup, StrengthMargin]] = {}
     for number, part in enumerate(parts):
         report("margins", 0.7 + 0.2 * number / len(parts))
         own = part.state.parameters.names
