@@ -19,7 +19,7 @@ measured ones, whatever the contact model; the share of each depends on it. Cont
              it that was measured is a part of its own, `free_moment`
     foot     the whole foot has no linear and no angular acceleration (six rows)
 
-A foot touches the ground where its vertical force exceeds LOADED.
+A foot touches the ground where its vertical force exceeds SMALLEST_FORCE.
 """
 
 from __future__ import annotations
@@ -30,16 +30,18 @@ from dataclasses import dataclass
 import numpy as np
 
 from musclesolve._util.arrays import Array, Mask
-from musclesolve._util.checks import check_choice
 from musclesolve.dynamics.inverse.external_wrenches import Wrench
 from musclesolve.dynamics.inverse.inverse_dynamics import projected_moments
+from musclesolve.dynamics.inverse.newton_euler import SMALLEST_FORCE, center_of_pressure
 from musclesolve.dynamics.kinematics.motion_derivatives import Motion
 from musclesolve.dynamics.model.mass_matrix import mass_matrix, weight_force
 from musclesolve.dynamics.model.model import Model
 
-CONTACTS = ("point", "foot")
-LOADED = 20.0
-"""Vertical force beyond which a foot touches the ground [N]."""
+POINT_ROWS, FOOT_ROWS = 3, 6
+CONTACTS = {"point": POINT_ROWS, "foot": FOOT_ROWS}
+"""Contact models, and how many constraint rows a foot has."""
+OTHER_PARTS = ("gravity", "motion", "free_moment", "other_moments", "residual")
+"""Parts that are no actuator."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,12 +64,8 @@ class InducedAccelerations:
 
 
 def induced_accelerations(
-    model: Model,
-    motion: Motion,
-    wrenches: list[Wrench],
-    forces: Mapping[str, Array],
-    contact: str = "point",
-) -> InducedAccelerations:
+    model: Model, motion: Motion, wrenches: list[Wrench], forces: Mapping[str, Array]
+) -> dict[str, InducedAccelerations]:
     """Accelerations and ground reactions by each of some forces, by gravity, and by all that is left.
 
     Args:
@@ -75,22 +73,22 @@ def induced_accelerations(
         motion: of T frames.
         wrenches: measured ground reactions of the feet.
         forces: name -> generalized force (T, K+6) of actuators [N m, N], such as moment arm times muscle force.
-        contact: "point" or "foot".
 
     Returns:
-        The shares of `forces`, then of gravity, motion (velocities and the acceleration of the ground contact),
-        free_moment (with "point"), other_moments (joint moments that no force of `forces` makes) and residual (force
-        and moment that act on the base in the recorded motion).
+        For each of the contact models the shares of `forces`, then of OTHER_PARTS: gravity, motion (velocities and the
+        acceleration of the ground contact), free_moment (zero with "foot", where the contact bears it), other_moments
+        (joint moments that no force of `forces` makes) and residual (force and moment that act on the base in the
+        recorded motion).
     """
-    check_choice(contact, "the contact model", CONTACTS)
     tree, joints, frames = model.tree, model.tree.joint_count, len(motion.q)
     directions = tree.allowed(motion.q, motion.origin).reshape(frames, -1, joints + 6)
     basic = mass_matrix(model.rigid_bodies, model.basic_mass, motion.q)
     mass = np.swapaxes(directions, 1, 2) @ basic.reshape(frames, directions.shape[1], -1) @ directions
 
     feet = [model.body(wrench.body) for wrench in wrenches]
-    touching = np.stack([wrench.force[:, 2] > LOADED for wrench in wrenches], axis=1)
-    points = np.stack([_center_of_pressure(wrench) for wrench in wrenches], axis=1)
+    touching = np.stack([wrench.force[:, 2] > SMALLEST_FORCE for wrench in wrenches], axis=1)
+    pressed = np.stack([center_of_pressure(wrench.force, wrench.moment) for wrench in wrenches], axis=1)
+    points = np.where(touching[:, :, None], pressed, 0.0)
     spin, reach = tree.body_directions(motion.q, motion.origin, np.array(feet), points)
 
     # generalized forces: what acts, and the rest of the equations in the recorded motion
@@ -106,54 +104,40 @@ def induced_accelerations(
     residual = np.zeros_like(moments)
     residual[:, joints:] = other[:, joints:]
     other[:, joints:] = 0.0
-    acting = {**forces, "gravity": gravity, "motion": velocity}
-    if contact == "point":
-        about = [wrench.about(points[:, k]) for k, wrench in enumerate(wrenches)]
-        acting["free_moment"] = sum(
-            (
-                np.einsum("tkx,tx->tk", spin[:, k], moment * touching[:, k, None])
-                for k, moment in enumerate(about)
-            ),
-            start=np.zeros_like(moments),
-        )
-    # what a foot carries that does not touch by definition goes to the residual
+    turning = np.zeros_like(moments)
     for k, wrench in enumerate(wrenches):
-        light = ~touching[:, k, None]
-        left = np.einsum("tkx,tx->tk", spin[:, k], wrench.about(points[:, k]) * light)
-        residual += left + np.einsum("tkx,tx->tk", reach[:, k], wrench.force * light)
-    acting |= {"other_moments": other, "residual": residual}
-
-    rows = np.concatenate(
-        [
-            np.concatenate([reach[:, k], spin[:, k]][: 1 + (contact == "foot")], axis=2)
-            for k in range(len(feet))
-        ],
-        axis=2,
-    )
-    held = np.repeat(touching, rows.shape[2] // len(feet), axis=1)
-    jacobian = np.swapaxes(rows, 1, 2) * held[:, :, None]
+        about = np.einsum("tkx,tx->tk", spin[:, k], wrench.about(points[:, k]))
+        turning += about * touching[:, k, None]
+        # what a foot carries that does not touch by definition goes to the residual
+        residual += (about + np.einsum("tkx,tx->tk", reach[:, k], wrench.force)) * ~touching[:, k, None]
+    acting = {**forces, **dict(zip(OTHER_PARTS, (gravity, velocity, turning, other, residual), strict=True))}
     generalized = np.stack(list(acting.values()), axis=2)
-    right = np.zeros((frames, jacobian.shape[1], len(acting)))
-    right[:, :, list(acting).index("motion")] = (jacobian @ motion.speed_rates[:, :, None])[:, :, 0]
-    free = np.linalg.solve(mass, np.concatenate([generalized, np.swapaxes(jacobian, 1, 2)], axis=2))
-    alone, by_contact = free[:, :, : len(acting)], free[:, :, len(acting) :]
-    stiffness = jacobian @ by_contact
-    stiffness[:, np.arange(held.shape[1]), np.arange(held.shape[1])] += ~held
-    reaction = np.linalg.solve(stiffness, right - jacobian @ alone)
-    accelerations = alone + by_contact @ reaction
+    names = tuple(acting)
+    of_gravity, of_motion, of_turning, _, of_residual = range(len(forces), len(names))
 
-    size = rows.shape[2] // len(feet)
-    ground = reaction.reshape(frames, len(feet), size, -1)[:, :, :3].transpose(0, 3, 1, 2)
-    center = ground.sum(axis=2) / model.mass.total
-    center[:, list(acting).index("gravity")] += model.gravity
-    own = residual[:, joints : joints + 3] / model.mass.total
-    center[:, list(acting).index("residual")] += own
-    return InducedAccelerations(tuple(acting), np.swapaxes(accelerations, 1, 2), center, ground, touching)
+    found = {}
+    for contact, size in CONTACTS.items():
+        # each foot has `size` rows: the acceleration of its point, then that of its turning
+        rows = np.concatenate([reach, spin], axis=3)[..., :size].transpose(0, 1, 3, 2)
+        held = np.repeat(touching, size, axis=1)
+        jacobian = rows.reshape(frames, -1, joints + 6) * held[:, :, None]
+        own = generalized.copy()
+        if size == FOOT_ROWS:
+            own[:, :, of_turning] = 0.0
+        right = np.zeros((frames, jacobian.shape[1], len(names)))
+        right[:, :, of_motion] = (jacobian @ motion.speed_rates[:, :, None])[:, :, 0]
+        free = np.linalg.solve(mass, np.concatenate([own, np.swapaxes(jacobian, 1, 2)], axis=2))
+        alone, by_contact = free[:, :, : len(names)], free[:, :, len(names) :]
+        stiffness = jacobian @ by_contact
+        stiffness[:, np.arange(held.shape[1]), np.arange(held.shape[1])] += ~held
+        reaction = np.linalg.solve(stiffness, right - jacobian @ alone)
+        accelerations = alone + by_contact @ reaction
 
-
-def _center_of_pressure(wrench: Wrench) -> Array:
-    """The point (T, 3) [m] of the ground, z = 0, about which the wrench has no horizontal moment."""
-    vertical = np.where(wrench.force[:, 2] > LOADED, wrench.force[:, 2], np.inf)
-    x = -wrench.moment[:, 1] / vertical
-    y = wrench.moment[:, 0] / vertical
-    return np.stack([x, y, np.zeros_like(x)], axis=1)
+        ground = reaction.reshape(frames, len(feet), size, -1)[:, :, :3].transpose(0, 3, 1, 2)
+        center = ground.sum(axis=2) / model.mass.total
+        center[:, of_gravity] += model.gravity
+        center[:, of_residual] += residual[:, joints : joints + 3] / model.mass.total
+        found[contact] = InducedAccelerations(
+            names, np.swapaxes(accelerations, 1, 2), center, ground, touching
+        )
+    return found

@@ -10,6 +10,7 @@ from rich.table import Table
 
 from musclesolve._util.arrays import true_runs
 from musclesolve._util.sides import SIDE_NAMES, side_of, split_side
+from musclesolve.dynamics.inverse.induced_accelerations import OTHER_PARTS
 from musclesolve.results.finding import FINDINGS, Finding, stored_findings
 from musclesolve.results.tables.lines import csv_text, decimal, line, lines, names, numbers, words
 from musclesolve.sharing.status import Status, is_solved
@@ -270,8 +271,6 @@ def scenario_lines(found: xr.Dataset) -> list[str]:
     return [*judgement_lines(found), *lines("changes", text), line("note", HELD)]
 
 
-NOT_MUSCLES = ("gravity", "motion", "free_moment", "other_moments", "residual")
-"""Parts of contributions that are no group of muscles."""
 OTHER_LEG, ALL = "other_leg", "all_parts"
 """What the muscles of the other leg do together; the sum of all parts, the recorded acceleration."""
 
@@ -308,11 +307,11 @@ def contribution_facts(found: xr.Dataset) -> list[dict[str, Any]]:
         if not stance.sizes["time"]:
             continue
         center = stance["center_acceleration"]
-        names = [str(name) for name in together["group"].values if name not in NOT_MUSCLES]
+        names = [str(name) for name in together["group"].values if name not in OTHER_PARTS]
         shown = {name: center.sel(group=name) for name in names if side_of(name) == side}
         other = [name for name in names if side_of(name) != side]
         shown[OTHER_LEG] = center.sel(group=other).sum("group")
-        shown |= {name: center.sel(group=name) for name in NOT_MUSCLES}
+        shown |= {name: center.sel(group=name) for name in OTHER_PARTS}
         shown[ALL] = center.sum("group")
         for group, own in shown.items():
             forward, up = own.sel(axis="x"), own.sel(axis="z")

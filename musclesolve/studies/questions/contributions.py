@@ -16,7 +16,7 @@ from musclesolve._util.arrays import Array
 from musclesolve._util.progress import Progress, no_progress
 from musclesolve._util.sides import side_of, with_side
 from musclesolve.checking.check import findings_of
-from musclesolve.dynamics.inverse.induced_accelerations import CONTACTS, induced_accelerations
+from musclesolve.dynamics.inverse.induced_accelerations import induced_accelerations
 from musclesolve.pipeline.run import prepare_recording, recording_of
 from musclesolve.pipeline.run_options import check_consistent
 from musclesolve.pipeline.share import share
@@ -70,23 +70,16 @@ def contributions(
             forces[name][:, rows] = (
                 part.state.moment_arm[:, :, k] * np.nan_to_num(part.tension[:, k])[:, None]
             )
-    found = []
-    for number, contact in enumerate(CONTACTS):
-        report(f"contact by {contact}", 0.9 + 0.05 * number)
-        found.append(induced_accelerations(model, motion, wrenches, forces, contact))
-    # every contact model has the same parts: one without measured moments of its own has zeros
-    parts = list(found[0].parts)
+    report("contact models", 0.9)
+    found = induced_accelerations(model, motion, wrenches, forces)
+    parts = next(iter(found.values())).parts
     rows = [model.dof(dof) for dof in body.dofs]
 
     def stacked(of: str) -> Array:
-        arrays = []
-        for each in found:
-            values = getattr(each, of)
-            whole = np.zeros((len(body.time), len(parts), *values.shape[2:]))
-            whole[:, [parts.index(name) for name in each.parts]] = values
-            whole[~solved] = np.nan
-            arrays.append(np.swapaxes(whole, 0, 1))
-        return np.stack(arrays)
+        """A share (contact, part, time, ...) under each contact model; NaN in frames without forces."""
+        arrays = np.stack([getattr(each, of) for each in found.values()])
+        arrays[:, ~solved] = np.nan
+        return np.asarray(np.swapaxes(arrays, 1, 2))
 
     sides = [side_of(wrench.body) for wrench in wrenches]
     groups = dict(zip(map(str, labelled["muscle"].values), map(str, labelled["group"].values), strict=True))
@@ -96,11 +89,11 @@ def contributions(
             "center_acceleration": (("contact", "part", "time", "axis"), stacked("center")),
             "joint_acceleration": (("contact", "part", "time", "dof"), stacked("joint")[..., rows]),
             "ground_contribution": (("contact", "part", "time", "side", "axis"), stacked("ground")),
-            "touching": (("time", "side"), found[0].touching),
+            "touching": (("time", "side"), next(iter(found.values())).touching),
         },
         {
-            "contact": list(CONTACTS),
-            "part": parts,
+            "contact": list(found),
+            "part": list(parts),
             "group": ("part", of_part),
             "time": ("time", body.time, {"units": "s"}),
             "dof": list(body.dofs),
