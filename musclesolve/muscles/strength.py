@@ -71,7 +71,7 @@ def from_volumes(
     data = bundled_toml(__package__, "handsfield_2014.toml")
     if stature is None:
         raise input_error("muscles.muscle_volumes_need_stature")
-    total = data["per_mass_and_stature"] * mass * stature + data["least"]
+    total = leg_muscle_volume(mass, stature)
     tabulated = np.array([muscle.max_isometric_force for muscle in database])
     owner = [_volume_of(muscle.name, database.name) for muscle in database]
     force = np.empty_like(tabulated)
@@ -84,6 +84,12 @@ def from_volumes(
         size = tabulated[parts] @ (100.0 * optimal_fiber_length[parts])  # N cm
         force[parts] = data["specific_tension"] * volume * tabulated[parts] / size
     return force
+
+
+def leg_muscle_volume(mass: float, stature: float) -> float:
+    """Volume V = 47 m h + 1285 [cm3] of the muscles of a leg; body mass m [kg], stature h [m] (Handsfield et al. 2014)."""
+    data = bundled_toml(__package__, "handsfield_2014.toml")
+    return float(data["per_mass_and_stature"] * mass * stature + data["least"])
 
 
 def _volume_of(muscle: str, database: str) -> str:

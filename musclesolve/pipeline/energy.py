@@ -5,19 +5,18 @@ from __future__ import annotations
 import numpy as np
 
 from musclesolve._util.arrays import Array
-from musclesolve._util.bundled_toml import bundled_toml
 from musclesolve._util.sides import side_of
+from musclesolve.dynamics.inverse.predicted_reactions import USUAL_STATURE
 from musclesolve.muscles.metabolic_power import (
     DENSITY,
     EnergyState,
     slow_fibers,
     umberger_2010_recruitment,
 )
+from musclesolve.muscles.strength import leg_muscle_volume
 from musclesolve.pipeline.body import Analysis, SolvedGroup
 from musclesolve.pipeline.recorded_body import RecordedBody
 
-USUAL_STATURE = 1.70
-"""Stature of a body whose stature is not known [m]."""
 TENSION = 0.35e6
 """Force over cross-section of muscles that are not of a leg [Pa]; that of leg sets comes out between 0.3 and 0.6e6."""
 
@@ -69,8 +68,7 @@ def leg_volume(analysis: Analysis) -> float:
         mass, stature = body.trial.subject.mass, body.trial.subject.stature
     else:
         mass, stature = body.model.mass, None  # type: ignore[attr-defined]
-    data = bundled_toml("musclesolve.muscles", "handsfield_2014.toml")
-    return float(1e-6 * (data["per_mass_and_stature"] * mass * (stature or USUAL_STATURE) + data["least"]))
+    return 1e-6 * leg_muscle_volume(mass, stature or USUAL_STATURE)
 
 
 def metabolic_power(analysis: Analysis, part: SolvedGroup) -> Array:

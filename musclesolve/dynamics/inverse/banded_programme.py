@@ -50,9 +50,7 @@ class BandedProgramme:
                 break
             try:
                 factor = cholesky_banded(self._newton_band(price / slack), lower=True, check_finite=False)
-            except (
-                np.linalg.LinAlgError
-            ):  # numbers beyond the accuracy of the machine; the residual stays large
+            except np.linalg.LinAlgError:  # beyond the accuracy of the machine; the residual stays large
                 break
             at = factor, dual, primal, slack, price
             _, ds, dz = self._step(slack * price, *at)

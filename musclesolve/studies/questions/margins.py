@@ -90,13 +90,16 @@ def margins(
     if isinstance(body, RecordedBody):
         check_consistent(body.trial, "margins of strength")
     findings = findings_of(trial, body)
-    base = assemble(share(body), findings)
+    strong = share(body)
+    base = assemble(strong, findings)
     if path is not None:
         muscles_named(path, base)
     weak = strength_factors(strength or {}, base)
-    parts = [weakened(part, factors_of(part, weak)) for part in body.parts]
-    solved = [share_part(part, body.sharing) for part in parts]
-    full = assemble(Analysis(body, body.sharing, tuple(solved)), findings) if weak else base
+    parts, solved, full = list(body.parts), strong.parts, base
+    if weak:
+        parts = [weakened(part, factors_of(part, weak)) for part in body.parts]
+        solved = tuple(share_part(part, body.sharing) for part in parts)
+        full = assemble(Analysis(body, body.sharing, solved), findings)
     found = _margins_of(solved, muscle_groups(base), report)
     of = list(found)
     if not of or not any((part.solution.status == Status.SOLVED).any() for part in solved):
@@ -182,9 +185,8 @@ def weakened(part: SharingGroup, factor: Array) -> SharingGroup:
     if (factor == 1.0).all():
         return part
     state = part.state
-    strong = (
-        np.maximum(factor, 1e-6) * state.parameters.max_isometric_force
-    )  # positive of a missing muscle, too
+    # positive of a missing muscle, too
+    strong = np.maximum(factor, 1e-6) * state.parameters.max_isometric_force
     return replace(
         part,
         state=replace(

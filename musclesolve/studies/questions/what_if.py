@@ -184,15 +184,11 @@ def what_if(
     for number, scenario in enumerate([Scenario(NOW), *wanted]):
         report(f"scenario {scenario.name}", 0.7 + 0.25 * number / len(names))
         own = _with_settings(trial, body, scenario, side)
-        groups = results[0] if results else assemble(_unshared(own), findings)
-        analysis, torque = _shared(own, scenario, groups)
+        # the first scenario, the trial as it is, names no muscle
+        factors = strength_factors(scenario.strength, results[0]) if results else {}
+        analysis, torque = _shared(own, scenario, factors)
         results.append(assemble(analysis, findings).assign(device_torque=(("time", "dof"), torque)))
     return _side_by_side(results, names)
-
-
-def _unshared(body: Body) -> Analysis:
-    """The body shared as it is, for the names of its muscles and groups."""
-    return Analysis(body, body.sharing, tuple(share_part(part, body.sharing) for part in body.parts))
 
 
 def _with_settings(
@@ -213,9 +209,13 @@ def _with_settings(
     return prepare(trial.with_settings(**tables), None, None, side)
 
 
-def _shared(body: RecordedBody | ModelBody, scenario: Scenario, groups: xr.Dataset) -> tuple[Analysis, Array]:
-    """The body under the conditions of a scenario, shared, and the torques (T, dof) of devices, NaN without any."""
-    factors = strength_factors(scenario.strength, groups)
+def _shared(
+    body: RecordedBody | ModelBody, scenario: Scenario, factors: Mapping[str, float]
+) -> tuple[Analysis, Array]:
+    """The body under the conditions of a scenario, shared, and the torques (T, dof) of devices, NaN without any.
+
+    factors: of muscles, on their maximum isometric forces.
+    """
     limits = {dof: _sorted(dof, pair) for dof, pair in _of_sides(scenario.torque, _shared_dofs(body)).items()}
     springs = _of_sides(scenario.spring, _shared_dofs(body))
     row = {dof: k for k, dof in enumerate(body.dofs)}
@@ -224,14 +224,15 @@ def _shared(body: RecordedBody | ModelBody, scenario: Scenario, groups: xr.Datas
         torque[:, row[dof]] = -stiffness * (body.angle[:, row[dof]] - np.radians(rest))
     solved: list[SolvedGroup] = []
     for part in body.parts:
-        own = _without_torque(weakened(part, factors_of(part, factors)), torque, row)
+        weak = weakened(part, factors_of(part, factors))
+        own = _without_torque(weak, torque, row)
         if chosen := {dof: pair for dof, pair in limits.items() if dof in own.shared}:
             best = np.nan_to_num(optimal_torque(own, body.sharing, chosen)[0])
             for dof in chosen:
                 held = torque[:, row[dof]]
                 found = best[:, own.shared.index(dof)]
                 torque[:, row[dof]] = np.where(np.isnan(held), 0.0, held) + found
-            own = _without_torque(weakened(part, factors_of(part, factors)), torque, row)
+            own = _without_torque(weak, torque, row)
         solved.append(share_part(own, body.sharing))
     return Analysis(body, body.sharing, tuple(solved)), torque
 
