@@ -87,7 +87,7 @@ def from_volumes(
 
 
 def leg_muscle_volume(mass: float, stature: float) -> float:
-    """Volume V = 47 m h + 1285 [cm3] of the muscles of a leg; body mass m [kg], stature h [m] (Handsfield et al. 2014)."""
+    """Volume V = 47 m h + 1285 [cm3] of the muscles of a leg; m [kg] body mass, h [m] stature (Handsfield 2014)."""
     data = bundled_toml(__package__, "handsfield_2014.toml")
     return float(data["per_mass_and_stature"] * mass * stature + data["least"])
 

@@ -187,7 +187,10 @@ def what_if(
         # the first scenario, the trial as it is, names no muscle
         factors = strength_factors(scenario.strength, results[0]) if results else {}
         analysis, torque = _shared(own, scenario, factors)
-        results.append(assemble(analysis, findings).assign(device_torque=(("time", "dof"), torque)))
+        result = assemble(analysis, findings).assign(device_torque=(("time", "dof"), torque))
+        if results and not result["muscle"].equals(results[0]["muscle"]):
+            raise input_error("studies.scenario_of_other_muscles", where="what_if", name=scenario.name)
+        results.append(result)
     return _side_by_side(results, names)
 
 

@@ -128,6 +128,7 @@ def test_facts_of_scenarios(found):
         ("subject.mass_kg=80", "unknown_name"),
         ("muscles.color=1", "unknown_name"),
         ("now: soleus=0.5", "duplicate_name"),
+        ("muscles.database=silva_2003", "studies.scenario_of_other_muscles"),
     ],
 )
 def test_scenarios_that_cannot_be(text, code):
