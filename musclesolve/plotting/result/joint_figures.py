@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 import xarray as xr
-from matplotlib.axes import Axes
 
 from musclesolve._util.sides import LEG_JOINTS, SIDE_NAMES, split_side, with_side
 from musclesolve.plotting.page.curves import Legs
@@ -25,6 +25,9 @@ from musclesolve.results.dataset.result_quantities import (
 )
 from musclesolve.results.facts import KNEE_FORCES, Facts
 from musclesolve.results.plausibility import measured
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 DEGREES = 180.0 / np.pi
 MOMENT_COLUMNS, MANY_COLUMNS = 3, 5
@@ -154,7 +157,8 @@ def contact_forces(result: xr.Dataset) -> Sheet:
         note(row[0], f"peak {', '.join(texts)}" if texts else "")
         if (range_ := measured(joint, facts.movement)) is not None:
             lowest = range_.lowest if np.isfinite(range_.lowest) else 0.0
-            row[0].axhspan(lowest, range_.highest, color=BAND_COLOR, linewidth=0.0, zorder=0.3)
+            style = {"color": BAND_COLOR, "linewidth": 0.0, "zorder": 0.3, "label": range_.authors}
+            row[0].axhspan(lowest, range_.highest, **style)
             sources.append(f"{joint} measured in {range_.movement} {range_.words}, {range_.authors}")
         heading(row[1], f"{joint}: net reaction, muscles left out")
     legs.legend(sheet, stance=True)
