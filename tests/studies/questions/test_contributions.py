@@ -7,6 +7,9 @@ import json
 import numpy as np
 import pytest
 import xarray as xr
+from refusals import refused
+from small_model import TEXT
+from small_model_motion import DOFS, save_inputs
 from typer.testing import CliRunner
 
 import musclesolve as ms
@@ -128,12 +131,14 @@ def test_the_command_writes_contributions(tmp_path):
     assert names >= {"contributions.nc"} | figures
 
 
-def test_an_opensim_model_is_refused(tmp_path):
+def test_a_model_with_moments_instead_of_loads_is_refused(tmp_path):
+    (tmp_path / "leg.osim").write_text(TEXT, encoding="utf-8")
+    save_inputs(tmp_path, ms.read_osim(tmp_path / "leg.osim"))
     file = tmp_path / "trial.toml"
     file.write_text(
-        '[files]\nmodel = "m.osim"\ncoordinates = "ik.mot"\nmoments = "id.sto"\n', encoding="utf-8"
+        '[files]\nmodel = "leg.osim"\ncoordinates = "ik.mot"\nmoments = "id.sto"\n'
+        f"[sharing]\ndofs = {list(DOFS)}\n",
+        encoding="utf-8",
     )
-    for name in ("m.osim", "ik.mot", "id.sto"):
-        (tmp_path / name).write_text("", encoding="utf-8")
-    with pytest.raises(ms.InputError):
+    with refused("missing_argument", "ground reactions are not known"):
         contributions(file)
