@@ -9,6 +9,7 @@ import numpy as np
 from musclesolve._util.arrays import Array
 from musclesolve._util.sides import OTHER, has_side, side_of, split_side
 from musclesolve._util.warning_note import WarningNote
+from musclesolve.motion.walking_direction import headings
 from musclesolve.muscles.tendon_strain import stated_texts
 from musclesolve.opensim.external_loads import load_in_ground
 from musclesolve.opensim.kinematics import body_motion, coordinate_values
@@ -19,6 +20,7 @@ from musclesolve.pipeline.opensim.coordinate_motion import ORDER
 from musclesolve.pipeline.opensim.model_body import ModelBody
 from musclesolve.recording.text.text_file import sha256
 from musclesolve.recording.trial.input_hashes import change_notes, hashes_of
+from musclesolve.results.dataset.body_angles import ROTATIONS, body_angles
 from musclesolve.results.dataset.frame_validity import MUSCLE_SIDE, STANCE_THRESHOLD
 from musclesolve.results.dataset.labels import MEDIAL, SEGMENT_OF, Labels
 from musclesolve.results.dataset.muscle_variables import (
@@ -43,6 +45,7 @@ def model_labels(analysis: Analysis) -> Labels:
     paths, path_muscles = model_paths(model, values, body.muscles)
     loads, load_names = load_labels(model, body.dynamics)
     kept = None if body.dynamics is None else body.dynamics.balanced
+    angles = _angles(analysis, body, values)
     balance: dict[str, Variable] = {} if kept is None else {"balanced": (("time",), kept)}
     # the function group of each muscle that is known by its name, else the joints with shared coordinates that it
     # crosses, without side: "hip, walker_knee"
@@ -59,13 +62,14 @@ def model_labels(analysis: Analysis) -> Labels:
         else f"low-pass filtered as OpenSim does (order {ORDER}, zero-lag, amplitude halved at {motion.cutoff_hz:g} Hz)"
     )
     return Labels(
-        variables={**skeleton, **paths, **loads, **balance, **_of_ground(analysis, body)},
+        variables={**skeleton, **paths, **loads, **balance, **_of_ground(analysis, body), **angles},
         coordinates={
             **points,
             **path_muscles,
             "short_name": ("muscle", list(body.muscles)),
             "group": ("muscle", groups),
             MUSCLE_SIDE: ("muscle", analysis.muscle_sides),
+            **{f"{name}_rotation": ROTATIONS for name in TRUNK_BODIES if f"{name}_angle" in angles},
             **load_names,
         },
         attributes=_provenance(body) | reasons_of_sides(analysis),
@@ -119,6 +123,41 @@ def _of_ground(analysis: Analysis, body: ModelBody) -> dict[str, Variable]:
         "center_of_pressure": (over, point),
         "ground_predicted": (over[:2], predicted),
     }
+
+
+TRUNK_BODIES = {"pelvis": ("pelvis",), "trunk": ("torso", "thorax", "trunk")}
+"""Segment -> what its body is called in models, in lower case."""
+FEET = ("calcn", "foot")
+"""What the body with heel and sole is called, without side."""
+
+
+def _angles(analysis: Analysis, body: ModelBody, values: Array) -> dict[str, Variable]:
+    """Walking direction, and angles of pelvis, trunk and feet to the ground; none of a model without a pelvis.
+
+    Axes of bodies: x forward, y up, z to the right in the default pose; x of the foot from heel to toes.
+    """
+    motion = body_motion(body.model, values)
+    rotation = {
+        name.lower(): TO_GLOBAL @ motion.rotation[:, number] @ TO_GLOBAL.T
+        for name, number in body.model.body_number.items()
+    }
+    segments = {
+        segment: rotation[found]
+        for segment, names in TRUNK_BODIES.items()
+        if (found := next((name for name in names if name in rotation), None)) is not None
+    }
+    if "pelvis" not in segments or len(body.time) < 2:
+        return {}
+    feet = {
+        side: rotation[found][:, :, 0]
+        for side in MEDIAL
+        if (found := next((f"{name}_{side}" for name in FEET if f"{name}_{side}" in rotation), None))
+    }
+    number = next(k for name, k in body.model.body_number.items() if name.lower() == "pelvis")
+    place = motion.position[:, number] @ TO_GLOBAL.T
+    direction, _ = headings(body.time, place, segments["pelvis"][:, :, 0])
+    heading = np.unwrap(np.arctan2(direction[:, 1], direction[:, 0]))
+    return {"heading": (("time",), heading), **body_angles(segments, feet, heading, analysis.sides)}
 
 
 def model_axes(body: ModelBody) -> dict[str, Array]:
