@@ -396,8 +396,9 @@ def _own(result: xr.Dataset, side: str, without_side: bool) -> xr.Dataset:
         plain = {name: [str(each)[:-2] for each in own[name].values] for name in names_of}
         own = own.assign_coords({name: (own[name].dims, each) for name, each in plain.items()})
     own = own.sel(side=side).drop_vars("side") if "side" in own.dims else own
-    if without_side and "pelvis_angle" in result and "heading" in result:
-        own = own.assign(pelvis_angle=_pelvis_of_leg(result, side))
+    if without_side and "heading" in result:
+        seen = [name for name in ("pelvis_angle", "trunk_angle") if name in result]
+        own = own.assign({name: _seen_from_leg(result, name, side) for name in seen})
     if without_side and "axis" in own.dims:
         toward = xr.Variable(
             "axis", [-1.0 if side == "l" and axis == "y" else 1.0 for axis in own["axis"].values]
@@ -422,20 +423,19 @@ def _own(result: xr.Dataset, side: str, without_side: bool) -> xr.Dataset:
     return own
 
 
-def _pelvis_of_leg(result: xr.Dataset, side: str) -> xr.DataArray:
-    """Angles of the pelvis as seen from a leg, (time, pelvis_rotation) [rad].
+def _seen_from_leg(result: xr.Dataset, name: str, side: str) -> xr.DataArray:
+    """Angles of pelvis or trunk as seen from a leg, (time, rotation) [rad].
 
     Tilted forward; the side of the leg raised (obliquity); the side of the leg rotated forward, from the walking
-    direction. List and rotation of `pelvis_angle` are positive with the left side up and to the left.
+    direction. List and rotation of a result are positive with the left side up and to the left.
     """
-    angle = result["pelvis_angle"].transpose("time", "pelvis_rotation")
+    angle = result[name].transpose("time", ...)
     tilt, list_, rotation = angle.values.T
     sign = 1.0 if side == "r" else -1.0
     turned = np.angle(np.exp(1j * (rotation - result["heading"].values)))  # within half a turn
     seen = np.stack([tilt, -sign * list_, sign * turned], axis=1)
-    about = (
-        "pelvis as seen from a leg: tilted forward, the side of the leg raised, the side of the leg forward"
-    )
+    segment = name.partition("_")[0]
+    about = f"{segment} as seen from a leg: tilted forward, the side of the leg raised, the side of the leg forward"
     return angle.copy(data=seen).assign_attrs(long_name=about)
 
 
