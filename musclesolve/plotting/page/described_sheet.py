@@ -14,9 +14,9 @@ from typing import Any, Literal
 import numpy as np
 
 from musclesolve._util.arrays import Array, true_runs
+from musclesolve.plotting.page.arrangement import Arrangement
 from musclesolve.plotting.page.keys import Key
 from musclesolve.plotting.page.page_style import BrowserStyle, PageStyle, page_style
-from musclesolve.plotting.page.sheet import Arrangement
 
 ACROSS = "shares of the height"
 """In the place of a transform of matplotlib: x in units of the axis, y in shares of the height of the panel."""

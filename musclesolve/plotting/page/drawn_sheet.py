@@ -25,9 +25,7 @@ from matplotlib.text import Annotation, Text
 from matplotlib.transforms import ScaledTranslation
 
 from musclesolve._util.arrays import Array
-from musclesolve.plotting.page.keys import Key
-from musclesolve.plotting.page.page_style import NOTE_COLOR, PageStyle
-from musclesolve.plotting.page.sheet import (
+from musclesolve.plotting.page.arrangement import (
     A4,
     ABOVE,
     ACROSS,
@@ -49,6 +47,8 @@ from musclesolve.plotting.page.sheet import (
     text_height,
     text_width,
 )
+from musclesolve.plotting.page.keys import Key
+from musclesolve.plotting.page.page_style import NOTE_COLOR, PageStyle
 
 
 @dataclass

@@ -14,12 +14,13 @@ import xarray as xr
 
 from musclesolve._util.progress import Progress
 from musclesolve.errors import input_error
+from musclesolve.plotting.page.arrangement import text_width
 from musclesolve.plotting.page.curves import percents
 from musclesolve.plotting.page.figure_files import figures_of
 from musclesolve.plotting.page.keys import area, line
 from musclesolve.plotting.page.page_style import GRID_COLOR, NOTE_COLOR, current_style
 from musclesolve.plotting.page.panels import fitting_columns, muscles_by_group
-from musclesolve.plotting.page.sheet import Sheet, heading, page, sheet_of, text_width, zero_line
+from musclesolve.plotting.page.sheet import Sheet, heading, page, sheet_of, zero_line
 from musclesolve.plotting.study.comparison_figures import COST_COLORS as COLORS
 from musclesolve.results.cycles.gait_cycles import curves_of
 from musclesolve.results.cycles.outcomes import without_arms_and_empty
