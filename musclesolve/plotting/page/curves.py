@@ -24,6 +24,7 @@ from musclesolve.plotting.page.page_style import (
     BAND,
     FAILED_MARK,
     FAILED_ROW,
+    NOTE_COLOR,
     PREDICTED_STYLE,
     REPEATED,
     RESERVE_STYLE,
@@ -494,6 +495,17 @@ def with_neighbors(mask: Mask) -> Mask:
     wider[1:] |= mask[:-1]
     wider[:-1] |= mask[1:]
     return wider
+
+
+MARKED = "peaks measured by implants"
+
+
+def mark_range(axes: Axes, place: float, lowest: float, highest: float) -> None:
+    """Mark the range of measured peaks at the place of a peak, from zero where the lowest is not known."""
+    low = lowest if np.isfinite(lowest) else 0.0
+    axes.plot(
+        [place] * 2, [low, highest], color=NOTE_COLOR, linewidth=1.2, marker="_", markersize=6, zorder=1.5
+    )
 
 
 def line(color: str, linewidth: float = 1.5, **style: Any) -> Line2D:
