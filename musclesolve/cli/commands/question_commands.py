@@ -58,13 +58,15 @@ def contributions(
     ],
     cost: Cost = None,
 ) -> None:
-    """What each muscle does to the center of mass and to the joints: support, braking, propulsion."""
+    """What each muscle does: support, braking, propulsion, contact forces of the joints, work."""
     from musclesolve.plotting.study.question_figures import contribution_files
     from musclesolve.results.tables.question_tables import (
+        contact_facts,
         contribution_facts,
         contribution_lines,
         contribution_tables,
         judgement_document,
+        work_facts,
     )
     from musclesolve.studies.questions.contributions import contributions
 
@@ -82,6 +84,8 @@ def contributions(
         "contacts": [str(name) for name in found["contact"].values],
         **judgement_document(found),
         "contributions": contribution_facts(found),
+        "contact_forces": contact_facts(found),
+        "work": work_facts(found),
     }
     finish("contributions", text, lambda: document, paths)
 

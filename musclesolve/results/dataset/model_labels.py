@@ -14,6 +14,7 @@ from musclesolve.muscles.tendon_strain import stated_texts
 from musclesolve.opensim.external_loads import load_in_ground
 from musclesolve.opensim.kinematics import body_motion, coordinate_values
 from musclesolve.opensim.model import TO_GLOBAL
+from musclesolve.opensim.muscle_set import long_name
 from musclesolve.pipeline.body import Analysis
 from musclesolve.pipeline.opensim.coordinate_motion import ORDER
 from musclesolve.pipeline.opensim.model_body import ModelBody
@@ -46,13 +47,15 @@ def model_labels(analysis: Analysis) -> Labels:
     kept = None if body.dynamics is None else body.dynamics.balanced
     angles = _angles(analysis, body, values)
     balance: dict[str, Variable] = {} if kept is None else {"balanced": (("time",), kept)}
-    # the joints with shared coordinates that each muscle crosses, without side: "hip, walker_knee"
+    # the function group of each muscle that is known by its name, else the joints with shared coordinates that it
+    # crosses, without side: "hip, walker_knee"
     joint_of = {name: joint.name for joint in model.joints for name in joint.moved_by}
-    crossed = []
+    groups = []
     for name in body.muscles:
         joints = [joint_of[dof] for dof in body.dofs if dof in body.choice.crossing[name] and dof in joint_of]
         stems = (joint[:-2] if has_side(joint) else joint for joint in joints)
-        crossed.append(", ".join(dict.fromkeys(stems)))
+        function = long_name(split_side(name)[0])[1]
+        groups.append(function if function != "other" else ", ".join(dict.fromkeys(stems)))
     filtered = (
         "not filtered"
         if motion.cutoff_hz is None
@@ -64,7 +67,7 @@ def model_labels(analysis: Analysis) -> Labels:
             **points,
             **path_muscles,
             "short_name": ("muscle", list(body.muscles)),
-            "group": ("muscle", crossed),
+            "group": ("muscle", groups),
             MUSCLE_SIDE: ("muscle", analysis.muscle_sides),
             **{f"{name}_rotation": ROTATIONS for name in TRUNK_BODIES if f"{name}_angle" in angles},
             **load_names,
@@ -78,7 +81,7 @@ def model_labels(analysis: Analysis) -> Labels:
             *beyond_plausible(body.muscles, *fiber_range(analysis)),
             *([] if body.trial is None else change_notes(body.trial, read_later=True)),
         ],
-        segment_axes=_segment_axes(body, values),
+        segment_axes=model_axes(body),
         translates=not all(model.coordinates[name].rotational for name in body.dofs),
     )
 
@@ -157,11 +160,12 @@ def _angles(analysis: Analysis, body: ModelBody, values: Array) -> dict[str, Var
     return {"heading": (("time",), heading), **body_angles(segments, feet, heading, analysis.sides)}
 
 
-def _segment_axes(body: ModelBody, values: Array) -> dict[str, Array]:
+def model_axes(body: ModelBody) -> dict[str, Array]:
     """Axes of `DIRECTIONS` at hips, knees and ankles whose force is known, (T, 3, 3), by the names of the joints.
 
     Those of the body beyond a hip or knee, and of the body above an ankle: x forward, y up, z to the right.
     """
+    values = coordinate_values(body.model, body.motion.by_name(body.motion.value))
     motion, axes = body_motion(body.model, values), {}
     for joint in body.model.joints:
         stem, side = split_side(joint.name)

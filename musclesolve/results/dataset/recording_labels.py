@@ -52,16 +52,6 @@ def recording_labels(analysis: Analysis) -> Labels:
     )
     strides, events, strikes = gait_labels(body.gait)
     cutoffs, markers, filtering = filter_labels(measured.filter)
-    # In standing all segments have the axes of the body: forward, left, up. The force is that on the distal segment, as
-    # instrumented implants measure it on stem and tray (Bergmann et al. 2016, PLoS ONE 11:e0155612).
-    axes = {}
-    for joint in body.joints:
-        name, side = split_side(joint)
-        if name not in SEGMENT_OF:
-            continue
-        segment = np.array([model.body(f"{SEGMENT_OF[name]}_{side}")])
-        forward, left, up = np.moveaxis(model.rigid_bodies.subset(segment).rotation(motion.q)[:, 0], 2, 0)
-        axes[joint] = np.stack([-up, forward, MEDIAL[side] * left], axis=1)
     # muscles of both sides that serve one group, as about joints of the trunk, have its verdict instead of their own
     own = analysis.muscle_sides
     sides = {} if own == list(map(side_of, body.muscles)) else {MUSCLE_SIDE: ("muscle", own)}
@@ -112,8 +102,25 @@ def recording_labels(analysis: Analysis) -> Labels:
             *([] if body.emg is None else body.emg.notes(body.time)),
             *([] if body.fascicles is None else body.fascicles.notes(body.time)),
         ],
-        segment_axes=axes,
+        segment_axes=recording_axes(body),
     )
+
+
+def recording_axes(body: RecordedBody) -> dict[str, Array]:
+    """Axes of `DIRECTIONS` of the segments at the joints of the legs, (T, 3, 3), by the names of the joints.
+
+    In standing all segments have the axes of the body: forward, left, up. The force is that on the distal segment, as
+    instrumented implants measure it on stem and tray (Bergmann et al. 2016, PLoS ONE 11:e0155612).
+    """
+    model, motion, axes = body.mechanics.model, body.mechanics.motion, {}
+    for joint in body.joints:
+        name, side = split_side(joint)
+        if name not in SEGMENT_OF:
+            continue
+        segment = np.array([model.body(f"{SEGMENT_OF[name]}_{side}")])
+        forward, left, up = np.moveaxis(model.rigid_bodies.subset(segment).rotation(motion.q)[:, 0], 2, 0)
+        axes[joint] = np.stack([-up, forward, MEDIAL[side] * left], axis=1)
+    return axes
 
 
 def person_notes(body: RecordedBody) -> list[str]:

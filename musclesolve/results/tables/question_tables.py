@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -9,7 +10,7 @@ import xarray as xr
 from rich.table import Table
 
 from musclesolve._util.arrays import true_runs
-from musclesolve._util.sides import SIDE_NAMES, side_of, split_side
+from musclesolve._util.sides import SIDE_NAMES, joint_kind, side_of, split_side
 from musclesolve.dynamics.inverse.induced_accelerations import OTHER_PARTS
 from musclesolve.results.finding import FINDINGS, Finding, stored_findings
 from musclesolve.results.tables.lines import csv_text, decimal, line, lines, names, numbers, words
@@ -278,7 +279,7 @@ OTHER_LEG, ALL = "other_leg", "all_parts"
 def grouped(found: xr.Dataset) -> xr.Dataset:
     """The contributions of function groups of a side, and of the other parts, along a dimension `group`."""
     names = [str(name) for name in found["group"].values]
-    kept = found[["center_acceleration", "joint_acceleration", "ground_contribution"]].drop_vars("group")
+    kept = found[[name for name, each in found.data_vars.items() if "part" in each.dims]].drop_vars("group")
     each = [
         kept.isel(part=[k for k, other in enumerate(names) if other == name]).sum("part", skipna=False)
         for name in dict.fromkeys(names)
@@ -293,12 +294,23 @@ def in_stance(found: xr.Dataset, side: str) -> xr.Dataset:
     return found.isel(time=np.flatnonzero((found["touching"].sel(side=side) & known).values))
 
 
+def _by_group(of: xr.DataArray, side: str) -> dict[str, xr.DataArray]:
+    """What the groups of a leg do, the muscles of the other leg together, the other parts, and all of it together."""
+    names = [str(name) for name in of["group"].values if name not in OTHER_PARTS]
+    shown = {name: of.sel(group=name) for name in names if side_of(name) == side}
+    other = [name for name in names if side_of(name) != side]
+    shown[OTHER_LEG] = of.sel(group=other).sum("group")
+    shown |= {name: of.sel(group=name) for name in OTHER_PARTS}
+    shown[ALL] = of.sum("group")
+    return shown
+
+
 def contribution_facts(found: xr.Dataset) -> list[dict[str, Any]]:
     """Means over the stance of a leg of what its groups and the rest do to the center of mass [m/s2].
 
     support: upward; braking and propulsion: the backward and the forward part of the acceleration, each a mean over the
-    whole stance. A pair of numbers by the contact models, "point" and "foot". Support of the groups, of the muscles of
-    the other leg and of the other parts adds up to that of all parts.
+    whole stance. Three numbers by the contact models of `contact`. Support of the groups, of the muscles of the other
+    leg and of the other parts adds up to that of all parts.
     """
     together = grouped(found)
     facts = []
@@ -306,14 +318,7 @@ def contribution_facts(found: xr.Dataset) -> list[dict[str, Any]]:
         stance = in_stance(together, side)
         if not stance.sizes["time"]:
             continue
-        center = stance["center_acceleration"]
-        names = [str(name) for name in together["group"].values if name not in OTHER_PARTS]
-        shown = {name: center.sel(group=name) for name in names if side_of(name) == side}
-        other = [name for name in names if side_of(name) != side]
-        shown[OTHER_LEG] = center.sel(group=other).sum("group")
-        shown |= {name: center.sel(group=name) for name in OTHER_PARTS}
-        shown[ALL] = center.sum("group")
-        for group, own in shown.items():
+        for group, own in _by_group(stance["center_acceleration"], side).items():
             forward, up = own.sel(axis="x"), own.sel(axis="z")
             facts.append(
                 {
@@ -327,28 +332,127 @@ def contribution_facts(found: xr.Dataset) -> list[dict[str, Any]]:
     return facts
 
 
+def contact_facts(found: xr.Dataset) -> list[dict[str, Any]]:
+    """Means over the stance of a leg of what its groups and the rest do to the contact forces of its joints [BW].
+
+    Of a joint the shares along its contact force, of a contact of the knee those that press it. own: by tension across
+    the joint; dynamics: through accelerations and ground reactions, three numbers by the contact models of `contact`.
+    What the groups, the muscles of the other leg and the other parts do adds up to the contact force, in the knee with
+    what ligaments bear where a contact lifts off.
+    """
+    together = grouped(found)
+    weight = float(found.attrs["body_weight_n"])
+    facts = []
+    for side in map(str, found["side"].values):
+        stance = in_stance(together, side)
+        if not stance.sizes["time"]:
+            continue
+        places = {}
+        for joint in [str(name) for name in found["joint"].values if side_of(str(name)) == side]:
+            own, dynamics = (stance[f"contact_{way}"].sel(joint=joint) for way in ("own", "dynamics"))
+            whole = own.sum("group") + dynamics.isel(contact=0).sum("group")
+            direction = whole / np.sqrt((whole**2).sum("axis"))
+            places[joint] = (own * direction).sum("axis"), (dynamics * direction).sum("axis")
+            if joint_kind(joint) == "knee" and "knee_own" in found:
+                for name in map(str, found["compartment"].values):
+                    chosen = {"side": side, "compartment": name}
+                    places[f"{joint}_{name}"] = (
+                        stance["knee_own"].sel(chosen),
+                        stance["knee_dynamics"].sel(chosen),
+                    )
+        for place, (own, dynamics) in places.items():
+            through = _by_group(dynamics, side)
+            for group, across in _by_group(own, side).items():
+                facts.append(
+                    {
+                        "leg": side,
+                        "joint": place,
+                        "group": group,
+                        "own_bw": float(across.mean("time")) / weight,
+                        "dynamics_bw": (through[group].mean("time").values / weight).tolist(),
+                    }
+                )
+    return facts
+
+
+def work_facts(found: xr.Dataset) -> list[dict[str, Any]]:
+    """Positive and negative work of the function groups of both legs for a stride [J/kg]; none without a whole stride.
+
+    The work of a group is the sum of those of its muscles.
+    """
+    mass = float(found.attrs["subject_mass_kg"])
+    work = grouped(found)[["positive_work", "negative_work"]] / mass
+    return [
+        {"group": str(name), "positive_j_kg": float(positive), "negative_j_kg": float(negative)}
+        for name, positive, negative in zip(
+            work["group"].values, work["positive_work"].values, work["negative_work"].values, strict=True
+        )
+        if np.isfinite(positive)
+    ]
+
+
 def contribution_tables(found: xr.Dataset) -> list[Table]:
-    """A table for each leg: support, braking and propulsion of its groups in stance, the strongest support first."""
+    """Tables for each leg: what its groups do to the center of mass and to contact forces; work of all groups."""
     facts, tables = contribution_facts(found), []
+    contacts = " / ".join(map(str, found["contact"].values))
     for side in dict.fromkeys(each["leg"] for each in facts):
         own = [each for each in facts if each["leg"] == side]
         muscles = [each for each in own if side_of(each["group"]) == side]
         muscles.sort(key=lambda each: -abs(each["support_m_s2"][0]))
+        rows = [*muscles, *(other for other in own if other not in muscles)]
         table = Table(
             *words("group"),
             *numbers("support", "braking", "propulsion", whole=True),
-            title=f"{SIDE_NAMES.get(side, side)} leg in stance: mean acceleration of the center of mass [m/s2]; "
-            "contact by point / foot",
+            title=f"{SIDE_NAMES.get(side, side)} leg in stance: mean acceleration of the center of mass "
+            f"(m/s2), contact {contacts}",
             title_justify="left",
         )
-        for each in [*muscles, *(other for other in own if other not in muscles)]:
-            pairs = (each[f"{what}_m_s2"] for what in ("support", "braking", "propulsion"))
+        for each in rows:
+            cells = (each[f"{what}_m_s2"] for what in ("support", "braking", "propulsion"))
             table.add_row(
                 each["group"],
-                *(" / ".join(f"{round(value, 2) + 0.0:+.2f}" for value in pair) for pair in pairs),
+                *(" / ".join(f"{round(value, 2) + 0.0:+.2f}" for value in values) for values in cells),
             )
         tables.append(table)
+        tables += _contact_table(found, side, [each["group"] for each in rows])
+    work = work_facts(found)
+    if work:
+        table = Table(
+            *words("group"),
+            *numbers("positive", "negative", "net", whole=True),
+            title="mechanical work of the muscles in a stride (J/kg)",
+            title_justify="left",
+        )
+        for each in [each for each in work if each["group"] not in OTHER_PARTS]:
+            positive, negative = each["positive_j_kg"], each["negative_j_kg"]
+            values = (positive, negative, positive + negative)
+            table.add_row(each["group"], *(f"{round(value, 3) + 0.0:+.3f}" for value in values))
+        tables.append(table)
     return tables
+
+
+def _contact_table(found: xr.Dataset, side: str, groups: Sequence[str]) -> list[Table]:
+    """The contact forces of a leg by group: own and through dynamics with the first contact model."""
+    facts = [each for each in contact_facts(found) if each["leg"] == side]
+    joints = list(dict.fromkeys(each["joint"] for each in facts))
+    if not joints:
+        return []
+    share = {(each["joint"], each["group"]): (each["own_bw"], each["dynamics_bw"][0]) for each in facts}
+    table = Table(
+        *words("group"),
+        *numbers(*(_joint_heading(joint, side) for joint in joints), whole=True),
+        title=f"{SIDE_NAMES.get(side, side)} leg in stance: mean contact force (body weights), own and through "
+        f"dynamics ({found['contact'].values[0]})",
+        title_justify="left",
+    )
+    for group in groups:
+        pairs = [share[joint, group] for joint in joints]
+        table.add_row(group, *(" ".join(f"{round(value, 2) + 0.0:+.2f}" for value in pair) for pair in pairs))
+    return [table]
+
+
+def _joint_heading(joint: str, side: str) -> str:
+    return joint.replace(f"_{side}_", " ").removesuffix(f"_{side}").replace("_", " ")
 
 
 def contribution_lines(found: xr.Dataset) -> list[str]:
@@ -371,7 +475,7 @@ def contribution_lines(found: xr.Dataset) -> list[str]:
         ),
         line(
             "contact",
-            "point: the foot turns about the center of pressure; foot: it is held flat. Where both agree, the answer "
-            "does not depend on the contact model",
+            "rocker: the foot turns forward and backward about the center of pressure; point: it turns freely about "
+            "it; foot: it is held flat. Where all agree, the answer does not depend on the contact model",
         ),
     ]
