@@ -8,16 +8,19 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cache
+from typing import TYPE_CHECKING
 
 import numpy as np
 import xarray as xr
-from matplotlib.axes import Axes
 
 from musclesolve._util.arrays import Array
 from musclesolve._util.bundled_toml import bundled_toml
 from musclesolve.plotting.page.curves import Abscissa
 from musclesolve.plotting.page.page_style import current_style
 from musclesolve.plotting.page.sheet import Sheet, note
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 NORMS = ("schwartz_2008", "winter_1991")
 """Files; where two have a curve, that of the first is shown."""
@@ -116,10 +119,19 @@ class NormBands:
                 continue
             place, mean = published.percent, scale * curve.mean
             if curve.sd is None:
-                axes.plot(place, mean, color=MEAN_COLOR, linewidth=0.9, linestyle="--", zorder=0.4)
+                axes.plot(
+                    place,
+                    mean,
+                    color=MEAN_COLOR,
+                    linewidth=0.9,
+                    linestyle="--",
+                    zorder=0.4,
+                    label=published.name,
+                )
             else:
                 sd = scale * curve.sd
-                axes.fill_between(place, mean - sd, mean + sd, color=BAND_COLOR, linewidth=0.0, zorder=0.3)
+                style = {"color": BAND_COLOR, "linewidth": 0.0, "zorder": 0.3, "label": published.name}
+                axes.fill_between(place, mean - sd, mean + sd, **style)
             if published.sentence not in self.drawn:
                 self.drawn.append(published.sentence)
             if quantity.endswith("_angle") and name in published.standing_deg:

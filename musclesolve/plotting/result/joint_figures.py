@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 import xarray as xr
-from matplotlib.axes import Axes
 
 from musclesolve._util.sides import LEG_JOINTS, SIDE_NAMES, split_side, with_side
 from musclesolve.plotting.page.curves import Legs, mark_range
@@ -25,6 +25,9 @@ from musclesolve.results.dataset.result_quantities import (
 )
 from musclesolve.results.facts import KNEE_FORCES, Facts
 from musclesolve.results.plausibility import measured
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 DEGREES = 180.0 / np.pi
 MOMENT_COLUMNS, MANY_COLUMNS = 3, 5
@@ -153,10 +156,12 @@ def contact_forces(result: xr.Dataset) -> Sheet:
         ]
         note(row[0], f"peak {', '.join(texts)}" if texts else "")
         if (range_ := measured(joint, facts.movement)) is not None:
-            drawn = [line.get_xydata() for line in row[0].lines if len(line.get_xdata()) > 2]
-            if known := [each for each in drawn if np.isfinite(each[:, 1]).any()]:
-                highest = max(known, key=lambda each: np.nanmax(each[:, 1]))
-                mark_range(row[0], highest[np.nanargmax(highest[:, 1]), 0], range_.lowest, range_.highest)
+            curves = {
+                side: magnitude(result["joint_reaction"]).sel(joint=full).values / weight
+                for side in legs.sides
+                if (full := leg_joint(result, joint, side))
+            }
+            mark_range(row[0], legs.place_of_peak(curves), range_.lowest, range_.highest)
             sources.append(f"{joint} measured in {range_.movement} {range_.words}, {range_.authors}")
         heading(row[1], f"{joint}: net reaction, muscles left out")
     legs.legend(sheet, stance=True)

@@ -10,21 +10,19 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import product
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import xarray as xr
-from matplotlib.axes import Axes
-from matplotlib.patches import Patch
-from matplotlib.transforms import Affine2D, ScaledTranslation, blended_transform_factory
 
 from musclesolve._util.arrays import Array
 from musclesolve._util.progress import Progress
 from musclesolve._util.sides import joint_kind
 from musclesolve.constants import STANDARD_GRAVITY
 from musclesolve.errors import input_error
-from musclesolve.plotting.page.curves import MARKED, line, mark_range, percents
+from musclesolve.plotting.page.curves import MARKED, mark_range, percents
 from musclesolve.plotting.page.figure_files import figures_of
+from musclesolve.plotting.page.keys import area, line
 from musclesolve.plotting.page.norm_bands import NormBands
 from musclesolve.plotting.page.page_style import GRID_COLOR, NOTE_COLOR, current_style
 from musclesolve.plotting.page.panels import fitting_columns, muscles_by_group
@@ -37,6 +35,9 @@ from musclesolve.results.dataset.result_quantities import OPPOSITE, listed
 from musclesolve.results.movement import Movement
 from musclesolve.results.plausibility import measured
 from musclesolve.results.tables.study_tables import NO_GROUP, p_text
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 BAND = 0.22
 """Opacity of a band."""
@@ -496,6 +497,8 @@ def _tests(comparisons: xr.Dataset, variable: str, names: Sequence[str]) -> dict
 
 def _under(axes: Axes) -> Any:
     """Across a panel in its own shares, upwards in inches of the default style from its lower edge."""
+    from matplotlib.transforms import Affine2D, ScaledTranslation, blended_transform_factory
+
     figure, scale = axes.figure, current_style().scale
     assert figure is not None
     upwards = figure.dpi_scale_trans + ScaledTranslation(0.0, 0.0, axes.transAxes)  # type: ignore[arg-type]
@@ -630,7 +633,7 @@ def _legend(
         entries[f"{name} (n = {count})"] = line(**style)
     share = str(means.attrs["band"]).partition(" of ")[0]
     words = share if band == "confidence" else "± standard deviation over subjects"
-    entries[words] = Patch(color=NOTE_COLOR, alpha=BAND, linewidth=0.0)
+    entries[words] = area(color=NOTE_COLOR, alpha=BAND, linewidth=0.0)
     if fewer:
         span = f"{min(fewer)} to {max(fewer)}" if min(fewer) < max(fewer) else f"{min(fewer)}"
         entries[f"thin, without a band: n = {span}"] = line(NOTE_COLOR, 0.4 * WIDTH)
