@@ -21,6 +21,7 @@ from musclesolve.plotting.page.page_style import (
     BAND,
     FAILED_MARK,
     FAILED_ROW,
+    NOTE_COLOR,
     PREDICTED_STYLE,
     REPEATED,
     RESERVE_STYLE,
@@ -383,6 +384,21 @@ class Legs:
             if (name := with_side(stem, side)) in known:
                 self.draw(axes, side, values.sel({dim: name}).values, measured=measured)
 
+    def place_of_peak(self, curves: Mapping[str, Array]) -> float:
+        """Where the highest of some curves (T,) by leg is highest on the horizontal axis; NaN without a number."""
+        drawn = [
+            (part.place, values[part.index])
+            for side, values in curves.items()
+            for part in self.x.passes[side]
+        ]
+        for side in set(curves) & set(self.x.strides):
+            drawn.append((PERCENTS, self.x.strides[side].mean(curves[side])))
+        known = [(places, values) for places, values in drawn if np.isfinite(values).any()]
+        if not known:
+            return float("nan")
+        places, values = max(known, key=lambda each: float(np.nanmax(each[1])))
+        return float(places[int(np.nanargmax(values))])
+
     def mark_stance(self, axes: Axes, *sides: str) -> None:
         """Draw bars on the upper edge of a panel, over the frames with the foot of a leg on the ground.
 
@@ -507,3 +523,12 @@ def with_neighbors(mask: Mask) -> Mask:
     wider[1:] |= mask[:-1]
     wider[:-1] |= mask[1:]
     return wider
+
+
+MARKED = "peaks measured by implants"
+
+
+def mark_range(axes: Axes, place: float, lowest: float, highest: float) -> None:
+    """Mark the range of measured peaks at the place of a peak, from zero where the lowest is not known."""
+    style = {"color": NOTE_COLOR, "linewidth": 1.2, "marker": "_", "markersize": 6.0, "label": MARKED}
+    axes.plot([place] * 2, [lowest if np.isfinite(lowest) else 0.0, highest], zorder=1.5, **style)
