@@ -56,7 +56,7 @@ Json = Annotated[
 ]
 
 TrialFile = Annotated[Path, typer.Argument(metavar="TRIAL.toml", help="The trial file.")]
-Output = Annotated[Path, typer.Option("-o", "--output", help="Folder for result.nc and the figures.")]
+Output = Annotated[Path, typer.Option("-o", "--output", help="Folder for result.nc and the page.")]
 NAMES = {"cost": cost_names, "solver": solver_names}
 """What the shell completes behind the option of a setting."""
 
@@ -165,7 +165,15 @@ Scheduler = Annotated[
     str | None, typer.Option(help="Compute on a cluster: address of a dask.distributed scheduler.")
 ]
 Again = Annotated[bool, typer.Option("--again", help="Recompute trials whose result is up to date.")]
-Figures = Annotated[bool, typer.Option("--figures/--no-figures", help="Draw the figures.")]
+Figures = Annotated[
+    bool | None,
+    typer.Option(
+        "--figures/--no-figures",
+        help="Also draw the figures as files; or neither these nor the page, but the numbers alone. Default: the page, "
+        "report.html.",
+        show_default=False,
+    ),
+]
 
 RecordingFolder = Annotated[Path, typer.Option("-o", "--output", help="Folder for the recording.")]
 Motion = Annotated[str, typer.Option(help="walk, or run (with flight).")]

@@ -8,10 +8,10 @@ from collections.abc import Iterable
 from pathlib import Path
 from urllib.parse import quote
 
-from musclesolve.plotting.figure_names import OF_LEG, figures_by
+from musclesolve.plotting.figure_names import OF_LEG, REPORT, figures_by
 from musclesolve.results.files.result_netcdf import result_attributes
 
-REPORT, PICTURE = "report.html", "picture.html"
+PICTURE = "picture.html"
 SHOWN_FORMATS = ("png", "svg")
 """Formats of figures that a page can show."""
 

@@ -60,9 +60,10 @@ def study(
 
     Results that are up to date are kept; a trial that fails does not stop the others.
     """
-    from musclesolve.plotting.figure_names import group_figures_in
+    from musclesolve.plotting.figure_names import REPORT, group_figures_in
     from musclesolve.plotting.study.group_figures import group_files
-    from musclesolve.report.study.study_page import NAME, REPORT, study_page, trial_report
+    from musclesolve.report.page import trial_report
+    from musclesolve.report.study.study_page import NAME, study_page
     from musclesolve.results.files.atomic_writing import write_files
     from musclesolve.studies.many_trials.trial_record import CSV
     from musclesolve.studies.study.analysis import analyse_study

@@ -358,6 +358,7 @@
       const half = round(POINT * mark.ms / 2), sign = {
         x: (x, y) => `M${x - half} ${y - half}l${2 * half} ${2 * half}M${x - half} ${y + half}l${2 * half} ${-2 * half}`,
         "|": (x, y) => `M${x} ${y - half}v${2 * half}`,
+        _: (x, y) => `M${x - half} ${y}h${2 * half}`,
         o: (x, y) => `M${x - half} ${y}a${half} ${half} 0 1 0 ${2 * half} 0a${half} ${half} 0 1 0 ${-2 * half} 0`,
         D: (x, y) => `M${x - half} ${y}l${half} ${-half}l${half} ${half}l${-half} ${half}z`,
       }[mark.m];
