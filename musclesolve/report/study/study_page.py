@@ -18,12 +18,13 @@ from musclesolve._util.bundled_toml import bundled_toml
 from musclesolve._util.names import shortened
 from musclesolve._util.progress import Progress, no_progress
 from musclesolve._util.sides import LEG_JOINTS
+from musclesolve.plotting.browser import page_parts
 from musclesolve.plotting.figure_names import REPORT
+from musclesolve.plotting.page.described_sheet import described
 from musclesolve.plotting.study.group_figures import group_drawings
 from musclesolve.report.content.methods import OF_METHODS, Citations, study_methods
 from musclesolve.report.content.overview import versions
 from musclesolve.report.content.pieces import DAMAGE, DASH, PageTable, from_rich, plain, reason
-from musclesolve.report.figures.inline_svg import inline_svg
 from musclesolve.report.inputs import TrialFiles, read_inputs
 from musclesolve.report.rendering import parts, rendered
 from musclesolve.report.sections import Picture
@@ -382,9 +383,9 @@ def _figures(result: StudyResult, report: Progress) -> Iterator[Picture]:
         label = f"{quantity}, page {page}" if page.isdecimal() else name.removeprefix("group_")
         label = plain(label).capitalize()
         try:
-            yield Picture(name, name, label, svg=Markup(inline_svg(partial(draw, groups), name, label)))
+            yield Picture(f"s-{name}", name, label, Markup(page_parts.data(described(partial(draw, groups)))))
         except DAMAGE as error:
-            yield Picture(name, name, label, fault=reason(error))
+            yield Picture(f"s-{name}", name, label, fault=reason(error))
 
 
 def _differences(result: StudyResult) -> PageTable | None:
