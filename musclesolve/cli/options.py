@@ -16,7 +16,7 @@ from typing import Annotated, Any
 import typer
 
 from musclesolve.errors import input_error
-from musclesolve.plotting.page.page_style import PageStyle
+from musclesolve.plotting.page.page_style import A4_PAGE, PageStyle
 from musclesolve.settings.schema import Setting, Settings, tables_of
 from musclesolve.settings.trial import ModelSettings, RecordedSettings
 
@@ -277,6 +277,12 @@ PageMuscle = Annotated[
         autocompletion=muscle_names,
     ),
 ]
+
+
+def drawn_figures(figures: bool | None, file_format: FileFormat, width: float, font: float) -> bool | None:
+    """What --figures and --no-figures say; without either whoever states how figures look wants them."""
+    stated = (file_format.value, width, font) != (A4_PAGE.file_format, A4_PAGE.width_mm, A4_PAGE.font_pt)
+    return True if figures is None and stated else figures
 
 
 def page_style_of(

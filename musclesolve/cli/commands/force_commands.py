@@ -35,6 +35,7 @@ from musclesolve.cli.options import (
     TrialFile,
     Width,
     cost_names,
+    drawn_figures,
     page_style_of,
     with_settings,
 )
@@ -90,6 +91,7 @@ def run(
     """
     options: dict[str, Any] = {"cost": cost, "solver": solver, "side": side.value, **settings}
     many = len(trial) > 1 or os.path.isdir(trial[0]) or jobs is not None or scheduler is not None or again
+    figures = drawn_figures(figures, file_format, width, font)
     with page_style(page_style_of(file_format, width, font)):
         if many and uncertainty is None:
             analyse_many(trial, output, figures, options, jobs=jobs, scheduler=scheduler, again=again)

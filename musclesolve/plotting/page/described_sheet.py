@@ -216,7 +216,9 @@ class Panel:
     def _add(self, mark: dict[str, Any], style: Mapping[str, Any]) -> dict[str, Any]:
         mark |= {"s": str(style.get("label", "")), "c": style.get("color", ""), "a": style.get("alpha", 1.0)}
         mark["z"] = style.get("zorder", {"area": 1.0, "box": 1.0}.get(mark["k"], 2.0))
-        kept = {key: value for key, value in mark.items() if value not in ("", False) and value is not None}
+        kept = {
+            key: value for key, value in mark.items() if not (value is None or value is False or value == "")
+        }
         self.marks.append(kept)
         return kept
 
