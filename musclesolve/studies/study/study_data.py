@@ -25,6 +25,7 @@ from musclesolve._util.progress import Progress, no_progress
 from musclesolve.errors import InputError, input_error
 from musclesolve.results.cycles.cycle_averages import PROBLEM, check_alike
 from musclesolve.results.cycles.gait_cycles import SPREAD, STRENGTH
+from musclesolve.results.cycles.movement_landmarks import NO_CYCLE
 from musclesolve.results.cycles.normalisation import OF_SUBJECT, normalised
 from musclesolve.results.dataset.quantities import KINDS, in_set
 from musclesolve.results.dataset.result_quantities import texts
@@ -108,11 +109,14 @@ def write_study_data(computed: ComputedStudy, progress: Progress | None = None) 
         name: [] if computed.study.trial_of[name].keep else unusable(found)
         for name, found in findings.items()
     }
-    partly = dict[str, str]()
+    partly, odd = dict[str, str](), list[str]()
     for number, (name, file) in enumerate(files):
         report("names", 0.3 * number / len(files))
         with _opened(file) as source:
             masses.update(_other_mass(source, computed.study, name))
+            odd += [
+                f"{name}: {text}" for text in texts(getattr(source, "left_out", None)) if NO_CYCLE in text
+            ]
             for key in OF_SUBJECT.values():
                 if (size := getattr(source, key, None)) is not None:
                     own = sizes.setdefault(computed.study.trial_of[name].subject, {})
@@ -151,7 +155,9 @@ def write_study_data(computed: ComputedStudy, progress: Progress | None = None) 
         rows.write()
     in_order = {name: not_averaged[name] for name in computed.records if name in not_averaged}
     parts = tuple(f"{name}: {why}; {KEEP}" for name, why in partly.items() if name not in in_order)
-    return Collected(path, in_order, findings, (*_on_masses(masses), *parts), _mean_sizes(sizes))
+    lengths = (f"left out for their length: {shortened(odd)}",) if odd else ()
+    notes = (*_on_masses(masses), *parts, *lengths)
+    return Collected(path, in_order, findings, notes, _mean_sizes(sizes))
 
 
 def _mean_sizes(sizes: Mapping[str, Mapping[str, list[float]]]) -> dict[str, dict[str, float]]:
