@@ -11,7 +11,17 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from musclesolve.cli.errors import INPUT_AT_FAULT, SOME_FRAMES_FAILED
-from musclesolve.cli.options import Again, FileFormat, Font, Format, Jobs, Scheduler, Width, page_style_of
+from musclesolve.cli.options import (
+    Again,
+    Figures,
+    FileFormat,
+    Font,
+    Format,
+    Jobs,
+    Scheduler,
+    Width,
+    page_style_of,
+)
 from musclesolve.cli.printing import complain, finish, progress
 from musclesolve.plotting.page.page_style import A4_PAGE, page_style
 
@@ -44,6 +54,7 @@ def study(
             "--reports/--no-reports", help="Write a report of every trial, which the page leads to."
         ),
     ] = True,
+    figures: Figures = True,
     uncertainty: Annotated[
         int | None,
         typer.Option(
@@ -76,7 +87,7 @@ def study(
         result = analyse_study(computed, report, values.value)
         drawn = (
             {}
-            if result.groups is None
+            if result.groups is None or not figures
             else group_files(result.groups, result.comparisons, report, computed.study.design.drawn)
         )
         page = study_page(result, report).encode("utf-8", "replace")
