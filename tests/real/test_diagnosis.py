@@ -109,8 +109,10 @@ def test_the_strength_factor_is_that_of_a_whole_run(recorded_walk_trial, result)
     arm = result.moment_arm.sel(dof=dofs).values
     needed = result.joint_moment.sel(dof=dofs).values
     needed = needed - np.einsum("tkm,tm->tk", arm, result.passive_force.values)
-    least = np.array(result.attrs["least_activation"])
-    problem = Problem(arm, needed, result.force_capacity.values, result.max_isometric_force.values, lower=least)
+    least = np.array(result.attrs.get("least_activation", 0.0))
+    problem = Problem(
+        arm, needed, result.force_capacity.values, result.max_isometric_force.values, lower=least
+    )
     found = diagnose(problem, result.passive_force.values)
     worst = int(found.strength_factor.argmax())
     for share, expected in ((1.0 + 1e-4, ms.Status.SOLVED), (1.0 - 1e-3, ms.Status.SOLVED_WITH_RESERVE)):
