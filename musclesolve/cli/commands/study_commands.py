@@ -13,13 +13,13 @@ import typer
 from musclesolve.cli.errors import INPUT_AT_FAULT, SOME_FRAMES_FAILED
 from musclesolve.cli.options import (
     Again,
-    Figures,
     FileFormat,
     Font,
     Format,
     Jobs,
     Scheduler,
     Width,
+    drawn_figures,
     page_style_of,
 )
 from musclesolve.cli.printing import complain, finish, progress
@@ -54,7 +54,6 @@ def study(
             "--reports/--no-reports", help="Write a report of every trial, which the page leads to."
         ),
     ] = True,
-    figures: Figures = True,
     uncertainty: Annotated[
         int | None,
         typer.Option(
@@ -64,17 +63,24 @@ def study(
     values: Annotated[
         TableFormat, typer.Option(help="Format of the table of peaks and other values of every cycle.")
     ] = TableFormat.csv,
+    figures: Annotated[
+        bool | None,
+        typer.Option(
+            "--figures/--no-figures", help="Also draw the mean curves as files.", show_default=False
+        ),
+    ] = None,
     file_format: Format = FileFormat.png,
     width: Width = A4_PAGE.width_mm,
     font: Font = A4_PAGE.font_pt,
 ) -> None:
-    """Compute all trials of a study, compare conditions and groups: study.html, study.nc, tables, figures.
+    """Compute all trials of a study, compare conditions and groups: study.html, study.nc, tables.
 
     Results that are up to date are kept; a trial that fails does not stop the others.
     """
-    from musclesolve.plotting.figure_names import group_figures_in
+    from musclesolve.plotting.figure_names import REPORT, group_figures_in
     from musclesolve.plotting.study.group_figures import group_files
-    from musclesolve.report.study.study_page import NAME, REPORT, study_page, trial_report
+    from musclesolve.report.page import trial_report
+    from musclesolve.report.study.study_page import NAME, study_page
     from musclesolve.results.files.atomic_writing import write_files
     from musclesolve.studies.many_trials.trial_record import CSV
     from musclesolve.studies.study.analysis import analyse_study
@@ -87,7 +93,7 @@ def study(
         result = analyse_study(computed, report, values.value)
         drawn = (
             {}
-            if result.groups is None or not figures
+            if result.groups is None or not drawn_figures(figures, file_format, width, font)
             else group_files(result.groups, result.comparisons, report, computed.study.design.drawn)
         )
         page = study_page(result, report).encode("utf-8", "replace")
