@@ -11,9 +11,13 @@ import musclesolve as ms
 from musclesolve.dynamics.inverse.inverse_dynamics import projected_moments
 from musclesolve.live import Live
 from musclesolve.pipeline.mechanics import mechanics
-from musclesolve.report import report
+from musclesolve.pipeline.run import prepare
+from musclesolve.report.page import write_report
 from musclesolve.results.facts import Facts
+from musclesolve.results.files.result_netcdf import write_result
 from musclesolve.results.plausibility import plausibility
+from musclesolve.studies.uncertainty.error_sources import standard_deviations
+from musclesolve.studies.uncertainty.recorded_replay import RecordedReplay
 from musclesolve.synthetic.reference_stride import reference_stride
 from musclesolve.synthetic.synthetic_recording import synthetic_recording
 
@@ -79,8 +83,8 @@ def test_a_result_says_what_was_changed(result, kept, tmp_path) -> None:
     assert change is not None and Facts(kept).motion_change is None
     assert f"{change.rms_force_before_n:.0f} to {change.rms_force_n:.0f} N rms" in summary(result)
     file, page = tmp_path / "result.nc", tmp_path / "report.html"
-    ms.write_result(result, file)
-    report(file, page)
+    write_result(result, file)
+    write_report([file], page)
     text = page.read_text(encoding="utf-8")
     assert "not the one that was measured" in text and "smallest change of the motion" in text
 
@@ -116,14 +120,14 @@ def test_a_bound_that_holds_the_change_is_a_warning(trial) -> None:
     assert [each.code for each in bounded.warnings(trial.mapping, method) if each.code == "motion_change"]
 
 
-def test_uncertainty_reduces_the_residual_of_every_sample(trial) -> None:
-    """With errors of no size every sample is the result."""
-    sd = {"center_of_pressure_mm": 0.01}
-    found = ms.uncertainty(trial, 2, sd=sd, side="r", workers=1, contributions=False)
-    moment = ms.run(trial, side="r")["joint_moment"].sel(dof="hip_flexion_r")
-    spread = found["joint_moment_samples"] if "joint_moment_samples" in found else found["joint_moment_mean"]
-    off = spread.sel(dof="hip_flexion_r") - moment
-    assert float(np.abs(off).max()) < 0.5
+def test_samples_of_the_uncertainty_have_the_change_too(trial) -> None:
+    """A sample without errors has the moments of the result; all samples have the change."""
+    body = prepare(trial, side="r")
+    replay = RecordedReplay.from_body(body, standard_deviations({}))
+    sample = replay.body(replay.parameters.errors(np.zeros(replay.parameters.count)))
+    np.testing.assert_allclose(sample.moments, body.moments, atol=1e-3)
+    found = ms.uncertainty(trial, 2, side="r", workers=1, contributions=False, seed=1)
+    assert np.isfinite(found["joint_moment_sd"].sel(dof="hip_flexion_r")).all()
 
 
 @pytest.mark.parametrize("other", [{"method": "none", "derivatives": "splines"}, {"derivatives": "splines"}])
