@@ -61,7 +61,7 @@ def test_the_residual_is_that_of_the_changed_motion(result, kept) -> None:
     moved, least = result["motion_change"], 1e-3
     assert least < float(moved.max()) <= result.attrs["largest_motion_change_m"] <= 0.02
     assert "pelvis_residual_before" not in kept and "motion_change" not in kept
-    assert result.attrs["consistency_residual"] == "reduced" and kept.attrs["consistency_residual"] == "kept"
+    assert result.attrs["consistency_residual"] == "reduced" and "consistency_residual" not in kept.attrs
 
 
 def test_what_was_measured_is_the_measure(result, kept) -> None:
@@ -107,10 +107,8 @@ def test_joint_moments_come_nearer_to_the_truth(seed, tmp_path) -> None:
 
 
 def test_check_says_that_the_motion_is_changed(path) -> None:
-    found = ms.check(path)
-    assert "motion_change" in found.codes and not [
-        each for each in found.findings if each.severity == "error"
-    ]
+    severities = {each.code: each.severity for each in ms.check(path).findings}
+    assert severities["motion_change"] == "note" and "error" not in severities.values()
 
 
 def test_a_bound_that_holds_the_change_is_a_warning(trial) -> None:

@@ -251,11 +251,11 @@ def _provenance(body: RecordedBody) -> dict[str, object]:
         "consistency_method": consistency.method,
         "consistency_derivatives": consistency.derivatives,
         "consistency_weights": [f"{name} {weight:g}" for name, weight in consistency.weights.items()],
-        "consistency_residual": consistency.residual,
         **(
             {}
             if (change := mechanics.change) is None
             else {
+                "consistency_residual": consistency.residual,
                 "largest_motion_change_m": float(change.change.max()),
                 "largest_motion_change_allowed_m": 1e-3 * consistency.largest_change_mm,
                 "mass_balancing_forces_kg": change.carried,
