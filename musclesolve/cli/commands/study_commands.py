@@ -10,7 +10,17 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from musclesolve.cli.errors import INPUT_AT_FAULT, SOME_FRAMES_FAILED
-from musclesolve.cli.options import Again, FileFormat, Font, Format, Jobs, Scheduler, Width, page_style_of
+from musclesolve.cli.options import (
+    Again,
+    FileFormat,
+    Font,
+    Format,
+    Jobs,
+    Scheduler,
+    Width,
+    drawn_figures,
+    page_style_of,
+)
 from musclesolve.cli.printing import complain, finish, progress
 from musclesolve.plotting.page.page_style import A4_PAGE, page_style
 
@@ -52,17 +62,24 @@ def study(
     values: Annotated[
         TableFormat, typer.Option(help="Format of the table of peaks and other values of every cycle.")
     ] = TableFormat.csv,
+    figures: Annotated[
+        bool | None,
+        typer.Option(
+            "--figures/--no-figures", help="Also draw the mean curves as files.", show_default=False
+        ),
+    ] = None,
     file_format: Format = FileFormat.png,
     width: Width = A4_PAGE.width_mm,
     font: Font = A4_PAGE.font_pt,
 ) -> None:
-    """Compute all trials of a study, compare conditions and groups: study.html, study.nc, tables, figures.
+    """Compute all trials of a study, compare conditions and groups: study.html, study.nc, tables.
 
     Results that are up to date are kept; a trial that fails does not stop the others.
     """
-    from musclesolve.plotting.figure_names import group_figures_in
+    from musclesolve.plotting.figure_names import REPORT, group_figures_in
     from musclesolve.plotting.study.group_figures import group_files
-    from musclesolve.report.study.study_page import NAME, REPORT, study_page, trial_report
+    from musclesolve.report.page import trial_report
+    from musclesolve.report.study.study_page import NAME, study_page
     from musclesolve.results.files.atomic_writing import write_files
     from musclesolve.studies.many_trials.trial_record import CSV
     from musclesolve.studies.study.analysis import analyse_study
@@ -75,7 +92,7 @@ def study(
         result = analyse_study(computed, report, values.value)
         drawn = (
             {}
-            if result.groups is None
+            if result.groups is None or not drawn_figures(figures, file_format, width, font)
             else group_files(result.groups, result.comparisons, report, computed.study.design.drawn)
         )
         page = study_page(result, report).encode("utf-8", "replace")

@@ -8,10 +8,11 @@ import numpy as np
 import xarray as xr
 
 from musclesolve._util.sides import SIDE_NAMES, has_side
+from musclesolve.plotting.page.arrangement import height_for, space_for
 from musclesolve.plotting.page.curves import Legs, time_axis
 from musclesolve.plotting.page.keys import area, line
 from musclesolve.plotting.page.page_style import NOTE_COLOR, SIDE_COLOR
-from musclesolve.plotting.page.sheet import Sheet, heading, height_for, page, space_for, zero_line
+from musclesolve.plotting.page.sheet import Sheet, heading, page, zero_line
 from musclesolve.plotting.result.joint_figures import coordinate_stems
 from musclesolve.results.dataset.result_quantities import (
     CONSISTENCY_METHODS,

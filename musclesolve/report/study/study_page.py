@@ -18,14 +18,14 @@ from musclesolve._util.bundled_toml import bundled_toml
 from musclesolve._util.names import shortened
 from musclesolve._util.progress import Progress, no_progress
 from musclesolve._util.sides import LEG_JOINTS
-from musclesolve.plotting.figure_names import UNCERTAINTY
+from musclesolve.plotting.browser import page_parts
+from musclesolve.plotting.figure_names import REPORT
+from musclesolve.plotting.page.described_sheet import described
 from musclesolve.plotting.study.group_figures import group_drawings
 from musclesolve.report.content.methods import OF_METHODS, Citations, study_methods
 from musclesolve.report.content.overview import versions
 from musclesolve.report.content.pieces import DAMAGE, DASH, PageTable, from_rich, plain, reason
-from musclesolve.report.figures.inline_svg import inline_svg
 from musclesolve.report.inputs import TrialFiles, read_inputs
-from musclesolve.report.page import report_page
 from musclesolve.report.rendering import parts, rendered
 from musclesolve.report.sections import Picture
 from musclesolve.results.cycles.gait_cycles import SPREAD
@@ -43,7 +43,7 @@ from musclesolve.studies.study.analysis import COMPARISONS, VALUES, StudyResult
 from musclesolve.studies.study.plausible_trials import VERDICTS, counted, reasons
 from musclesolve.studies.study.study_data import DATA
 
-NAME, REPORT = "study.html", "report.html"
+NAME = "study.html"
 MOST_ROWS = 400
 """Trials that are listed one by one; of more, those that something is to be said of."""
 COUNTS = (("solved", "solved"), ("with_reserve", "solved_with_reserve"), ("without_solution", "infeasible"),
@@ -383,9 +383,9 @@ def _figures(result: StudyResult, report: Progress) -> Iterator[Picture]:
         label = f"{quantity}, page {page}" if page.isdecimal() else name.removeprefix("group_")
         label = plain(label).capitalize()
         try:
-            yield Picture(name, name, label, svg=Markup(inline_svg(partial(draw, groups), name, label)))
+            yield Picture(f"s-{name}", name, label, Markup(page_parts.data(described(partial(draw, groups)))))
         except DAMAGE as error:
-            yield Picture(name, name, label, fault=reason(error))
+            yield Picture(f"s-{name}", name, label, fault=reason(error))
 
 
 def _differences(result: StudyResult) -> PageTable | None:
@@ -540,12 +540,3 @@ def _methods(result: StudyResult, citations: Citations) -> list[Markup]:
         )
     )
     return [*study_methods(trials, citations), *(citations.marked(sentence) for sentence in sentences)]
-
-
-def trial_report(result: xr.Dataset, path: Path) -> bytes:
-    """The report of one trial, as the content of a file beside its result."""
-    del result  # read from its file, whose contents the page names
-    beside = path.with_name(UNCERTAINTY)
-    return report_page(read_inputs([path, *([beside] if beside.is_file() else [])])).encode(
-        "utf-8", "replace"
-    )
