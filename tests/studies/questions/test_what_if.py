@@ -100,7 +100,7 @@ def test_the_best_torque_leaves_no_gain(found):
         np.testing.assert_allclose(found["device_torque"].sel(scenario="exo", dof=dof), best, atol=1e-9)
         assert (best >= low - 1e-9).all() and (best <= high + 1e-9).all()
 
-        def held_with(torque):
+        def held_with(torque, part=part, dof=dof):
             moment = part.moment.copy()
             moment[:, part.dofs.index(dof)] -= torque
             return share_part(replace(part, moment=moment), body.sharing).solution
