@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from enum import StrEnum
 from pathlib import Path
@@ -132,9 +133,10 @@ def _text(result: StudyResult) -> Iterator[RenderableType | str]:
     if unsolved := [each.name for each in records.values() if each.outcome.has_result and not each.fine]:
         yield line("not solved", f"{shortened(unsolved)}: some frames have no valid solution")
     reasons: dict[str, list[str]] = {}
-    for name, reason in result.not_averaged.items():
-        reasons.setdefault(reason, []).append(name)
-    yield from lines("not averaged", [f"{shortened(names)}: {reason}" for reason, names in reasons.items()])
+    for name, reason in result.not_averaged.items():  # those that differ by their numbers alone are one
+        reasons.setdefault(re.sub(r"[0-9]+(?:[.][0-9]+)?", "#", reason), []).append(name)
+    alike = [f"{shortened(names)}: {result.not_averaged[names[0]]}" for names in reasons.values()]
+    yield from lines("not averaged", alike)
     if result.cycles is not None:
         subjects = len(set(result.cycles["subject"].values.tolist()))
         unusual = int(result.cycles["outlier"].sum())

@@ -279,7 +279,7 @@ def group_curves(
                 joined = some | np.roll(some, 1) | np.roll(some, -1)
                 thin = style | {"linewidth": 0.4 * WIDTH, "label": f"{label}{APART}fewer subjects"}
                 axes.plot(percent, np.where(joined, mean, np.nan), **thin)
-        _draw_norm(norms, axes, means, variable, name, unit)
+        _draw_norm(norms, axes, means, variable, name, unit, several)
         if variable == "contact_force":
             first_mean = curves[""][name].sel(_where(of_column[column][0])).values
             marks |= _mark_measured(axes, means, name, unit, first_mean, speed)
@@ -463,7 +463,9 @@ NORM_UNITS = {"deg": 1.0, "N m/kg": 1.0, "W/kg": 1.0, "N/kg": 1.0, "BW": 1.0 / S
 """Units in which curves of a norm can be drawn, and the factor on its own."""
 
 
-def _draw_norm(norms: NormBands, axes: Axes, means: xr.Dataset, variable: str, name: str, unit: str) -> None:
+def _draw_norm(
+    norms: NormBands, axes: Axes, means: xr.Dataset, variable: str, name: str, unit: str, crowded: bool
+) -> None:
     """Draw the norm of a curve behind it, in the unit of the study and the sense of the coordinate."""
     if unit not in NORM_UNITS:
         return
@@ -474,7 +476,7 @@ def _draw_norm(norms: NormBands, axes: Axes, means: xr.Dataset, variable: str, n
         # norms are of joints; a knee that only bends has all its power there
         knees = [dof for dof in map(str, means["dof"].values) if dof.startswith("knee")]
         key = "knee" if knees == [name] else ""
-    norms.draw(axes, variable, key, scale)
+    norms.draw(axes, variable, key, scale, crowded)
 
 
 def _mark_measured(
