@@ -125,7 +125,7 @@ class Panel:
         part = slice(known[0], known[-1] + 1)
         dashes = style.get("linestyle", "-")
         dashes = DASHES[dashes] if isinstance(dashes, str) else dashes[1]
-        mark = {"k": "line", "x": self.figure.numbers.add(places[part])}
+        mark: dict[str, Any] = {"k": "line", "x": self.figure.numbers.add(places[part])}
         mark |= {"y": self.figure.numbers.add(values[part]), "h": shares, "m": style.get("marker", "")}
         mark |= {"d": None if dashes is None else list(dashes), "ms": style.get("markersize", 6.0)}
         mark |= {"w": style.get("markeredgewidth" if dashes is None else "linewidth", 1.5)}
@@ -209,7 +209,11 @@ class Panel:
 
     def text(self, x: float, y: float, text: str, *, transform: object = None, **style: Any) -> None:
         """A text at a place of the axes."""
-        mark = {"k": "text", "at": [round(float(x), DECIMALS), round(float(y), DECIMALS)], "text": text}
+        mark: dict[str, Any] = {
+            "k": "text",
+            "at": [round(float(x), DECIMALS), round(float(y), DECIMALS)],
+            "text": text,
+        }
         mark |= {"u": transform == BELOW, "t": transform == SHARES, "to": style.get("ha", "")}
         self._add(mark, style)
 
