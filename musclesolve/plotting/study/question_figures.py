@@ -4,20 +4,23 @@ from __future__ import annotations
 
 import textwrap
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import xarray as xr
-from matplotlib.axes import Axes
 
 from musclesolve._util.sides import SIDE_NAMES, joint_kind, side_of
-from musclesolve.plotting.page.curves import line, with_neighbors
+from musclesolve.plotting.page.curves import with_neighbors
 from musclesolve.plotting.page.figure_files import figures_of, named
+from musclesolve.plotting.page.keys import line
 from musclesolve.plotting.page.page_style import NOTE_COLOR, RESERVE_STYLE
 from musclesolve.plotting.page.sheet import Sheet, heading, page
 from musclesolve.plotting.study.comparison_figures import COST_COLORS, DASHES
 from musclesolve.results.tables.question_tables import TAKES_OVER, grouped, in_stance, ordered_margins
 from musclesolve.sharing.status import Status, is_solved
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 SIDE_COLORS = {"r": "#D55E00", "l": "#0072B2", "other": "#555555"}
 MOST_BARS, MOST_CURVES = 14, 6

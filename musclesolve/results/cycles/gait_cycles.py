@@ -460,8 +460,8 @@ def _cycle_name(leg: str, start: float, end: float) -> str:
 def _measures(result: xr.Dataset, side: str, used: list[CoveredCycle], walks: bool) -> dict[str, xr.Variable]:
     """Cadence, stance and the like of the strides that are these cycles, and landmarks of other movements.
 
-    NaN where a strike was not recorded. Without strides, as of an OpenSim model, the times of the cycles are known, and
-    of strides their stance by the ground force.
+    NaN where a strike was not recorded. Without strides, as of an OpenSim model, the times of the cycles are known, of
+    those over the ground length and speed, and of strides their stance by the ground force.
     """
     measures = dict[str, xr.Variable]()
     for name in dict.fromkeys(name for cycle in used for name in cycle.landmarks):
@@ -475,6 +475,7 @@ def _measures(result: xr.Dataset, side: str, used: list[CoveredCycle], walks: bo
             "stride_time": times,
             "cadence": xr.Variable("cycle", 120.0 / times.values, QUANTITIES["cadence"].attrs),
         }
+        measures |= _way_of_cycles(result, used)
         stances = np.array([cycle.stance for cycle in used])
         if np.isfinite(stances).any():
             measures["stance_percent"] = xr.Variable("cycle", stances, QUANTITIES["stance_percent"].attrs)
@@ -489,6 +490,27 @@ def _measures(result: xr.Dataset, side: str, used: list[CoveredCycle], walks: bo
                 values[place] = variable.values[same[0]] if same.size else np.nan
             measures[str(measure)] = xr.Variable("cycle", values, variable.attrs)
     return measures
+
+
+LEAST_WAY = 0.2
+"""A stride over the ground is longer; one on a belt has no way in the laboratory [m]."""
+
+
+def _way_of_cycles(result: xr.Dataset, used: list[CoveredCycle]) -> dict[str, xr.Variable]:
+    """Length and speed of cycles by the way of the skeleton over the ground; none where it stays in its place."""
+    if "skeleton_position" not in result or not used:
+        return {}
+    place = result["skeleton_position"].sel(axis=["x", "y"]).mean("skeleton_point").transpose("time", "axis")
+    time = np.asarray(result["time"].values, float)
+    ends = np.array([[cycle.start, cycle.end] for cycle in used])
+    at = np.stack([np.interp(ends, time, each) for each in place.values.T.astype(float)])
+    way = np.linalg.norm(at[:, :, 1] - at[:, :, 0], axis=0)
+    if np.median(way) < LEAST_WAY:
+        return {}
+    return {
+        name: xr.Variable("cycle", values, QUANTITIES[name].attrs)
+        for name, values in (("stride_length", way), ("walking_speed", way / (ends[:, 1] - ends[:, 0])))
+    }
 
 
 def _times(used: list[CoveredCycle], attrs: dict[str, str]) -> xr.Variable:

@@ -18,6 +18,8 @@ from musclesolve.sharing.status import Status, is_solved
 
 MOST_MUSCLES = 12
 """Muscles that the printed table of margins has."""
+TOGETHER = 0.005
+"""Strength by which two groups need more together than each alone, to be said."""
 TAKES_OVER = 0.05
 """Rise of the peak activation from which a muscle takes over."""
 HELD = "The motion is held in every answer: people would change it."
@@ -66,7 +68,83 @@ def margin_tables(found: xr.Dataset) -> list[Table]:
             table.add_row(name, decimal(100.0 * strength, 1), decimal(time, 3), lacks)
         if table.row_count:
             tables.append(table)
+    if "pair_margin" in found:
+        tables.append(_pair_table(found))
+    if "length_range" in found and found.sizes["of_group"]:
+        tables.append(_length_table(found))
     return tables
+
+
+def _pair_table(found: xr.Dataset) -> Table:
+    """The pairs of groups with the greatest margins, beside the margins of each group alone."""
+    table = Table(
+        *words("groups that are weak together"),
+        *numbers("least [%]", "alone [%]", whole=True),
+        title="least strength of two groups together: those that need more than each alone",
+        title_justify="left",
+    )
+    alone = {
+        str(name): float(value)
+        for name, value in zip(found["of"].values, found["margin"].values, strict=True)
+    }
+    pairs = sorted(
+        zip(map(str, found["pair"].values), found["pair_margin"].values.tolist(), strict=True),
+        key=lambda each: -each[1],
+    )
+    for pair, value in pairs:
+        single = [alone.get(name, 0.0) for name in pair.split(" + ")]
+        if value > max(single) + TOGETHER and table.row_count < MOST_MUSCLES:
+            table.add_row(
+                pair, decimal(100.0 * value, 1), " / ".join(f"{100.0 * each:.1f}" for each in single)
+            )
+    return table
+
+
+def _length_table(found: xr.Dataset) -> Table:
+    """Between which lengths of tendons and fibers of a group the motion stays possible, in percent of now."""
+    names_of = [str(name) for name in found["length"].values]
+    table = Table(
+        *words("group"),
+        *numbers(*(f"{name.replace('_', ' ')} [%]" for name in names_of), whole=True),
+        title="lengths with which the motion is possible; 70 and 130: no limit was found up to there",
+        title_justify="left",
+    )
+    for group in map(str, found["of_group"].values):
+        cells = (
+            " to ".join(
+                f"{100.0 * end:.1f}" for end in found["length_range"].sel(of_group=group, length=name).values
+            )
+            for name in names_of
+        )
+        table.add_row(group, *cells)
+    return table
+
+
+def assistance_facts(found: xr.Dataset) -> list[dict[str, Any]]:
+    """Degrees of freedom about which a device alone makes every impossible frame possible, and its torques [N m].
+
+    None where every frame is possible, or no single degree of freedom is enough.
+    """
+    torque = found["assistance"]
+    facts = []
+    for side in map(str, found["side"].values):
+        lacking = ~found["possible"].sel(side=side)
+        own = torque.isel(dof=[k for k, dof in enumerate(found["dof"].values) if side_of(str(dof)) == side])
+        helped = own.isel(time=np.flatnonzero(lacking.values))
+        for dof in map(str, helped["dof"].values):
+            values = helped.sel(dof=dof).values
+            if len(values) and np.isfinite(values).all():
+                at = float(helped["time"].values[int(np.abs(values).argmax())])
+                facts.append(
+                    {
+                        "dof": dof,
+                        "frames": len(values),
+                        "least_nm": min(float(values.min()), 0.0),
+                        "greatest_nm": max(float(values.max()), 0.0),
+                        "time_s": at,
+                    }
+                )
+    return facts
 
 
 def _rows(found: xr.Dataset) -> list[tuple[str, float, float, str, int]]:
@@ -96,6 +174,19 @@ def margin_lines(found: xr.Dataset) -> list[str]:
     if weak != "none":
         said.append(line("weak already", f"{weak}; percent are of the strength that this leaves"))
     said.append(line("lacks first", "+: moment in the direction of the name; -: in the opposite one"))
+    if str(found.attrs["contact"]) != "none":
+        said.append(line("contact bound", f"at most {found.attrs['contact']} body weights"))
+    if not bool(possible.all()):
+        helps = [
+            f"{each['dof']} {each['least_nm']:.1f} to {each['greatest_nm']:.1f} N m ({each['frames']} frames)"
+            for each in assistance_facts(found)
+        ]
+        said.append(
+            line(
+                "assistance",
+                "; ".join(helps) or "no torque about a single degree of freedom makes all frames possible",
+            )
+        )
     if free:
         said.append(line("dispensable", f"the motion is possible without any one of: {'; '.join(free)}"))
     of, least = str(found.attrs["path_of"]), float(found["strength"].values[-1])
@@ -126,7 +217,12 @@ def margin_document(found: xr.Dataset) -> dict[str, Any]:
         "frames": int(found.attrs["frames"]),
         "frames_possible": int(found.attrs["frames_possible"]),
         "weak": str(found.attrs["weak"]),
+        "contact": str(found.attrs["contact"]),
         **judgement_document(found),
+        "assistance": assistance_facts(found),
+        "pairs": dict(zip(map(str, found["pair"].values), found["pair_margin"].values.tolist(), strict=True))
+        if "pair_margin" in found
+        else {},
         "margins": [
             {
                 "of": name,
