@@ -128,7 +128,9 @@ class Run:
                 "of all forces. Takes minutes."
             ).classes("ms-why")
         ui.checkbox(
-            "Draw the figures", value=options.figures, on_change=lambda event: taken(figures=event.value)
+            "Also draw the figures as files",
+            value=options.figures,
+            on_change=lambda event: taken(figures=event.value),
         )
 
     @ui.refreshable_method
