@@ -28,6 +28,7 @@ from musclesolve.cli.options import (
     Model,
     Moments,
     Output,
+    Samples,
     Scheduler,
     Side,
     Sides,
@@ -67,10 +68,7 @@ def run(
     jobs: Jobs = None,
     scheduler: Scheduler = None,
     again: Again = False,
-    uncertainty: Annotated[
-        int | None,
-        typer.Option(min=2, help="Number of Monte Carlo samples over the sources of error: uncertainty.nc."),
-    ] = None,
+    uncertainty: Samples = None,
     seed: Annotated[int, typer.Option(min=0, help="Seed of the random numbers of the samples.")] = 0,
     file_format: Format = FileFormat.png,
     width: Width = A4_PAGE.width_mm,
@@ -124,7 +122,7 @@ def analyse(
     trial: Path,
     output: Path,
     figures: bool = True,
-    samples: int | None = None,
+    samples: int | str | None = None,
     seed: int = 0,
     **options: Any,
 ) -> None:

@@ -10,7 +10,17 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from musclesolve.cli.errors import INPUT_AT_FAULT, SOME_FRAMES_FAILED
-from musclesolve.cli.options import Again, FileFormat, Font, Format, Jobs, Scheduler, Width, page_style_of
+from musclesolve.cli.options import (
+    Again,
+    FileFormat,
+    Font,
+    Format,
+    Jobs,
+    Samples,
+    Scheduler,
+    Width,
+    page_style_of,
+)
 from musclesolve.cli.printing import complain, finish, progress
 from musclesolve.plotting.page.page_style import A4_PAGE, page_style
 
@@ -43,12 +53,7 @@ def study(
             "--reports/--no-reports", help="Write a report of every trial, which the page leads to."
         ),
     ] = True,
-    uncertainty: Annotated[
-        int | None,
-        typer.Option(
-            min=2, help="Monte Carlo samples of every trial: the means carry the uncertainty of trials."
-        ),
-    ] = None,
+    uncertainty: Samples = None,
     values: Annotated[
         TableFormat, typer.Option(help="Format of the table of peaks and other values of every cycle.")
     ] = TableFormat.csv,
