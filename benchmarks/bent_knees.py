@@ -37,7 +37,7 @@ from benchmarks.timing import console
 from benchmarks.validation.page import Absent, data_folder
 from muscle_db.model import LEG_DOFS
 from musclesolve._util.arrays import Array
-from musclesolve.constants import STANDARD_GRAVITY, USUAL_COST
+from musclesolve.constants import STANDARD_GRAVITY, USUAL_COST, USUAL_LEAST_ACTIVATION
 from musclesolve.dynamics.inverse.external_wrenches import Wrench
 from musclesolve.dynamics.inverse.inverse_dynamics import projected_moments
 from musclesolve.dynamics.inverse.newton_euler import distal_loads, segment_motion
@@ -114,7 +114,7 @@ class Held:
     pressure: float = 0.0
     behind: float = 0.0
     ligament: float = 1.0
-    least: float = 0.0
+    least: float = USUAL_LEAST_ACTIVATION
     of: tuple[str, ...] = ()
 
     def solved(self, pose: Pose, depth: Array) -> SolvedGroup:
@@ -157,9 +157,8 @@ class Held:
             shank = model.rigid_bodies.subset(np.array([model.body("shank_r")])).rotation(motion.q)[:, 0]
             leg = about_another_axis(leg, axis, self.behind * shank[..., 0])
         problem = sharing_problem(leg, sharing)
-        floor = np.array(
-            [self.least * (name.removesuffix("_r") in self.of or not self.of) for name in names(leg)]
-        )
+        chosen = [name.removesuffix("_r") in self.of or not self.of for name in names(leg)]
+        floor = np.where(chosen, self.least, sharing.least_activation)
         problem = problem.with_arrays(lower=np.broadcast_to(floor, problem.force_capacity.shape).copy())
         return SolvedGroup(leg, problem, ms.solve(problem, sharing.cost, on_infeasible="reserve"))
 
@@ -270,6 +269,7 @@ def squats() -> Listing:
         "down and up in 2 s": {"period": 2.0},
         "hamstrings at least 0.05": {"least": 0.05, "of": HAMSTRINGS},
         "hamstrings at least 0.1": {"least": 0.1, "of": HAMSTRINGS},
+        "all muscles at least 0": {"least": 0.0},
         "all muscles at least 0.02": {"least": 0.02},
         "cost activation_power": {"cost": "activation_power"},
         "least force that the muscles can have": {"cost": LEAST_KNEE},

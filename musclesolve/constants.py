@@ -8,6 +8,9 @@ STANDARD_GRAVITY = 9.80665
 USUAL_COST = "joint_weighted_activation"
 """The cost by which moments are shared unless asked otherwise, of recordings and of models alike."""
 
+USUAL_LEAST_ACTIVATION = 0.01
+"""Least activation of every muscle unless another one is chosen: that of OpenSim's muscles."""
+
 ADULT_AGE = 18.0
 """Age from which the inertia table of adults holds [years]."""
 

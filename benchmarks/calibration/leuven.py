@@ -85,7 +85,7 @@ class LeuvenTrial:
         """The part of a body, whose named degrees of freedom the muscles serve."""
         rows = [part.dofs.index(name) for name in dofs]
         muscles = ElasticMuscles.from_parameters(part.state.parameters)
-        problem = motion_problem(part, slice(None), muscles, 0.01)
+        problem = motion_problem(part, slice(None), muscles, reserve_weight=0.01)
         z, activation, *_ = static_start(problem, MotionCost.from_cost(problem, USUAL_COST).cost)
         return cls(
             part.time,

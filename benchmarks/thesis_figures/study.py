@@ -54,7 +54,9 @@ class Study:
         """The trial with the muscles, passive forces and cost of the source (6.12, 6.21, Table 6.1)."""
         trial = ms.read_trial(self.path)
         muscles = {"database": "silva_2003", "passive": "table", "strength": "table", "fiber_lengths": None}
-        chosen = trial.with_settings(muscles=muscles, sharing={"cost": "stress_cubed"})
+        chosen = trial.with_settings(
+            muscles=muscles, sharing={"cost": "stress_cubed", "least_activation": 0.0}
+        )
         return replace(chosen, emg=None)
 
     @property

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 import muscle_db
@@ -110,7 +112,7 @@ def formulations() -> float:
     muscles = scale_muscles(body.model, muscle_db.load(trial.settings.muscles.database), "r", *rules)
     state = muscle_state(body.model, muscles, body.motion)
     full = full_problem(body.model, body.motion, body.wrenches, [state], problem.dof)
-    whole = solve_full(full, "stress_cubed").activation
+    whole = solve_full(replace(full, lower=problem.lower), "stress_cubed").activation
     return float(np.abs(whole - ms.solve(problem, "stress_cubed").activation).max())
 
 

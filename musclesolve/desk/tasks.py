@@ -90,10 +90,9 @@ def compare_results(progress: Progress, results: dict[str, Path], folder: Path) 
 
 def report(progress: Progress, files: list[Path]) -> list[Path]:
     """A report, as `musclesolve report`; the page."""
-    from musclesolve._util.processes import cores
     from musclesolve.report.page import write_report
 
-    return [write_report(files, None, progress, cores())[0]]
+    return [write_report(files, None, progress)[0]]
 
 
 def picture(progress: Progress, result: Path, path: Path, speed: float) -> list[Path]:

@@ -164,25 +164,48 @@ def inertial_wrench(model: OpenSimModel, bodies: BodyDynamics) -> Array:
     Raises:
         InputError: no supported joint leads to a body.
     """
+    mass, center, inertia = body_masses(model, bodies.pose)
+    force = mass[:, None] * (center_accelerations(bodies, center) - model.gravity)
+    moment = momentum_rates(bodies, inertia) + np.cross(center, force)
+    return np.concatenate([moment, force], axis=-1)
+
+
+def body_masses(model: OpenSimModel, pose: BodyMotion) -> tuple[Array, Array, Array]:
+    """Masses (B,) [kg], mass centers (T, B, 3) [m] and inertia (T, B, 3, 3) about them [kg m2], in the ground.
+
+    The mass is NaN of a body whose mass properties cannot be used.
+
+    Raises:
+        InputError: no supported joint leads to a body.
+    """
     for body in model.bodies:
         if body not in model.reachable:
             raise input_error("opensim.no_joint_to_body", file=model.file, body=body)
     none = BodyMass(0.0, np.zeros(3), np.zeros((3, 3)))
     unknown = BodyMass(np.nan, np.zeros(3), np.zeros((3, 3)))
     known = [unknown if body in model.mass_faults else model.masses.get(body, none) for body in model.bodies]
-    mass = np.array([each.mass for each in known])
     local = np.array([each.center for each in known])
     tensor = np.array([each.inertia for each in known])
-    rotation = bodies.pose.rotation
-    center = (rotation @ local[..., None])[..., 0] + bodies.pose.position
+    center = (pose.rotation @ local[..., None])[..., 0] + pose.position
+    return (
+        np.array([each.mass for each in known]),
+        center,
+        pose.rotation @ tensor @ pose.rotation.swapaxes(-1, -2),
+    )
+
+
+def center_accelerations(bodies: BodyDynamics, center: Array) -> Array:
+    """Accelerations (T, B, 3) [m/s2] of points (T, B, 3) [m] of the bodies."""
     omega, v = bodies.twist[..., :3], bodies.twist[..., 3:]
     alpha, a = bodies.acceleration[..., :3], bodies.acceleration[..., 3:]
-    at_center = a + np.cross(alpha, center) + np.cross(omega, v + np.cross(omega, center))
-    force = mass[:, None] * (at_center - model.gravity)
-    inertia = rotation @ tensor @ rotation.swapaxes(-1, -2)
+    return np.asarray(a + np.cross(alpha, center) + np.cross(omega, v + np.cross(omega, center)))
+
+
+def momentum_rates(bodies: BodyDynamics, inertia: Array) -> Array:
+    """I alpha + omega x I omega (T, B, 3) [N m] of the bodies with inertia (T, B, 3, 3) about their mass centers."""
+    omega, alpha = bodies.twist[..., :3], bodies.acceleration[..., :3]
     spin = (inertia @ omega[..., None])[..., 0]
-    moment = (inertia @ alpha[..., None])[..., 0] + np.cross(omega, spin) + np.cross(center, force)
-    return np.concatenate([moment, force], axis=-1)
+    return np.asarray((inertia @ alpha[..., None])[..., 0] + np.cross(omega, spin))
 
 
 def require_masses(model: OpenSimModel, names: Sequence[str], force: Array) -> None:

@@ -16,6 +16,7 @@ import numpy as np
 
 from musclesolve._util.arrays import Array, Indices, Mask
 from musclesolve._util.sides import ALL_SIDES, OTHER, side_of
+from musclesolve.constants import USUAL_LEAST_ACTIVATION
 from musclesolve.muscles.muscle_state import MuscleState, group_blocks
 from musclesolve.pipeline.knee_contact import ContactSpacing
 from musclesolve.pipeline.measured_activation import MeasuredActivation
@@ -38,7 +39,7 @@ class Sharing:
     solver: Solver
     tendon: str = "rigid"
     reserve_weight: float | None = None
-    least_activation: float = 0.0
+    least_activation: float = USUAL_LEAST_ACTIVATION
 
 
 @dataclass(frozen=True, eq=False)

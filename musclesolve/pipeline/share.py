@@ -15,6 +15,7 @@ import numpy as np
 
 from musclesolve._util.arrays import true_runs
 from musclesolve._util.progress import Progress, no_progress
+from musclesolve.constants import USUAL_LEAST_ACTIVATION
 from musclesolve.errors import input_error
 from musclesolve.muscles.elastic.elastic_muscles import ElasticMuscles
 from musclesolve.pipeline.body import Analysis, Body, Sharing, SharingGroup, SolvedGroup, TendonStates
@@ -185,7 +186,7 @@ def share_motion(
             arrays.status[first:stop] = Status.TOO_FEW_FRAMES
             continue
         run = slice(first, stop)
-        problem = motion_problem(part, run, muscles, sharing.reserve_weight, sharing.least_activation)
+        problem = motion_problem(part, run, muscles, sharing.least_activation, sharing.reserve_weight)
         if isinstance(method, BandedInteriorPoint):
             method = replace(method, progress=report)
         motion = solve_motion(problem, cost, method, on_infeasible="reserve")
@@ -211,8 +212,8 @@ def motion_problem(
     part: SharingGroup,
     run: slice,
     muscles: ElasticMuscles,
+    least_activation: float = USUAL_LEAST_ACTIVATION,
     reserve_weight: float | None = None,
-    least_activation: float = 0.0,
 ) -> MotionProblem:
     """The problem of frames that follow each other, for muscles with elastic tendons."""
     return MotionProblem(

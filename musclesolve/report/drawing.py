@@ -1,9 +1,8 @@
-"""What takes time, done side by side: figures, moving pictures, and checks of recordings that are still as analysed."""
+"""What is made of datasets for a page: data of figures, moving pictures, and whether recordings are as analysed."""
 
 from __future__ import annotations
 
-import contextlib
-from collections.abc import Generator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -12,7 +11,6 @@ from typing import Any
 import xarray as xr
 
 from musclesolve._util.progress import Progress, no_progress
-from musclesolve._util.worker_pool import Lost, Pool
 from musclesolve.errors import InputError
 from musclesolve.recording.text.text_file import has_hash
 from musclesolve.recording.trial.trial_file import read_trial
@@ -22,8 +20,6 @@ from musclesolve.results.dataset.result_quantities import listed
 from musclesolve.results.files.result_netcdf import trial_path
 
 FIGURE, CHECK, PICTURE = "figure", "check", "picture"
-FEW = 9
-"""So many jobs take less time than starting processes for them."""
 
 
 @dataclass(frozen=True)
@@ -49,28 +45,18 @@ class Made:
 def make(
     datasets: Sequence[xr.Dataset],
     jobs: Sequence[DrawingTask],
-    workers: int = 1,
     progress: Progress | None = None,
 ) -> dict[str, Made]:
-    """Do all jobs, in several processes if there are many; the outcome of each by its key."""
-    report = progress or no_progress
-    results: Generator[tuple[int, Any]]
-    if workers > 1 and len(jobs) > FEW:
-        results = Pool(work, list(datasets), list(jobs), workers).results()
-    else:
-        results = ((number, work(datasets, job, no_progress)) for number, job in enumerate(jobs))
-    outcomes: dict[str, Made] = {}
-    with contextlib.closing(results):
-        for done, (number, made) in enumerate(results, start=1):
-            outcomes[jobs[number].key] = Made(fault=made.reason) if isinstance(made, Lost) else made
-            report("drawing", done / len(jobs))
+    """Do all jobs; the outcome of each by its key."""
+    report, outcomes = progress or no_progress, dict[str, Made]()
+    for number, job in enumerate(jobs):
+        report("drawing", number / len(jobs))
+        outcomes[job.key] = work(datasets[job.dataset], job)
     return outcomes
 
 
-def work(datasets: Sequence[xr.Dataset], job: DrawingTask, progress: Progress) -> Made:
+def work(data: xr.Dataset, job: DrawingTask) -> Made:
     """Do a job; what is wrong with the file that keeps it from being done is a sentence of the report."""
-    progress("drawing", 0.0)
-    data = datasets[job.dataset]
     try:
         if job.what == CHECK:
             return Made(recording_state(data))
@@ -78,11 +64,12 @@ def work(datasets: Sequence[xr.Dataset], job: DrawingTask, progress: Progress) -
             from musclesolve.report.picture.moving_picture import picture_fragment
 
             return Made(picture_fragment(data))
+        from musclesolve.plotting import browser
+        from musclesolve.plotting.page.described_sheet import described
         from musclesolve.report.figures.figure_choice import figures_of
-        from musclesolve.report.figures.inline_svg import inline_svg
 
         draw = figures_of(data, job.kind)[job.name]
-        return Made(inline_svg(partial(draw, data), job.key, job.label))
+        return Made(browser.data(described(partial(draw, data))))
     except DAMAGE as error:
         return Made(fault=reason(error))
 

@@ -28,7 +28,7 @@ from musclesolve.report.drawing import CHECK, FIGURE, DrawingTask, Made, make
 from musclesolve.report.figures.figure_choice import caption, figures_of
 from musclesolve.report.inputs import AVERAGE, Inputs, TrialFiles, read_inputs
 from musclesolve.report.picture.save_picture import with_geometry
-from musclesolve.report.rendering import rendered, template
+from musclesolve.report.rendering import parts, rendered
 from musclesolve.report.sections import (
     Headline,
     Picture,
@@ -46,8 +46,6 @@ MOST_BYTES = 9_500_000
 """A page is kept below 10 MB: figures of the last trials are left out where it would not be."""
 LEFT_OUT = "left out to keep the page below 10 MB: make a report of this trial alone"
 NAME, SUFFIXES = "report.html", (".html", ".htm")
-PARTS = {"style": "style.css", "script": "script.js"}
-"""What the page holds as it is, not filled as the templates are."""
 
 
 @dataclass(frozen=True)
@@ -64,7 +62,6 @@ def write_report(
     paths: Sequence[str | Path],
     output: str | Path | None = None,
     progress: Progress | None = None,
-    workers: int = 1,
     geometry: str | Path | None = None,
 ) -> tuple[Path, Inputs]:
     """Write a report of results, with what was computed of the same trials besides.
@@ -73,7 +70,6 @@ def write_report(
         paths: result.nc, uncertainty.nc, comparison.nc and average.nc, in any order; their content says which is which.
         output: the page (.html), or a folder for report.html; beside the first file unless given.
         progress: called with the name of each stage and the share of the work that is done.
-        workers: how many processes draw figures side by side.
         geometry: folder with the .vtp, .stl or .obj files of an OpenSim model, where these are not in the folder
             Geometry beside it.
 
@@ -98,18 +94,17 @@ def write_report(
     if os.path.realpath(target) in {os.path.realpath(path) for path in paths}:
         raise input_error("report.one_files_report_made", file=target)
     with reserved(target.parent):
-        page = report_page(inputs, report, workers)
+        page = report_page(inputs, report)
         (written,) = write_files(target.parent, {target.name: page.encode("utf-8", "replace")})
     return written, inputs
 
 
-def report_page(inputs: Inputs, progress: Progress | None = None, workers: int = 1) -> str:
+def report_page(inputs: Inputs, progress: Progress | None = None) -> str:
     """The whole page.
 
     Args:
         inputs: what `read_inputs` returned.
         progress: called with the name of each stage and the share of the work that is done.
-        workers: how many processes draw figures side by side.
     """
     report = progress or no_progress
     report("drawing", 0.0)
@@ -126,7 +121,7 @@ def report_page(inputs: Inputs, progress: Progress | None = None, workers: int =
                 DrawingTask(FIGURE, len(datasets), AVERAGE, name, f"a{number}-{name}", caption(name, draw))
             )
         datasets.append(source.data)
-    made = make(datasets, jobs, workers, report)
+    made = make(datasets, jobs, report)
     report("writing", 1.0)
     size = 0  # of a page that would be too large the last figures are left out
     for job in jobs:
@@ -151,7 +146,7 @@ def report_page(inputs: Inputs, progress: Progress | None = None, workers: int =
     for number, source in enumerate(inputs.averages, start=1):
         key = f"a{number}"
         figures = [
-            Picture(job.name, job.label, Markup(made[job.key].content or ""), made[job.key].fault)
+            Picture(job.key, job.name, job.label, Markup(made[job.key].content or ""), made[job.key].fault)
             for job in jobs
             if job.key.startswith(f"{key}-")
         ]
@@ -184,7 +179,7 @@ def report_page(inputs: Inputs, progress: Progress | None = None, workers: int =
         unreadable=inputs.unreadable,
         versions=versions(),
         made=date.today().isoformat(),
-        **{name: Markup(template(file)) for name, file in PARTS.items()},
+        **parts(),
     )
 
 

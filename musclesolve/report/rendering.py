@@ -4,6 +4,10 @@ from __future__ import annotations
 
 from importlib import resources
 
+from markupsafe import Markup
+
+from musclesolve.plotting import browser
+
 
 def rendered(name: str, /, **values: object) -> str:
     """A template with its values; whatever is not Markup is escaped."""
@@ -17,6 +21,15 @@ def rendered(name: str, /, **values: object) -> str:
         lstrip_blocks=True,
     )
     return filled.get_template(name).render(**values)
+
+
+def parts() -> dict[str, Markup]:
+    """What a page holds as it is, not filled as the templates are: its style and scripts."""
+    return {
+        "style": Markup("\n".join((template("style.css"), browser.style()))),
+        "script": Markup(template("script.js")),
+        "charts": Markup(browser.script()),
+    }
 
 
 def template(name: str) -> str:

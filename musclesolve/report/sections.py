@@ -34,10 +34,12 @@ LAST = "further"
 class Picture:
     """A figure of a section, or why it is not there."""
 
+    key: str  # its own in the page
     name: str
     label: str
-    svg: str = ""  # safe
+    data: str = ""  # what a browser draws it from, safe
     fault: str = ""
+    svg: str = ""
 
 
 @dataclass(frozen=True)
@@ -128,7 +130,9 @@ def sections_of(
     """All sections of a trial, in their order."""
     key = f"t{number}"
     figures = {
-        job.name: Picture(job.name, job.label, Markup(made[job.key].content or ""), made[job.key].fault)
+        job.name: Picture(
+            job.key, job.name, job.label, Markup(made[job.key].content or ""), made[job.key].fault
+        )
         for job in jobs
         if job.what == FIGURE
     }

@@ -711,26 +711,33 @@ class Facts:
         ]
 
     @cached_property
-    def metabolic_rate(self) -> MetabolicRate | None:
-        """Gross metabolic rate, mean over whole strides; None where it is not known.
+    def whole_strides(self) -> tuple[Mask, int] | None:
+        """Frames (T,) of whole strides, and how many; None where none is complete.
 
-        The mean is over as many times of a stride as fit into the longest stretch in which the forces of both legs are
-        known, wherever in the gait cycle it begins: over the time of one stride each leg goes through one cycle.
+        As many times of a stride as fit into the longest stretch in which the forces of both legs are known, wherever
+        in the gait cycle it begins: over the time of one stride each leg goes through one cycle.
         """
-        known = {"metabolic_power"} <= set(self.result) and "subject_mass_kg" in self.result.attrs
-        if not known or not set(SIDES) <= set(self.legs):
+        if "muscle_force" not in self.result or not set(SIDES) <= set(self.legs):
             return None
         durations = [each.end - each.start for each in self.strides]
         if not durations:
             return None
         time, stride = self.result["time"].values, float(np.median(durations))
-        power = self.result["metabolic_power"].sum("muscle", skipna=False).values
-        first, stop = max(true_runs(np.isfinite(power)), key=lambda run: run[1] - run[0], default=(0, 0))
+        known = np.isfinite(self.result["muscle_force"].transpose("time", "muscle").values).all(axis=1)
+        first, stop = max(true_runs(known), key=lambda run: run[1] - run[0], default=(0, 0))
         count = int((time[stop - 1] - time[first]) / stride + 1e-6) if stop - first > 1 else 0
         if count == 0:
             return None
-        within = (time >= time[first]) & (time < time[first] + count * stride) & np.isfinite(power)
-        rate = BASAL + float(power[within].mean()) / float(self.result.attrs["subject_mass_kg"])
+        return known & (time >= time[first]) & (time < time[first] + count * stride), count
+
+    @cached_property
+    def metabolic_rate(self) -> MetabolicRate | None:
+        """Gross metabolic rate, mean over whole strides; None where it is not known."""
+        known = {"metabolic_power"} <= set(self.result) and "subject_mass_kg" in self.result.attrs
+        if not known or self.whole_strides is None:
+            return None
+        power = self.result["metabolic_power"].sum("muscle", skipna=False).values[self.whole_strides[0]]
+        rate = BASAL + float(power.mean()) / float(self.result.attrs["subject_mass_kg"])
         speeds = [each.measures.get("walking_speed", np.nan) for each in self.strides]
         return MetabolicRate(rate, float(np.mean(speeds)))
 

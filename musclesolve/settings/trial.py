@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from typing import Any, Literal
 
 import muscle_db
-from musclesolve.constants import FLIGHT_CUTOFF_HZ, USUAL_COST, WALKING_CUTOFF_HZ
+from musclesolve.constants import FLIGHT_CUTOFF_HZ, USUAL_COST, USUAL_LEAST_ACTIVATION, WALKING_CUTOFF_HZ
 from musclesolve.settings.schema import Settings, same, setting, table, tables_of
 
 AXES = ("+x", "-x", "+y", "-y", "+z", "-z")
@@ -450,8 +450,8 @@ class SharingSettings(Settings):
     )
     least_activation: float = setting(
         "number",
-        "least activation of every muscle: tone, or 0.01 as OpenSim's muscles have it",
-        default=0.0,
+        "least activation of every muscle; the default is that of OpenSim's muscles",
+        default=USUAL_LEAST_ACTIVATION,
         minimum=0.0,
         maximum=0.5,
         of_run=True,
@@ -626,7 +626,7 @@ class UncertaintySettings(Settings):
     muscle_weight: float | None = _relative("the weight of each muscle in the cost, of its logarithm")
     co_contraction: float | None = setting(
         "number",
-        "least activation of all muscles: size of a normal number with this standard deviation",
+        "standard deviation of the least activation of all muscles, around [sharing] least_activation",
         minimum=0.0,
         maximum=0.2,
     )

@@ -11,6 +11,8 @@ from .analysis.reserve_check import ReserveCheck as ReserveCheck
 from .analysis.reserve_check import Verdict as Verdict
 from .analysis.reserve_check import check_reserves as check_reserves
 from .analysis.strength_margin import StrengthMargin as StrengthMargin
+from .analysis.strength_margin import activation_margin as activation_margin
+from .analysis.strength_margin import least_assistance as least_assistance
 from .analysis.strength_margin import strength_margin as strength_margin
 from .analysis.strength_margin import with_strength as with_strength
 from .certificate import kkt_residual as kkt_residual

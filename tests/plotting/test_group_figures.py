@@ -116,18 +116,25 @@ def many(count, groups=None):
 
 
 @pytest.mark.parametrize("groups", [None, ["a"] * 6 + ["b"] * 6, [f"g{k}" for k in range(4)] * 3])
-def test_many_conditions_have_pages_that_begin_with_the_first(groups):
+def test_many_conditions_are_small_multiples_with_one_look_each(groups):
+    """Four curves a panel, every group and condition on some page, and drawn there as on every other one."""
     means, found = many(11, groups)
     drawings = group_drawings(means, found)
     assert list(drawings)[:2] == ["group_joint_angle", "group_joint_angle_2"]
-    seen = set()
+    seen = {}
     for draw in drawings.values():
         sheet = draw(means)
-        curves = [text.get_text() for text in sheet.legends[0].get_texts() if "(n =" in text.get_text()]
-        assert len(curves) <= 8 and any("c0 " in text for text in curves)
-        seen |= set(curves)
-    wanted = 11 * (len(set(groups)) if groups else 1)
-    assert len(seen) == wanted
+        legend = sheet.legends[0]
+        for text, handle in zip(legend.get_texts(), legend.get_lines(), strict=False):
+            if "(n =" in text.get_text():
+                look = (handle.get_color(), str(handle._unscaled_dash_pattern))
+                assert seen.setdefault(text.get_text(), look) == look
+        for axes in sheet.axes:
+            assert len([curve for curve in axes.lines if len(curve.get_xdata()) > 50]) <= 4 + 1
+    assert len(seen) == 11 * (len(set(groups)) if groups else 1)
+    if groups is None:
+        assert len(set(seen.values())) == 11
+        assert next(iter(seen)).startswith("c0")
 
 
 def test_what_is_drawn_is_chosen_and_a_single_comparison_has_the_color_of_its_condition():

@@ -89,9 +89,3 @@ def test_an_interrupted_report_leaves_nothing(result, monkeypatch):
     with pytest.raises(KeyboardInterrupt):
         write_report([result])
     assert not (result.parent / "report.html").exists()
-
-
-def test_processes_draw_what_one_process_draws(tmp_path):
-    path = written(small(), tmp_path, "result.nc")
-    pages = [write_report([path], tmp_path / f"{n}.html", workers=n)[0].read_text() for n in (1, 2)]
-    assert pages[0] == pages[1]

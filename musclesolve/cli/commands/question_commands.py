@@ -58,13 +58,15 @@ def contributions(
     ],
     cost: Cost = None,
 ) -> None:
-    """What each muscle does to the center of mass and to the joints: support, braking, propulsion."""
+    """What each muscle does: support, braking, propulsion, contact forces of the joints, work."""
     from musclesolve.plotting.study.question_figures import contribution_files
     from musclesolve.results.tables.question_tables import (
+        contact_facts,
         contribution_facts,
         contribution_lines,
         contribution_tables,
         judgement_document,
+        work_facts,
     )
     from musclesolve.studies.questions.contributions import contributions
 
@@ -82,6 +84,8 @@ def contributions(
         "contacts": [str(name) for name in found["contact"].values],
         **judgement_document(found),
         "contributions": contribution_facts(found),
+        "contact_forces": contact_facts(found),
+        "work": work_facts(found),
     }
     finish("contributions", text, lambda: document, paths)
 
@@ -104,6 +108,20 @@ def margins(
             metavar="MUSCLE", help="Muscle or group whose weakening is followed; default: the most critical."
         ),
     ] = None,
+    contact: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="JOINT=BODY_WEIGHTS",
+            help="Largest contact force of a joint, such as knee=2.5; repeatable. now: no more than in the trial.",
+        ),
+    ] = None,
+    pairs: Annotated[
+        bool, typer.Option("--pairs", help="Also pairs of groups that are weak together.")
+    ] = False,
+    lengths: Annotated[
+        bool,
+        typer.Option("--lengths", help="Also how short and long tendons and fibers of the groups may be."),
+    ] = False,
     cost: Cost = None,
     side: Sides = Side.both,
 ) -> None:
@@ -116,14 +134,17 @@ def margins(
         margins_csv,
     )
     from musclesolve.studies.questions.margins import margins
-    from musclesolve.studies.questions.what_if import strengths_from_texts
+    from musclesolve.studies.questions.what_if import contact_from_texts, strengths_from_texts
 
     weak = strengths_from_texts(strength or [])
+    bounds = contact_from_texts(contact) if contact else None
     found, paths = answered(
         trial,
         output,
         "margins",
-        lambda loaded, report: margins(loaded, weak, path, cost, side.value, report),
+        lambda loaded, report: margins(
+            loaded, weak, path, cost, side.value, report, contact=bounds, pairs=pairs, lengths=lengths
+        ),
         lambda found: {"margins.csv": margins_csv(found), **margin_files(found)},
     )
     text: list[RenderableType] = [*margin_tables(found), "\n".join(margin_lines(found))]

@@ -43,11 +43,10 @@ def report(
     geometry: Geometry = None,
 ) -> None:
     """Write a report: one page with verdict, figures, tables, limits and a methods paragraph, for any browser."""
-    from musclesolve._util.processes import cores
     from musclesolve.report.page import write_report
 
     with progress() as update:
-        written, inputs = write_report(result, output, update, cores(), geometry)
+        written, inputs = write_report(result, output, update, geometry)
     for trial in inputs.trials:
         if trial.changed:
             print_summary(line("warning", trial.changed))

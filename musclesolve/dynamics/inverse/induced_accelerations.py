@@ -1,8 +1,10 @@
-"""Induced accelerations: what each force contributes to the acceleration of the body and to the ground reactions.
+"""Induced accelerations: what each force contributes to accelerations, ground reactions and loads of joints.
 
-In joint speeds u the equations of motion are linear in all forces,
+In joint speeds u the equations of motion of linked rigid bodies (Kane's form) are linear in all forces,
 
     M(q) du/dt = sum_i Q_i + J^T f,        J du/dt = c,
+
+    M = sum_b m_b R_b^T R_b + S_b^T I_b S_b,    R_b, S_b: velocity of the mass center and angular velocity by speed,
 
 with the generalized forces Q_i of muscles, gravity, velocities, joint moments that no muscle makes, and with ground
 reactions f of the constraint rows J, the accelerations of what touches the ground. Each force Q_i is put into them
@@ -13,131 +15,312 @@ alone and gives its acceleration du_i/dt and its ground reaction f_i:
 
 c is the acceleration of the constraint rows in the recorded motion and belongs to the part `motion`; for all other
 parts c_i = 0: the ground holds still. The parts add up to the recorded accelerations, and their ground reactions to the
-measured ones, whatever the contact model; the share of each depends on it. Contact models:
+measured ones, whatever the contact model; the share of each depends on it. A foot touches the ground where its vertical
+force exceeds SMALLEST_FORCE. Contact models:
 
-    point    the point of the foot at the center of pressure has no acceleration (three rows a foot); the moment about
-             it that was measured is a part of its own, `free_moment`
+    rocker   the point of the foot at the center of pressure has no acceleration, and the foot neither rolls about its
+             long axis nor turns about the vertical (five rows): it turns forward and backward alone, as over the heel
+             or the toes
+    point    the point at the center of pressure has no acceleration (three rows); the foot turns freely about it. The
+             moment about it that was measured is a part of its own, `free_moment`
     foot     the whole foot has no linear and no angular acceleration (six rows)
 
-A foot touches the ground where its vertical force exceeds SMALLEST_FORCE.
+The load of a joint, the force and the moment about its center that the bodies beyond it receive from the bodies before
+it and from the muscles between, follows from the accelerations and the ground reactions of each part:
+
+    F_i = sum_beyond m_b (R_b du_i/dt - g_i) - f_i,    M_i = sum_beyond (r_b - p) x m_b (...) + I_b S_b du_i/dt - ...
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from musclesolve._util.arrays import Array, Mask
+from musclesolve._util.arrays import Array, Mask, vector_product
 from musclesolve.dynamics.inverse.external_wrenches import Wrench
-from musclesolve.dynamics.inverse.inverse_dynamics import projected_moments
-from musclesolve.dynamics.inverse.newton_euler import SMALLEST_FORCE, center_of_pressure
+from musclesolve.dynamics.inverse.newton_euler import (
+    SMALLEST_FORCE,
+    angular_momentum_rate,
+    center_of_pressure,
+    segment_motion,
+    turned_inertia,
+)
 from musclesolve.dynamics.kinematics.motion_derivatives import Motion
-from musclesolve.dynamics.model.mass_matrix import mass_matrix, weight_force
 from musclesolve.dynamics.model.model import Model
 
-POINT_ROWS, FOOT_ROWS = 3, 6
-CONTACTS = {"point": POINT_ROWS, "foot": FOOT_ROWS}
-"""Contact models, and how many constraint rows a foot has."""
+CONTACTS = ("rocker", "point", "foot")
+"""Contact models; the first one is that of figures."""
 OTHER_PARTS = ("gravity", "motion", "free_moment", "other_moments", "residual")
 """Parts that are no actuator."""
+UP = np.array([0.0, 0.0, 1.0])
+
+
+@dataclass(frozen=True, eq=False)
+class LinkedBodies:
+    """B rigid bodies along a motion of T frames that K speeds move; global axes with z up.
+
+    Attributes:
+        mass: (B,) [kg].
+        center: (T, B, 3) mass centers [m].
+        inertia: (T, B, 3, 3) about the mass centers [kg m2].
+        spin: (T, B, K, 3) angular velocity by unit speed.
+        reach: (T, B, K, 3) velocity of the mass center by unit speed.
+        center_acceleration: (T, B, 3) of the mass centers in the recorded motion [m/s2].
+        momentum_rate: (T, B, 3) d(I w)/dt in the recorded motion [N m].
+        speeds: (T, K) in the recorded motion.
+        rates: (T, K) their derivatives.
+        base: (K,) whether a speed moves the whole body: no joint moment acts along it.
+        gravity: (3,) [m/s2].
+    """
+
+    mass: Array
+    center: Array
+    inertia: Array
+    spin: Array
+    reach: Array
+    center_acceleration: Array
+    momentum_rate: Array
+    speeds: Array
+    rates: Array
+    base: Mask
+    gravity: Array
+
+    @classmethod
+    def from_motion(cls, model: Model, motion: Motion) -> LinkedBodies:
+        """The bodies of a model of natural coordinates; speeds are those of its joints, then the six of its base."""
+        segments, every = segment_motion(model, motion), np.arange(len(model.topology.bodies))
+        spin, reach = model.tree.body_directions(motion.q, motion.origin, every, segments.center)
+        return cls(
+            model.mass.mass,
+            segments.center,
+            turned_inertia(model, segments, every),
+            spin,
+            reach,
+            segments.center_acceleration,
+            angular_momentum_rate(model, segments, every),
+            motion.speeds,
+            motion.speed_rates,
+            np.arange(spin.shape[2]) >= model.tree.joint_count,
+            np.asarray(model.gravity),
+        )
+
+    @property
+    def kinetic_power(self) -> Array:
+        """Rate of the kinetic energy (T,) [W]: sum_b m v . a + w . d(I w)/dt."""
+        velocity = np.einsum("tbkx,tk->tbx", self.reach, self.speeds)
+        turning = np.einsum("tbkx,tk->tbx", self.spin, self.speeds)
+        linear = np.einsum("b,tbx,tbx->t", self.mass, velocity, self.center_acceleration)
+        return np.asarray(linear + (turning * self.momentum_rate).sum(axis=(1, 2)))
+
+    def power(self, foot: Footing) -> Array:
+        """Power (T,) [W] of the ground on a foot: F . v + M . w, with the moment about the mass center."""
+        velocity = np.einsum("tkx,tk->tx", self.reach[:, foot.body], self.speeds)
+        turning = np.einsum("tkx,tk->tx", self.spin[:, foot.body], self.speeds)
+        moment = foot.moment - vector_product(self.center[:, foot.body], foot.force)
+        return np.asarray((foot.force * velocity).sum(axis=1) + (moment * turning).sum(axis=1))
+
+
+@dataclass(frozen=True, eq=False)
+class Footing:
+    """A body that the ground carries: its number among the bodies, and what the ground does to it.
+
+    force (T, 3) [N] and moment (T, 3) about the global origin [N m]; forward (T, 3): its long axis, without unit.
+    """
+
+    body: int
+    force: Array
+    moment: Array
+    forward: Array
+
+    @classmethod
+    def from_wrench(cls, model: Model, motion: Motion, wrench: Wrench) -> Footing:
+        """The footing of a wrench on a foot of a model of natural coordinates, whose x axis points to the toes."""
+        body = model.body(wrench.body)
+        turned = model.rigid_bodies.subset(np.array([body])).rotation(motion.q)[:, 0]
+        return cls(body, wrench.force, wrench.moment, turned[..., 0])
+
+
+@dataclass(frozen=True, eq=False)
+class LoadedJoint:
+    """A joint whose load is asked for: beyond (B,), the bodies beyond it; center (T, 3) [m]."""
+
+    beyond: Mask
+    center: Array
 
 
 @dataclass(frozen=True, eq=False)
 class InducedAccelerations:
-    """Shares of parts in accelerations and ground reactions of a motion of T frames.
+    """Shares of parts in accelerations, ground reactions and loads of joints of a motion of T frames.
 
     Attributes:
         parts: names of the P parts.
-        joint (T, P, K+6): of the speeds of the model [rad/s2; m/s2 of the base].
+        generalized (T, P, K): generalized forces of the parts [N m, N].
+        joint (T, P, K): of the speeds [rad/s2; m/s2 of translations].
         center (T, P, 3): of the center of mass [m/s2].
-        ground (T, P, L, 3): ground reaction of each wrench [N], without the measured moments.
+        ground (T, P, L, 3): ground reaction of each footing [N], without moments.
+        load_force (T, P, J, 3): of the loaded joints [N], without what muscles take over.
+        load_moment (T, P, J, 3): about their centers [N m].
         touching (T, L): whether the foot touches the ground.
     """
 
     parts: tuple[str, ...]
+    generalized: Array
     joint: Array
     center: Array
     ground: Array
+    load_force: Array
+    load_moment: Array
     touching: Mask
 
 
 def induced_accelerations(
-    model: Model, motion: Motion, wrenches: list[Wrench], forces: Mapping[str, Array]
+    bodies: LinkedBodies,
+    feet: Sequence[Footing],
+    forces: Mapping[str, Array],
+    joints: Sequence[LoadedJoint] = (),
 ) -> dict[str, InducedAccelerations]:
-    """Accelerations and ground reactions by each of some forces, by gravity, and by all that is left.
+    """Accelerations, ground reactions and loads by each of some forces, by gravity, and by all that is left.
 
     Args:
-        model: of the body.
-        motion: of T frames.
-        wrenches: measured ground reactions of the feet.
-        forces: name -> generalized force (T, K+6) of actuators [N m, N], such as moment arm times muscle force.
+        bodies: along the motion.
+        feet: what the ground carries.
+        forces: name -> generalized force (T, K) of actuators [N m, N], such as moment arm times muscle force.
+        joints: J joints whose loads are asked for.
 
     Returns:
-        For each of the contact models the shares of `forces`, then of OTHER_PARTS: gravity, motion (velocities and the
-        acceleration of the ground contact), free_moment (zero with "foot", where the contact bears it), other_moments
-        (joint moments that no force of `forces` makes) and residual (force and moment that act on the base in the
-        recorded motion).
+        For each of CONTACTS the shares of `forces`, then of OTHER_PARTS: gravity, motion (velocities and the
+        acceleration of the ground contact), free_moment (what of the measured moment about the center of pressure the
+        contact model does not bear), other_moments (joint moments that no force of `forces` makes) and residual (force
+        and moment that act on the base in the recorded motion, and on feet that do not touch the ground by definition).
     """
-    tree, joints, frames = model.tree, model.tree.joint_count, len(motion.q)
-    directions = tree.allowed(motion.q, motion.origin).reshape(frames, -1, joints + 6)
-    basic = mass_matrix(model.rigid_bodies, model.basic_mass, motion.q)
-    mass = np.swapaxes(directions, 1, 2) @ basic.reshape(frames, directions.shape[1], -1) @ directions
+    spin, reach, mass_of = bodies.spin, bodies.reach, bodies.mass[:, None]
+    frames, count, speeds = spin.shape[:3]
+    turned = np.einsum("tbxy,tbky->tbkx", bodies.inertia, spin)
 
-    feet = [model.body(wrench.body) for wrench in wrenches]
-    touching = np.stack([wrench.force[:, 2] > SMALLEST_FORCE for wrench in wrenches], axis=1)
-    pressed = np.stack([center_of_pressure(wrench.force, wrench.moment) for wrench in wrenches], axis=1)
+    def columns(each: Array) -> Array:
+        """Vectors (T, B, K, 3) of the bodies below each other, (T, B * 3, K)."""
+        return each.transpose(0, 1, 3, 2).reshape(frames, count * 3, speeds)
+
+    def along(each: Array, vectors: Array) -> Array:
+        """Generalized force (T, K) of vectors (T, B, 3) on the directions (T, B, K, 3)."""
+        return np.asarray(np.einsum("tbkx,tbx->tk", each, vectors))
+
+    heavy = reach * mass_of[:, :, None]
+    mass = np.swapaxes(columns(reach), 1, 2) @ columns(heavy) + np.swapaxes(columns(spin), 1, 2) @ columns(
+        turned
+    )
+    weight = np.broadcast_to(mass_of * bodies.gravity, bodies.center.shape)
+    gravity = along(reach, weight)
+    demand = along(reach, mass_of * bodies.center_acceleration - weight) + along(spin, bodies.momentum_rate)
+    velocity = (mass @ bodies.rates[:, :, None])[:, :, 0] - demand - gravity
+
+    # the feet: points at the centers of pressure, and the directions in which they and the feet move
+    own = [foot.body for foot in feet]
+    touching = np.stack([foot.force[:, 2] > SMALLEST_FORCE for foot in feet], axis=1)
+    pressed = np.stack([center_of_pressure(foot.force, foot.moment) for foot in feet], axis=1)
     points = np.where(touching[:, :, None], pressed, 0.0)
-    spin, reach = tree.body_directions(motion.q, motion.origin, np.array(feet), points)
+    push = np.stack([foot.force for foot in feet], axis=1)
+    about = np.stack([foot.moment for foot in feet], axis=1) - vector_product(points, push)
+    turns = spin[:, own]
+    moves = reach[:, own] + vector_product(turns, (points - bodies.center[:, own])[:, :, None])
 
     # generalized forces: what acts, and the rest of the equations in the recorded motion
-    moments = projected_moments(model, motion, wrenches)
-    gravity = tree.project(
-        motion.q, motion.origin, weight_force(model.rigid_bodies, model.mass, motion.q, model.gravity)
-    )
-    rigid = (mass @ motion.speed_rates[:, :, None])[:, :, 0]
-    velocity = rigid - (projected_moments(model, motion, []) + gravity)
-    other = moments.copy()
+    other = demand - along(moves, push) - along(turns, about)
     for force in forces.values():
         other -= force
-    residual = np.zeros_like(moments)
-    residual[:, joints:] = other[:, joints:]
-    other[:, joints:] = 0.0
-    turning = np.zeros_like(moments)
-    for k, wrench in enumerate(wrenches):
-        about = np.einsum("tkx,tx->tk", spin[:, k], wrench.about(points[:, k]))
-        turning += about * touching[:, k, None]
-        # what a foot carries that does not touch by definition goes to the residual
-        residual += (about + np.einsum("tkx,tx->tk", reach[:, k], wrench.force)) * ~touching[:, k, None]
-    acting = {**forces, **dict(zip(OTHER_PARTS, (gravity, velocity, turning, other, residual), strict=True))}
-    generalized = np.stack(list(acting.values()), axis=2)
-    names = tuple(acting)
+    residual = np.where(bodies.base, other, 0.0)
+    other = np.where(bodies.base, 0.0, other)
+    hovering = ~touching[:, :, None]
+    residual += along(moves, push * hovering) + along(turns, about * hovering)
+    names = (*forces, *OTHER_PARTS)
     of_gravity, of_motion, of_turning, _, of_residual = range(len(forces), len(names))
+    acting = np.stack([*forces.values(), gravity, velocity, np.zeros_like(other), other, residual], axis=2)
+
+    # loads of joints by unit accelerations, and those that no acceleration of the speeds gives
+    beyond = np.array([joint.beyond for joint in joints], bool).reshape(len(joints), count)
+    centers = np.stack([joint.center for joint in joints], axis=1) if joints else np.zeros((frames, 0, 3))
+    carries = beyond[:, own].astype(float)
+
+    def carried(force: Array, moment: Array) -> tuple[Array, Array]:
+        """Force and moment about the joints, (T, J, ..., 3), of forces at and moments about the mass centers."""
+        arms = np.expand_dims(bodies.center, tuple(range(2, force.ndim - 1)))
+        summed = np.einsum("jb,tb...->tj...", beyond.astype(float), force)
+        origin = np.einsum("jb,tb...->tj...", beyond.astype(float), moment + vector_product(arms, force))
+        places = np.expand_dims(centers, tuple(range(2, force.ndim - 1)))
+        return summed, origin - vector_product(places, summed)
+
+    by_rate = carried(heavy, turned)
+    by_weight = carried(-weight, np.zeros_like(weight))
+    bent = mass_of * (bodies.center_acceleration - np.einsum("tbkx,tk->tbx", reach, bodies.rates))
+    by_velocity = carried(bent, bodies.momentum_rate - np.einsum("tbkx,tk->tbx", turned, bodies.rates))
+
+    def of_ground(force: Array, moment: Array) -> tuple[Array, Array]:
+        """Loads (T, J, ..., 3) that ground reactions (T, L, ..., 3) at the points take from the joints."""
+        arms = np.expand_dims(points, tuple(range(2, force.ndim - 1)))
+        places = np.expand_dims(centers, tuple(range(2, force.ndim - 1)))
+        summed = np.einsum("jl,tl...->tj...", carries, force)
+        origin = np.einsum("jl,tl...->tj...", carries, moment + vector_product(arms, force))
+        return -summed, vector_product(places, summed) - origin
+
+    total = bodies.mass.sum()
+    of_center = heavy.sum(axis=1).swapaxes(1, 2) / total
 
     found = {}
-    for contact, size in CONTACTS.items():
-        # each foot has `size` rows: the acceleration of its point, then that of its turning
-        rows = np.concatenate([reach, spin], axis=3)[..., :size].transpose(0, 1, 3, 2)
+    ahead = np.stack([foot.forward for foot in feet], axis=1) * [1.0, 1.0, 0.0]
+    ahead /= np.maximum(np.linalg.norm(ahead, axis=2, keepdims=True), 1e-12)
+    upward = np.broadcast_to(UP, ahead.shape)
+    held_axes = {
+        "point": np.zeros((frames, len(feet), 0, 3)),
+        "rocker": np.stack([ahead, upward], axis=2),
+        "foot": np.broadcast_to(np.eye(3), (frames, len(feet), 3, 3)),
+    }
+    for contact in CONTACTS:
+        axes = held_axes[contact]
+        # each foot has rows: the acceleration of its point, then that of its turning about the axes that are held
+        size = 3 + axes.shape[2]
+        rows = np.concatenate([moves.swapaxes(2, 3), np.einsum("tlax,tlkx->tlak", axes, turns)], axis=2)
         held = np.repeat(touching, size, axis=1)
-        jacobian = rows.reshape(frames, -1, joints + 6) * held[:, :, None]
-        own = generalized.copy()
-        if size == FOOT_ROWS:
-            own[:, :, of_turning] = 0.0
+        jacobian = rows.reshape(frames, -1, speeds) * held[:, :, None]
+        borne = np.einsum("tlax,tlay,tly->tlx", axes, axes, about)
+        free_turning = (about - borne) * touching[:, :, None]
+        generalized = acting.copy()
+        generalized[:, :, of_turning] = along(turns, free_turning)
         right = np.zeros((frames, jacobian.shape[1], len(names)))
-        right[:, :, of_motion] = (jacobian @ motion.speed_rates[:, :, None])[:, :, 0]
-        free = np.linalg.solve(mass, np.concatenate([own, np.swapaxes(jacobian, 1, 2)], axis=2))
+        right[:, :, of_motion] = (jacobian @ bodies.rates[:, :, None])[:, :, 0]
+        free = np.linalg.solve(mass, np.concatenate([generalized, np.swapaxes(jacobian, 1, 2)], axis=2))
         alone, by_contact = free[:, :, : len(names)], free[:, :, len(names) :]
         stiffness = jacobian @ by_contact
         stiffness[:, np.arange(held.shape[1]), np.arange(held.shape[1])] += ~held
         reaction = np.linalg.solve(stiffness, right - jacobian @ alone)
-        accelerations = alone + by_contact @ reaction
+        rates = np.swapaxes(alone + by_contact @ reaction, 1, 2)
 
-        ground = reaction.reshape(frames, len(feet), size, -1)[:, :, :3].transpose(0, 3, 1, 2)
-        center = ground.sum(axis=2) / model.mass.total
-        center[:, of_gravity] += model.gravity
-        center[:, of_residual] += residual[:, joints : joints + 3] / model.mass.total
+        by_foot = reaction.reshape(frames, len(feet), size, -1).swapaxes(2, 3)  # (T, L, P, rows)
+        ground, turning = by_foot[..., :3], np.einsum("tlpa,tlax->tlpx", by_foot[..., 3:], axes)
+        center = np.einsum("txk,tpk->tpx", of_center, rates)
+        center[:, of_motion] += bent.sum(axis=1) / total
+        bearing = turning.copy()
+        bearing[:, :, of_turning] += free_turning
+        hover = np.zeros_like(ground)
+        hover[:, :, of_residual] = push * hovering
+        bearing[:, :, of_residual] += about * hovering
+        loads = []
+        for each, weights, velocities, lifted in zip(
+            by_rate, by_weight, by_velocity, of_ground(ground + hover, bearing), strict=True
+        ):
+            load = np.einsum("tjkx,tpk->tpjx", each, rates) + lifted.swapaxes(1, 2)
+            load[:, of_gravity] += weights
+            load[:, of_motion] += velocities
+            loads.append(load)
         found[contact] = InducedAccelerations(
-            names, np.swapaxes(accelerations, 1, 2), center, ground, touching
+            names,
+            generalized.swapaxes(1, 2),
+            rates,
+            center,
+            ground.swapaxes(1, 2),
+            loads[0],
+            loads[1],
+            touching,
         )
     return found

@@ -9,21 +9,19 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import xarray as xr
-from matplotlib.axes import Axes
-from matplotlib.collections import LineCollection, PolyCollection
-from matplotlib.lines import Line2D
-from matplotlib.patches import Patch
 
 from musclesolve._util.arrays import Array, Indices, Mask, true_runs
 from musclesolve._util.sides import SIDE_NAMES, side_of, with_side
+from musclesolve.plotting.page.keys import Key, area, line, series
 from musclesolve.plotting.page.page_style import (
     BAND,
     FAILED_MARK,
     FAILED_ROW,
+    NOTE_COLOR,
     PREDICTED_STYLE,
     REPEATED,
     RESERVE_STYLE,
@@ -38,6 +36,9 @@ from musclesolve.plotting.page.page_style import (
 from musclesolve.plotting.page.sheet import Sheet, sheet_of
 from musclesolve.results.dataset import frame_validity as frames
 
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
 NARROW = 1.05
 """Width of a panel below which there is not enough space for five numbers [inch]."""
 HEEL_STRIKE, TOE_OFF = "heel_strike", "toe_off"
@@ -46,6 +47,10 @@ EVENT_STYLE: dict[str, dict[str, Any]] = {
     HEEL_STRIKE: {"linewidth": 0.6, "linestyle": "-"},
     TOE_OFF: {"linewidth": 0.6, "linestyle": (0, (4, 2))},
 }
+RESERVE, PREDICTED, FURTHER, FAILED = "with reserve", "predicted", "further cycle", "no valid solution"
+SINGLE_STRIDE, SPREAD, FEWER = "single stride", "± standard deviation", "fewer strides"
+ON_GROUND, ON_GROUND_PREDICTED = "foot on the ground", "on the ground, force predicted"
+"""What parts of the drawing of a leg are, in legends and where a page shows values."""
 MOST_EVENTS = 24
 """Events of both legs beyond which none is marked: their lines would hide the curves."""
 EDGE = 3
@@ -286,26 +291,33 @@ class Legs:
                 validity = self.validity[verdict or side]
                 solid, failed = validity.solved[part.index], validity.failed[part.index]
                 dotted = with_neighbors(validity.reserve[part.index]) & ~failed
-                cross(axes, part.place[failed & ~part.repeated], FAILED_ROW[side], color)
+                cross(
+                    axes, part.place[failed & ~part.repeated], FAILED_ROW[side], color, series(side, FAILED)
+                )
             curve = values[part.index]
             if (ends := transient[part.index]).any():
                 # drawn, but without a say in the scale
                 self.cut_off.append(side)
-                vertices = np.stack([part.place, np.where(with_neighbors(ends), curve, np.nan)], axis=1)
-                axes.add_collection(LineCollection([vertices], colors=color, linewidths=width), autolim=False)
+                away = np.where(with_neighbors(ends), curve, np.nan)
+                sheet_of(axes).off_scale(
+                    axes, part.place, away, color=color, linewidth=width, label=series(side)
+                )
                 solid, dotted = solid & ~ends, dotted & ~ends
             dashed = np.zeros(part.place.size, dtype=bool)
             if predicted is not None:
                 dashed = solid & with_neighbors(predicted[part.index])
                 solid = solid & ~predicted[part.index]
-            for dashes, shown in (("-", solid), (RESERVE_STYLE, dotted), (PREDICTED_STYLE, dashed)):
+            kinds = ("-", solid, ""), (RESERVE_STYLE, dotted, RESERVE), (PREDICTED_STYLE, dashed, PREDICTED)
+            for dashes, shown, what in kinds:
                 if not shown.any():
                     continue
                 full = np.where(shown & ~part.repeated, curve, np.nan)
-                axes.plot(part.place, full, linestyle=dashes, color=color, linewidth=width, alpha=1.0)
+                style: dict[str, Any] = {"linestyle": dashes, "color": color, "label": series(side, what)}
+                axes.plot(part.place, full, linewidth=width, alpha=1.0, **style)
                 if part.repeated.any():
                     pale = np.where(shown & with_neighbors(part.repeated), curve, np.nan)
-                    axes.plot(part.place, pale, linestyle=dashes, color=color, **thin)
+                    style["label"] = series(side, FURTHER)
+                    axes.plot(part.place, pale, **style, **thin)
 
     def _transient(self, values: Array, validity: Validity | None) -> Mask:
         """Frames (T,) at an end of the recording whose values leave the range of the others by more than it."""
@@ -330,31 +342,39 @@ class Legs:
         curves = strides.curves(values, known)
         ends = np.full((len(curves), 1), np.nan)  # between the strides, which are one line of matplotlib
         single = np.hstack([curves, ends]).ravel()
-        axes.plot(np.tile([*PERCENTS, np.nan], len(curves)), single, color=color, **SINGLE)
+        places = np.tile([*PERCENTS, np.nan], len(curves))
+        axes.plot(places, single, color=color, label=series(side, SINGLE_STRIDE), **SINGLE)
         count = np.isfinite(curves).sum(axis=0)
         of_two = np.maximum(count, 2)
         mean = np.where(count > 1, np.nansum(curves, axis=0) / of_two, np.nan)
         sd = np.sqrt(np.nansum((curves - mean) ** 2, axis=0) / (of_two - 1))
-        axes.fill_between(PERCENTS, mean - sd, mean + sd, color=color, alpha=BAND, linewidth=0.0)
+        band: dict[str, Any] = {
+            "color": color,
+            "alpha": BAND,
+            "linewidth": 0.0,
+            "label": series(side, SPREAD),
+        }
+        axes.fill_between(PERCENTS, mean - sd, mean + sd, **band)
         dotted = np.zeros(PERCENTS.size, dtype=bool)
         if validity is not None:
             needed = strides.curves(validity.reserve.astype(float), known)
             dotted = np.asarray((np.nan_to_num(needed) > 0.0).any(axis=0))
-            cross(axes, PERCENTS[count == 0], FAILED_ROW[side], color)
+            cross(axes, PERCENTS[count == 0], FAILED_ROW[side], color, series(side, FAILED))
         dashed = np.zeros(PERCENTS.size, dtype=bool)
         if predicted is not None:
             dashed = strides.mean(predicted.astype(float)) > 0.0
         full = count == count.max()
         styles = ((full, {"linewidth": SIDE_WIDTH[side], "alpha": 1.0}), (with_neighbors(~full), REPEATED))
         for part, style in styles:
-            for dashes, kind in (
-                ("-", ~dotted & ~dashed),
-                (RESERVE_STYLE, with_neighbors(dotted)),
-                (PREDICTED_STYLE, with_neighbors(dashed)),
+            for dashes, kind, what in (
+                ("-", ~dotted & ~dashed, ""),
+                (RESERVE_STYLE, with_neighbors(dotted), RESERVE),
+                (PREDICTED_STYLE, with_neighbors(dashed), PREDICTED),
             ):
                 if (part & kind).any():
                     shown = np.where(part & kind, mean, np.nan)
-                    axes.plot(PERCENTS, shown, color=color, linestyle=dashes, **style)
+                    label = series(side, what if part is full else FEWER)
+                    axes.plot(PERCENTS, shown, color=color, linestyle=dashes, label=label, **style)
 
     def draw_both(self, axes: Axes, stem: str, values: xr.DataArray, *, measured: bool = False) -> None:
         """Draw what each leg has of a quantity over time and names, as of degrees of freedom: `stem` without side."""
@@ -363,6 +383,21 @@ class Legs:
         for side in self.sides:
             if (name := with_side(stem, side)) in known:
                 self.draw(axes, side, values.sel({dim: name}).values, measured=measured)
+
+    def place_of_peak(self, curves: Mapping[str, Array]) -> float:
+        """Where the highest of some curves (T,) by leg is highest on the horizontal axis; NaN without a number."""
+        drawn = [
+            (part.place, values[part.index])
+            for side, values in curves.items()
+            for part in self.x.passes[side]
+        ]
+        for side in set(curves) & set(self.x.strides):
+            drawn.append((PERCENTS, self.x.strides[side].mean(curves[side])))
+        known = [(places, values) for places, values in drawn if np.isfinite(values).any()]
+        if not known:
+            return float("nan")
+        places, values = max(known, key=lambda each: float(np.nanmax(each[1])))
+        return float(places[int(np.nanargmax(values))])
 
     def mark_stance(self, axes: Axes, *sides: str) -> None:
         """Draw bars on the upper edge of a panel, over the frames with the foot of a leg on the ground.
@@ -373,47 +408,43 @@ class Legs:
             if side not in STANCE_BAR:  # what is of no leg
                 continue
             on_ground, predicted = frames.stance(self.result, side), frames.predicted(self.result, side)
-            low, high = STANCE_BAR[side]
             full: dict[str, Any] = {"color": STANCE_COLOR[side], "linewidth": 0.0}
             empty = STANCE_PREDICTED | {"edgecolor": STANCE_COLOR[side]}
             for standing, style in ((on_ground & ~predicted, full), (on_ground & predicted, empty)):
                 bars = [(part.place, standing[part.index]) for part in self.x.passes[side]]
                 if (strides := self.x.strides.get(side)) is not None:  # of most strides
                     bars = [(PERCENTS, strides.mean(standing.astype(float)) > 0.5)]
-                boxes = [
-                    [
-                        (place[first], low),
-                        (place[first], high),
-                        (place[last - 1], high),
-                        (place[last - 1], low),
-                    ]
+                stretches = [
+                    (float(place[first]), float(place[last - 1]))
                     for place, shown in bars
                     for first, last in true_runs(shown)
                 ]
-                if boxes:
-                    bar = PolyCollection(boxes, transform=axes.get_xaxis_transform(), zorder=1.0, **style)
-                    axes.add_collection(bar, autolim=False)
+                if stretches:
+                    label = series(side, ON_GROUND if style is full else ON_GROUND_PREDICTED)
+                    sheet_of(axes).bars(axes, stretches, STANCE_BAR[side], label=label, **style)
 
     def mark_events(self, axes: Axes, *sides: str) -> None:
         """Draw a thin line at every heel strike and toe-off of these legs, or of all; for pages without stance bars."""
         for side in sides or self.sides:
             for name, places in self.events.get(side, {}).items():
                 if places.size:
-                    ends = [[(place, 0.0), (place, 1.0)] for place in places]
                     style = EVENT_STYLE[name] | {"color": SIDE_COLOR[side], "zorder": 0.8, "alpha": 0.8}
-                    lines = LineCollection(ends, transform=axes.get_xaxis_transform(), **style)
-                    axes.add_collection(lines, autolim=False)
+                    sheet_of(axes).upright(axes, places, label=series(side, EVENT_NAMES[name]), **style)
 
-    def shade(self, axes: Axes, side: str, values: Array) -> None:
-        """Fill the area below a measured curve (T,) of one leg, behind the curves: its first cycle, or the mean."""
+    def shade(self, axes: Axes, side: str, values: Array, what: str = "") -> None:
+        """Fill the area below a measured curve (T,) of one leg, behind the curves: its first cycle, or the mean.
+
+        what: the name of the curve.
+        """
         areas = [
             (part.place, np.where(with_neighbors(~part.repeated), values[part.index], np.nan))
             for part in self.x.passes[side]
         ]
         if (strides := self.x.strides.get(side)) is not None:
             areas = [(PERCENTS, strides.mean(values))]
-        for place, area in areas:
-            axes.fill_between(place, area, color=SHADE_COLOR[side], linewidth=0.0, zorder=0.5)
+        for place, below in areas:
+            style = {"color": SHADE_COLOR[side], "label": series(side, what)}
+            axes.fill_between(place, below, linewidth=0.0, zorder=0.5, **style)
 
     def legend(
         self,
@@ -440,52 +471,50 @@ class Legs:
             if not measured and frames.not_measured(self.result, side).any():
                 remarks.append("gaps: not measured")
             label = SIDE_NAMES.get(side, side) + (f" ({', '.join(remarks)})" if remarks else "")
-            handles[label] = line(SIDE_COLOR[side], SIDE_WIDTH[side])
+            handles[label] = line(SIDE_COLOR[side], SIDE_WIDTH[side], of=series(side))
         validity = {} if measured else self.validity
         colors = [SIDE_COLOR[side] for side in self.sides]
 
-        def lines(sides: Collection[str] = self.sides, **style: Any) -> tuple[Line2D, ...]:
+        def lines(sides: Collection[str] = self.sides, **style: Any) -> tuple[Key, ...]:
             return tuple(line(SIDE_COLOR[side], **style) for side in self.sides if side in sides)
 
         if self.x.strides:
-            handles["± standard deviation"] = tuple(
-                Patch(color=color, alpha=BAND, linewidth=0.0) for color in colors
-            )
-            handles["single stride"] = lines(**SINGLE)
+            handles[SPREAD] = tuple(area(color=color, alpha=BAND, linewidth=0.0) for color in colors)
+            handles[SINGLE_STRIDE] = lines(**SINGLE)
             if any(leg.failed.any() for leg in validity.values()):
-                handles["fewer strides"] = lines(**REPEATED)
+                handles[FEWER] = lines(**REPEATED)
         if reserve := [side for side, leg in validity.items() if leg.reserve.any()]:
-            handles["with reserve"] = lines(reserve, linestyle=RESERVE_STYLE)
+            handles[RESERVE] = lines(reserve, linestyle=RESERVE_STYLE)
         repeated = [side for side in self.sides if any(part.repeated.any() for part in self.x.passes[side])]
         if repeated and not self.x.strides:
-            handles["further cycle"] = lines(repeated, **REPEATED)
+            handles[FURTHER] = lines(repeated, **REPEATED)
         for name in sorted({name for leg in self.events.values() for name, at in leg.items() if at.size}):
             if events:
                 marked = [side for side, leg in self.events.items() if leg.get(name, np.empty(0)).size]
                 handles[EVENT_NAMES[name]] = lines(marked, **EVENT_STYLE[name])
         if failed := [side for side, leg in validity.items() if leg.failed.any()]:
-            handles["no valid solution"] = lines(failed, **FAILED_MARK)
+            handles[FAILED] = lines(failed, **FAILED_MARK)
         if stance and "ground_reaction_force" in self.result:
             feet = [side for side in self.sides if side in STANCE_COLOR]
             predicted = {side: frames.predicted(self.result, side) for side in feet}
             if by_plates := [side for side in feet if not predicted[side].all()]:
-                handles["foot on the ground"] = tuple(Patch(color=STANCE_COLOR[side]) for side in by_plates)
+                handles[ON_GROUND] = tuple(area(color=STANCE_COLOR[side]) for side in by_plates)
             if of_motion := [side for side in feet if predicted[side].any()]:
-                handles["on the ground, force predicted"] = tuple(
-                    Patch(edgecolor=STANCE_COLOR[side], **STANCE_PREDICTED) for side in of_motion
+                handles[ON_GROUND_PREDICTED] = tuple(
+                    area(edgecolor=STANCE_COLOR[side], **STANCE_PREDICTED) for side in of_motion
                 )
         if shaded:
-            handles[shaded] = tuple(Patch(color=SHADE_COLOR[side]) for side in self.sides if side in of)
+            handles[shaded] = tuple(area(color=SHADE_COLOR[side]) for side in self.sides if side in of)
         sheet.add_legend(handles | dict(further or {}))
         if self.cut_off:
             sheet.add_note(BEYOND)
 
 
-def cross(axes: Axes, place: Array, height: float, color: str) -> None:
+def cross(axes: Axes, place: Array, height: float, color: str, label: str) -> None:
     """Mark frames without a valid solution, at a share of the height of the panel."""
     if place.size:
-        transform, heights = axes.get_xaxis_transform(), np.full(place.size, height)
-        axes.plot(place, heights, transform=transform, clip_on=False, color=color, **FAILED_MARK)
+        style = {"transform": axes.get_xaxis_transform(), "clip_on": False, "color": color, "label": label}
+        axes.plot(place, np.full(place.size, height), **style, **FAILED_MARK)
 
 
 def with_neighbors(mask: Mask) -> Mask:
@@ -496,6 +525,10 @@ def with_neighbors(mask: Mask) -> Mask:
     return wider
 
 
-def line(color: str, linewidth: float = 1.5, **style: Any) -> Line2D:
-    """A line of a legend."""
-    return Line2D([], [], color=color, linewidth=linewidth, **style)
+MARKED = "peaks measured by implants"
+
+
+def mark_range(axes: Axes, place: float, lowest: float, highest: float) -> None:
+    """Mark the range of measured peaks at the place of a peak, from zero where the lowest is not known."""
+    style = {"color": NOTE_COLOR, "linewidth": 1.2, "marker": "_", "markersize": 6.0, "label": MARKED}
+    axes.plot([place] * 2, [lowest if np.isfinite(lowest) else 0.0, highest], zorder=1.5, **style)

@@ -5,16 +5,17 @@ from __future__ import annotations
 import io
 import warnings
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
-import matplotlib as mpl
 import xarray as xr
-from matplotlib.figure import Figure
 
 from musclesolve._util.progress import Progress, no_progress
 from musclesolve.plotting.page.page_style import current_style
 
-Figures = Mapping[str, Callable[[xr.Dataset], Figure]]
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+Figures: TypeAlias = "Mapping[str, Callable[[xr.Dataset], Figure]]"
 DPI = 200
 TEXT_AS_TEXT: Any = {"svg.fonttype": "none", "pdf.fonttype": 42, "svg.hashsalt": "musclesolve"}
 """Letters of vector files stay letters, which can be searched and edited; names in an SVG are the same every time."""
@@ -60,6 +61,8 @@ def file_name(figure: str) -> str:
 
 def file_content(page: Figure) -> bytes:
     """One page; a letter that the font does not have, as in a name, is drawn as a box without a warning."""
+    import matplotlib as mpl
+
     memory, file_format = io.BytesIO(), current_style().file_format
     with warnings.catch_warnings(), mpl.rc_context(TEXT_AS_TEXT):
         warnings.filterwarnings("ignore", message="Glyph .* missing from", category=UserWarning)

@@ -8,10 +8,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cache
+from typing import TYPE_CHECKING
 
 import numpy as np
 import xarray as xr
-from matplotlib.axes import Axes
 
 from musclesolve._util.arrays import Array
 from musclesolve._util.bundled_toml import bundled_toml
@@ -19,8 +19,13 @@ from musclesolve.plotting.page.curves import Abscissa
 from musclesolve.plotting.page.page_style import current_style
 from musclesolve.plotting.page.sheet import Sheet, note
 
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
 NORMS = ("schwartz_2008", "winter_1991")
 """Files; where two have a curve, that of the first is shown."""
+OF_FILE = ("standing_deg",)
+"""Tables of a file that are not curves of a quantity."""
 BAND_COLOR = "#DCDCDC"
 MEAN_COLOR = "#8C8C8C"
 
@@ -38,7 +43,8 @@ class Norm:
     """Curves of one publication by quantity and name, with the signs of this project.
 
     joint_angle [deg] and joint_moment [N m/kg] by degree of freedom, joint_power [W/kg] by joint, both without side;
-    ground_reaction_force [N/kg] by axis: x forward, z up. Angles are zero in standing: standing_deg was subtracted.
+    ground_reaction_force [N/kg] by axis: x forward, z up; pelvis_angle [deg] as seen from a leg: tilt forward, list and
+    rotation with this side up and forward. Angles are zero in standing: standing_deg was subtracted.
     """
 
     name: str  # authors and year
@@ -64,9 +70,9 @@ def norm(name: str) -> Norm:
     standing = file.get("standing_deg", {})
     curves = {}
     for quantity, table in file.items():
-        if quantity.startswith(("joint_", "ground_")):
+        if quantity not in OF_FILE and isinstance(table, dict):
             for key, curve in table.items():
-                zero = standing.get(key, 0.0) if quantity == "joint_angle" else 0.0
+                zero = standing.get(key, 0.0) if quantity.endswith("_angle") else 0.0
                 sd = np.array(curve["sd"]) if "sd" in curve else None
                 curves[quantity, key] = NormCurve(np.array(curve["mean"]) - zero, sd)
     percent = np.array(file["percent"], dtype=float)
@@ -87,12 +93,18 @@ class NormBands:
         """Norms that fit a result; none on an axis of time, for a leg that does not walk, or in a style without."""
         if not current_style().norms or not x.is_cycle:
             return cls(())
-        every = [norm(name) for name in NORMS]
         speeds = np.asarray(result["walking_speed"].values if "walking_speed" in result else (), dtype=float)
         known = speeds[np.isfinite(speeds)]
-        if not known.size:
+        return cls.at_speed(float(known.mean()) if known.size else float("nan"), True)
+
+    @classmethod
+    def at_speed(cls, speed: float, walks: bool) -> NormBands:
+        """Norms of walking at a speed [m/s], NaN where not known; none of another movement, or in a style without."""
+        if not current_style().norms or not walks:
+            return cls(())
+        if not np.isfinite(speed):
             return cls((), "no normative bands: the walking speed is not known")
-        speed = float(known.mean())
+        every = [norm(name) for name in NORMS]
         fitting = [
             published for published in every if published.speed_range[0] <= speed <= published.speed_range[1]
         ]
@@ -107,13 +119,22 @@ class NormBands:
                 continue
             place, mean = published.percent, scale * curve.mean
             if curve.sd is None:
-                axes.plot(place, mean, color=MEAN_COLOR, linewidth=0.9, linestyle="--", zorder=0.4)
+                axes.plot(
+                    place,
+                    mean,
+                    color=MEAN_COLOR,
+                    linewidth=0.9,
+                    linestyle="--",
+                    zorder=0.4,
+                    label=published.name,
+                )
             else:
                 sd = scale * curve.sd
-                axes.fill_between(place, mean - sd, mean + sd, color=BAND_COLOR, linewidth=0.0, zorder=0.3)
+                style = {"color": BAND_COLOR, "linewidth": 0.0, "zorder": 0.3, "label": published.name}
+                axes.fill_between(place, mean - sd, mean + sd, **style)
             if published.sentence not in self.drawn:
                 self.drawn.append(published.sentence)
-            if quantity == "joint_angle" and name in published.standing_deg:
+            if quantity.endswith("_angle") and name in published.standing_deg:
                 note(axes, f"band less {published.standing_deg[name]:g} deg: pelvic tilt in standing")
             return
 

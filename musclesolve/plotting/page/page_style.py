@@ -65,6 +65,11 @@ class PageStyle:
             raise input_error("plotting.no_format_figures", file_format=self.file_format, formats=FORMATS)
 
     @property
+    def drawn(self) -> bool:
+        """Whether matplotlib draws the page; a browser draws it otherwise."""
+        return True
+
+    @property
     def width(self) -> float:
         """Width of the page [inch]."""
         return self.width_mm * MM
@@ -94,6 +99,16 @@ class PageStyle:
         """The style sheet: settings of matplotlib with which axes and legends are made."""
         sizes = ("axes.labelsize", "legend.fontsize")
         return STYLE_SHEET | dict.fromkeys(sizes, self.font_pt)
+
+
+@dataclass(frozen=True)
+class BrowserStyle(PageStyle):
+    """Style of a page that is described as data, and drawn by a browser, which breaks lines and finds the sizes."""
+
+    @property
+    def drawn(self) -> bool:
+        """See PageStyle."""
+        return False
 
 
 NOTE_COLOR, GRID_COLOR = "#555555", "#D9D9D9"

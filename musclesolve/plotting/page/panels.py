@@ -4,16 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 import xarray as xr
-from matplotlib.axes import Axes
 
 from musclesolve._util.sides import LEG_JOINTS
 from musclesolve.plotting.page.curves import Abscissa
 from musclesolve.plotting.page.page_style import current_style
 from musclesolve.plotting.page.sheet import Arrangement, Sheet, broken, heading, page, text_width, zero_line
 from musclesolve.results.dataset.result_quantities import OPPOSITE
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 GROUPS = (
     *("iliopsoas", "hip_flexors", "hip_extensors", "hip_abductors", "hip_adductors", "hip_external_rotators"),

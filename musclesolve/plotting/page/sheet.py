@@ -1,9 +1,8 @@
 """A page: a header, a grid of panels, and lengths between them that go with the text, whatever the width.
 
-The panels are subplots of a `GridSpec` of matplotlib, with a row for headings above each row of panels. Its ratios
-follow from the widths of the texts in print before anything is drawn: text has the size that was asked for, is broken
-into lines where it does not fit, and the page is as high as headings and legend need. (The constrained layout of
-matplotlib breaks no lines, keeps the height of the page, and takes as long as drawing a page of 43 panels does.)
+A page is drawn by matplotlib (`DrawnSheet`), or described for a browser that draws it (`DescribedSheet`), as the style
+in force says. Both have the same methods, and panels of both take the calls of matplotlib's axes that figures make: a
+figure is stated once.
 """
 
 from __future__ import annotations
@@ -11,21 +10,23 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any
+from typing import TYPE_CHECKING, Any, cast
 
-import matplotlib as mpl
 import numpy as np
 import xarray as xr
-from matplotlib.axes import Axes
-from matplotlib.figure import Figure
-from matplotlib.font_manager import FontProperties, findfont, get_font
-from matplotlib.legend import Legend
-from matplotlib.legend_handler import HandlerTuple
-from matplotlib.text import Annotation, Text
-from matplotlib.transforms import ScaledTranslation
 
 from musclesolve.plotting.page.page_style import MM, NOTE_COLOR, PageStyle, current_style
 from musclesolve.results.dataset.result_quantities import identity
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from musclesolve.plotting.page.drawn_sheet import DrawnSheet as Sheet
+else:
+
+    class Sheet:
+        """The kind of a page in annotations; matplotlib is loaded where one is drawn."""
+
 
 A4 = (210.0 * MM, 297.0 * MM)
 
@@ -85,7 +86,16 @@ def page(
     """
     style, space = current_style(), space or {}
     usual = A4[1] * height - sum(USUAL_MARGINS) - (rows - 1) * (USUAL_GAP + space.get("below", 0.0))
-    sheet = Sheet(style, Arrangement(rows, columns, max(usual / rows, 0.1), labels, **space), sharey)
+    arrangement = Arrangement(rows, columns, max(usual / rows, 0.1), labels, **space)
+    sheet: Sheet
+    if style.drawn:
+        from musclesolve.plotting.page.drawn_sheet import DrawnSheet
+
+        sheet = DrawnSheet(style, arrangement, sharey)
+    else:
+        from musclesolve.plotting.page.described_sheet import DescribedSheet
+
+        sheet = cast("Sheet", DescribedSheet(style, arrangement, sharey))
     if style.titled:
         sheet.add_header(title, style.title_pt)
         if of := identity(result):
@@ -127,233 +137,9 @@ class Arrangement:
         return self.pitch(style) - max(between, (ACROSS + 0.06) * style.scale * self.labels)
 
 
-@dataclass
-class _Panel:
-    """The text above a panel, and the space for it."""
-
-    row: int
-    room: float  # from its left edge to the next panel or the edge of the page [inch]
-    name: str = ""
-    note: Annotation | None = None  # below the name
-    right: Annotation | None = None  # above the right end
-
-
-class Sheet(Figure):
-    """A figure of a page, made by `page`."""
-
-    def __init__(self, style: PageStyle, grid: Arrangement, sharey: Any = False) -> None:
-        super().__init__(figsize=(style.width, style.width))
-        self.style, self.grid = style, grid
-        self._headings = [LINE * style.font_pt + ABOVE / 72.0] * grid.rows  # heights above the rows [inch]
-        self._header: list[Text] = []
-        self._beside = False  # whether a note stands beside the title
-        self._legend: Legend | None = None
-        self._legend_height = 0.0
-        self._outer: dict[str, Text] = {}
-        # Inches from the upper left corner, whatever height the page will have.
-        self._from_top = self.dpi_scale_trans + ScaledTranslation(0.0, 1.0, self.transFigure)  # type: ignore[arg-type]
-        self._cells = self.add_gridspec(2 * grid.rows, grid.columns, hspace=0.0)
-        across = ScaledTranslation(-ACROSS * style.scale, 0.0, self.dpi_scale_trans)
-        # Lists: an array of objects that are in a cycle with it is never collected.
-        self._rows: list[list[Axes]] = []
-        self._placed: dict[Axes, _Panel] = {}
-        with mpl.rc_context(style.settings):
-            for row in range(grid.rows):
-                self._rows.append([])
-                for column in range(grid.columns):
-                    shared = self._rows[0 if sharey is True else row][:1] if sharey else []
-                    axes = self.add_subplot(self._cells[2 * row + 1, column], sharey=next(iter(shared), None))
-                    # with its size given, the number of ticks follows from it too
-                    axes.tick_params(labelsize=style.font_pt, labelleft=not sharey or column == 0)
-                    axes.patch.set_visible(False)
-                    if grid.labels:
-                        axes.yaxis.set_label_coords(0.0, 0.5, axes.transAxes + across)
-                    self._rows[row].append(axes)
-                    self._placed[axes] = _Panel(row, grid.room_above(style, column))
-
-    @property
-    def panels(self) -> np.ndarray:
-        """The grid of axes, (rows, columns)."""
-        return np.array(self._rows, dtype=object)
-
-    def add_header(self, text: str, points: float, color: str = "black") -> None:
-        """Add lines below those of the header; the page grows by them."""
-        margin = LEFT * self.style.scale
-        text = broken(text, points, self.style.width - margin - HINTED)
-        self._header.append(self.text(margin, 0.0, text, fontsize=points, color=color, va="top"))
-        self._header[-1].set_transform(self._from_top)
-
-    def add_note(self, text: str) -> None:
-        """Add a smaller note: the first one beside the title where both fit, others below the header."""
-        size, scale, first = self.style.note_pt, self.style.scale, self._header[0] if self._header else None
-        used = text_width(first.get_text(), float(first.get_fontsize())) if first is not None else 0.0
-        if (
-            not self._beside
-            and text_width(text, size) + used + 0.3 < self.style.width - (LEFT + RIGHT) * scale
-        ):
-            self._beside = True
-            place = (self.style.width - RIGHT * scale, -(TOP + 0.03) * scale)
-            beside = self.text(*place, text, fontsize=size, color=NOTE_COLOR, va="top", ha="right")
-            beside.set_transform(self._from_top)
-        else:
-            self.add_header(text, size, NOTE_COLOR)
-            self.fit()
-
-    def add_legend(self, entries: Mapping[str, Any]) -> None:
-        """Add the legend of the page below its title, in as many rows as its entries need.
-
-        entries: text -> handle of matplotlib; one that is a tuple stands for its members side by side.
-        """
-        labels, handles = list(entries), list(entries.values())
-        size, left = self.style.font_pt, LEFT * self.style.scale
-        room, em, columns = self.style.width - left - HINTED, size / 72.0, len(handles)
-        spacing = self.style.settings["legend.columnspacing"]
-
-        def width(columns: int) -> float:
-            widest = [max(text_width(label, size) for label in labels[k::columns]) for k in range(columns)]
-            return sum(widest) + em * (columns * BESIDE + (columns - 1) * spacing)
-
-        while columns > 1 and width(columns) > room:
-            columns -= 1
-        if columns == 1:
-            labels = [broken(label, size, room - BESIDE * em) for label in labels]
-        rows = -(-len(handles) // max(columns, 1)) + sum(label.count("\n") for label in labels)
-        self._legend_height = rows * LEGEND_LINE * size
-        # matplotlib fills a legend column by column; entries are read row by row.
-        order = [k for column in range(columns) for k in range(column, len(handles), columns)]
-        with mpl.rc_context(self.style.settings):
-            self._legend = self.legend(
-                handles=[handles[k] for k in order],
-                labels=[labels[k] for k in order],
-                ncols=columns,
-                loc="upper left",
-                bbox_to_anchor=(left, 0.0),
-                bbox_transform=self._from_top,
-                handlelength=BESIDE - self.style.settings["legend.handletextpad"],
-                handler_map={tuple: HandlerTuple(ndivide=None, pad=0.0)},
-            )
-        self.fit()
-
-    def label_axes(self, x: str, y: str) -> None:
-        """Label the axes of all panels together, once; the vertical one in two lines where the page is low."""
-        rooms = {"x": self.grid.inner_width(self.style), "y": float(self.get_figheight()) - 2.0 * EDGE}
-        centered: Any = {"fontsize": self.style.font_pt, "ha": "center", "va": "center"}
-        for key, text, rotation in (("x", x, 0.0), ("y", y, 90.0)):
-            wrapped = broken(text, self.style.font_pt, rooms[key])
-            self._outer[key] = self.text(0.0, 0.0, wrapped, rotation=rotation, **centered)
-        self.fit()
-
-    def label_below(self, axes: Axes, text: str) -> None:
-        """Label the horizontal axis of a panel, in lines that fit below it."""
-        axes.set_xlabel(broken(text, self.style.font_pt, self._placed[axes].room))
-
-    def one_panel(self, row: np.ndarray) -> Axes:
-        """Return a panel that takes the place of those of a row (columns,)."""
-        first: Axes = row[0]
-        for axes in row[1:]:
-            axes.remove()
-            del self._placed[axes]
-        panel = self._placed[first]
-        first.set_subplotspec(self._cells[2 * panel.row + 1, : len(row)])
-        panel.room += (len(row) - 1) * self.grid.pitch(self.style)
-        self.fit()
-        return first
-
-    def panel_width(self, axes: Axes) -> float:
-        """Width of a panel [inch]."""
-        return float(axes.get_position().width) * self.style.width
-
-    def set_texts(self, axes: Axes, name: str | None = None, note: str = "", right: str = "") -> None:
-        """Name of a panel, a smaller note below it, and one above its right end, in the line of the name if both fit.
-
-        All are broken into lines where the panel is narrow; what is not named stays as it is.
-        """
-        panel, points, beyond = self._placed[axes], self.style.note_pt, BEYOND * self.style.scale
-
-        def small(text: str, place: float) -> Annotation:
-            return axes.annotate(
-                broken(text, points, panel.room),
-                (place, 1.0),
-                (72.0 * beyond * place, 1.0),
-                xycoords="axes fraction",
-                textcoords="offset points",
-                va="bottom",
-                ha="right" if place else "left",
-                fontsize=points,
-                linespacing=1.05,
-                color=NOTE_COLOR,
-            )
-
-        if name is not None:
-            panel.name = broken(name, self.style.font_pt, panel.room)
-        if note:
-            panel.note = small(note, 0.0)
-        if right:
-            panel.right = small(right, 1.0)
-        room, below = self.panel_width(axes) + beyond, 0.0
-        notes = [note for note in (panel.note, panel.right) if note is not None]
-        widths = [text_width(note.get_text(), points) for note in notes]
-        if len(notes) == 2 and sum(widths) + BETWEEN > room:
-            notes.pop(0).set_visible(False)  # what the note on the right states is nowhere else
-        name_width = text_width(panel.name, self.style.font_pt)
-        beside = notes == [panel.right] and panel.note is None and name_width + widths[-1] + BETWEEN < room
-        if notes and not beside:
-            below = max(72.0 * text_height(note.get_text(), points) for note in notes) + 0.2 * points
-        if panel.right is not None:
-            panel.right.set_position((72.0 * beyond, ABOVE if beside else 1.0))
-        pad = below + 1.0 if below else ABOVE
-        # With its height given, matplotlib does not measure all labels of the panel to find one.
-        axes.set_title(panel.name, loc="left", y=1.0, pad=pad, fontsize=self.style.font_pt, linespacing=1.05)
-        self.make_room_above(panel.row, text_height(panel.name, self.style.font_pt) + pad / 72.0)
-
-    def make_room_above(self, row: int, height: float) -> None:
-        """Leave so much space above the panels of a row [inch], for headings of several lines."""
-        if height > self._headings[row] + 1e-6:
-            self._headings[row] = height
-            self.fit()
-
-    def fit(self) -> None:
-        """Give the page the height that it needs, and everything its place."""
-        style, grid, scale, width = self.style, self.grid, self.style.scale, self.style.width
-        top = TOP * scale
-        for text in self._header:
-            text.set_position((LEFT * scale, -top))
-            top += text_height(text.get_text(), float(text.get_fontsize())) + 0.01 * scale
-        top += 0.04 * scale
-        if self._legend is not None:
-            self._legend.set_bbox_to_anchor((LEFT * scale, -top), self._from_top)
-        top += self._legend_height + 0.06 * scale
-
-        gap, bottom, pitch = (UPWARDS + grid.below) * scale, (BOTTOM + grid.below) * scale, grid.pitch(style)
-        fixed = top + sum(self._headings) + (grid.rows - 1) * gap + bottom
-        panel = max(grid.panel_height * min(1.0, width / A4[0]), min(grid.panel_height, USUAL * scale))
-        panel = max(min(panel, (A4[1] - fixed) / grid.rows), grid.least * scale)
-        height = fixed + grid.rows * panel
-        self.set_size_inches(width, height)
-        edge, between = (LEFT + grid.left) * scale, np.array([0.0] + [gap] * (grid.rows - 1))
-        ratios = np.stack([between + self._headings, np.full(grid.rows, panel)], axis=1)
-        self._cells.set_height_ratios(ratios.ravel().tolist())
-        self.subplots_adjust(
-            left=edge / width,
-            right=(edge + grid.inner_width(style)) / width,
-            bottom=bottom / height,
-            top=1.0 - top / height,
-            wspace=grid.gap(style) / (pitch - grid.gap(style)),
-        )
-        if self._outer:
-            x, y = self._outer["x"], self._outer["y"]
-            x.set_position((0.5 + 0.5 * (edge - RIGHT * scale) / width, 0.16 * scale / height))
-            # In the middle of the panels, unless an end of the label would lie beyond the page.
-            half = 0.5 * text_width(y.get_text(), style.font_pt)
-            least = min(0.5, (half + EDGE) / height)
-            middle = min(max(0.5 * (bottom + height - top) / height, least), 1.0 - least)
-            y.set_position(((0.12 + 0.04 * y.get_text().count("\n")) * scale / width, middle))
-
-
 def sheet_of(axes: Axes) -> Sheet:
     """The page of a panel."""
-    assert isinstance(axes.figure, Sheet), "a panel of a figure made by `page`"
-    return axes.figure
+    return cast("Sheet", axes.figure)
 
 
 def heading(axes: Axes, name: str, note: str = "") -> None:
@@ -388,11 +174,15 @@ def height_for(rows: int) -> float:
 
 @lru_cache(maxsize=1)
 def _font_file() -> str:
+    from matplotlib.font_manager import FontProperties, findfont
+
     return str(findfont(FontProperties()))
 
 
 @lru_cache(maxsize=4096)
 def _width_per_point(line: str) -> float:
+    from matplotlib.font_manager import get_font
+
     size = 100.0
     font = get_font(_font_file())  # whose size changes with what is drawn
     font.set_size(size, 72)
@@ -401,7 +191,9 @@ def _width_per_point(line: str) -> float:
 
 
 def text_width(text: str, points: float) -> float:
-    """Width of the longest line of a text in print [inch]."""
+    """Width of the longest line of a text in print [inch]; zero where a browser measures and breaks it."""
+    if not current_style().drawn:
+        return 0.0
     return points * max((_width_per_point(line) for line in text.split("\n")), default=0.0)
 
 

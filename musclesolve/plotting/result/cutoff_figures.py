@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import xarray as xr
-from matplotlib.axes import Axes
-from matplotlib.patches import Patch
 
-from musclesolve.plotting.page.curves import line
+from musclesolve.plotting.page.keys import APART, area, line
 from musclesolve.plotting.page.page_style import NOTE_COLOR, current_style
 from musclesolve.plotting.page.sheet import Arrangement, Sheet, heading, page, sheet_of, space_for
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 AXIS_COLOR = {"x": "#0072B2", "y": "#E69F00", "z": "#009E73"}
 AXIS_NAME = {"x": "x, forward", "y": "y, to the left", "z": "z, up"}
@@ -44,9 +45,11 @@ def cutoff_and_noise(result: xr.Dataset) -> Sheet:
     whole = [sheet.one_panel(row) for row in panels[-2 * len(lines) :]]
     _bars(whole[: len(lines)], result, lines, "cutoff")
     _bars(whole[len(lines) :], result, lines, "noise")
-    entries: dict[str, Any] = {AXIS_NAME[name]: line(color, 2.0) for name, color in AXIS_COLOR.items()}
+    entries: dict[str, Any] = {
+        AXIS_NAME[name]: line(color, 2.0, of=AXIS_NAME[name]) for name, color in AXIS_COLOR.items()
+    }
     if _uncertain(result).any():
-        entries["residual not to be read"] = Patch(facecolor=NOTE_COLOR, **UNCERTAIN)
+        entries["residual not to be read"] = area(facecolor=NOTE_COLOR, **UNCERTAIN)
     if curves:
         entries |= {
             "residual": line(NOTE_COLOR, 1.2),
@@ -80,7 +83,9 @@ def _bars(rows: list[Axes], result: xr.Dataset, lines: list[slice], name: str) -
         names, uncertain = [str(name) for name in values["marker"].values[part]], _uncertain(result)[part]
         for k, (axis, color) in enumerate(AXIS_COLOR.items()):
             places = np.arange(len(names)) + 0.27 * (k - 1)
-            bars = axes.bar(places, values[part].sel(axis=axis).values, 0.27, color=color)
+            bars = axes.bar(
+                places, values[part].sel(axis=axis).values, 0.27, color=color, label=AXIS_NAME[axis]
+            )
             for bar, hatched in zip(bars, uncertain[:, k], strict=True):
                 if hatched:
                     bar.set(**UNCERTAIN)
@@ -91,7 +96,7 @@ def _bars(rows: list[Axes], result: xr.Dataset, lines: list[slice], name: str) -
         axes.set_ylim(0.0, 1.05 * float(values.max()) or 1.0)
         axes.set_ylabel(f"[{unit}]")
         if name == "cutoff":
-            axes.axhline(forces, color=NOTE_COLOR, linewidth=0.9, linestyle="-.")
+            axes.axhline(forces, color=NOTE_COLOR, linewidth=0.9, linestyle="-.", label="forces")
     heading(rows[0], text)
 
 
@@ -120,12 +125,17 @@ def _curves(axes: Axes, marker: xr.Dataset) -> None:
             ends = [float(coordinate["marker_linear_from"]), float(coordinate["marker_linear_to"])]
             first, last = np.abs(frequency[:, None] - ends).argmin(axis=0)
             last += 1
-        axes.plot(frequency, 1000.0 * coordinate["marker_residual"], color=color, linewidth=1.2)
-        axes.plot(frequency[first:last], noise_line[first:last], color=color, **FITTED)
-        axes.plot(frequency[: first + 1], noise_line[: first + 1], color=color, **EXTENDED)
-        axes.plot([0.0, cutoff], [noise, noise], color=color, **NOISE)
-        axes.plot([cutoff, cutoff], [0.0, top], color=color, **CHOSEN)
-        axes.plot(0.0, noise, color=color, marker="o", markersize=3, clip_on=False)
+        label = AXIS_NAME[name]
+        style = {"color": color, "label": label}
+        axes.plot(frequency, 1000.0 * coordinate["marker_residual"].values, linewidth=1.2, **style)
+        style["label"] = f"{label}{APART}line of noise"
+        axes.plot(frequency[first:last], noise_line[first:last], **style, **FITTED)
+        axes.plot(frequency[: first + 1], noise_line[: first + 1], **style, **EXTENDED)
+        axes.plot([0.0, cutoff], [noise, noise], color=color, label=f"{label}{APART}noise", **NOISE)
+        axes.plot([cutoff, cutoff], [0.0, top], color=color, label=f"{label}{APART}cut-off chosen", **CHOSEN)
+        axes.plot(
+            0.0, noise, color=color, label=f"{label}{APART}noise", marker="o", markersize=3, clip_on=False
+        )
     axes.set_xlim(0.0, frequency[-1])
     axes.set_ylim(0.0, top if top > 0.0 else 1.0)
     axes.set_ylabel("[mm]")

@@ -7,7 +7,8 @@ import xarray as xr
 
 from musclesolve._util.arrays import Array, true_runs
 from musclesolve.constants import STANDARD_GRAVITY
-from musclesolve.plotting.page.curves import Legs, line
+from musclesolve.plotting.page.curves import PREDICTED, Legs
+from musclesolve.plotting.page.keys import line, series
 from musclesolve.plotting.page.norm_bands import NormBands
 from musclesolve.plotting.page.page_style import PREDICTED_STYLE, SIDE_COLOR, SIDE_WIDTH
 from musclesolve.plotting.page.sheet import Sheet, heading, page, zero_line
@@ -55,10 +56,12 @@ def ground_reaction(result: xr.Dataset) -> Sheet:
         legs.x.apply(axes, labelled=axis == "y")
     for side, path in paths.items():
         color, axes = SIDE_COLOR[side], panels[-1, 0]
-        axes.plot(*path.T, color=color, linewidth=SIDE_WIDTH[side])
+        axes.plot(*path.T, color=color, linewidth=SIDE_WIDTH[side], label=series(side))
         # Contacts that begin within the recording, or that it begins with.
         for start, _ in true_runs(np.asarray(np.isfinite(path).all(axis=1))):
-            axes.plot(*path[start], color=color, marker="o", markersize=3.0)
+            axes.plot(
+                *path[start], color=color, marker="o", markersize=3.0, label=series(side, "first frame")
+            )
     if paths:
         # Of its own scale, with space above it: the axis above it has a label.
         axes = panels[-1, 0]
@@ -69,7 +72,7 @@ def ground_reaction(result: xr.Dataset) -> Sheet:
         axes.set_ylabel("to the left [m]")
     dashed = [side for side in legs.sides if frames.predicted(result, side).any()]
     styles = tuple(line(SIDE_COLOR[side], SIDE_WIDTH[side], linestyle=PREDICTED_STYLE) for side in dashed)
-    legs.legend(sheet, measured=True, stance=True, further={"predicted": styles} if dashed else None)
+    legs.legend(sheet, measured=True, stance=True, further={PREDICTED: styles} if dashed else None)
     norms.explain(sheet)
     return sheet
 

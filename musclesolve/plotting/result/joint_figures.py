@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 import xarray as xr
-from matplotlib.axes import Axes
 
 from musclesolve._util.sides import LEG_JOINTS, SIDE_NAMES, split_side, with_side
-from musclesolve.plotting.page.curves import Legs
-from musclesolve.plotting.page.norm_bands import BAND_COLOR, NormBands
+from musclesolve.plotting.page.curves import Legs, mark_range
+from musclesolve.plotting.page.norm_bands import NormBands
 from musclesolve.plotting.page.page_style import current_style
 from musclesolve.plotting.page.panels import dof_rows, joint_rows
 from musclesolve.plotting.page.sheet import Sheet, broken, heading, note, page, sheet_of, zero_line
@@ -25,6 +25,9 @@ from musclesolve.results.dataset.result_quantities import (
 )
 from musclesolve.results.facts import KNEE_FORCES, Facts
 from musclesolve.results.plausibility import measured
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 DEGREES = 180.0 / np.pi
 MOMENT_COLUMNS, MANY_COLUMNS = 3, 5
@@ -133,7 +136,7 @@ def coordinate_stems(result: xr.Dataset) -> list[str]:
 def contact_forces(result: xr.Dataset) -> Sheet:
     """Magnitude of the joint reaction at hip, knee and ankle, with muscle forces and without, in body weights.
 
-    Beside the curves with muscles a band: the peaks that implants measured in the movement.
+    At the peak of the curves with muscles a bar: the range of the peaks that implants measured in the movement.
     """
     legs, weight, facts = Legs.from_result(result), body_weight(result), Facts(result)
     shown, sources = {peak.joint: peak for peak in facts.contact_peaks}, list[str]()
@@ -153,13 +156,17 @@ def contact_forces(result: xr.Dataset) -> Sheet:
         ]
         note(row[0], f"peak {', '.join(texts)}" if texts else "")
         if (range_ := measured(joint, facts.movement)) is not None:
-            lowest = range_.lowest if np.isfinite(range_.lowest) else 0.0
-            row[0].axhspan(lowest, range_.highest, color=BAND_COLOR, linewidth=0.0, zorder=0.3)
+            curves = {
+                side: magnitude(result["joint_reaction"]).sel(joint=full).values / weight
+                for side in legs.sides
+                if (full := leg_joint(result, joint, side))
+            }
+            mark_range(row[0], legs.place_of_peak(curves), range_.lowest, range_.highest)
             sources.append(f"{joint} measured in {range_.movement} {range_.words}, {range_.authors}")
         heading(row[1], f"{joint}: net reaction, muscles left out")
     legs.legend(sheet, stance=True)
     for source in sources:
-        sheet.add_note(f"band: {source}")
+        sheet.add_note(f"bar at the peak: {source}")
     return sheet
 
 

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import xarray as xr
-from matplotlib.axes import Axes
 
 from musclesolve._util.arrays import Array
 from musclesolve._util.names import unknown_name
 from musclesolve._util.sides import ALL_SIDES, SIDE_NAMES, side_of, split_side, with_side
-from musclesolve.plotting.page.curves import Legs, line
+from musclesolve.plotting.page.curves import Legs
+from musclesolve.plotting.page.keys import line
 from musclesolve.plotting.page.page_style import NOTE_COLOR, current_style
 from musclesolve.plotting.page.panels import GROUPS, Grid, muscles_by_group, small_multiples
 from musclesolve.plotting.page.sheet import Sheet, heading, note, page, zero_line
@@ -20,6 +20,9 @@ from musclesolve.results.dataset.frame_validity import valid
 from musclesolve.results.dataset.leg_kinetics import group_force
 from musclesolve.results.facts import achilles
 from musclesolve.results.tables.lines import decimal
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 ACTIVATION = "activation [1]"
 FORCE = "force [N]  (each panel has its own scale)"
@@ -127,7 +130,8 @@ def measured_fascicles(result: xr.Dataset) -> Sheet:
 
     def fill(axes: Axes, muscle: str) -> None:
         for part in legs.x.passes[legs.muscle_sides[muscle]]:
-            axes.plot(part.place, np.where(part.repeated, np.nan, measured[muscle][part.index]), **MEASURED)
+            shown = np.where(part.repeated, np.nan, measured[muscle][part.index])
+            axes.plot(part.place, shown, label=MEASURED_LABEL, **MEASURED)
         legs.draw_muscle(axes, muscle, 1000.0 * result["fiber_length"].sel(muscle=muscle).values)
         legs.mark_events(axes, side_of(muscle))
 
@@ -159,7 +163,7 @@ def _every_muscle(
         for side in legs.sides:
             known = envelopes.get(f"{muscle}_{side}", ())
             for envelope, _ in known:
-                legs.shade(axes, side, envelope)
+                legs.shade(axes, side, envelope, ENVELOPE)
             texts += [f"{SIDE_NAMES[side]} {', '.join(decimal(r, 2) for _, r in known)}"] if known else []
         note(axes, f"r {', '.join(texts)}" if texts else "")
         for side in ALL_SIDES:

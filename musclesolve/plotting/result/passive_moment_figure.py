@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
 
 import xarray as xr
-from matplotlib.axes import Axes
 
 from musclesolve.muscles.passive.joint_moments import SAGITTAL, PassiveMoments, riener_edrich_1999
-from musclesolve.plotting.page.curves import line
+from musclesolve.plotting.page.keys import line
 from musclesolve.plotting.page.page_style import NOTE_COLOR, SIDE_COLOR
 from musclesolve.plotting.page.sheet import Sheet, heading, page
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 FILE = "passive_moments"
 COLORS = {"calibrated": SIDE_COLOR["r"], "table": SIDE_COLOR["l"], "none": NOTE_COLOR}

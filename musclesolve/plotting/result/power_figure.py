@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
 import numpy as np
 import xarray as xr
-from matplotlib.axes import Axes
 
 from musclesolve._util.arrays import Array
 from musclesolve._util.bundled_toml import bundled_toml
@@ -22,6 +22,9 @@ from musclesolve.results.dataset.leg_kinetics import (
 )
 from musclesolve.results.facts import Facts
 from musclesolve.results.movement import RUNNING
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 SUPPORT = "support moment: hip extension + knee extension + plantarflexion"
 

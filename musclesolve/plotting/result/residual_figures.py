@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import xarray as xr
-from matplotlib.axes import Axes
-from matplotlib.patches import Patch
 
 from musclesolve._util.sides import SIDE_NAMES, has_side
-from musclesolve.plotting.page.curves import Legs, line, time_axis
+from musclesolve.plotting.page.curves import Legs, time_axis
+from musclesolve.plotting.page.keys import area, line
 from musclesolve.plotting.page.page_style import NOTE_COLOR, SIDE_COLOR
 from musclesolve.plotting.page.sheet import Sheet, heading, height_for, page, space_for, zero_line
 from musclesolve.plotting.result.joint_figures import coordinate_stems
@@ -22,7 +21,11 @@ from musclesolve.results.dataset.result_quantities import (
     pelvis_residual,
 )
 
-_MIDDLE = ""
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+_MIDDLE, MIDDLE = "", "middle"
+FORCE, MOMENT = "residual force", "residual moment"
 DENSE = 1000
 """Frames from which on curves over time are thin."""
 SMALLEST = 1.0
@@ -44,11 +47,11 @@ def consistency_shift(result: xr.Dataset) -> Sheet:
     axes = panels[0, 0]
     for place, name in enumerate(stem):
         row = rows.index(name) + {"r": 0.2, "l": -0.2, _MIDDLE: 0.0}[side[place]]
-        color = SIDE_COLOR.get(side[place], NOTE_COLOR)
+        color, label = SIDE_COLOR.get(side[place], NOTE_COLOR), SIDE_NAMES.get(side[place], MIDDLE)
         length, most = 1000.0 * rms[place], 1000.0 * worst[place]
-        axes.barh(row, length, height=0.36, color=color)
-        axes.plot([length, most], [row, row], color=color, linewidth=0.8)
-        axes.plot(most, row, color=color, marker="|", markersize=4)
+        axes.barh(row, length, height=0.36, color=color, label=label)
+        axes.plot([length, most], [row, row], color=color, linewidth=0.8, label=label)
+        axes.plot(most, row, color=color, marker="|", markersize=4, label=label)
     axes.set_yticks(np.arange(len(rows)), labels)
     axes.set_ylim(-0.6, len(rows) - 0.4)
     axes.set_xlim(left=0.0)
@@ -56,11 +59,11 @@ def consistency_shift(result: xr.Dataset) -> Sheet:
     method = CONSISTENCY_METHODS[str(result.attrs.get("consistency_method", "nearest"))]
     sheet.label_below(axes, f"distance from the measured point, {method} [mm]")
     entries: dict[str, Any] = {
-        SIDE_NAMES.get(s, "middle"): Patch(color=SIDE_COLOR.get(s, NOTE_COLOR))
+        SIDE_NAMES.get(s, MIDDLE): area(color=SIDE_COLOR.get(s, NOTE_COLOR), of=SIDE_NAMES.get(s, MIDDLE))
         for s in ("r", "l", _MIDDLE)
         if s in side
     }
-    entries["bar: root mean square over the frames"] = Patch(color=NOTE_COLOR, alpha=0.5)
+    entries["bar: root mean square over the frames"] = area(color=NOTE_COLOR, alpha=0.5)
     entries["line: to the worst frame"] = line(NOTE_COLOR, 0.8, marker="|")
     sheet.add_legend(entries)
     return sheet
@@ -121,10 +124,16 @@ def _residual(result: xr.Dataset, legs: Legs, left: Axes, right: Axes) -> None:
     """Magnitude of the residual force in per cent of body weight, with its limit, and of the moment."""
     (force, moment), beyond = pelvis_residual(result), ""
     width = 1.0 if result.sizes["time"] < DENSE else 0.4
-    left.plot(result["time"].values, 100.0 * force / body_weight(result), color="black", linewidth=width)
-    right.plot(result["time"].values, moment, color="black", linewidth=width)
+    left.plot(
+        result["time"].values,
+        100.0 * force / body_weight(result),
+        color="black",
+        linewidth=width,
+        label=FORCE,
+    )
+    right.plot(result["time"].values, moment, color="black", linewidth=width, label=MOMENT)
     if (limit := result.attrs.get("balance_limit")) is not None:
-        left.axhline(100.0 * float(limit), color=NOTE_COLOR, linewidth=0.8, linestyle="--")
+        left.axhline(100.0 * float(limit), color=NOTE_COLOR, linewidth=0.8, linestyle="--", label="limit")
         beyond = "frames above the dashed line are not valid"
     heading(left, "pelvis residual: force, magnitude", beyond)
     heading(right, "pelvis residual: moment, magnitude")

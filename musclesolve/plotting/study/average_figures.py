@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import xarray as xr
-from matplotlib.axes import Axes
-from matplotlib.patches import Patch
 from numpy.typing import NDArray
 
 from musclesolve._util.progress import Progress
 from musclesolve._util.sides import SIDE_NAMES
-from musclesolve.plotting.page.curves import EVENT_STYLE, TOE_OFF, cycle_axis, line, with_neighbors
+from musclesolve.plotting.page.curves import (
+    EVENT_NAMES,
+    EVENT_STYLE,
+    SPREAD,
+    TOE_OFF,
+    cycle_axis,
+    with_neighbors,
+)
 from musclesolve.plotting.page.figure_files import figures_of, named
+from musclesolve.plotting.page.keys import area, line, series
 from musclesolve.plotting.page.page_style import (
     BAND,
     NOTE_COLOR,
@@ -27,6 +33,10 @@ from musclesolve.plotting.page.sheet import Sheet, page
 from musclesolve.plotting.result.muscle_figures import ACTIVATION, FORCE
 from musclesolve.results.dataset.result_quantities import OPPOSITE, listed
 
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+FEWER, WITH_RESERVE, TOE_OFF_LABEL = "fewer cycles", "a cycle with reserve", EVENT_NAMES[TOE_OFF]
 UNBOUNDED = (-np.inf, np.inf)
 
 
@@ -112,14 +122,20 @@ def _draw(
             np.insert(curve.astype(float), changes, np.nan) for curve in (average["percent"].values, *curves)
         )
         low, high = (np.clip(mean + sign * spread, *limits) for sign in (-1.0, 1.0))
-        axes.fill_between(percent, low, high, alpha=BAND, linewidth=0.0, color=color)
+        label = series(side, SPREAD)
+        axes.fill_between(percent, low, high, alpha=BAND, linewidth=0.0, color=color, label=label)
         full, reserve = number == count.max(), needed > 0.0
         for part, style in ((full, {"linewidth": SIDE_WIDTH[side], "alpha": 1.0}), (~full, REPEATED)):
-            for kind, dashes in ((~reserve, "-"), (with_neighbors(reserve), RESERVE_STYLE)):
+            for kind, dashes, what in (
+                (~reserve, "-", ""),
+                (with_neighbors(reserve), RESERVE_STYLE, WITH_RESERVE),
+            ):
                 shown = np.where(part & kind, mean, np.nan)
-                axes.plot(percent, shown, color=color, linestyle=dashes, **style)
+                label = series(side, what if part is full else FEWER)
+                axes.plot(percent, shown, color=color, linestyle=dashes, label=label, **style)
         if _has_toe_off(leg):
-            axes.axvline(float(leg["stance_percent"]), color=color, **EVENT_STYLE[TOE_OFF])
+            style = EVENT_STYLE[TOE_OFF] | {"color": color, "label": series(side, TOE_OFF_LABEL)}
+            axes.axvline(float(leg["stance_percent"]), **style)
 
 
 def _reserves(average: xr.Dataset, name: str) -> NDArray[np.int_]:
@@ -139,13 +155,13 @@ def _entries(average: xr.Dataset, names: tuple[str, ...]) -> dict[str, Any]:
     for side in sides:
         cycles = int(average["cycles"].sel(side=side))
         text = f"{SIDE_NAMES[side]}, {cycles} cycle{'s' if cycles != 1 else ''}"
-        entries[text] = line(SIDE_COLOR[side], SIDE_WIDTH[side])
-    entries["± standard deviation"] = Patch(color=NOTE_COLOR, alpha=BAND, linewidth=0.0)
+        entries[text] = line(SIDE_COLOR[side], SIDE_WIDTH[side], of=series(side))
+    entries[SPREAD] = area(color=NOTE_COLOR, alpha=BAND, linewidth=0.0)
     counts = [average[f"{name}_count"] for name in names]
     if any(bool((count < count.max("percent")).any()) for count in counts):
-        entries["fewer cycles"] = line(NOTE_COLOR, **REPEATED)
+        entries[FEWER] = line(NOTE_COLOR, **REPEATED)
     if any(_reserves(average, name).any() for name in names):
-        entries["a cycle with reserve"] = line(NOTE_COLOR, linestyle=RESERVE_STYLE)
+        entries[WITH_RESERVE] = line(NOTE_COLOR, linestyle=RESERVE_STYLE)
     if any(_has_toe_off(average.sel(side=side)) for side in sides):
-        entries["toe-off"] = line(NOTE_COLOR, **EVENT_STYLE[TOE_OFF])
+        entries[TOE_OFF_LABEL] = line(NOTE_COLOR, **EVENT_STYLE[TOE_OFF])
     return entries

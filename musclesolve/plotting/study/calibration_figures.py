@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 import xarray as xr
-from matplotlib.axes import Axes
 
-from musclesolve.plotting.page.curves import line
 from musclesolve.plotting.page.figure_files import figures_of, named
+from musclesolve.plotting.page.keys import line
 from musclesolve.plotting.page.page_style import NOTE_COLOR
 from musclesolve.plotting.page.sheet import Sheet, heading, height_for, page
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 COLORS = {"before": "#9E9E9E", "fitted": "#0072B2", "predicted": "#D55E00"}
 LABELS = {

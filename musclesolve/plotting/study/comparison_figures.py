@@ -3,25 +3,28 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import xarray as xr
-from matplotlib.axes import Axes
 
 from musclesolve._util.arrays import Array
 from musclesolve._util.progress import Progress
 from musclesolve._util.sides import LEG_JOINTS, side_of, split_side, with_side
 from musclesolve.errors import input_error
 from musclesolve.plotting.figure_names import COMPARISON, drawings, files_of, needs_of
-from musclesolve.plotting.page.curves import Legs, Validity, abscissa, cross, line, with_neighbors
+from musclesolve.plotting.page.curves import FAILED, RESERVE, Legs, Validity, abscissa, cross, with_neighbors
 from musclesolve.plotting.page.figure_files import figures_of
+from musclesolve.plotting.page.keys import APART, line
 from musclesolve.plotting.page.page_style import FAILED_MARK, NOTE_COLOR, RESERVE_STYLE
 from musclesolve.plotting.page.panels import Grid, muscles_by_group, small_multiples
 from musclesolve.plotting.page.sheet import Sheet
 from musclesolve.plotting.result.muscle_figures import ACTIVATION, FORCE
 from musclesolve.results.dataset import frame_validity as frames
 from musclesolve.results.dataset.result_quantities import body_weight, leg_joint, magnitude
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 # Okabe & Ito (2008) without black and yellow, the darkest first; what comes first is drawn widest.
 COST_COLORS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#D55E00", "#56B4E9")
@@ -101,16 +104,16 @@ def _page(
     def fill(axes: Axes, name: str) -> None:
         for number, part in enumerate(parts):
             values = part[variable].sel({dim: with_side(name, side)}).values
-            _curve(axes, legs, side, values, validity[number], styles[number])
+            _curve(axes, legs, side, values, validity[number], styles[number] | {"label": costs[number]})
         legs.mark_stance(axes, side)
 
     title = f"{titles[0]}: {frames.part_names(comparison)[side]}, one color per cost"
     sheet = small_multiples(comparison, (title, titles[1]), legs.x, dict.fromkeys(names, ""), fill, grid)
-    entries = {cost: line(**style) for cost, style in zip(costs, styles, strict=True)}
+    entries = {cost: line(of=cost, **style) for cost, style in zip(costs, styles, strict=True)}
     if any(leg.reserve.any() for leg in validity):
-        entries["with reserve"] = line(NOTE_COLOR, linestyle=RESERVE_STYLE)
+        entries[RESERVE] = line(NOTE_COLOR, linestyle=RESERVE_STYLE)
     if any(leg.failed.any() for leg in validity):
-        entries["no valid solution"] = line(NOTE_COLOR, **FAILED_MARK)
+        entries[FAILED] = line(NOTE_COLOR, **FAILED_MARK)
     sheet.add_legend(entries)
     return sheet
 
@@ -130,9 +133,10 @@ def _curve(
         solid = validity.solved[part.index]
         axes.plot(part.place, np.where(solid & fresh, curve, np.nan), **style)
         if dotted.any():
-            reserve = style | {"linestyle": RESERVE_STYLE}
+            label = f"{style['label']}{APART}{RESERVE}"
+            reserve = style | {"linestyle": RESERVE_STYLE, "label": label}
             axes.plot(part.place, np.where(dotted & fresh, curve, np.nan), **reserve)
-        cross(axes, part.place[failed], row, style["color"])
+        cross(axes, part.place[failed], row, style["color"], f"{style['label']}{APART}{FAILED}")
 
 
 def line_style(number: int, count: int) -> dict[str, Any]:

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 import xarray as xr
-from matplotlib.axes import Axes
 
 from musclesolve._util.arrays import Array
-from musclesolve.plotting.page.curves import line
 from musclesolve.plotting.page.figure_files import figures_of, named
+from musclesolve.plotting.page.keys import line
 from musclesolve.plotting.page.page_style import NOTE_COLOR, current_style
 from musclesolve.plotting.page.sheet import Sheet, heading, page
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 LEFT_OUT, FOLLOWED, CURVE = "#0072B2", "#E69F00", "#111111"
 LABEL = 0.25

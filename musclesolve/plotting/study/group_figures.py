@@ -6,28 +6,38 @@ the cycle with its threshold.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Any, Literal
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from itertools import product
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import xarray as xr
-from matplotlib.axes import Axes
-from matplotlib.patches import Patch
-from matplotlib.transforms import Affine2D, ScaledTranslation, blended_transform_factory
 
+from musclesolve._util.arrays import Array
 from musclesolve._util.progress import Progress
+from musclesolve._util.sides import joint_kind
+from musclesolve.constants import STANDARD_GRAVITY
 from musclesolve.errors import input_error
-from musclesolve.plotting.page.curves import line, percents
+from musclesolve.plotting.page.curves import MARKED, mark_range, percents
 from musclesolve.plotting.page.figure_files import figures_of
+from musclesolve.plotting.page.keys import area, line
+from musclesolve.plotting.page.norm_bands import NormBands
 from musclesolve.plotting.page.page_style import GRID_COLOR, NOTE_COLOR, current_style
 from musclesolve.plotting.page.panels import fitting_columns, muscles_by_group
 from musclesolve.plotting.page.sheet import Sheet, heading, page, sheet_of, text_width, zero_line
 from musclesolve.plotting.study.comparison_figures import COST_COLORS as COLORS
 from musclesolve.results.cycles.gait_cycles import curves_of
 from musclesolve.results.cycles.outcomes import without_arms_and_empty
-from musclesolve.results.dataset.quantities import KINDS, QUANTITIES, heading_of, shown
+from musclesolve.results.dataset.quantities import KINDS, QUANTITIES, heading_of, in_set, shown
 from musclesolve.results.dataset.result_quantities import OPPOSITE, listed
+from musclesolve.results.movement import Movement
+from musclesolve.results.plausibility import measured
 from musclesolve.results.tables.study_tables import NO_GROUP, p_text
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 BAND = 0.22
 """Opacity of a band."""
@@ -36,27 +46,47 @@ DASHES: tuple[Any, ...] = ("-", (0, (5, 1.2)), (0, (1.2, 1.2)), (0, (7, 1.5, 1.5
 WIDTH = 1.3
 BAR_ROW, STRIP, GAP = 0.11, 0.30, 0.05
 """Height of a row of bars and of the panel of the statistic, and space between, at the default size of text [inch]."""
-BAR_COLOR = "#333333"
+BAR_COLOR, FIRST_COLOR = "#333333", "#111111"
 EFFECTS: tuple[tuple[str, Any], ...] = (("#111111", "-"), ("#999999", "-"), ("#CC79A7", (0, (4, 1.5))))
 """Color and dashes of the statistic of an effect, where there are several."""
 MOST = 24
 """Panels on a page."""
-MOST_CURVES = len(COLORS)
-"""Curves in a panel."""
+MOST_ROWS = 6
+"""Rows of panels on a page of small multiples."""
+MOST_CURVES = 4
+"""Curves with bands that can be told apart in a panel; of more there are small multiples."""
+MOST_COLUMNS = {False: 4, True: 2}
+"""Columns of small multiples on a page, and on one that is as wide as a column of a paper."""
+COUNT, COUNT_GAP = 0.13, 0.10
+"""Height of the lines of the number of subjects, and the space above, at the default size of text [inch]."""
 FIRST = (
-    *(
-        "pelvis_angle",
-        "joint_angle",
-        "joint_moment",
-        "knee_adduction_moment",
-        "joint_power",
-        "ground_reaction_force",
-    ),
+    *("trunk_angle", "pelvis_angle", "joint_angle", "foot_progression_angle", "joint_moment"),
+    *("knee_adduction_moment", "joint_power", "ground_reaction_force", "ground_reaction_resultant"),
     *("contact_force_component", "contact_force", "knee_contact_medial", "knee_contact_lateral"),
 )
 """Quantities in the order of gait analysis; others follow."""
-OF_GROUND = {"x": "forward", "y": "to the median plane", "z": "upward"}
-"""Axes of the ground reaction of cycles, which points along the walking direction."""
+SEEN_FROM_LEG = {
+    "tilt": "tilt forward (+)",
+    "list": "this side up (+)",
+    "rotation": "this side forward (+)",
+}
+LABELS = {
+    "ground_reaction_force": {"x": "forward", "y": "to the median plane", "z": "upward"},
+    "ground_reaction_resultant": {"ground_reaction_resultant": "resultant"},
+    "pelvis_angle": SEEN_FROM_LEG,
+    "trunk_angle": SEEN_FROM_LEG,
+    "foot_progression_angle": {"foot_progression_angle": "toes in (+)   out (-)"},
+    "knee_adduction_moment": {"knee_adduction_moment": "external, adducting (+)"},
+}
+"""What the curves of a variable are called: those of cycles are seen from the leg and along the walking direction."""
+IN_MODELS = {
+    "hip_rotation": "hip_internal_rotation",
+    "knee_angle": "knee_flexion",
+    "ankle_angle": "ankle_dorsiflexion",
+}
+"""Coordinate of OpenSim's models of the leg -> degree of freedom of the norms."""
+TICK_PAD = 2.5
+"""From an axis to its numbers [points]."""
 FEWEST = 3
 """Subjects of whom a mean is drawn where others have no value."""
 
@@ -74,14 +104,27 @@ def group_files(
     return figures_of(means, group_drawings(means, comparisons, drawn), progress)
 
 
+Cell = tuple[str, str]
+"""A group in a condition."""
+
+
+@dataclass(frozen=True)
+class Column:
+    """What the panels of a column of small multiples show, and its words."""
+
+    cells: tuple[Cell, ...]
+    words: str = ""
+
+
 def group_drawings(
     means: xr.Dataset, comparisons: xr.Dataset | None = None, drawn: Sequence[str] | None = None
 ) -> dict[str, Callable[[xr.Dataset], Sheet]]:
     """What draws every figure of the groups of a study from the means, by its name.
 
-    A panel has six curves at most. Of more groups and conditions there are several pages, each with the reference
-    (the first group and condition) and some of the others. Arms and curves without values are left out, but for those
-    that are primary outcomes.
+    Four curves share a panel at most. Of more groups and conditions there are small multiples: a row for each curve of
+    the variable, in its columns the reference (the first group or condition) with some of the others, or of several
+    groups a column for each condition. Arms and curves without values are left out, but for those that are primary
+    outcomes.
 
     Args:
         means: what ``group_means`` returned.
@@ -96,47 +139,62 @@ def group_drawings(
     ]
     variables.sort(key=lambda name: FIRST.index(name) if name in FIRST else len(FIRST))
     kept, _ = without_arms_and_empty(means, variables)
-    pages = _pages_of(means, drawn)
+    columns, across = _columns_of(means, drawn), MOST_COLUMNS[current_style().narrow]
+    most = MOST if len(columns) == 1 else MOST_ROWS
     for name in variables:
         wanted = kept.get(name, [])
         if comparisons is not None and "family" in comparisons.coords:
             primary = (comparisons["family"].values == "primary") & (comparisons["variable"].values == name)
             wanted = [*wanted, *map(str, comparisons["name"].values[primary])]
         names = [each for each in _ordered(means, name) if each in wanted]
-        parts = [(cells, names[k : k + MOST]) for cells in pages for k in range(0, len(names), MOST)]
-        for number, (cells, part) in enumerate(parts):
+        parts = [
+            (names[row : row + most], columns[column : column + across])
+            for column in range(0, len(columns), across)
+            for row in range(0, len(names), most)
+        ]
+        for number, (rows, beside) in enumerate(parts):
             suffix = f"_{number + 1}" if number else ""
-            figures[f"group_{name}{suffix}"] = _drawing(name, comparisons, part, cells)
+            figures[f"group_{name}{suffix}"] = partial(
+                group_curves, variable=name, comparisons=comparisons, names=rows, columns=beside
+            )
     return figures
 
 
-def _drawing(
-    variable: str, comparisons: xr.Dataset | None, names: list[str], cells: tuple[list[str], list[str]]
-) -> Callable[[xr.Dataset], Sheet]:
-    return lambda means: group_curves(
-        means.sel(group=cells[0], condition=cells[1]), variable, comparisons, names=names
-    )
-
-
-def _pages_of(means: xr.Dataset, drawn: Sequence[str] | None) -> list[tuple[list[str], list[str]]]:
-    """Groups and conditions of each page: the first of each, and as many others as a panel has room for."""
+def _columns_of(means: xr.Dataset, drawn: Sequence[str] | None = None) -> list[Column]:
+    """One column with all groups and conditions, or those of small multiples."""
     axes = []
     for key in ("group", "condition"):
         names = [str(name) for name in means[key].values]
         chosen = [name for name in names if name in (drawn or ())]
         axes.append([names[0], *(name for name in chosen if name != names[0])] if chosen else names)
+    groups, conditions = axes
     legs = means.sizes.get("leg", 1)
-    groups = _with_first(axes[0], MOST_CURVES)
-    most = max(
-        2, min(MOST_CURVES // (legs * len(groups[0])), len(DASHES) if len(axes[0]) > 1 else MOST_CURVES)
-    )
-    return [(group, condition) for group in groups for condition in _with_first(axes[1], most)]
+    if legs * len(groups) * len(conditions) <= MOST_CURVES:
+        return [Column(tuple(product(groups, conditions)))]
+    together = [groups] if legs * len(groups) <= MOST_CURVES else _with_first(groups, 3 if legs == 1 else 2)
+    if len(groups) == 1:
+        return [
+            Column(
+                ((groups[0], conditions[0]), *((groups[0], name) for name in names[1:])), _words(names[1:])
+            )
+            for names in _with_first(conditions, 3 if legs == 1 else 2)
+        ]
+    return [
+        Column(
+            tuple((group, condition) for group in part),
+            _words([*part[1:] * (len(together) > 1), *[condition] * (len(conditions) > 1)]),
+        )
+        for condition in conditions
+        for part in together
+    ]
+
+
+def _words(names: Sequence[str]) -> str:
+    return ", ".join(name.replace("_", " ") for name in names)
 
 
 def _with_first(names: list[str], most: int) -> list[list[str]]:
     """The names in lists of at most so many, each beginning with the first name."""
-    if len(names) <= most:
-        return [names]
     return [[names[0], *names[k : k + most - 1]] for k in range(1, len(names), most - 1)]
 
 
@@ -147,13 +205,16 @@ def group_curves(
     *,
     names: Sequence[str] | None = None,
     band: Literal["confidence", "sd"] = "confidence",
+    columns: Sequence[Column] | None = None,
 ) -> Sheet:
     """Mean curves of a variable, a panel for each of its curves, in the page style in force.
 
-    Groups have colors and conditions dashes; where there is one group, conditions have the colors, and legs that are
-    compared the dashes. Angles are in degrees. A band ends where a subject has no value; the mean goes on as a thin
-    line as far as three subjects have one. Below a panel a row of bars marks where an effect differs; those of a
-    single condition or group against the first have its color.
+    Groups have colors and conditions dashes; where there is one group, conditions have color and dashes, and legs that
+    are compared the dashes. They are the same on all pages of a study. Angles are in degrees. A band ends where a
+    subject has no value; the mean goes on as a thin line as far as three subjects have one, and a strip below the panel
+    shows their number. Bands of what is never negative end at zero. Below a panel a row of bars marks where an effect
+    differs; those of a single condition or group against the first have its color. Behind curves of walking stand
+    published norms (`NormBands`), beside contact forces the range of the peaks that implants measured.
 
     Args:
         means: what ``group_means`` returned.
@@ -161,6 +222,7 @@ def group_curves(
         comparisons: what ``compare_curves`` returned; no bars and statistics without it.
         names: of the curves, such as "knee_flexion", "soleus" or "knee z"; all of them unless given.
         band: the confidence band of the means, or one standard deviation over the subjects.
+        columns: groups and conditions of each column of small multiples; those that fit one page unless given.
 
     Raises:
         InputError: the means have no such variable or curve.
@@ -173,27 +235,39 @@ def group_curves(
     wanted = list(names) if names is not None else _ordered(means, variable)
     if missing := sorted(set(wanted) - set(curves[""])):
         raise input_error("plotting.no_curve", variable=variable, missing=missing, curves=curves[""])
-    tests = {} if comparisons is None else _tests(comparisons, variable, wanted)
-    shown_names = {str(name) for key in ("group", "condition") for name in means[key].values}
-    effects, bars = _effects(tests, comparisons, shown_names)
-    factor, unit = shown(str(means[variable].attrs.get("units", "")))
-    sheet, panels = _panels(means, variable, wanted, bars, bool(effects))
+    beside = list(columns or _columns_of(means)[: MOST_COLUMNS[current_style().narrow]])
     styles = _styles(means)
+    of_column = [[key for key in styles if key[:2] in column.cells] for column in beside]
+    drawn = [key for key in styles if any(key in keys for keys in of_column)]
+    tests = {} if comparisons is None else _tests(comparisons, variable, wanted)
+    effects, bars = _effects(tests, comparisons, {name for key in drawn for name in key[:2]})
+    factor, unit = shown(str(means[variable].attrs.get("units", "")))
     percent = np.asarray(means["percent"].values, float)
-    below, fewer = _below(bars, bool(effects)), list[int]()
-    colors = {key: style["color"] for key, style in styles.items()}
-    for number, axes in enumerate(panels.flat):
-        axes.set_visible(number < len(wanted))
-        if number >= len(wanted):
-            continue
-        name = wanted[number]
-        for key, style in styles.items():
-            where = dict(zip(("group", "condition", "leg"), key, strict=False))
-            mean = factor * curves[""][name].sel(where).values
-            first, last = (factor * curves[end][name].sel(where).values for end in ends)
-            count = curves["_count"][name].sel(where).values
+    numbers = {
+        (name, key): curves["_count"][name].sel(_where(key)).values for name in wanted for key in drawn
+    }
+    varies = any(np.ptp(count) > 0 for count in numbers.values())
+    stack = _Stack(varies, len(bars), bool(effects))
+    sheet, panels = _panels(means, variable, wanted, stack, len(beside))
+    fewer, colors = list[int](), {key: style["color"] for key, style in styles.items()}
+    several = len(beside) > 1
+    speed, marks = _first_speed(means, drawn), dict[str, str]()
+    norms = NormBands.at_speed(speed, set(listed(means, "movements")) == {"walking"})
+    places = [
+        (axes, wanted[number // len(beside)], number % len(beside))
+        for number, axes in enumerate(panels.flat[: len(wanted) * len(beside)])
+    ]
+    for axes in panels.flat[len(places) :]:
+        axes.set_visible(False)
+    for axes, name, column in places:
+        for key in of_column[column]:
+            style, count = styles[key], numbers[name, key]
+            mean = factor * curves[""][name].sel(_where(key)).values
+            first, last = (factor * curves[end][name].sel(_where(key)).values for end in ends)
             whole = count >= count.max(initial=0)
             low, high = (first, last) if band == "confidence" else (mean - first, mean + last)
+            if variable in in_set("positive"):
+                low = np.maximum(low, 0.0)
             axes.fill_between(
                 percent, low, high, where=whole, alpha=BAND, linewidth=0.0, color=style["color"]
             )
@@ -203,28 +277,47 @@ def group_curves(
                 # joined to the curve on either side
                 joined = some | np.roll(some, 1) | np.roll(some, -1)
                 axes.plot(percent, np.where(joined, mean, np.nan), **{**style, "linewidth": 0.4 * WIDTH})
+        _draw_norm(norms, axes, means, variable, name, unit)
+        if variable == "contact_force":
+            first_mean = curves[""][name].sel(_where(of_column[column][0])).values
+            marks |= _mark_measured(axes, means, name, unit, first_mean, speed)
         axes.set_xlim(percent[0], percent[-1])
         axes.set_xticks(percents(axes))
+        opposite = OPPOSITE.get(name, "")
+        roomy = bool(opposite) and not current_style().narrow and not several
+        label = LABELS.get(variable, {}).get(name, name)
+        heading(
+            axes, label.replace("_", " ") + (f" (+)   {opposite} (-)" if roomy else ""), beside[column].words
+        )
+    for axes, name, column in places:  # with the scale of their row
         if axes.get_ylim()[0] < 0.0 < axes.get_ylim()[1]:
             zero_line(axes)
-        opposite = OPPOSITE.get(name, "")
-        roomy = bool(opposite) and not current_style().narrow
-        label = OF_GROUND.get(name, name) if variable == "ground_reaction_force" else name
-        heading(axes, label.replace("_", " ") + (f" (+)   {opposite} (-)" if roomy else ""))
-        lowest = number + panels.shape[1] >= len(wanted)
-        axes.tick_params(labelbottom=not effects and lowest)
+        lowest = places.index((axes, name, column)) + panels.shape[1] >= len(places)
+        below = 72.0 * (stack.height - GAP) * current_style().scale if stack.height else 0.0
+        axes.tick_params(axis="x", labelbottom=lowest, pad=below + TICK_PAD)
+        if varies:
+            _counts(axes, percent, {key: numbers[name, key] for key in of_column[column]}, styles)
         if effects:
-            _bars(axes, tests.get(name, []), bars, effects, colors, comparisons)
-            _strip(axes, tests.get(name, []), effects, below, labelled=lowest)
+            here = {each for key in of_column[column] for each in key[:2]}
+            own = tests.get(name, [])
+            first_ones = [test for test in own if int(test["follows"]) < 0] if column == 0 else []
+            single = [test for test in own if int(test["follows"]) >= 0 and _compared_one(test) in here]
+            _bars(axes, [*first_ones, *single], bars, effects, colors, comparisons, stack.bars_top)
+            if column == 0:
+                _strip(axes, first_ones, effects, stack.height)
     cycle = set(listed(means, "movements")) <= {"walking", "running"}
     of = _unit_words(variable, unit)
     sheet.label_axes("gait cycle [%]" if cycle else "cycle [%]", f"{variable.replace('_', ' ')} [{of}]")
-    sheet.add_legend(_legend(means, styles, effects, band, fewer))
+    styles = {key: styles[key] for key in drawn}
+    sheet.add_legend(_legend(means, styles, effects, band, fewer, bool(marks)))
     if comparisons is not None and comparisons.attrs.get("tests") and current_style().titled:
-        beside = f"; colored bars: against {means['condition'].values[0]}".replace("_", " ")
+        words = f"; colored bars: against {means['condition'].values[0]}".replace("_", " ")
         if any(bar.startswith("group: ") for bar in bars):
-            beside = "; colored bars: against the first"
-        sheet.add_note(_note(comparisons) + (beside if len(bars) > len(effects) else ""))
+            words = "; colored bars: against the first"
+        sheet.add_note(_note(comparisons) + (words if len(bars) > len(effects) else ""))
+    norms.explain(sheet)
+    if marks:
+        sheet.add_note(f"{MARKED}: {'; '.join(marks.values())}")
     return sheet
 
 
@@ -277,47 +370,119 @@ def _compared_one(test: xr.Dataset) -> str:
 
 
 def _styles(means: xr.Dataset) -> dict[tuple[str, ...], dict[str, Any]]:
-    """How the curve of every group and condition (and leg) that has subjects is drawn."""
+    """How the curve of every group and condition (and leg) that has subjects is drawn, on all pages alike.
+
+    Colors and dashes of one axis repeat together only after 24 names; groups leave the dashes to conditions and legs.
+    """
     groups, conditions = ([str(name) for name in means[key].values] for key in ("group", "condition"))
     legs = [str(name) for name in means["leg"].values] if "leg" in means.dims else []
     several = len(groups) > 1
-    if max(len(groups), 1) > len(COLORS) or (not several and len(conditions) > len(COLORS)):
-        raise input_error(
-            "plotting.groups_conditions_only_colors",
-            count=len(groups),
-            conditions_count=len(conditions),
-            colors_count=len(COLORS),
-        )
     styles = {}
     for row, group in enumerate(groups):
         for column, condition in enumerate(conditions):
             if not int(means["subjects"].values[row, column]):
                 continue
-            color = COLORS[row if several else column]
+            # the first of several conditions is black: beside it stand others on every page
+            of = row if several else max(column - 1, 0)
+            color = (
+                FIRST_COLOR
+                if not several and column == 0 and len(conditions) > 1
+                else COLORS[of % len(COLORS)]
+            )
             for place, key in enumerate([(group, condition, leg) for leg in legs] or [(group, condition)]):
-                dash = column * max(len(legs), 1) + place if several or not legs else place
-                styles[key] = {"color": color, "linestyle": DASHES[dash % len(DASHES)], "linewidth": WIDTH}
+                dash = of % len(DASHES) + of // (2 * len(COLORS))
+                if several and len(groups) <= len(COLORS):
+                    dash = column * max(len(legs), 1)
+                elif legs:
+                    dash = 0
+                styles[key] = {
+                    "color": color,
+                    "linestyle": DASHES[(dash + place) % len(DASHES)],
+                    "linewidth": WIDTH,
+                }
     return styles
 
 
-def _below(bars: Sequence[str], strip: bool) -> float:
-    """Height of bars and statistic below a panel [inch], at the default size of text."""
-    return len(bars) * BAR_ROW + GAP + STRIP + GAP if strip else 0.0
+@dataclass(frozen=True)
+class _Stack:
+    """What stands below a panel, at the default size of text [inch]: numbers of subjects, bars, a statistic."""
+
+    counts: bool
+    bars: int
+    strip: bool
+
+    @property
+    def bars_top(self) -> float:
+        """Where the bars begin, below the panel."""
+        return (COUNT_GAP + COUNT) * self.counts
+
+    @property
+    def height(self) -> float:
+        """All of it, with the space below."""
+        height = self.bars_top + (self.bars * BAR_ROW + GAP + STRIP) * self.strip
+        return height + GAP if height else 0.0
 
 
 def _panels(
-    means: xr.Dataset, variable: str, names: Sequence[str], bars: Sequence[str], strip: bool
+    means: xr.Dataset, variable: str, names: Sequence[str], stack: _Stack, columns: int
 ) -> tuple[Sheet, np.ndarray]:
-    """A page with as many panels side by side as leave every heading two lines."""
-    style = current_style()
-    most = 2 if style.narrow else 3 if len(names) < 13 else 4
-    columns = fitting_columns([OF_GROUND.get(name, name).replace("_", " ") for name in names], most, 2)
-    rows = max(1, -(-len(names) // columns))
-    height = min(1.0, 0.12 + (0.135 + 0.06 * strip) * rows)
-    space = {"below": _below(bars, strip), "least": 0.5}
-    return page(
-        means, f"{_title(variable)}: groups and conditions", rows, columns, height=height, space=space
-    )
+    """A page with as many panels side by side as leave every heading two lines, or with these columns."""
+    style, several, sharey = current_style(), columns > 1, "row" if columns > 1 else False
+    if not several:
+        most = 2 if style.narrow else 3 if len(names) < 13 else 4
+        labels = [LABELS.get(variable, {}).get(name, name).replace("_", " ") for name in names]
+        columns = fitting_columns(labels, most, 2)
+    rows = len(names) if several else max(1, -(-len(names) // columns))
+    height = min(1.0, 0.12 + ((0.11 if several else 0.135) + 0.06 * stack.strip) * rows)
+    space = {"below": stack.height, "least": 0.5}
+    title = f"{_title(variable)}: groups and conditions"
+    return page(means, title, rows, columns, height=height, space=space, sharey=sharey)
+
+
+def _where(key: tuple[str, ...]) -> dict[str, str]:
+    """The place of a curve: group, condition and, where legs are compared, leg."""
+    return dict(zip(("group", "condition", "leg"), key, strict=False))
+
+
+def _first_speed(means: xr.Dataset, drawn: Sequence[tuple[str, ...]]) -> float:
+    """Mean walking speed of the first group and condition of a page [m/s]; NaN where not known."""
+    if "walking_speed" not in means or not drawn:
+        return float("nan")
+    speed = means["walking_speed"].sel(group=drawn[0][0], condition=drawn[0][1])
+    return float(speed.mean())
+
+
+NORM_UNITS = {"deg": 1.0, "N m/kg": 1.0, "W/kg": 1.0, "N/kg": 1.0, "BW": 1.0 / STANDARD_GRAVITY}
+"""Units in which curves of a norm can be drawn, and the factor on its own."""
+
+
+def _draw_norm(norms: NormBands, axes: Axes, means: xr.Dataset, variable: str, name: str, unit: str) -> None:
+    """Draw the norm of a curve behind it, in the unit of the study and the sense of the coordinate."""
+    if unit not in NORM_UNITS:
+        return
+    key, scale = IN_MODELS.get(name, name), NORM_UNITS[unit]
+    if name == "knee_angle" and "joint_angle" in means:  # negative in flexion in some models
+        scale *= -1.0 if float(means["joint_angle"].sel(dof=name).mean()) < 0.0 else 1.0
+    if variable == "joint_power":
+        # norms are of joints; a knee that only bends has all its power there
+        knees = [dof for dof in map(str, means["dof"].values) if dof.startswith("knee")]
+        key = "knee" if knees == [name] else ""
+    norms.draw(axes, variable, key, scale)
+
+
+def _mark_measured(
+    axes: Axes, means: xr.Dataset, name: str, unit: str, mean: Array, speed: float
+) -> dict[str, str]:
+    """Mark the range of the peaks that implants measured in a joint where the mean has its peak; its sentence."""
+    movements = listed(means, "movements")
+    weights = {"BW": 1.0, "N/kg": STANDARD_GRAVITY}
+    if len(movements) != 1 or unit not in weights or not np.isfinite(mean).any():
+        return {}
+    if (found := measured(name, Movement(movements[0], speed=speed))) is None:
+        return {}
+    place = float(means["percent"].values[int(np.nanargmax(mean))])
+    mark_range(axes, place, weights[unit] * found.lowest, weights[unit] * found.highest)
+    return {joint_kind(name): f"{joint_kind(name)} {found.words} BW in {found.movement} ({found.authors})"}
 
 
 def _tests(comparisons: xr.Dataset, variable: str, names: Sequence[str]) -> dict[str, list[xr.Dataset]]:
@@ -332,10 +497,32 @@ def _tests(comparisons: xr.Dataset, variable: str, names: Sequence[str]) -> dict
 
 def _under(axes: Axes) -> Any:
     """Across a panel in its own shares, upwards in inches of the default style from its lower edge."""
+    from matplotlib.transforms import Affine2D, ScaledTranslation, blended_transform_factory
+
     figure, scale = axes.figure, current_style().scale
     assert figure is not None
     upwards = figure.dpi_scale_trans + ScaledTranslation(0.0, 0.0, axes.transAxes)  # type: ignore[arg-type]
     return blended_transform_factory(axes.transAxes, Affine2D().scale(1.0, scale) + upwards)
+
+
+def _counts(
+    axes: Axes,
+    percent: Array,
+    counts: Mapping[tuple[str, ...], Array],
+    styles: Mapping[tuple[str, ...], dict[str, Any]],
+) -> None:
+    """The number of subjects along the cycle, below a panel; lines of the panel: an axes takes much longer."""
+    place, share = _under(axes), (percent - percent[0]) / (percent[-1] - percent[0])
+    most = max(max(int(count.max(initial=0)) for count in counts.values()), 1)
+    for key, count in counts.items():
+        height = COUNT * (count / most - 1.0) - COUNT_GAP
+        axes.plot(share, height, transform=place, drawstyle="steps-mid", color=styles[key]["color"], linewidth=0.7,
+                  clip_on=False)  # fmt: skip
+    axes.text(-0.02, -COUNT_GAP, f"n {most}", transform=place, fontsize=current_style().note_pt, color=NOTE_COLOR,
+              va="center_baseline", ha="right", clip_on=False)  # fmt: skip
+    axes.plot(
+        [0.0, 1.0], [-COUNT_GAP - COUNT] * 2, transform=place, color=GRID_COLOR, linewidth=0.4, clip_on=False
+    )
 
 
 def _bars(
@@ -345,6 +532,7 @@ def _bars(
     effects: Sequence[str],
     colors: dict[tuple[str, ...], Any],
     comparisons: xr.Dataset | None,
+    top: float,
 ) -> None:
     """A bar below the panel for each cluster, with its p; a row for each effect."""
     assert comparisons is not None
@@ -354,7 +542,7 @@ def _bars(
         if str(test["effect"].values) not in bars:
             continue
         row = bars.index(str(test["effect"].values))
-        middle = -(row + 0.5) * BAR_ROW - 0.01
+        middle = -top - (row + 0.5) * BAR_ROW - 0.01
         color = EFFECTS[row % len(EFFECTS)][0] if len(effects) > 1 else BAR_COLOR
         if row >= len(effects):
             color = next(color for key, color in colors.items() if _compared_one(test) in key)
@@ -388,11 +576,9 @@ def _covers(
     return False
 
 
-def _strip(
-    axes: Axes, tests: Sequence[xr.Dataset], effects: Sequence[str], below: float, labelled: bool
-) -> None:
+def _strip(axes: Axes, tests: Sequence[xr.Dataset], effects: Sequence[str], below: float) -> None:
     """The statistic along the cycle, its threshold dashed; of several effects each over its own threshold."""
-    bottom = -below + GAP
+    bottom = GAP - below
     strip = axes.inset_axes((0.0, bottom, 1.0, STRIP), transform=_under(axes))
     strip.patch.set_visible(False)
     strip.spines[["top", "right"]].set_visible(False)
@@ -427,8 +613,7 @@ def _strip(
     strip.set_ylim(1.15 * low, 1.15 * top)
     strip.set_xlim(*axes.get_xlim())
     strip.set_xticks(percents(axes))
-    strip.tick_params(labelsize=style.note_pt, length=2.0, pad=2.0, color=NOTE_COLOR, labelbottom=labelled)
-    strip.tick_params(axis="x", labelsize=style.font_pt)
+    strip.tick_params(labelsize=style.note_pt, length=2.0, pad=2.0, color=NOTE_COLOR, labelbottom=False)
 
 
 def _legend(
@@ -437,6 +622,7 @@ def _legend(
     effects: Sequence[str],
     band: str,
     fewer: Sequence[int],
+    marked: bool,
 ) -> dict[str, Any]:
     entries: dict[str, Any] = {}
     unnamed = NO_GROUP if means.sizes["group"] > 1 else ""
@@ -447,10 +633,12 @@ def _legend(
         entries[f"{name} (n = {count})"] = line(**style)
     share = str(means.attrs["band"]).partition(" of ")[0]
     words = share if band == "confidence" else "± standard deviation over subjects"
-    entries[words] = Patch(color=NOTE_COLOR, alpha=BAND, linewidth=0.0)
+    entries[words] = area(color=NOTE_COLOR, alpha=BAND, linewidth=0.0)
     if fewer:
         span = f"{min(fewer)} to {max(fewer)}" if min(fewer) < max(fewer) else f"{min(fewer)}"
         entries[f"thin, without a band: n = {span}"] = line(NOTE_COLOR, 0.4 * WIDTH)
+    if marked:
+        entries[MARKED] = line(NOTE_COLOR, 1.2, marker="_", markersize=6)
     if len(effects) > 1:
         for row, effect in enumerate(effects):
             color, dashes = EFFECTS[row % len(EFFECTS)]

@@ -4,20 +4,23 @@ from __future__ import annotations
 
 import textwrap
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import xarray as xr
-from matplotlib.axes import Axes
 
-from musclesolve._util.sides import SIDE_NAMES, side_of
-from musclesolve.plotting.page.curves import line, with_neighbors
+from musclesolve._util.sides import SIDE_NAMES, joint_kind, side_of
+from musclesolve.plotting.page.curves import with_neighbors
 from musclesolve.plotting.page.figure_files import figures_of, named
+from musclesolve.plotting.page.keys import line
 from musclesolve.plotting.page.page_style import NOTE_COLOR, RESERVE_STYLE
 from musclesolve.plotting.page.sheet import Sheet, heading, page
 from musclesolve.plotting.study.comparison_figures import COST_COLORS, DASHES
 from musclesolve.results.tables.question_tables import TAKES_OVER, grouped, in_stance, ordered_margins
 from musclesolve.sharing.status import Status, is_solved
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 SIDE_COLORS = {"r": "#D55E00", "l": "#0072B2", "other": "#555555"}
 MOST_BARS, MOST_CURVES = 14, 6
@@ -138,7 +141,11 @@ def _path_of(found: xr.Dataset) -> str:
 
 def contribution_files(found: xr.Dataset) -> dict[str, bytes]:
     """The content of the figure files of what ``musclesolve.studies.contributions`` returns, by their names."""
-    pages = {f"contributions_{side}": partial(contributions, side=str(side)) for side in found["side"].values}
+    pages = {}
+    for side in map(str, found["side"].values):
+        pages[f"contributions_{side}"] = partial(contributions, side=side)
+        if any(side_of(str(joint)) == side for joint in found["joint"].values):
+            pages[f"contact_contributions_{side}"] = partial(contact_contributions, side=side)
     return figures_of(found, pages)
 
 
@@ -162,17 +169,86 @@ def contributions(found: xr.Dataset, side: str) -> Sheet:
     for axes, axis, label in zip(panels.flat, "zx", ("upward", "forward"), strict=True):
         axes.plot(time, whole.sel(axis=axis).values, color="#111111", linewidth=1.2)
         for color, name in zip(COST_COLORS, shown, strict=False):
-            curves = together["center_acceleration"].sel(group=name, axis=axis).values
-            curves = np.where(touching, curves, np.nan)
+            curves = together["center_acceleration"].sel(group=name, axis=axis)
+            curves = np.where(touching, curves.transpose("contact", "time").values, np.nan)
             axes.plot(time, curves[0], color=color)
-            axes.fill_between(time, *curves, color=color, alpha=0.15, linewidth=0.0)
+            low, high = curves.min(axis=0), curves.max(axis=0)
+            axes.fill_between(time, low, high, color=color, alpha=0.15, linewidth=0.0)
             entries[name.replace("_", " ")] = line(color)
         axes.axhline(0.0, color=NOTE_COLOR, linewidth=0.6)
         axes.set_ylabel("[m/s2]")
         axes.set_xlabel("time [s]")
-        heading(
-            axes, label, "curve: contact by point; band: to contact by the whole foot; in stance of the leg"
+        heading(axes, label, f"in stance of the leg; {_contacts(found)}")
+    sheet.add_legend(entries)
+    return sheet
+
+
+def _contacts(found: xr.Dataset) -> str:
+    first, *others = map(str, found["contact"].values)
+    return f"curve: contact as {first}; band: also as {' and '.join(others)}"
+
+
+def contact_contributions(found: xr.Dataset, side: str) -> Sheet:
+    """Contact forces of a leg by its groups: across the joint on the left, through dynamics on the right."""
+    together, weight = grouped(found), float(found.attrs["body_weight_n"])
+    places: dict[str, tuple[xr.DataArray, xr.DataArray]] = {}
+    for joint in [str(name) for name in found["joint"].values if side_of(str(name)) == side]:
+        own, dynamics = (together[f"contact_{way}"].sel(joint=joint) for way in ("own", "dynamics"))
+        whole = own.sum("group", skipna=False) + dynamics.isel(contact=0).sum("group", skipna=False)
+        direction = whole / np.sqrt((whole**2).sum("axis", skipna=False))
+        shares = ((each * direction).sum("axis", skipna=False) for each in (own, dynamics))
+        places[joint] = next(shares), next(shares)
+        if joint_kind(joint) == "knee" and "knee_own" in found:
+            for name in map(str, found["compartment"].values):
+                chosen = {"side": side, "compartment": name}
+                places[f"{joint} {name}"] = (
+                    together["knee_own"].sel(chosen),
+                    together["knee_dynamics"].sel(chosen),
+                )
+    names = [name for name in map(str, together["group"].values) if side_of(name) == side]
+    size = {
+        name: max(
+            float(np.nanmax(np.abs(each.sel(group=name).values), initial=0.0))
+            for pair in places.values()
+            for each in pair
         )
+        for name in names
+    }
+    shown = sorted(names, key=lambda name: -size[name])[: len(COST_COLORS)]
+    title = f"Contributions to contact forces: {SIDE_NAMES.get(side, side)} leg"
+    rows = len(places)
+    sheet, panels = page(
+        found, title, rows, 2, height=0.3 * rows, labels=True, space={"below": 0.2}, sharey="row"
+    )
+    entries: dict[str, Any] = {"contact force": line("#111111", 1.2)}
+    time = found["time"].values
+    for row, (place, (own, dynamics)) in enumerate(places.items()):
+        whole = (
+            own.sum("group", skipna=False) + dynamics.isel(contact=0).sum("group", skipna=False)
+        ) / weight
+        label = place.replace(f"_{side}", "").replace("_", " ")
+        for axes, of, what in zip(panels[row], (own, dynamics), ("own", "through dynamics"), strict=True):
+            axes.plot(time, whole.values, color="#111111", linewidth=1.2)
+            for color, name in zip(COST_COLORS, shown, strict=False):
+                curves = of.sel(group=name) / weight
+                if "contact" in curves.dims:
+                    curves = curves.transpose("contact", "time")
+                    axes.fill_between(
+                        time,
+                        curves.min("contact", skipna=False),
+                        curves.max("contact", skipna=False),
+                        color=color,
+                        alpha=0.15,
+                        linewidth=0.0,
+                    )
+                    curves = curves.isel(contact=0)
+                axes.plot(time, curves.values, color=color)
+                entries[name.replace("_", " ")] = line(color)
+            axes.axhline(0.0, color=NOTE_COLOR, linewidth=0.6)
+            heading(axes, f"{label}: {what}", _contacts(found) if row == 0 and of is dynamics else "")
+            if row == rows - 1:
+                axes.set_xlabel("time [s]")
+        panels[row, 0].set_ylabel("[body weights]")
     sheet.add_legend(entries)
     return sheet
 

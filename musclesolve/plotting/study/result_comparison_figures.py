@@ -5,19 +5,23 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
+from typing import TYPE_CHECKING
 
 import xarray as xr
-from matplotlib.axes import Axes
-from matplotlib.figure import Figure
 
 from musclesolve._util.progress import Progress
 from musclesolve._util.sides import LEG_JOINTS, SIDE_NAMES, joint_kind
 from musclesolve.plotting.figure_names import RESULTS, drawings, files_of, needs_of
-from musclesolve.plotting.page.curves import cycle_axis, line
+from musclesolve.plotting.page.curves import cycle_axis
 from musclesolve.plotting.page.figure_files import figures_of
+from musclesolve.plotting.page.keys import line
 from musclesolve.plotting.page.panels import Grid, muscles_by_group, small_multiples
 from musclesolve.plotting.page.sheet import Sheet
 from musclesolve.plotting.study.comparison_figures import line_style
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
 UNITS = {"BW": "body weights", "N": "N"}
 FILES = files_of(RESULTS)
@@ -56,7 +60,7 @@ def _page(
     def fill(axes: Axes, name: str) -> None:
         for result, style in zip(results, styles, strict=True):
             curve = compared[variable].sel({"result": result, "side": side, dim: name})
-            axes.plot(compared["percent"].values, curve.values, **style)
+            axes.plot(compared["percent"].values, curve.values, label=result, **style)
 
     cycle = str(compared["percent"].attrs.get("long_name", "gait cycle"))
     axis = replace(cycle_axis(), label=f"{cycle} [%]")
@@ -66,7 +70,7 @@ def _page(
     sheet = small_multiples(compared, (heading, f"[{unit}]"), axis, dict.fromkeys(names, ""), fill, grid)
     counts = compared["cycles"].sel(side=side).values
     entries = {
-        f"{name} ({count} cycle{'s' if count != 1 else ''})": line(**style)
+        f"{name} ({count} cycle{'s' if count != 1 else ''})": line(of=name, **style)
         for name, count, style in zip(results, counts, styles, strict=True)
     }
     sheet.add_legend(entries)

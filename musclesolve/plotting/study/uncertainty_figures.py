@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import xarray as xr
-from matplotlib.axes import Axes
-from matplotlib.patches import Patch
 
 from musclesolve._util.arrays import Mask
 from musclesolve._util.progress import Progress
@@ -16,6 +14,7 @@ from musclesolve._util.sides import SIDE_NAMES, split_side, with_side
 from musclesolve.plotting.figure_names import UNCERTAINTIES, drawings, needs_of
 from musclesolve.plotting.page.curves import Legs, abscissa, percents
 from musclesolve.plotting.page.figure_files import figures_of
+from musclesolve.plotting.page.keys import area, series
 from musclesolve.plotting.page.page_style import NOTE_COLOR, SIDE_COLOR, STANCE_COLOR, current_style
 from musclesolve.plotting.page.panels import joint_rows, small_multiples
 from musclesolve.plotting.page.sheet import Sheet, heading, height_for, page, space_for
@@ -23,6 +22,9 @@ from musclesolve.plotting.result.muscle_figures import FORCE, muscles, note_choi
 from musclesolve.results.dataset import frame_validity as frames
 from musclesolve.results.dataset.result_quantities import body_weight
 from musclesolve.results.facts import uncertain_peak
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 BANDS = ((0.025, 0.975, 0.16), (0.25, 0.75, 0.30))
 """Lower and upper quantile of each band, and its opacity; the second one lies on the first."""
@@ -125,7 +127,9 @@ def error_sources_contact_forces(samples: xr.Dataset) -> Sheet:
         for part in legs.x.passes[side]:
             shown = ~part.repeated & ~legs.validity[side].failed[part.index]
             heights = np.where(shown, np.nan_to_num(parts[:, part.index]), np.nan)
-            axes.stackplot(part.place, heights, colors=_colors(samples), linewidth=0.0)
+            axes.stackplot(
+                part.place, heights, colors=_colors(samples), labels=_labels(samples), linewidth=0.0
+            )
         legs.mark_stance(axes, side)
         heading(axes, _in_words(name))
 
@@ -156,8 +160,9 @@ def error_sources_muscle_forces(samples: xr.Dataset) -> Sheet:
                 shares[:, row] = np.nan_to_num(at.shares.values)
             text = "-" if at is None else f"{at.value:.0f} ± {at.sd:.0f}"
             axes.text(1.01, row, text, fontsize=style.note_pt, va="center", color=NOTE_COLOR)
-        for share, color in zip(shares, _colors(samples), strict=True):
-            axes.barh(np.arange(len(edge)), share, left=edge, color=color, height=0.8, linewidth=0.0)
+        for share, color, label in zip(shares, _colors(samples), _labels(samples), strict=True):
+            filled = {"color": color, "height": 0.8, "linewidth": 0.0, "label": label}
+            axes.barh(np.arange(len(edge)), share, left=edge, **filled)
             edge = edge + share
         ticks = percents(axes)
         axes.set_xlim(0.0, 1.0)
@@ -229,7 +234,9 @@ def _banded(
             below, above = (
                 np.where(shown, factor * quantiles.sel(quantile=q).values[part.index], np.nan) for q in ends
             )
-            axes.fill_between(part.place, below, above, color=SIDE_COLOR[side], alpha=opacity, linewidth=0.0)
+            label = series(side, f"{100.0 * (ends[1] - ends[0]):g} % of the samples")
+            style = {"color": SIDE_COLOR[side], "alpha": opacity, "linewidth": 0.0, "label": label}
+            axes.fill_between(part.place, below, above, **style)
     values = factor * legs.result[name].sel(where).values
     legs.draw(axes, side, values, measured=free, predicted=predicted)
 
@@ -243,16 +250,19 @@ def _colors(samples: xr.Dataset) -> list[str]:
     return [SOURCE_COLOR[str(name)] for name in samples["source"].values]
 
 
+def _labels(samples: xr.Dataset) -> list[str]:
+    return list(map(str, samples["source_label"].values))
+
+
 def _entries(samples: xr.Dataset, stance_of: Sequence[str] = ()) -> dict[str, Any]:
     """The sources, and the bars of the legs that stand."""
-    labels = map(str, samples["source_label"].values)
     entries: dict[str, Any] = {
-        label: Patch(color=color, linewidth=0.0)
-        for label, color in zip(labels, _colors(samples), strict=True)
+        label: area(color=color, linewidth=0.0, of=label)
+        for label, color in zip(_labels(samples), _colors(samples), strict=True)
     }
     if stance_of and "ground_reaction_force" in samples:
         bars = tuple(
-            Patch(color=STANCE_COLOR[side], linewidth=0.0) for side in stance_of if side in STANCE_COLOR
+            area(color=STANCE_COLOR[side], linewidth=0.0) for side in stance_of if side in STANCE_COLOR
         )
         entries["foot on the ground"] = bars
     return entries

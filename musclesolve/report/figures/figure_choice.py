@@ -6,11 +6,10 @@ from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from itertools import takewhile
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 import xarray as xr
-from matplotlib.axes import Axes
-from matplotlib.figure import Figure
 
 from musclesolve._util.sides import SIDE_NAMES, side_of, split_side
 from musclesolve.plotting import figure_sets
@@ -25,7 +24,11 @@ from musclesolve.report.inputs import AVERAGE, COMPARISON, UNCERTAINTY
 from musclesolve.results.dataset import frame_validity as frames
 from musclesolve.results.dataset.checked import MODEL
 
-Draw = Callable[[xr.Dataset], Figure]
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+Draw: TypeAlias = "Callable[[xr.Dataset], Figure]"
 
 EMG = "emg_and_activation"
 """The figure that a report adds."""
@@ -73,7 +76,7 @@ def emg_and_activation(result: xr.Dataset) -> Sheet:
     def fill(axes: Axes, name: str) -> None:
         channel, own = drawn[name]
         side = side_of(own[0])
-        legs.shade(axes, side, result["emg_delayed"].sel(channel=channel).values)
+        legs.shade(axes, side, result["emg_delayed"].sel(channel=channel).values, ENVELOPE)
         legs.draw(axes, side, result["activation"].sel(muscle=own).mean("muscle", skipna=False).values)
 
     grid = Grid(COLUMNS, top=1.02, low=True)

@@ -25,8 +25,8 @@ from musclesolve.report.content.overview import versions
 from musclesolve.report.content.pieces import DAMAGE, DASH, PageTable, from_rich, plain, reason
 from musclesolve.report.figures.inline_svg import inline_svg
 from musclesolve.report.inputs import TrialFiles, read_inputs
-from musclesolve.report.page import PARTS, report_page
-from musclesolve.report.rendering import rendered, template
+from musclesolve.report.page import report_page
+from musclesolve.report.rendering import parts, rendered
 from musclesolve.report.sections import Picture
 from musclesolve.results.cycles.gait_cycles import SPREAD
 from musclesolve.results.dataset.quantities import shown
@@ -105,7 +105,7 @@ def study_page(result: StudyResult, progress: Progress | None = None) -> str:
         files=[*(path.relative_to(result.computed.folder).as_posix() for path in result.files), CSV],
         versions=versions(),
         made=date.today().isoformat(),
-        **{name: Markup(template(file)) for name, file in PARTS.items()},
+        **parts(),
     )
 
 
@@ -383,9 +383,9 @@ def _figures(result: StudyResult, report: Progress) -> Iterator[Picture]:
         label = f"{quantity}, page {page}" if page.isdecimal() else name.removeprefix("group_")
         label = plain(label).capitalize()
         try:
-            yield Picture(name, label, Markup(inline_svg(partial(draw, groups), name, label)))
+            yield Picture(name, name, label, svg=Markup(inline_svg(partial(draw, groups), name, label)))
         except DAMAGE as error:
-            yield Picture(name, label, fault=reason(error))
+            yield Picture(name, name, label, fault=reason(error))
 
 
 def _differences(result: StudyResult) -> PageTable | None:

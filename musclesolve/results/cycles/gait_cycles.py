@@ -396,8 +396,9 @@ def _own(result: xr.Dataset, side: str, without_side: bool) -> xr.Dataset:
         plain = {name: [str(each)[:-2] for each in own[name].values] for name in names_of}
         own = own.assign_coords({name: (own[name].dims, each) for name, each in plain.items()})
     own = own.sel(side=side).drop_vars("side") if "side" in own.dims else own
-    if without_side and "pelvis_angle" in result and "heading" in result:
-        own = own.assign(pelvis_angle=_pelvis_of_leg(result, side))
+    if without_side and "heading" in result:
+        seen = [name for name in ("pelvis_angle", "trunk_angle") if name in result]
+        own = own.assign({name: _seen_from_leg(result, name, side) for name in seen})
     if without_side and "axis" in own.dims:
         toward = xr.Variable(
             "axis", [-1.0 if side == "l" and axis == "y" else 1.0 for axis in own["axis"].values]
@@ -422,20 +423,19 @@ def _own(result: xr.Dataset, side: str, without_side: bool) -> xr.Dataset:
     return own
 
 
-def _pelvis_of_leg(result: xr.Dataset, side: str) -> xr.DataArray:
-    """Angles of the pelvis as seen from a leg, (time, pelvis_rotation) [rad].
+def _seen_from_leg(result: xr.Dataset, name: str, side: str) -> xr.DataArray:
+    """Angles of pelvis or trunk as seen from a leg, (time, rotation) [rad].
 
     Tilted forward; the side of the leg raised (obliquity); the side of the leg rotated forward, from the walking
-    direction. List and rotation of `pelvis_angle` are positive with the left side up and to the left.
+    direction. List and rotation of a result are positive with the left side up and to the left.
     """
-    angle = result["pelvis_angle"].transpose("time", "pelvis_rotation")
+    angle = result[name].transpose("time", ...)
     tilt, list_, rotation = angle.values.T
     sign = 1.0 if side == "r" else -1.0
     turned = np.angle(np.exp(1j * (rotation - result["heading"].values)))  # within half a turn
     seen = np.stack([tilt, -sign * list_, sign * turned], axis=1)
-    about = (
-        "pelvis as seen from a leg: tilted forward, the side of the leg raised, the side of the leg forward"
-    )
+    segment = name.partition("_")[0]
+    about = f"{segment} as seen from a leg: tilted forward, the side of the leg raised, the side of the leg forward"
     return angle.copy(data=seen).assign_attrs(long_name=about)
 
 
@@ -460,8 +460,8 @@ def _cycle_name(leg: str, start: float, end: float) -> str:
 def _measures(result: xr.Dataset, side: str, used: list[CoveredCycle], walks: bool) -> dict[str, xr.Variable]:
     """Cadence, stance and the like of the strides that are these cycles, and landmarks of other movements.
 
-    NaN where a strike was not recorded. Without strides, as of an OpenSim model, the times of the cycles are known, and
-    of strides their stance by the ground force.
+    NaN where a strike was not recorded. Without strides, as of an OpenSim model, the times of the cycles are known, of
+    those over the ground length and speed, and of strides their stance by the ground force.
     """
     measures = dict[str, xr.Variable]()
     for name in dict.fromkeys(name for cycle in used for name in cycle.landmarks):
@@ -475,6 +475,7 @@ def _measures(result: xr.Dataset, side: str, used: list[CoveredCycle], walks: bo
             "stride_time": times,
             "cadence": xr.Variable("cycle", 120.0 / times.values, QUANTITIES["cadence"].attrs),
         }
+        measures |= _way_of_cycles(result, used)
         stances = np.array([cycle.stance for cycle in used])
         if np.isfinite(stances).any():
             measures["stance_percent"] = xr.Variable("cycle", stances, QUANTITIES["stance_percent"].attrs)
@@ -489,6 +490,27 @@ def _measures(result: xr.Dataset, side: str, used: list[CoveredCycle], walks: bo
                 values[place] = variable.values[same[0]] if same.size else np.nan
             measures[str(measure)] = xr.Variable("cycle", values, variable.attrs)
     return measures
+
+
+LEAST_WAY = 0.2
+"""A stride over the ground is longer; one on a belt has no way in the laboratory [m]."""
+
+
+def _way_of_cycles(result: xr.Dataset, used: list[CoveredCycle]) -> dict[str, xr.Variable]:
+    """Length and speed of cycles by the way of the skeleton over the ground; none where it stays in its place."""
+    if "skeleton_position" not in result or not used:
+        return {}
+    place = result["skeleton_position"].sel(axis=["x", "y"]).mean("skeleton_point").transpose("time", "axis")
+    time = np.asarray(result["time"].values, float)
+    ends = np.array([[cycle.start, cycle.end] for cycle in used])
+    at = np.stack([np.interp(ends, time, each) for each in place.values.T.astype(float)])
+    way = np.linalg.norm(at[:, :, 1] - at[:, :, 0], axis=0)
+    if np.median(way) < LEAST_WAY:
+        return {}
+    return {
+        name: xr.Variable("cycle", values, QUANTITIES[name].attrs)
+        for name, values in (("stride_length", way), ("walking_speed", way / (ends[:, 1] - ends[:, 0])))
+    }
 
 
 def _times(used: list[CoveredCycle], attrs: dict[str, str]) -> xr.Variable:

@@ -23,7 +23,7 @@ from musclesolve.pipeline.knee_contact import compartments
 from musclesolve.pipeline.patella import quadriceps
 from musclesolve.pipeline.recorded_body import RecordedBody
 from musclesolve.results.dataset.labels import DIRECTIONS, Labels
-from musclesolve.results.dataset.model_labels import model_labels
+from musclesolve.results.dataset.model_labels import model_axes, model_labels
 from musclesolve.results.dataset.muscle_variables import (
     balance_error,
     emg_labels,
@@ -32,7 +32,7 @@ from musclesolve.results.dataset.muscle_variables import (
 )
 from musclesolve.results.dataset.picture import Variable
 from musclesolve.results.dataset.quantities import ANALYSIS, QUANTITIES, by_formula, of_parts
-from musclesolve.results.dataset.recording_labels import recording_labels
+from musclesolve.results.dataset.recording_labels import recording_axes, recording_labels
 from musclesolve.results.dataset.result_dataset import ResultDataset
 from musclesolve.results.files.result_netcdf import storable
 from musclesolve.results.finding import FINDINGS, Finding, finding, texts
@@ -93,6 +93,12 @@ def knee_labels(analysis: Analysis, segment_axes: dict[str, Array]) -> Labels:
                 )
     stated = [f"{joint} {apart.distance:.4f} m, {apart.origin}" for joint, apart in spacing.items()]
     return Labels(variables, {}, {"knee_contact_spacing": stated} if stated else {}, notes)
+
+
+def segment_axes(analysis: Analysis) -> dict[str, Array]:
+    """Axes of `DIRECTIONS` of the segments at hips, knees and ankles, (T, 3, 3), by the names of the joints."""
+    body = analysis.body
+    return recording_axes(body) if isinstance(body, RecordedBody) else model_axes(body)  # type: ignore[arg-type]
 
 
 def unrecognised(part: SolvedGroup, segment_axes: dict[str, Array], knees: Collection[str]) -> Iterator[str]:

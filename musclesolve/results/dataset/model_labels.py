@@ -9,15 +9,18 @@ import numpy as np
 from musclesolve._util.arrays import Array
 from musclesolve._util.sides import OTHER, has_side, side_of, split_side
 from musclesolve._util.warning_note import WarningNote
+from musclesolve.motion.walking_direction import headings
 from musclesolve.muscles.tendon_strain import stated_texts
 from musclesolve.opensim.external_loads import load_in_ground
 from musclesolve.opensim.kinematics import body_motion, coordinate_values
 from musclesolve.opensim.model import TO_GLOBAL
+from musclesolve.opensim.muscle_set import long_name
 from musclesolve.pipeline.body import Analysis
 from musclesolve.pipeline.opensim.coordinate_motion import ORDER
 from musclesolve.pipeline.opensim.model_body import ModelBody
 from musclesolve.recording.text.text_file import sha256
 from musclesolve.recording.trial.input_hashes import change_notes, hashes_of
+from musclesolve.results.dataset.body_angles import ROTATIONS, body_angles
 from musclesolve.results.dataset.frame_validity import MUSCLE_SIDE, STANCE_THRESHOLD
 from musclesolve.results.dataset.labels import MEDIAL, SEGMENT_OF, Labels
 from musclesolve.results.dataset.muscle_variables import (
@@ -42,27 +45,31 @@ def model_labels(analysis: Analysis) -> Labels:
     paths, path_muscles = model_paths(model, values, body.muscles)
     loads, load_names = load_labels(model, body.dynamics)
     kept = None if body.dynamics is None else body.dynamics.balanced
+    angles = _angles(analysis, body, values)
     balance: dict[str, Variable] = {} if kept is None else {"balanced": (("time",), kept)}
-    # the joints with shared coordinates that each muscle crosses, without side: "hip, walker_knee"
+    # the function group of each muscle that is known by its name, else the joints with shared coordinates that it
+    # crosses, without side: "hip, walker_knee"
     joint_of = {name: joint.name for joint in model.joints for name in joint.moved_by}
-    crossed = []
+    groups = []
     for name in body.muscles:
         joints = [joint_of[dof] for dof in body.dofs if dof in body.choice.crossing[name] and dof in joint_of]
         stems = (joint[:-2] if has_side(joint) else joint for joint in joints)
-        crossed.append(", ".join(dict.fromkeys(stems)))
+        function = long_name(split_side(name)[0])[1]
+        groups.append(function if function != "other" else ", ".join(dict.fromkeys(stems)))
     filtered = (
         "not filtered"
         if motion.cutoff_hz is None
         else f"low-pass filtered as OpenSim does (order {ORDER}, zero-lag, amplitude halved at {motion.cutoff_hz:g} Hz)"
     )
     return Labels(
-        variables={**skeleton, **paths, **loads, **balance, **_of_ground(analysis, body)},
+        variables={**skeleton, **paths, **loads, **balance, **_of_ground(analysis, body), **angles},
         coordinates={
             **points,
             **path_muscles,
             "short_name": ("muscle", list(body.muscles)),
-            "group": ("muscle", crossed),
+            "group": ("muscle", groups),
             MUSCLE_SIDE: ("muscle", analysis.muscle_sides),
+            **{f"{name}_rotation": ROTATIONS for name in TRUNK_BODIES if f"{name}_angle" in angles},
             **load_names,
         },
         attributes=_provenance(body) | reasons_of_sides(analysis),
@@ -74,7 +81,7 @@ def model_labels(analysis: Analysis) -> Labels:
             *beyond_plausible(body.muscles, *fiber_range(analysis)),
             *([] if body.trial is None else change_notes(body.trial, read_later=True)),
         ],
-        segment_axes=_segment_axes(body, values),
+        segment_axes=model_axes(body),
         translates=not all(model.coordinates[name].rotational for name in body.dofs),
     )
 
@@ -118,11 +125,47 @@ def _of_ground(analysis: Analysis, body: ModelBody) -> dict[str, Variable]:
     }
 
 
-def _segment_axes(body: ModelBody, values: Array) -> dict[str, Array]:
+TRUNK_BODIES = {"pelvis": ("pelvis",), "trunk": ("torso", "thorax", "trunk")}
+"""Segment -> what its body is called in models, in lower case."""
+FEET = ("calcn", "foot")
+"""What the body with heel and sole is called, without side."""
+
+
+def _angles(analysis: Analysis, body: ModelBody, values: Array) -> dict[str, Variable]:
+    """Walking direction, and angles of pelvis, trunk and feet to the ground; none of a model without a pelvis.
+
+    Axes of bodies: x forward, y up, z to the right in the default pose; x of the foot from heel to toes.
+    """
+    motion = body_motion(body.model, values)
+    rotation = {
+        name.lower(): TO_GLOBAL @ motion.rotation[:, number] @ TO_GLOBAL.T
+        for name, number in body.model.body_number.items()
+    }
+    segments = {
+        segment: rotation[found]
+        for segment, names in TRUNK_BODIES.items()
+        if (found := next((name for name in names if name in rotation), None)) is not None
+    }
+    if "pelvis" not in segments or len(body.time) < 2:
+        return {}
+    feet = {
+        side: rotation[found][:, :, 0]
+        for side in MEDIAL
+        if (found := next((f"{name}_{side}" for name in FEET if f"{name}_{side}" in rotation), None))
+    }
+    number = next(k for name, k in body.model.body_number.items() if name.lower() == "pelvis")
+    place = motion.position[:, number] @ TO_GLOBAL.T
+    direction, _ = headings(body.time, place, segments["pelvis"][:, :, 0])
+    heading = np.unwrap(np.arctan2(direction[:, 1], direction[:, 0]))
+    return {"heading": (("time",), heading), **body_angles(segments, feet, heading, analysis.sides)}
+
+
+def model_axes(body: ModelBody) -> dict[str, Array]:
     """Axes of `DIRECTIONS` at hips, knees and ankles whose force is known, (T, 3, 3), by the names of the joints.
 
     Those of the body beyond a hip or knee, and of the body above an ankle: x forward, y up, z to the right.
     """
+    values = coordinate_values(body.model, body.motion.by_name(body.motion.value))
     motion, axes = body_motion(body.model, values), {}
     for joint in body.model.joints:
         stem, side = split_side(joint.name)

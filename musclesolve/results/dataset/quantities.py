@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 # fmt: off
 Use = Literal[
     "study", "compared", "values", "judged", "uncertainty", "peak", "live", "page", "figure", "report",
-    "result", "export", "sto", "signed", "finite", "uncut",
+    "result", "export", "sto", "signed", "finite", "uncut", "positive",
 ]
 # fmt: on
 """Sets of quantities; quantities.toml says what each is for."""
@@ -191,12 +191,18 @@ def with_formulas(data: xr.Dataset, use: Use) -> xr.Dataset:
     for quantity in map(QUANTITIES.__getitem__, in_set(use)):
         if quantity.function is None or quantity.name in data or not set(quantity.arguments) <= set(data):
             continue
-        cores = [_after_time(QUANTITIES[name].dims) for name in quantity.arguments]
+        # cycles of one leg have no dimension side
+        cores = [
+            [dim for dim in _after_time(QUANTITIES[name].dims) if dim in data[name].dims]
+            for name in quantity.arguments
+        ]
         found = xr.apply_ufunc(
             quantity.function,
             *(data[name] for name in quantity.arguments),
             input_core_dims=cores,
-            output_core_dims=[_after_time(quantity.dims)],
+            output_core_dims=[
+                [dim for dim in _after_time(quantity.dims) if any(dim in core for core in cores)]
+            ],
         )
         data = data.assign({quantity.name: found.assign_attrs(quantity.attrs)})
     return data
@@ -232,11 +238,25 @@ def quantity(**said: Any) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     title="Joint contact forces, resultants",
     words="contact force",
     kind="force",
-    sets=("study", "compared", "uncertainty", "peak"),
+    sets=("study", "compared", "uncertainty", "peak", "positive"),
 )
 def contact_force(joint_reaction: AnyArray) -> AnyArray:
     """|R|, (..., joint) of R (..., joint, axis) [N]."""
     return np.asarray(np.linalg.norm(joint_reaction, axis=-1))
+
+
+@quantity(
+    dims=("time", "side"),
+    units="N",
+    long_name="magnitude of the ground reaction force",
+    title="Ground reaction force, resultant",
+    words="resultant ground force",
+    kind="force",
+    sets=("study", "compared", "values", "positive"),
+)
+def ground_reaction_resultant(ground_reaction_force: AnyArray) -> AnyArray:
+    """|F|, (..., side) of F (..., side, axis) [N]."""
+    return np.asarray(np.linalg.norm(ground_reaction_force, axis=-1))
 
 
 @quantity(

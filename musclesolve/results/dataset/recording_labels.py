@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from musclesolve._util.arrays import Array
 from musclesolve._util.sides import side_of, split_side
 from musclesolve._util.warning_note import WarningNote
 from musclesolve.dynamics.model.segment_inertia import inertia_source
@@ -22,6 +23,7 @@ from musclesolve.pipeline.recorded_body import RecordedBody
 from musclesolve.recording.data import SIDES
 from musclesolve.recording.markers.mapping_tables import HINGES
 from musclesolve.recording.trial.input_hashes import change_notes, hashes_of
+from musclesolve.results.dataset.body_angles import ROTATIONS, body_angles
 from musclesolve.results.dataset.frame_validity import MUSCLE_SIDE
 from musclesolve.results.dataset.labels import MEDIAL, SEGMENT_OF, Labels
 from musclesolve.results.dataset.muscle_variables import (
@@ -34,7 +36,6 @@ from musclesolve.results.dataset.picture import Variable, path_labels, subject_s
 from musclesolve.results.dataset.reasons import reasons_of_sides
 from musclesolve.settings.trial import PARTLY_PREDICTED, PREDICTED
 
-PELVIS_ROTATIONS = ["tilt", "list", "rotation"]
 COMPONENTS = [f"{kind}_{axis}" for kind in ("force", "moment") for axis in "xyz"]
 
 
@@ -51,16 +52,6 @@ def recording_labels(analysis: Analysis) -> Labels:
     )
     strides, events, strikes = gait_labels(body.gait)
     cutoffs, markers, filtering = filter_labels(measured.filter)
-    # In standing all segments have the axes of the body: forward, left, up. The force is that on the distal segment, as
-    # instrumented implants measure it on stem and tray (Bergmann et al. 2016, PLoS ONE 11:e0155612).
-    axes = {}
-    for joint in body.joints:
-        name, side = split_side(joint)
-        if name not in SEGMENT_OF:
-            continue
-        segment = np.array([model.body(f"{SEGMENT_OF[name]}_{side}")])
-        forward, left, up = np.moveaxis(model.rigid_bodies.subset(segment).rotation(motion.q)[:, 0], 2, 0)
-        axes[joint] = np.stack([-up, forward, MEDIAL[side] * left], axis=1)
     # muscles of both sides that serve one group, as about joints of the trunk, have its verdict instead of their own
     own = analysis.muscle_sides
     sides = {} if own == list(map(side_of, body.muscles)) else {MUSCLE_SIDE: ("muscle", own)}
@@ -69,6 +60,7 @@ def recording_labels(analysis: Analysis) -> Labels:
             **skeleton,
             **paths,
             **_of_body(body, analysis.sides),
+            **_angles(body, analysis.sides),
             **_of_ground(body, analysis.sides),
             **strides,
             "heading": (("time",), body.gait.heading_at(body.time)),
@@ -81,7 +73,8 @@ def recording_labels(analysis: Analysis) -> Labels:
             "group": ("muscle", [name for group in placed for name in group.groups]),
             **sides,
             "component": COMPONENTS,
-            "pelvis_rotation": PELVIS_ROTATIONS,
+            "pelvis_rotation": ROTATIONS,
+            **({"trunk_rotation": ROTATIONS} if _shows_trunk(body) else {}),
             "point": sorted(mechanics.fit.points, key=model.slot),
             **events,
             **markers,
@@ -109,8 +102,25 @@ def recording_labels(analysis: Analysis) -> Labels:
             *([] if body.emg is None else body.emg.notes(body.time)),
             *([] if body.fascicles is None else body.fascicles.notes(body.time)),
         ],
-        segment_axes=axes,
+        segment_axes=recording_axes(body),
     )
+
+
+def recording_axes(body: RecordedBody) -> dict[str, Array]:
+    """Axes of `DIRECTIONS` of the segments at the joints of the legs, (T, 3, 3), by the names of the joints.
+
+    In standing all segments have the axes of the body: forward, left, up. The force is that on the distal segment, as
+    instrumented implants measure it on stem and tray (Bergmann et al. 2016, PLoS ONE 11:e0155612).
+    """
+    model, motion, axes = body.mechanics.model, body.mechanics.motion, {}
+    for joint in body.joints:
+        name, side = split_side(joint)
+        if name not in SEGMENT_OF:
+            continue
+        segment = np.array([model.body(f"{SEGMENT_OF[name]}_{side}")])
+        forward, left, up = np.moveaxis(model.rigid_bodies.subset(segment).rotation(motion.q)[:, 0], 2, 0)
+        axes[joint] = np.stack([-up, forward, MEDIAL[side] * left], axis=1)
+    return axes
 
 
 def person_notes(body: RecordedBody) -> list[str]:
@@ -131,7 +141,6 @@ def _of_body(body: RecordedBody, sides: Sequence[str]) -> dict[str, Variable]:
     return {
         "pelvis_residual": (("time", "component"), body.moments[:, model.tree.joint_count :]),
         "pelvis_position": (("time", "axis"), motion.origin),
-        "pelvis_angle": (("time", "pelvis_rotation"), motion.coordinates[:, -3:]),
         "constraint_violation": (("time",), mechanics.constraint_violation),
         "velocity_violation": (("time",), velocity),
         "acceleration_violation": (("time",), acceleration),
@@ -141,6 +150,30 @@ def _of_body(body: RecordedBody, sides: Sequence[str]) -> dict[str, Variable]:
         "consistent": (("time",), body.validity.consistent),
         "foot_in_place": (("time", "side"), np.stack(in_place, axis=1)),
     }
+
+
+def _shows_trunk(body: RecordedBody) -> bool:
+    """Whether markers show how the trunk moves: without any it is completed upright over the hips."""
+    return {"shoulder_r", "shoulder_l"} <= {*body.mechanics.fit.points}
+
+
+def _angles(body: RecordedBody, sides: Sequence[str]) -> dict[str, Variable]:
+    """Angles of pelvis, trunk and feet to the ground."""
+    model, motion = body.mechanics.model, body.mechanics.motion
+
+    def line(start: str, end: str) -> Array:
+        return motion.q[:, model.slot(end)] - motion.q[:, model.slot(start)]
+
+    pelvis = model.rigid_bodies.subset(np.array([model.body("pelvis")]))
+    segments = {"pelvis": pelvis.rotation(motion.q)[:, 0]}
+    if _shows_trunk(body):
+        # the thorax of the model does not turn about its long axis, the shoulders do
+        up, left = line("back", "neck_base"), line("shoulder_r", "shoulder_l")
+        forward = np.cross(left, up)
+        axes = np.stack([forward, np.cross(up, forward), up], axis=2)
+        segments["trunk"] = axes / np.linalg.norm(axes, axis=1, keepdims=True)
+    feet = {side: line(f"heel_{side}", f"toe_{side}") for side in SIDES}
+    return body_angles(segments, feet, body.gait.heading_at(body.time), sides)
 
 
 def _of_ground(body: RecordedBody, sides: Sequence[str]) -> dict[str, Variable]:

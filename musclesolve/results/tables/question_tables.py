@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -9,7 +10,7 @@ import xarray as xr
 from rich.table import Table
 
 from musclesolve._util.arrays import true_runs
-from musclesolve._util.sides import SIDE_NAMES, side_of, split_side
+from musclesolve._util.sides import SIDE_NAMES, joint_kind, side_of, split_side
 from musclesolve.dynamics.inverse.induced_accelerations import OTHER_PARTS
 from musclesolve.results.finding import FINDINGS, Finding, stored_findings
 from musclesolve.results.tables.lines import csv_text, decimal, line, lines, names, numbers, words
@@ -17,6 +18,8 @@ from musclesolve.sharing.status import Status, is_solved
 
 MOST_MUSCLES = 12
 """Muscles that the printed table of margins has."""
+TOGETHER = 0.005
+"""Strength by which two groups need more together than each alone, to be said."""
 TAKES_OVER = 0.05
 """Rise of the peak activation from which a muscle takes over."""
 HELD = "The motion is held in every answer: people would change it."
@@ -65,7 +68,83 @@ def margin_tables(found: xr.Dataset) -> list[Table]:
             table.add_row(name, decimal(100.0 * strength, 1), decimal(time, 3), lacks)
         if table.row_count:
             tables.append(table)
+    if "pair_margin" in found:
+        tables.append(_pair_table(found))
+    if "length_range" in found and found.sizes["of_group"]:
+        tables.append(_length_table(found))
     return tables
+
+
+def _pair_table(found: xr.Dataset) -> Table:
+    """The pairs of groups with the greatest margins, beside the margins of each group alone."""
+    table = Table(
+        *words("groups that are weak together"),
+        *numbers("least [%]", "alone [%]", whole=True),
+        title="least strength of two groups together: those that need more than each alone",
+        title_justify="left",
+    )
+    alone = {
+        str(name): float(value)
+        for name, value in zip(found["of"].values, found["margin"].values, strict=True)
+    }
+    pairs = sorted(
+        zip(map(str, found["pair"].values), found["pair_margin"].values.tolist(), strict=True),
+        key=lambda each: -each[1],
+    )
+    for pair, value in pairs:
+        single = [alone.get(name, 0.0) for name in pair.split(" + ")]
+        if value > max(single) + TOGETHER and table.row_count < MOST_MUSCLES:
+            table.add_row(
+                pair, decimal(100.0 * value, 1), " / ".join(f"{100.0 * each:.1f}" for each in single)
+            )
+    return table
+
+
+def _length_table(found: xr.Dataset) -> Table:
+    """Between which lengths of tendons and fibers of a group the motion stays possible, in percent of now."""
+    names_of = [str(name) for name in found["length"].values]
+    table = Table(
+        *words("group"),
+        *numbers(*(f"{name.replace('_', ' ')} [%]" for name in names_of), whole=True),
+        title="lengths with which the motion is possible; 70 and 130: no limit was found up to there",
+        title_justify="left",
+    )
+    for group in map(str, found["of_group"].values):
+        cells = (
+            " to ".join(
+                f"{100.0 * end:.1f}" for end in found["length_range"].sel(of_group=group, length=name).values
+            )
+            for name in names_of
+        )
+        table.add_row(group, *cells)
+    return table
+
+
+def assistance_facts(found: xr.Dataset) -> list[dict[str, Any]]:
+    """Degrees of freedom about which a device alone makes every impossible frame possible, and its torques [N m].
+
+    None where every frame is possible, or no single degree of freedom is enough.
+    """
+    torque = found["assistance"]
+    facts = []
+    for side in map(str, found["side"].values):
+        lacking = ~found["possible"].sel(side=side)
+        own = torque.isel(dof=[k for k, dof in enumerate(found["dof"].values) if side_of(str(dof)) == side])
+        helped = own.isel(time=np.flatnonzero(lacking.values))
+        for dof in map(str, helped["dof"].values):
+            values = helped.sel(dof=dof).values
+            if len(values) and np.isfinite(values).all():
+                at = float(helped["time"].values[int(np.abs(values).argmax())])
+                facts.append(
+                    {
+                        "dof": dof,
+                        "frames": len(values),
+                        "least_nm": min(float(values.min()), 0.0),
+                        "greatest_nm": max(float(values.max()), 0.0),
+                        "time_s": at,
+                    }
+                )
+    return facts
 
 
 def _rows(found: xr.Dataset) -> list[tuple[str, float, float, str, int]]:
@@ -95,6 +174,19 @@ def margin_lines(found: xr.Dataset) -> list[str]:
     if weak != "none":
         said.append(line("weak already", f"{weak}; percent are of the strength that this leaves"))
     said.append(line("lacks first", "+: moment in the direction of the name; -: in the opposite one"))
+    if str(found.attrs["contact"]) != "none":
+        said.append(line("contact bound", f"at most {found.attrs['contact']} body weights"))
+    if not bool(possible.all()):
+        helps = [
+            f"{each['dof']} {each['least_nm']:.1f} to {each['greatest_nm']:.1f} N m ({each['frames']} frames)"
+            for each in assistance_facts(found)
+        ]
+        said.append(
+            line(
+                "assistance",
+                "; ".join(helps) or "no torque about a single degree of freedom makes all frames possible",
+            )
+        )
     if free:
         said.append(line("dispensable", f"the motion is possible without any one of: {'; '.join(free)}"))
     of, least = str(found.attrs["path_of"]), float(found["strength"].values[-1])
@@ -125,7 +217,12 @@ def margin_document(found: xr.Dataset) -> dict[str, Any]:
         "frames": int(found.attrs["frames"]),
         "frames_possible": int(found.attrs["frames_possible"]),
         "weak": str(found.attrs["weak"]),
+        "contact": str(found.attrs["contact"]),
         **judgement_document(found),
+        "assistance": assistance_facts(found),
+        "pairs": dict(zip(map(str, found["pair"].values), found["pair_margin"].values.tolist(), strict=True))
+        if "pair_margin" in found
+        else {},
         "margins": [
             {
                 "of": name,
@@ -278,7 +375,7 @@ OTHER_LEG, ALL = "other_leg", "all_parts"
 def grouped(found: xr.Dataset) -> xr.Dataset:
     """The contributions of function groups of a side, and of the other parts, along a dimension `group`."""
     names = [str(name) for name in found["group"].values]
-    kept = found[["center_acceleration", "joint_acceleration", "ground_contribution"]].drop_vars("group")
+    kept = found[[name for name, each in found.data_vars.items() if "part" in each.dims]].drop_vars("group")
     each = [
         kept.isel(part=[k for k, other in enumerate(names) if other == name]).sum("part", skipna=False)
         for name in dict.fromkeys(names)
@@ -293,12 +390,23 @@ def in_stance(found: xr.Dataset, side: str) -> xr.Dataset:
     return found.isel(time=np.flatnonzero((found["touching"].sel(side=side) & known).values))
 
 
+def _by_group(of: xr.DataArray, side: str) -> dict[str, xr.DataArray]:
+    """What the groups of a leg do, the muscles of the other leg together, the other parts, and all of it together."""
+    names = [str(name) for name in of["group"].values if name not in OTHER_PARTS]
+    shown = {name: of.sel(group=name) for name in names if side_of(name) == side}
+    other = [name for name in names if side_of(name) != side]
+    shown[OTHER_LEG] = of.sel(group=other).sum("group")
+    shown |= {name: of.sel(group=name) for name in OTHER_PARTS}
+    shown[ALL] = of.sum("group")
+    return shown
+
+
 def contribution_facts(found: xr.Dataset) -> list[dict[str, Any]]:
     """Means over the stance of a leg of what its groups and the rest do to the center of mass [m/s2].
 
     support: upward; braking and propulsion: the backward and the forward part of the acceleration, each a mean over the
-    whole stance. A pair of numbers by the contact models, "point" and "foot". Support of the groups, of the muscles of
-    the other leg and of the other parts adds up to that of all parts.
+    whole stance. Three numbers by the contact models of `contact`. Support of the groups, of the muscles of the other
+    leg and of the other parts adds up to that of all parts.
     """
     together = grouped(found)
     facts = []
@@ -306,14 +414,7 @@ def contribution_facts(found: xr.Dataset) -> list[dict[str, Any]]:
         stance = in_stance(together, side)
         if not stance.sizes["time"]:
             continue
-        center = stance["center_acceleration"]
-        names = [str(name) for name in together["group"].values if name not in OTHER_PARTS]
-        shown = {name: center.sel(group=name) for name in names if side_of(name) == side}
-        other = [name for name in names if side_of(name) != side]
-        shown[OTHER_LEG] = center.sel(group=other).sum("group")
-        shown |= {name: center.sel(group=name) for name in OTHER_PARTS}
-        shown[ALL] = center.sum("group")
-        for group, own in shown.items():
+        for group, own in _by_group(stance["center_acceleration"], side).items():
             forward, up = own.sel(axis="x"), own.sel(axis="z")
             facts.append(
                 {
@@ -327,28 +428,127 @@ def contribution_facts(found: xr.Dataset) -> list[dict[str, Any]]:
     return facts
 
 
+def contact_facts(found: xr.Dataset) -> list[dict[str, Any]]:
+    """Means over the stance of a leg of what its groups and the rest do to the contact forces of its joints [BW].
+
+    Of a joint the shares along its contact force, of a contact of the knee those that press it. own: by tension across
+    the joint; dynamics: through accelerations and ground reactions, three numbers by the contact models of `contact`.
+    What the groups, the muscles of the other leg and the other parts do adds up to the contact force, in the knee with
+    what ligaments bear where a contact lifts off.
+    """
+    together = grouped(found)
+    weight = float(found.attrs["body_weight_n"])
+    facts = []
+    for side in map(str, found["side"].values):
+        stance = in_stance(together, side)
+        if not stance.sizes["time"]:
+            continue
+        places = {}
+        for joint in [str(name) for name in found["joint"].values if side_of(str(name)) == side]:
+            own, dynamics = (stance[f"contact_{way}"].sel(joint=joint) for way in ("own", "dynamics"))
+            whole = own.sum("group") + dynamics.isel(contact=0).sum("group")
+            direction = whole / np.sqrt((whole**2).sum("axis"))
+            places[joint] = (own * direction).sum("axis"), (dynamics * direction).sum("axis")
+            if joint_kind(joint) == "knee" and "knee_own" in found:
+                for name in map(str, found["compartment"].values):
+                    chosen = {"side": side, "compartment": name}
+                    places[f"{joint}_{name}"] = (
+                        stance["knee_own"].sel(chosen),
+                        stance["knee_dynamics"].sel(chosen),
+                    )
+        for place, (own, dynamics) in places.items():
+            through = _by_group(dynamics, side)
+            for group, across in _by_group(own, side).items():
+                facts.append(
+                    {
+                        "leg": side,
+                        "joint": place,
+                        "group": group,
+                        "own_bw": float(across.mean("time")) / weight,
+                        "dynamics_bw": (through[group].mean("time").values / weight).tolist(),
+                    }
+                )
+    return facts
+
+
+def work_facts(found: xr.Dataset) -> list[dict[str, Any]]:
+    """Positive and negative work of the function groups of both legs for a stride [J/kg]; none without a whole stride.
+
+    The work of a group is the sum of those of its muscles.
+    """
+    mass = float(found.attrs["subject_mass_kg"])
+    work = grouped(found)[["positive_work", "negative_work"]] / mass
+    return [
+        {"group": str(name), "positive_j_kg": float(positive), "negative_j_kg": float(negative)}
+        for name, positive, negative in zip(
+            work["group"].values, work["positive_work"].values, work["negative_work"].values, strict=True
+        )
+        if np.isfinite(positive)
+    ]
+
+
 def contribution_tables(found: xr.Dataset) -> list[Table]:
-    """A table for each leg: support, braking and propulsion of its groups in stance, the strongest support first."""
+    """Tables for each leg: what its groups do to the center of mass and to contact forces; work of all groups."""
     facts, tables = contribution_facts(found), []
+    contacts = " / ".join(map(str, found["contact"].values))
     for side in dict.fromkeys(each["leg"] for each in facts):
         own = [each for each in facts if each["leg"] == side]
         muscles = [each for each in own if side_of(each["group"]) == side]
         muscles.sort(key=lambda each: -abs(each["support_m_s2"][0]))
+        rows = [*muscles, *(other for other in own if other not in muscles)]
         table = Table(
             *words("group"),
             *numbers("support", "braking", "propulsion", whole=True),
-            title=f"{SIDE_NAMES.get(side, side)} leg in stance: mean acceleration of the center of mass [m/s2]; "
-            "contact by point / foot",
+            title=f"{SIDE_NAMES.get(side, side)} leg in stance: mean acceleration of the center of mass "
+            f"(m/s2), contact {contacts}",
             title_justify="left",
         )
-        for each in [*muscles, *(other for other in own if other not in muscles)]:
-            pairs = (each[f"{what}_m_s2"] for what in ("support", "braking", "propulsion"))
+        for each in rows:
+            cells = (each[f"{what}_m_s2"] for what in ("support", "braking", "propulsion"))
             table.add_row(
                 each["group"],
-                *(" / ".join(f"{round(value, 2) + 0.0:+.2f}" for value in pair) for pair in pairs),
+                *(" / ".join(f"{round(value, 2) + 0.0:+.2f}" for value in values) for values in cells),
             )
         tables.append(table)
+        tables += _contact_table(found, side, [each["group"] for each in rows])
+    work = work_facts(found)
+    if work:
+        table = Table(
+            *words("group"),
+            *numbers("positive", "negative", "net", whole=True),
+            title="mechanical work of the muscles in a stride (J/kg)",
+            title_justify="left",
+        )
+        for each in [each for each in work if each["group"] not in OTHER_PARTS]:
+            positive, negative = each["positive_j_kg"], each["negative_j_kg"]
+            values = (positive, negative, positive + negative)
+            table.add_row(each["group"], *(f"{round(value, 3) + 0.0:+.3f}" for value in values))
+        tables.append(table)
     return tables
+
+
+def _contact_table(found: xr.Dataset, side: str, groups: Sequence[str]) -> list[Table]:
+    """The contact forces of a leg by group: own and through dynamics with the first contact model."""
+    facts = [each for each in contact_facts(found) if each["leg"] == side]
+    joints = list(dict.fromkeys(each["joint"] for each in facts))
+    if not joints:
+        return []
+    share = {(each["joint"], each["group"]): (each["own_bw"], each["dynamics_bw"][0]) for each in facts}
+    table = Table(
+        *words("group"),
+        *numbers(*(_joint_heading(joint, side) for joint in joints), whole=True),
+        title=f"{SIDE_NAMES.get(side, side)} leg in stance: mean contact force (body weights), own and through "
+        f"dynamics ({found['contact'].values[0]})",
+        title_justify="left",
+    )
+    for group in groups:
+        pairs = [share[joint, group] for joint in joints]
+        table.add_row(group, *(" ".join(f"{round(value, 2) + 0.0:+.2f}" for value in pair) for pair in pairs))
+    return [table]
+
+
+def _joint_heading(joint: str, side: str) -> str:
+    return joint.replace(f"_{side}_", " ").removesuffix(f"_{side}").replace("_", " ")
 
 
 def contribution_lines(found: xr.Dataset) -> list[str]:
@@ -371,7 +571,7 @@ def contribution_lines(found: xr.Dataset) -> list[str]:
         ),
         line(
             "contact",
-            "point: the foot turns about the center of pressure; foot: it is held flat. Where both agree, the answer "
-            "does not depend on the contact model",
+            "rocker: the foot turns forward and backward about the center of pressure; point: it turns freely about "
+            "it; foot: it is held flat. Where all agree, the answer does not depend on the contact model",
         ),
     ]

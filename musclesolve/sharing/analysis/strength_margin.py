@@ -14,27 +14,36 @@ strength s excludes all strengths up to
 where its inequality becomes an equality. So the search begins at s = 0, goes to s' of the proof found there, and ends
 at the first strength that is possible: no smaller one is (Newton's method on a piecewise linear function; two to six
 steps in practice). All frames are searched at once.
+
+The same search finds the least upper bound u of the activations of some muscles (`activation_margin`), with H of these
+muscles linear in u, and the least torque t about a degree of freedom d with which a frame is possible
+(`least_assistance`): a proof y excludes all torques with t y_d < y . b - H.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from musclesolve._util.arrays import Array, Mask
+from musclesolve._util.names import unknown_name
 from musclesolve.errors import input_error
 from musclesolve.sharing.analysis.force_ranges import chosen_muscles
 from musclesolve.sharing.arguments import check_problem
+from musclesolve.sharing.cost.cost_registry import find_cost
 from musclesolve.sharing.problem import Problem
+from musclesolve.sharing.solver.batch import Batch
 from musclesolve.sharing.solving import solve
 from musclesolve.sharing.status import Status
 
 STEPS = 50
 SAME = 1e-9
 """Proofs that exclude no more than this beyond the strength tried end the search."""
+NUDGE = 1e-5
+"""Added to a number at which the solver decides nothing."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,41 +72,171 @@ class StrengthMargin:
         return int(np.nanargmax(self.strength))
 
 
-def strength_margin(problem: Problem, muscles: Sequence[str]) -> StrengthMargin:
+def strength_margin(problem: Problem, muscles: Sequence[str], possible: Mask | None = None) -> StrengthMargin:
     """Least strength of some muscles together with which each frame is still possible, without reserves.
 
     Args:
         problem: its reserves are ignored; its passive forces, where there are any, shrink with the strength.
         muscles: names of the muscles that have this strength; the others keep theirs.
+        possible: (T,) frames that are possible at full strength, where they are known.
 
     Returns:
-        Strengths (T,) from 0 to 1 [1], and their proofs; a problem of a single frame counts as one of T = 1.
+        Strengths (T,) from 0 to 1 [1], and their proofs; a problem of a single frame counts as one of T = 1. They are
+        exact to NUDGE.
 
     Raises:
         InputError: there is no muscle of that name, or no name at all.
     """
-    weak = np.zeros(check_problem(problem).n_muscles, dtype=bool)
-    weak[chosen_muscles(problem, muscles)] = True
+    weak = _chosen(problem, muscles)
+    return _first_possible(
+        problem.with_arrays(reserve_weight=None),
+        lambda part, strength: with_strength(part, np.where(weak, strength[:, None], 1.0)),
+        lambda part, proof: _excluded(part, proof, weak),
+        possible=possible,
+    )
+
+
+def activation_margin(
+    problem: Problem, muscles: Sequence[str], possible: Mask | None = None
+) -> StrengthMargin:
+    """Least upper bound of the activations of some muscles with which each frame is still possible, without reserves.
+
+    As pain or fatigue would bound them. Passive forces are not bounded with the activation, unlike with the strength.
+
+    Args:
+        problem: its reserves are ignored.
+        muscles: names of the muscles whose activations are bounded; the others keep their bounds.
+        possible: (T,) frames that are possible without the bound, where they are known.
+
+    Returns:
+        Bounds (T,) from the lower bound of the activation to the upper one [1], and their proofs.
+
+    Raises:
+        InputError: there is no muscle of that name, or no name at all.
+    """
+    weak = _chosen(problem, muscles)
+
+    def bounded(part: Problem, most: Array) -> Problem:
+        limit = np.clip(most[:, None], part.lower, part.upper)
+        return part.with_arrays(upper=np.ascontiguousarray(np.where(weak, limit, part.upper)))
+
+    def excluded(part: Problem, proof: Array) -> Array:
+        pull = part.pull(proof)
+        reach = np.maximum(pull * part.lower, pull * part.upper)
+        bound = weak & (pull > 0.0)
+        demand = (proof * part.moment).sum(axis=1) - np.where(bound, 0.0, reach).sum(axis=1)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return np.asarray(demand / np.where(bound, pull, 0.0).sum(axis=1))
+
     exact = problem.with_arrays(reserve_weight=None)
-    frames, dofs = problem.moment.shape
-    least, proof = np.full(frames, np.nan), np.full((frames, dofs), np.nan)
-    tried = np.flatnonzero(solve(exact, "force_squared").status == Status.SOLVED)
-    strength = np.zeros(len(tried))
+    return _first_possible(exact, bounded, excluded, float(problem.upper[:, weak].max()), possible)
+
+
+def least_assistance(problem: Problem, dof: str) -> Array:
+    """Torque of least size about a degree of freedom with which each frame is possible, without reserves.
+
+    Args:
+        problem: its reserves are ignored.
+        dof: name of the degree of freedom.
+
+    Returns:
+        Torques (T,) [N m], positive as the joint moment; 0 where the frame is possible without, NaN where no torque
+        about this degree of freedom makes it possible, or where it is no problem of numbers.
+
+    Raises:
+        InputError: there is no degree of freedom of that name.
+    """
+    names = check_problem(problem).dof or ()
+    if dof not in names:
+        raise unknown_name(dof, "degree of freedom", names)
+    exact, row = problem.with_arrays(reserve_weight=None), names.index(dof)
+    torque, direction = np.full(len(problem.moment), np.nan), np.zeros(len(problem.moment))
+    tried, size = np.arange(len(torque)), np.zeros(len(torque))
     for _ in range(STEPS):
         if not tried.size:
             break
         part = exact.frames(tried)
-        solution = solve(with_strength(part, np.where(weak, strength[:, None], 1.0)), "force_squared")
+        helped = part.moment.copy()
+        helped[:, row] -= direction[tried] * size
+        solution = solve(part.with_arrays(moment=helped), "force_squared")
         possible = solution.status == Status.SOLVED
-        least[tried[possible]] = strength[possible]
-        beyond = _excluded(part, solution.infeasibility_proof, weak)
-        further = (solution.status == Status.INFEASIBLE) & (beyond > strength + SAME)
+        torque[tried[possible]] = (direction[tried] * size)[possible]
+        proof = solution.infeasibility_proof
+        pull = part.pull(proof)
+        lacking = (proof * part.moment).sum(axis=1) - np.maximum(pull * part.lower, pull * part.upper).sum(
+            axis=1
+        )
+        along = proof[:, row]
+        # a proof of the other sign, together with the first one, excludes every torque
+        agrees = (direction[tried] == 0.0) | (np.sign(along) == direction[tried])
+        with np.errstate(divide="ignore", invalid="ignore"):
+            beyond = np.abs(lacking / along)
+        infeasible = (solution.status == Status.INFEASIBLE) & agrees & np.isfinite(beyond)
+        further = infeasible & (beyond > size * (1.0 + SAME) + SAME)
+        edge = infeasible & ~further
+        torque[tried[edge]] = (direction[tried] * size)[edge]
+        direction[tried[further]] = np.sign(along[further])
+        tried, size = tried[further], beyond[further]
+    return torque
+
+
+def _chosen(problem: Problem, muscles: Sequence[str]) -> Mask:
+    """The muscles (n,) with these names."""
+    weak = np.zeros(check_problem(problem).n_muscles, dtype=bool)
+    weak[chosen_muscles(problem, muscles)] = True
+    return weak
+
+
+def _first_possible(
+    exact: Problem,
+    changed: Callable[[Problem, Array], Problem],
+    excluded: Callable[[Problem, Array], Array],
+    full: float = 1.0,
+    possible: Mask | None = None,
+) -> StrengthMargin:
+    """The least number from 0 to `full` with which each frame is possible, and the proof that excludes smaller ones.
+
+    changed: the problem of some frames with a number (t,) each; excluded: the number up to which proofs (t, m) exclude;
+    possible: frames that are possible at `full`.
+    """
+    frames, dofs = exact.moment.shape
+    least, proof = np.full(frames, np.nan), np.full((frames, dofs), np.nan)
+    tried = np.flatnonzero(_decided(exact)[0] if possible is None else possible)
+    number = np.zeros(len(tried))
+    for _ in range(STEPS):
+        if not tried.size:
+            break
+        part = exact.frames(tried)
+        solved, infeasible, proofs = _decided(changed(part, number), number == 0.0)
+        least[tried[solved]] = number[solved]
+        beyond = excluded(part, proofs)
+        further = infeasible & (beyond > number + SAME)
         # a proof that excludes nothing more than itself is one at the edge, where the search ends
-        edge = (solution.status == Status.INFEASIBLE) & ~further
-        least[tried[edge]] = strength[edge]
-        proof[tried[further]] = solution.infeasibility_proof[further]
-        tried, strength = tried[further], np.minimum(beyond[further], 1.0)
+        edge = infeasible & ~further
+        least[tried[edge]] = number[edge]
+        proof[tried[further]] = proofs[further]
+        # where one activation alone is possible nothing may be decided: a little more decides
+        undecided = ~solved & ~infeasible & (number < full)
+        number = np.minimum(np.where(undecided, number + NUDGE, beyond), full)
+        tried, number = tried[further | undecided], number[further | undecided]
     return StrengthMargin(least, np.where(np.isnan(least)[:, None], np.nan, proof))
+
+
+def _decided(problem: Problem, thoroughly: Mask | None = None) -> tuple[Mask, Mask, Array]:
+    """Frames (T,) with a solution, frames with a proof of infeasibility, and the proofs (T, m).
+
+    thoroughly: (T,) frames that compiled code leaves open are solved by the other methods, too; all unless given.
+    """
+    arrays = Batch().solve_certified(problem, find_cost("force_squared"), allow_reserve=False)
+    assert arrays is not None
+    status, proofs = arrays.status.copy(), arrays.infeasibility_proof.copy()
+    open_frames = ~np.isin(status, (Status.SOLVED, Status.INFEASIBLE)) & problem.valid
+    if thoroughly is not None:
+        open_frames &= thoroughly
+    if open_frames.any():
+        solution = solve(problem.frames(open_frames), "force_squared")
+        status[open_frames], proofs[open_frames] = solution.status, solution.infeasibility_proof
+    return status == Status.SOLVED, status == Status.INFEASIBLE, proofs
 
 
 def with_strength(problem: Problem, strength: ArrayLike) -> Problem:

@@ -123,7 +123,7 @@ class PartMuscles:
             for first, stop in true_runs(np.asarray(part.usable & part.measured)):
                 if stop - first >= FEWEST_FRAMES:
                     run = slice(first, stop)
-                    self.motions.append((run, motion_problem(part, run, muscles)))
+                    self.motions.append((run, motion_problem(part, run, muscles, sharing.least_activation)))
 
     def solve(self, logarithm: Array) -> Optimum | None:
         """The optimum with the logarithms (4, n) of factors on `QUANTITIES`; None where there is none."""

@@ -26,12 +26,10 @@ from musclesolve.sharing.cost.cost_base import Cost
 from musclesolve.sharing.cost.cost_terms import Power, SoftRows, Term
 from musclesolve.sharing.problem import OPTIONAL, Problem
 from musclesolve.sharing.solving import solve
+from musclesolve.studies.questions.bounds import padded
 
 EFFORT = 1e-6
 """Cost of a torque at its limit."""
-PADDING = {"optimal_fiber_length": 1.0, "joints_crossed": 1.0, "emg": np.nan}
-"""What the optional arrays of a problem hold for a torque; zero where absent."""
-
 Limits = Mapping[str, tuple[float, float]]
 """Degree of freedom -> least and greatest torque [N m]."""
 
@@ -170,24 +168,7 @@ def optimal_torque(part: SharingGroup, sharing: Sharing, limits: Limits) -> tupl
     largest = np.array([each[2] for each in directions])
     least = np.array([each[3] for each in directions])
 
-    def padded(name: str, filled: Array | float) -> Array | None:
-        array = getattr(problem, name)
-        if array is None:
-            return None
-        return np.concatenate([array, np.broadcast_to(filled, (*array.shape[:-1], count))], axis=-1)
-
-    optional = {name: padded(name, PADDING.get(name, 0.0)) for name in OPTIONAL if name != "reaction_offset"}
-    helped = Problem(
-        moment_arm=np.concatenate([problem.moment_arm, columns], axis=2),
-        moment=problem.moment,
-        force_capacity=np.asarray(padded("force_capacity", largest)),
-        max_isometric_force=np.asarray(padded("max_isometric_force", largest)),
-        lower=np.asarray(padded("lower", least)),
-        upper=np.asarray(padded("upper", 1.0)),
-        reserve_weight=problem.reserve_weight,
-        reaction_offset=problem.reaction_offset,
-        **optional,  # type: ignore[arg-type]
-    )
+    helped = Problem(**padded(problem, columns, largest, lower=least))
     solution = solve(helped, MusclesAlone(sharing.cost, count), sharing.solver, on_infeasible="reserve")
     torque = np.einsum("tmk,tk->tm", columns, solution.activation[:, -count:] * largest)
     return torque, solution.kkt_residual

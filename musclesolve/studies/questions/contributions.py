@@ -1,30 +1,48 @@
-"""Contributions: what each muscle does to the center of mass, to the joints and to the ground reactions of a recording.
+"""Contributions: what each muscle does to the center of mass, the joints, the ground reactions and the contact forces.
 
-The equations, and what the contact model decides, stand in `dynamics.inverse.induced_accelerations`. Two contact models
-are computed and compared, since neither is right throughout: in push-off the heel has left the ground, so that the
-foot is not flat; after heel strike the foot turns about the heel.
+The equations, and what the contact model decides, stand in `dynamics.inverse.induced_accelerations`. The contact models
+are computed and compared, since none is right throughout: in push-off the heel has left the ground, so that the foot is
+not flat; after heel strike the foot turns about the heel.
+
+A muscle presses the bones of a joint in two ways. Its own tension acts across the joints that it crosses (*own*). And
+it accelerates the whole body and changes the ground reaction, which loads every joint (*through dynamics*): the net
+joint force that its induced accelerations need. Own and dynamics of all parts are the contact force.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
 import xarray as xr
 
-from musclesolve._util.arrays import Array
+from musclesolve._util.arrays import Array, Mask
 from musclesolve._util.progress import Progress, no_progress
 from musclesolve._util.sides import side_of, with_side
 from musclesolve.checking.check import findings_of
-from musclesolve.dynamics.inverse.induced_accelerations import induced_accelerations
-from musclesolve.pipeline.run import prepare_recording, recording_of
+from musclesolve.dynamics.inverse.induced_accelerations import (
+    InducedAccelerations,
+    induced_accelerations,
+)
+from musclesolve.pipeline.body import Analysis
+from musclesolve.pipeline.linked_bodies import Linked, linked
+from musclesolve.pipeline.recorded_body import RecordedBody
+from musclesolve.pipeline.run import prepare
 from musclesolve.pipeline.run_options import check_consistent
 from musclesolve.pipeline.share import share
 from musclesolve.recording.data import Trial
 from musclesolve.recording.trial.model_trial import ModelTrial
-from musclesolve.results.dataset.assemble import assemble
+from musclesolve.recording.trial.trial_file import read_trial
+from musclesolve.results.dataset.assemble import assemble, segment_axes
+from musclesolve.results.dataset.picture import Variable
+from musclesolve.results.dataset.result_quantities import body_weight
+from musclesolve.results.facts import Facts
 from musclesolve.sharing.cost.cost_base import Cost
 from musclesolve.studies.questions.judged import judgement_of
+
+WITHOUT_POWER = ("motion", "free_moment")
+"""Parts that are no forces with a power of their own: velocities, and a share of the ground reaction."""
 
 
 def contributions(
@@ -32,86 +50,202 @@ def contributions(
     cost: str | Cost | None = None,
     progress: Progress | None = None,
 ) -> xr.Dataset:
-    """What each muscle, gravity and the rest contribute to accelerations and ground reactions of a recorded motion.
+    """What each muscle, gravity and the rest contribute to accelerations, ground reactions and contact forces.
 
     Args:
-        trial: a recording, from `read_trial`, or the path of its trial file.
+        trial: a recording or an OpenSim model with its loads, from `read_trial`, or the path of a trial file.
         cost: of the sharing; that of the trial file unless given.
         progress: called with the name of each stage and the share of the work that is done.
 
     Returns:
-        Dataset over contact ("point", "foot"; see `induced_accelerations`), part, time, dof, side and axis:
+        Dataset over contact ("rocker", "point", "foot"; see `induced_accelerations`), part, time, dof, side, axis,
+        joint and compartment ("medial", "lateral"). The parts of a contact model add up to what was recorded:
         center_acceleration (contact, part, time, axis) [m/s2], joint_acceleration (contact, part, time, dof) [rad/s2],
-        ground_contribution (contact, part, time, side, axis) [N]. The parts of a contact model add up to the recorded
-        acceleration and ground reaction. Parts are the muscles, then gravity, motion, free_moment, other_moments
-        (reserves, joints without muscles, what muscles do not make of moments that are not shared) and residual (force
-        and moment at the pelvis that no ground reaction gives). group (part): function group with the side, or the
-        name of the part. touching (time, side). Frames in which a leg has no solution are NaN. The attributes hold the
-        verdict and the findings on the trial.
+        ground_contribution (contact, part, time, side, axis) [N]. Of the contact forces of the joints: contact_own
+        (part, time, joint, axis) [N], by tension across the joint, and contact_dynamics (contact, part, time, joint,
+        axis) [N], through accelerations and ground reactions; together all parts are `joint_reaction` of a result.
+        knee_own (part, time, side, compartment) and knee_dynamics (contact, part, time, side, compartment) [N]
+        likewise; with knee_ligaments (time, side, compartment) [N], what a contact that lifts off does not pull, they
+        are `knee_contact_medial` and `knee_contact_lateral`. power (part, time) [W] that muscles, gravity and the other
+        forces deliver to the body, ground_power (time, side) [W] of the ground on feet that move: together
+        kinetic_power (time) [W], the rate of kinetic energy. positive_work, negative_work (part) [J] for a stride, NaN
+        where no stride is complete. Parts are the muscles, then gravity, motion, free_moment, other_moments (reserves,
+        joints without muscles, what muscles do not make of moments that are not shared) and residual (force and moment
+        at the pelvis that no ground reaction gives). group (part): function group with the side, or the name of the
+        part. touching (time, side). Frames in which a leg has no solution are NaN. The attributes hold the verdict and
+        the findings on the trial.
 
     Raises:
-        InputError: an OpenSim model, or whatever `run` refuses.
+        InputError: an OpenSim model without external loads, or whatever `run` refuses.
     """
     report = progress or no_progress
-    recording = recording_of(trial, "contributions of muscles")
-    check_consistent(recording, "contributions of muscles")
-    body = prepare_recording(recording, cost, None, "both", report)
+    trial = trial if isinstance(trial, Trial | ModelTrial) else read_trial(trial)
+    body = prepare(trial, cost, None, "both", report)
+    if isinstance(body, RecordedBody):
+        check_consistent(body.trial, "contributions of muscles")
     analysis = share(body, progress=report)
-    labelled = assemble(analysis, findings_of(recording, body))
-    model, motion, wrenches = body.mechanics.model, body.mechanics.motion, list(body.mechanics.wrenches)
-    speeds = model.tree.joint_count + 6
-    forces: dict[str, Array] = {}
-    solved = np.ones(len(body.time), dtype=bool)
-    for part in analysis.parts:
-        rows = [model.dof(dof) for dof in part.part.dofs]
-        solved &= part.solution.solved & part.part.measured
-        for k, name in enumerate(part.state.parameters.names):
-            forces[name] = np.zeros((len(body.time), speeds))
-            forces[name][:, rows] = (
-                part.state.moment_arm[:, :, k] * np.nan_to_num(part.tension[:, k])[:, None]
-            )
     report("contact models", 0.9)
-    found = induced_accelerations(model, motion, wrenches, forces)
-    parts = next(iter(found.values())).parts
-    rows = [model.dof(dof) for dof in body.dofs]
+    joined = linked(analysis)
+    labelled = assemble(analysis, findings_of(trial, body))
+    solved = np.all([part.solution.solved & part.part.measured for part in analysis.parts], axis=0)
+    found = induced_accelerations(joined.bodies, joined.feet, joined.forces, joined.joints)
+    first = next(iter(found.values()))
+    parts, touching = first.parts, first.touching
 
-    def stacked(of: str) -> Array:
-        """A share (contact, part, time, ...) under each contact model; NaN in frames without forces."""
-        arrays = np.stack([getattr(each, of) for each in found.values()])
-        arrays[:, ~solved] = np.nan
-        return np.asarray(np.swapaxes(arrays, 1, 2))
-
-    sides = [side_of(wrench.body) for wrench in wrenches]
+    # both feet of a side are one side of a result
+    feet = [side_of(name) for name in joined.foot_bodies]
+    sides = list(dict.fromkeys(feet))
+    of_side = np.array([[float(side == other) for other in feet] for side in sides])
+    dofs = [dof for dof in body.dofs if dof in joined.speeds]
+    columns = [joined.speeds.index(dof) for dof in dofs]
     groups = dict(zip(map(str, labelled["muscle"].values), map(str, labelled["group"].values), strict=True))
     of_part = [with_side(groups[name], side_of(name)) if name in groups else name for name in parts]
+    variables: dict[str, Variable] = {
+        "center_acceleration": (("contact", "part", "time", "axis"), _stacked(found, "center", solved)),
+        "joint_acceleration": (
+            ("contact", "part", "time", "dof"),
+            _stacked(found, "joint", solved)[..., columns],
+        ),
+        "ground_contribution": (
+            ("contact", "part", "time", "side", "axis"),
+            np.einsum("sl,cptlx->cptsx", of_side, _stacked(found, "ground", solved)),
+        ),
+        "touching": (("time", "side"), (touching[:, None] & (of_side > 0.0)).any(axis=2)),
+    }
+    variables |= _of_contact_forces(analysis, joined, found, solved, sides)
+    strides = Facts(labelled).whole_strides
+    variables |= _of_power(body.time, joined, first, solved, of_side, strides)
     result = xr.Dataset(
-        {
-            "center_acceleration": (("contact", "part", "time", "axis"), stacked("center")),
-            "joint_acceleration": (("contact", "part", "time", "dof"), stacked("joint")[..., rows]),
-            "ground_contribution": (("contact", "part", "time", "side", "axis"), stacked("ground")),
-            "touching": (("time", "side"), next(iter(found.values())).touching),
-        },
+        variables,
         {
             "contact": list(found),
             "part": list(parts),
             "group": ("part", of_part),
             "time": ("time", body.time, {"units": "s"}),
-            "dof": list(body.dofs),
+            "dof": dofs,
             "side": sides,
             "axis": list("xyz"),
+            "joint": list(joined.joint_names),
+            "compartment": ["medial", "lateral"],
         },
         {
-            "subject": recording.subject.name,
-            "subject_mass_kg": model.mass.total,
+            "subject": str(labelled.attrs.get("subject", "")),
+            "subject_mass_kg": float(joined.bodies.mass.sum()),
+            "body_weight_n": float(body_weight(labelled)),
             "cost": body.sharing.cost.label,
             "frames": len(body.time),
             "frames_solved": int(solved.sum()),
+            "whole_strides": 0 if strides is None else strides[1],
             **judgement_of(labelled),
         },
     )
     for name, (units, meaning) in MEANING.items():
-        result[name].attrs |= {"units": units, "long_name": meaning}
+        if name in result:
+            result[name].attrs |= {"units": units, "long_name": meaning}
     return result
+
+
+def _stacked(found: Mapping[str, InducedAccelerations], of: str, solved: Mask) -> Array:
+    """A share (contact, part, time, ...) under each contact model, NaN in frames without forces."""
+    array = np.stack([getattr(each, of).swapaxes(0, 1) for each in found.values()])
+    array[:, :, ~solved] = np.nan
+    return array
+
+
+def _of_contact_forces(
+    analysis: Analysis,
+    joined: Linked,
+    induced: Mapping[str, InducedAccelerations],
+    solved: Mask,
+    sides: Sequence[str],
+) -> dict[str, Variable]:
+    """Own and dynamic contributions to the contact forces of joints and to both compartments of the knees."""
+    parts = next(iter(induced.values())).parts
+    loads_of = {
+        name: (part, k)
+        for part in analysis.parts
+        if part.part.loads is not None
+        for k, name in enumerate(part.part.loads.joints)
+    }
+    names, frames = joined.joint_names, len(analysis.body.time)
+    own_force = np.zeros((len(parts), frames, len(names), 3))
+    own_moment = np.zeros_like(own_force)
+    number = {name: k for k, name in enumerate(parts)}
+    for place, name in enumerate(names):
+        if name not in loads_of:
+            continue
+        part, k = loads_of[name]
+        rows = [number[muscle] for muscle in part.state.parameters.names]
+        loads = part.part.loads
+        assert loads is not None
+        for out, across in ((own_force, loads.across), (own_moment, loads.moment_across)):
+            out[rows, :, place] = (across[:, k] * part.tension[:, :, None]).swapaxes(0, 1)
+    own_force[:, ~solved], own_moment[:, ~solved] = np.nan, np.nan
+    sense = joined.sense[:, None]
+    force, moment = (_stacked(induced, of, solved) * sense for of in ("load_force", "load_moment"))
+    found: dict[str, Variable] = {
+        "contact_own": (("part", "time", "joint", "axis"), own_force),
+        "contact_dynamics": (("contact", "part", "time", "joint", "axis"), force),
+    }
+    axes, spacing = segment_axes(analysis), analysis.body.contact_spacing
+    knees = {side_of(name): name for name in spacing if name in axes and name in names}
+    if not knees:
+        return found
+    shape = (frames, len(sides), 2)
+    own = np.full((len(parts), *shape), np.nan)
+    through = np.full((len(force), len(parts), *shape), np.nan)
+    ligaments = np.full(shape, np.nan)
+    for side, name in knees.items():
+        if side not in sides:
+            continue
+        place, joint = sides.index(side), names.index(name)
+
+        def pressed(push: Array, about: Array, name: str = name) -> Array:
+            """What presses the medial and the lateral contact, (..., T, 2); see `pipeline.knee_contact`."""
+            down, _, medial = np.moveaxis(axes[name], 1, 0)
+            axial = 0.5 * (push * down).sum(axis=-1)
+            frontal = (about * np.cross(down, medial)).sum(axis=-1) / spacing[name].distance
+            return np.stack([axial - frontal, axial + frontal], axis=-1)
+
+        own[:, :, place] = pressed(own_force[:, :, joint], own_moment[:, :, joint])
+        through[:, :, :, place] = pressed(force[..., joint, :], moment[..., joint, :])
+        whole = own[:, :, place].sum(axis=0) + through[0, :, :, place].sum(axis=0)
+        total = np.maximum(whole.sum(axis=1), 0.0)
+        ligaments[:, place] = np.clip(whole, 0.0, total[:, None]) - whole
+    knee = ("time", "side", "compartment")
+    return found | {
+        "knee_own": (("part", *knee), own),
+        "knee_dynamics": (("contact", "part", *knee), through),
+        "knee_ligaments": (knee, ligaments),
+    }
+
+
+def _of_power(
+    time: Array,
+    joined: Linked,
+    first: InducedAccelerations,
+    solved: Mask,
+    of_side: Array,
+    strides: tuple[Mask, int] | None,
+) -> dict[str, Variable]:
+    """Power of the parts and of the ground, and the work of the parts for a stride."""
+    bodies = joined.bodies
+    power = np.einsum("tpk,tk->pt", first.generalized, bodies.speeds)
+    power[[first.parts.index(name) for name in WITHOUT_POWER]] = np.nan
+    power[:, ~solved] = np.nan
+    of_ground = np.stack([bodies.power(foot) for foot in joined.feet], axis=1) * first.touching
+    work = {"positive_work": np.full(len(power), np.nan), "negative_work": np.full(len(power), np.nan)}
+    if strides is not None and (within := strides[0] & solved).sum() > 1:
+        count = int(within.sum())
+        stride = (time[1] - time[0]) * count / strides[1]
+        work["positive_work"] = stride * np.maximum(power[:, within], 0.0).mean(axis=1)
+        work["negative_work"] = stride * np.minimum(power[:, within], 0.0).mean(axis=1)
+    return {
+        "power": (("part", "time"), power),
+        "ground_power": (("time", "side"), of_ground @ of_side.T),
+        "kinetic_power": (("time",), bodies.kinetic_power),
+        **{name: (("part",), values) for name, values in work.items()},
+    }
 
 
 MEANING = {
@@ -119,4 +253,17 @@ MEANING = {
     "joint_acceleration": ("rad/s2", "share in the acceleration of the degree of freedom"),
     "ground_contribution": ("N", "share in the ground reaction of the foot: forward, left, up"),
     "touching": ("1", "whether the foot touches the ground"),
+    "contact_own": ("N", "share in the joint contact force by tension across the joint"),
+    "contact_dynamics": ("N", "share in the joint contact force through accelerations and ground reactions"),
+    "knee_own": ("N", "share in the force on a contact of the knee by tension across the knee"),
+    "knee_dynamics": (
+        "N",
+        "share in the force on a contact of the knee through accelerations and ground reactions",
+    ),
+    "knee_ligaments": ("N", "what ligaments bear where a contact of the knee lifts off"),
+    "power": ("W", "power that the force delivers to the body"),
+    "ground_power": ("W", "power of the ground reaction on the foot"),
+    "kinetic_power": ("W", "rate of the kinetic energy of the body"),
+    "positive_work": ("J", "work that the force delivers in a stride, while it delivers"),
+    "negative_work": ("J", "work that the force takes in a stride, while it takes"),
 }

@@ -10,14 +10,16 @@ The path is the sharing at strengths between 1 and the margin: which muscles tak
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from itertools import combinations
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import xarray as xr
 
-from musclesolve._util.arrays import Array
+from musclesolve._util.arrays import Array, Mask
 from musclesolve._util.progress import Progress, no_progress
 from musclesolve._util.sides import side_of
 from musclesolve.checking.check import findings_of
@@ -33,10 +35,23 @@ from musclesolve.recording.trial.trial_file import read_trial
 from musclesolve.results.dataset.assemble import assemble
 from musclesolve.results.dataset.result_quantities import body_weight
 from musclesolve.sharing.analysis.diagnosis import diagnose
-from musclesolve.sharing.analysis.strength_margin import StrengthMargin, strength_margin, with_strength
+from musclesolve.sharing.analysis.strength_margin import (
+    StrengthMargin,
+    activation_margin,
+    least_assistance,
+    strength_margin,
+    with_strength,
+)
 from musclesolve.sharing.cost.cost_base import Cost
 from musclesolve.sharing.problem import Problem
 from musclesolve.sharing.status import Status
+from musclesolve.studies.questions.bounds import (
+    LENGTHS,
+    contact_limits,
+    length_range,
+    limited,
+    possible_frames,
+)
 from musclesolve.studies.questions.judged import judgement_of
 from musclesolve.studies.questions.muscles_named import (
     factors_of,
@@ -58,6 +73,10 @@ def margins(
     cost: str | Cost | None = None,
     side: str = "both",
     progress: Progress | None = None,
+    *,
+    contact: Mapping[str, float] | str | None = None,
+    pairs: bool = False,
+    lengths: bool = False,
 ) -> xr.Dataset:
     """Least strength of every muscle and function group with which the motion of a trial is still possible.
 
@@ -68,6 +87,10 @@ def margins(
         cost: of the path; that of the trial file unless given. Margins do not depend on a cost.
         side: "r", "l" or "both".
         progress: called with the name of each stage and the share of the work that is done.
+        contact: joint, of a side or of both -> largest contact force [body weights] along its direction now, or "now":
+            no more than the largest one of the trial (see `bounds.limited`). The path does not have this bound.
+        pairs: also the margins of pairs of groups of a leg that are weak together.
+        lengths: also the ranges of tendon slack length and optimal fiber length of the groups.
 
     Returns:
         Dataset over `of` (names of muscles and, with their side, of groups), time, side, strength, muscle and joint:
@@ -77,6 +100,10 @@ def margins(
         "group"; possible (time, side), frames that are possible at full strength, which alone count. With `strength`
         margins are shares of the strength that it leaves. Of the path: activation (strength, time, muscle),
         peak_activation (strength, muscle) and contact_peak (strength, joint) [body weights], the attribute path_of.
+        activation_limit (of) [1]: the least upper bound of the activation, as pain would set it, with which the motion
+        is possible. assistance (time, dof) [N m]: the least torque about a degree of freedom with which an impossible
+        frame is possible, 0 where it is possible, NaN where no such torque helps. With `pairs` pair_margin (pair) [1],
+        and with `lengths` length_range (of_group, length, end) [1], factors on the length.
 
     Raises:
         InputError: elastic tendons, an unknown muscle or group, a motion of which no frame is possible, or whatever
@@ -100,9 +127,16 @@ def margins(
         parts = [weakened(part, factors_of(part, weak)) for part in body.parts]
         solved = tuple(share_part(part, body.sharing) for part in parts)
         full = assemble(Analysis(body, body.sharing, solved), findings)
-    found = _margins_of(solved, muscle_groups(base), report)
+    limits = {} if contact is None else contact_limits(contact, strong.parts, float(body_weight(base)))
+    tested = solved
+    if limits:
+        tested = tuple(replace(part, problem=limited(part, limits)) for part in solved)
+    counted = [
+        possible_frames(part.problem) if limits else part.solution.status == Status.SOLVED for part in tested
+    ]
+    found = _margins_of(tested, counted, muscle_groups(base), report)
     of = list(found)
-    if not of or not any((part.solution.status == Status.SOLVED).any() for part in solved):
+    if not of or not any(own.any() for own in counted):
         raise input_error("studies.no_frame_possible", where="margins", trial=str(trial.path))
     margin = {name: _greatest(each.strength) for name, (_, each) in found.items()}
     groups = [name for name in of if name not in body.muscles]
@@ -131,8 +165,21 @@ def margins(
         for name, (part, frame) in tightest.items()
     }
     time = body.time
+    possible = full["status"].transpose("time", "side").values == Status.SOLVED
+    if limits:
+        for part, own in zip(tested, counted, strict=True):
+            for name in part.part.sides:
+                possible[:, list(base["side"].values).index(name)] &= own
+    report("assistance", 0.95)
+    arrays |= _activation_limits(found, margin, muscles_of=lambda name: muscles_named(name, base))
+    arrays |= _assistance(body.dofs, tested, counted)
+    groups_of = {name: own for name, own in muscle_groups(base).items() if len(own) > 1}
+    if pairs:
+        arrays |= _pairs(tested, counted, groups_of, report)
+    if lengths:
+        arrays |= _lengths(body, parts, groups_of, margin, counted)
     arrays |= {
-        "possible": (("time", "side"), full["status"].transpose("time", "side").values == Status.SOLVED),
+        "possible": (("time", "side"), possible),
         "margin": (("of",), np.array(list(margin.values()))),
         "least_strength": (("time", "of"), np.stack([each.strength for _, each in found.values()], axis=1)),
         "margin_time": (
@@ -148,6 +195,7 @@ def margins(
         "of_side": ("of", [side_of(name) for name in of]),
         "time": ("time", time, {"units": "s"}),
         "side": base["side"].values,
+        "dof": list(body.dofs),
     }
     result = xr.Dataset(arrays, coords)
     for name, (units, meaning) in MEANING.items():
@@ -157,6 +205,10 @@ def margins(
         "subject": base.attrs.get("subject", ""),
         "cost": body.sharing.cost.label,
         "path_of": chosen,
+        "contact": ", ".join(
+            f"{joint} {force / float(body_weight(base)):.2f}" for joint, force in limits.items()
+        )
+        or "none",
         "weak": ", ".join(f"{name} {value:g}" for name, value in (strength or {}).items()) or "none",
         "frames": int(result["possible"].size),
         "frames_possible": int(result["possible"].sum()),
@@ -177,7 +229,85 @@ MEANING = {
     "activation": ("1", "activation at this strength"),
     "peak_activation": ("1", "largest activation of the motion at this strength"),
     "contact_peak": ("body weights", "largest contact force of the motion at this strength"),
+    "activation_limit": ("1", "least upper bound of the activation with which every frame is possible"),
+    "assistance": ("N m", "least torque about the degree of freedom with which the frame is possible"),
+    "pair_margin": ("1", "least strength of both groups together with which every frame is possible"),
+    "length_range": ("1", "factors on the length of the muscles between which every frame is possible"),
 }
+
+
+def _activation_limits(
+    found: Mapping[str, tuple[SolvedGroup, StrengthMargin]],
+    margin: Mapping[str, float],
+    muscles_of: Callable[[str], Sequence[str]],
+) -> dict[str, tuple[tuple[str, ...], Array]]:
+    """Least upper bounds of activation; without passive forces they are the margins of strength."""
+    limits = []
+    for name, (part, _) in found.items():
+        problem = part.problem
+        own = [muscle for muscle in muscles_of(name) if muscle in (problem.muscle or ())]
+        passive = problem.passive_force is not None and problem.passive_force.any()
+        bound = _greatest(activation_margin(problem, own).strength) if passive else margin[name]
+        limits.append(bound)
+    return {"activation_limit": (("of",), np.array(limits))}
+
+
+def _assistance(
+    dofs: Sequence[str], parts: Sequence[SolvedGroup], counted: Sequence[Mask]
+) -> dict[str, tuple[tuple[str, ...], Array]]:
+    """The least torque about each degree of freedom with which the impossible frames of its part are possible."""
+    torque = np.full((len(counted[0]), len(dofs)), np.nan)
+    for part, possible in zip(parts, counted, strict=True):
+        lacking = np.flatnonzero(~possible & part.part.usable & part.part.measured)
+        for dof in part.part.shared:
+            torque[possible, dofs.index(dof)] = 0.0
+            if lacking.size:
+                torque[lacking, dofs.index(dof)] = least_assistance(part.problem.frames(lacking), dof)
+    return {"assistance": (("time", "dof"), torque)}
+
+
+def _pairs(
+    parts: Sequence[SolvedGroup],
+    counted: Sequence[Mask],
+    groups: Mapping[str, Sequence[str]],
+    report: Progress,
+) -> dict[str, tuple[tuple[str, ...], Any]]:
+    """Margins of pairs of groups that are weak together, of the pairs whose muscles one part has."""
+    names, values = [], []
+    for number, (part, possible) in enumerate(zip(parts, counted, strict=True)):
+        report("pairs", 0.95 + 0.04 * number / len(parts))
+        own = [name for name, muscles in groups.items() if set(muscles) <= set(part.state.parameters.names)]
+        for one, other in combinations(own, 2):
+            names.append(f"{one} + {other}")
+            both = [*groups[one], *groups[other]]
+            values.append(_greatest(strength_margin(part.problem, both, possible).strength))
+    return {"pair": (("pair",), names), "pair_margin": (("pair",), np.array(values))}
+
+
+def _lengths(
+    body: Body,
+    parts: Sequence[SharingGroup],
+    groups: Mapping[str, Sequence[str]],
+    margin: Mapping[str, float],
+    counted: Sequence[Mask],
+) -> dict[str, tuple[tuple[str, ...], Any]]:
+    """Ranges of lengths of the groups that the motion needs; without passive forces the others have no limit."""
+    names, ranges = [], []
+    for part, possible in zip(parts, counted, strict=True):
+        own = set(part.state.parameters.names)
+        passive = bool(part.state.passive_force.any())
+        for name, muscles in groups.items():
+            if set(muscles) <= own and (passive or margin.get(name, 0.0) > 0.0):
+                names.append(name)
+                ranges.append(
+                    [length_range(part, body.sharing, length, muscles, possible) for length in LENGTHS]
+                )
+    return {
+        "of_group": (("of_group",), names),
+        "length": (("length",), list(LENGTHS)),
+        "end": (("end",), ["least", "greatest"]),
+        "length_range": (("of_group", "length", "end"), np.array(ranges).reshape(-1, len(LENGTHS), 2)),
+    }
 
 
 def weakened(part: SharingGroup, factor: Array) -> SharingGroup:
@@ -199,11 +329,14 @@ def weakened(part: SharingGroup, factor: Array) -> SharingGroup:
 
 
 def _margins_of(
-    parts: Sequence[SolvedGroup], groups: Mapping[str, tuple[str, ...]], report: Progress
+    parts: Sequence[SolvedGroup],
+    counted: Sequence[Mask],
+    groups: Mapping[str, tuple[str, ...]],
+    report: Progress,
 ) -> dict[str, tuple[SolvedGroup, StrengthMargin]]:
     """The margin of every group, then of every muscle, with the part that it is of."""
     found: dict[str, tuple[SolvedGroup, StrengthMargin]] = {}
-    for number, part in enumerate(parts):
+    for number, (part, possible) in enumerate(zip(parts, counted, strict=True)):
         report("margins", 0.7 + 0.2 * number / len(parts))
         own = part.state.parameters.names
         several = {
@@ -212,7 +345,7 @@ def _margins_of(
             if len(set(muscles) & set(own)) > 1
         }
         for name, muscles in (several | {name: [name] for name in own}).items():
-            margin = strength_margin(part.problem, muscles)
+            margin = strength_margin(part.problem, muscles, possible)
             # a group of several parts needs what the part that needs most needs
             if name not in found or _greatest(margin.strength) > _greatest(found[name][1].strength):
                 found[name] = part, margin

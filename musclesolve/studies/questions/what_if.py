@@ -113,6 +113,24 @@ def strengths_from_texts(texts: Sequence[str]) -> dict[str, float]:
     return found
 
 
+def contact_from_texts(texts: Sequence[str]) -> dict[str, float] | str:
+    """Joint -> largest contact force [body weights], read from "JOINT=NUMBER" each; or "now".
+
+    Raises:
+        InputError: a text that is not of this form.
+    """
+    if list(texts) == ["now"]:
+        return "now"
+    found = {}
+    for text in texts:
+        name, _, value = (each.strip() for each in text.rpartition("="))
+        number = _number(value)
+        if not name or number is None or number <= 0.0:
+            raise input_error("studies.contact_bound", where="--contact", text=text)
+        found[name] = number
+    return found
+
+
 def _entries(text: str) -> list[str]:
     """The entries KEY=VALUE between commas; a comma within brackets or within a key divides nothing."""
     found, depth = [""], 0

@@ -163,7 +163,8 @@ def analyse_study(
         with open_study(folder) as cycles:
             variables = _quantities(computed, cycles)
             order = {key: _there(cycles, key, design[key]) for key in ("groups", "conditions")}
-            wanted = [str(name) for name in cycles if str(name).removesuffix(SPREAD) in variables]
+            drawn_with = {*variables, "walking_speed"}  # norms are of a speed
+            wanted = [str(name) for name in cycles if str(name).removesuffix(SPREAD) in drawn_with]
             everyone_of = cycles["trial"].values
             judged = [str(name) for name in cycles if name in JUDGED or cycles[name].dims == ("cycle",)]
             everyone = subject_means(

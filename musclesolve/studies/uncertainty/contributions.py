@@ -9,6 +9,7 @@ is optimal: derivatives are differences of solutions. Errors of the contact mode
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
@@ -48,8 +49,11 @@ OF_MUSCLES = (
 )
 """Sources whose errors belong to single muscles."""
 
-HALF_NORMAL = float(np.sqrt(1.0 - 2.0 / np.pi))
-"""Standard deviation of the size of a standard normal number."""
+
+def size_sd(mean: float) -> float:
+    """Standard deviation of the size of a normal number with this mean and the standard deviation 1."""
+    mean_size = math.sqrt(2.0 / math.pi) * math.exp(-0.5 * mean**2) + mean * math.erf(mean / math.sqrt(2.0))
+    return math.sqrt(1.0 + mean**2 - mean_size**2)
 
 FEW_DIRECTIONS, FEW_PATH_DIRECTIONS = 12, 4
 """So many directions stand for the parameters of a source, and for those of the path of each muscle, where few are
@@ -205,12 +209,15 @@ class Linear:
         return whole
 
     def _of_sharing(self, task: Task) -> dict[str, AnyArray]:
-        """Shares of the errors of the sharing: differences to both sides; of co-contraction, with one side, from none.
+        """Shares of the errors of the sharing: differences to both sides; of the least activation, upward.
 
         The error of a weight of a muscle is that of each muscle of the part of the task.
         """
         layout, whole = self.replay.layout, self._nothing()
-        ends, scale = ((0.0, 2.0), HALF_NORMAL) if task.source == CO_CONTRACTION else ((-1.0, 1.0), 1.0)
+        ends, scale = (-1.0, 1.0), 1.0
+        if task.source == CO_CONTRACTION:
+            sd = float(self.replay.parameters.sd[CO_CONTRACTION])
+            ends, scale = (0.0, 2.0), size_sd(self.replay.sharing.least_activation / sd)
         for number in range(len(layout.muscles)) if task.part is None else [task.part]:
             places = (
                 [(muscle,) for muscle in layout.muscles[number]] if task.part is not None else [task.number]

@@ -205,8 +205,7 @@ class Replay(ABC):
         """How a part, by its number, shares its moments: with errors of the cost, and with co-contraction."""
         exponent, several = errors["cost_exponent"][0], errors["multi_joint_weight"][0]
         of_each = errors["muscle_weight"][self.layout.muscles[number]]
-        drawn = min(abs(float(errors[CO_CONTRACTION][0])), 1.0)
-        least = max(drawn, self.sharing.least_activation)
+        least = min(abs(self.sharing.least_activation + float(errors[CO_CONTRACTION][0])), 1.0)
         sharing = replace(self.sharing, least_activation=least)
         if exponent or several or of_each.any():
             crossed = part.state.parameters.joints_crossed

@@ -7,17 +7,37 @@ import pytest
 
 from musclesolve.data import reference_stride
 from musclesolve.dynamics.forward.accelerations import direct
+from musclesolve.dynamics.forward.applied_forces import JointMoments
+from musclesolve.dynamics.forward.simulate import simulate
 from musclesolve.dynamics.inverse.external_wrenches import Wrench, external_force
 from musclesolve.dynamics.inverse.induced_accelerations import (
     CONTACTS,
+    Footing,
+    InducedAccelerations,
+    LinkedBodies,
+    LoadedJoint,
     induced_accelerations,
 )
-from musclesolve.dynamics.inverse.newton_euler import center_of_pressure
+from musclesolve.dynamics.inverse.newton_euler import center_of_pressure, joint_loads, segment_motion
+from musclesolve.dynamics.kinematics.motion_derivatives import Motion
 from musclesolve.dynamics.model.mass_center import mass_weighted
 from musclesolve.dynamics.model.mass_matrix import mass_matrix, weight_force
 from musclesolve.pipeline.run import prepare
 
 FRAMES = (5, 20, 45)
+LOADED = ("hip_flexion_r", "knee_flexion_r", "ankle_dorsiflexion_l")
+
+
+def induced_of(model, motion, wrenches, forces) -> dict[str, InducedAccelerations]:
+    """Induced accelerations and loads of LOADED joints of a model of natural coordinates."""
+    bodies = LinkedBodies.from_motion(model, motion)
+    feet = [Footing.from_wrench(model, motion, wrench) for wrench in wrenches]
+    joints = []
+    for dof in LOADED:
+        beyond = np.zeros(len(bodies.mass), bool)
+        beyond[model.distal_bodies(dof)] = True
+        joints.append(LoadedJoint(beyond, motion.q[:, model.tree.pivot[model.joint(dof)]]))
+    return induced_accelerations(bodies, feet, forces, joints)
 
 
 @pytest.fixture(scope="module")
@@ -31,7 +51,7 @@ def walk():
 
 @pytest.fixture(scope="module", params=CONTACTS)
 def induced(walk, request):
-    return request.param, induced_accelerations(*walk)[request.param]
+    return request.param, induced_of(*walk)[request.param]
 
 
 def test_parts_add_up_to_what_was_recorded(walk, induced):
@@ -45,6 +65,26 @@ def test_parts_add_up_to_what_was_recorded(walk, induced):
     bodies = model.rigid_bodies
     center = mass_weighted(model, bodies.basic(motion.q, motion.qd, motion.qdd)) / model.mass.total
     np.testing.assert_allclose(found.center.sum(axis=1), center, atol=1e-9)
+
+
+def test_loads_of_joints_add_up_to_those_of_newton_and_euler(walk, induced):
+    model, motion, wrenches, _ = walk
+    _, found = induced
+    whole = joint_loads(model, motion, segment_motion(model, motion), wrenches, LOADED)
+    for k, dof in enumerate(LOADED):
+        np.testing.assert_allclose(found.load_force[:, :, k].sum(axis=1), whole[dof].force, atol=1e-7)
+        np.testing.assert_allclose(found.load_moment[:, :, k].sum(axis=1), whole[dof].moment, atol=1e-7)
+
+
+def test_the_free_moment_acts_where_the_foot_may_turn(walk):
+    """The measured moment about the center of pressure is vertical: a rocker and a foot bear all of it."""
+    found = induced_of(*walk)
+    turning = {
+        name: np.abs(each.joint[:, each.parts.index("free_moment")]).max() for name, each in found.items()
+    }
+    assert turning["point"] > 1.0
+    assert turning["rocker"] < 1e-6
+    assert turning["foot"] == 0.0
 
 
 @pytest.mark.parametrize("part", ["gravity", "knee"])
@@ -65,9 +105,16 @@ def test_the_equations_in_natural_coordinates_give_the_same(walk, induced, part)
             force = np.broadcast_to(unit, (len(frames), 3))
             of_point = external_force(model, q, [Wrench(wrench.body, force, np.cross(point, force))])
             rows.append(of_point.reshape(len(frames), -1) * loaded)
-            if contact == "foot":
-                of_turning = external_force(model, q, [Wrench(wrench.body, none, force)])
-                rows.append(of_turning.reshape(len(frames), -1) * loaded)
+        ahead = model.rigid_bodies.subset(np.array([model.body(wrench.body)])).rotation(q)[:, 0, :, 0]
+        ahead = ahead * [1.0, 1.0, 0.0] / np.linalg.norm(ahead[:, :2], axis=1)[:, None]
+        about = {
+            "point": (),
+            "rocker": (ahead, units[2] + none),
+            "foot": tuple(unit + none for unit in units),
+        }
+        for axis in about[contact]:
+            of_turning = external_force(model, q, [Wrench(wrench.body, none, axis)])
+            rows.append(of_turning.reshape(len(frames), -1) * loaded)
     touching = np.stack(rows, axis=1)
     constraints = model.constraints.jacobian(q).reshape(len(frames), -1, size)
     directions = model.tree.allowed(q, origin).reshape(len(frames), size, -1)
@@ -88,7 +135,7 @@ def test_the_equations_in_natural_coordinates_give_the_same(walk, induced, part)
 def test_without_contact_gravity_is_free_fall(walk):
     model, motion, wrenches, forces = walk
     free = [Wrench(each.body, 0.0 * each.force, 0.0 * each.moment) for each in wrenches]
-    found = induced_accelerations(model, motion, free, forces)["point"]
+    found = induced_of(model, motion, free, forces)["point"]
     assert not found.touching.any()
     gravity = found.joint[:, found.parts.index("gravity")]
     joints = model.tree.joint_count
@@ -96,3 +143,55 @@ def test_without_contact_gravity_is_free_fall(walk):
     np.testing.assert_allclose(
         gravity[:, joints : joints + 3], np.tile(model.gravity, (len(gravity), 1)), atol=1e-8
     )
+
+
+STEP = 1e-3
+"""Simulated time [s]."""
+HELD = {"point": ("toe_r",), "foot": ("heel_r", "toe_r", "ankle_r", "ankle_axis_r")}
+
+
+@pytest.mark.parametrize("contact", HELD)
+def test_a_simulated_step_without_a_force_lacks_its_induced_acceleration(walk, contact):
+    """From rest, with the ground as a hinge: what 1 ms brings with all moments, less what it brings without one.
+
+    The body stands on its right toe, or on its whole right foot; `simulate` integrates the equations in natural
+    coordinates and knows nothing of parts.
+    """
+    model, motion, _, _ = walk
+    frame = np.array([20])
+    toe = motion.q[frame, model.slot("toe_r")]
+    lift = np.zeros_like(motion.q[frame])
+    lift[:, : model.tree.point_count, 2] = -toe[:, 2:]
+    placed = motion.coordinates[frame].copy()
+    placed[:, model.tree.joint_count + 2] -= toe[:, 2]
+    rest = dict.fromkeys(("rates", "second", "speeds", "speed_rates"), 0.0 * placed)
+    rest |= dict.fromkeys(("qd", "qdd"), 0.0 * lift)
+    still = Motion(time=motion.time[frame], coordinates=placed, q=motion.q[frame] + lift, **rest)
+    push = np.array([[0.0, 0.0, 700.0]])
+    wrench = Wrench("foot_r", push, np.cross(toe * [1.0, 1.0, 0.0], push))
+    moments = {"knee_flexion_r": -60.0, "ankle_dorsiflexion_r": -80.0, "hip_adduction_r": -50.0}
+    forces = {name: np.zeros((1, model.tree.joint_count + 6)) for name in moments}
+    for name, value in moments.items():
+        forces[name][:, model.dof(name)] = value
+    found = induced_of(model, still, [wrench], forces)[contact]
+
+    def step(acting: dict[str, float]) -> np.ndarray:
+        """Velocities [m/s] after a millisecond, over that time."""
+        simulated = simulate(
+            model,
+            still.q[0],
+            still.qd[0],
+            np.array([0.0, STEP]),
+            [JointMoments.build(model, acting)] if acting else [],
+            held=HELD[contact],
+        )
+        return simulated.qd[-1] / STEP
+
+    directions = model.tree.allowed(still.q, still.origin)[0]
+    whole = step(moments)
+    for name in moments:
+        lost = whole - step({other: value for other, value in moments.items() if other != name})
+        induced = directions @ found.joint[0, found.parts.index(name)]
+        np.testing.assert_allclose(lost, induced, atol=2e-3 * np.abs(induced).max())
+    gravity = directions @ found.joint[0, found.parts.index("gravity")]
+    np.testing.assert_allclose(step({}), gravity, atol=2e-3 * np.abs(gravity).max())

@@ -49,8 +49,9 @@ def test_angles_and_moments_are_those_of_the_table():
     for (quantity, name), curve in found.curves.items():
         if quantity == "joint_power":
             continue
-        key = f"{name}_{'deg' if quantity == 'joint_angle' else 'moment'}"
-        less = found.standing_deg.get(name, 0.0) if quantity == "joint_angle" else 0.0
+        key = f"{name}_{'deg' if quantity.endswith('_angle') else 'moment'}"
+        key = f"pelvis_{key}" if quantity == "pelvis_angle" else key
+        less = found.standing_deg.get(name, 0.0) if quantity.endswith("_angle") else 0.0
         np.testing.assert_allclose(curve.mean + less, columns[key])
         np.testing.assert_allclose(curve.sd, columns[f"{key}_sd"])
 

@@ -10,7 +10,7 @@ from refusals import refused
 from scipy.optimize import linprog
 
 import musclesolve as ms
-from musclesolve.sharing import strength_margin, with_strength
+from musclesolve.sharing import activation_margin, least_assistance, strength_margin, with_strength
 from musclesolve.sharing.problem import Problem
 
 NAMES = tuple(f"muscle_{k}" for k in range(9))
@@ -117,3 +117,54 @@ def test_what_is_not_possible_has_no_margin():
         _ = impossible.tightest
     with refused("unknown_name", "strnog"):
         strength_margin(elbow(), ["strnog"])
+
+
+def test_a_bound_of_activation_without_passive_forces_is_a_strength():
+    """Without passive forces and least activation both bound the same force."""
+    problem = random_problem(3, passive=False).with_arrays(lower=np.zeros((30, 9)))
+    for muscles in (["muscle_2"], ["muscle_0", "muscle_5"]):
+        bound, strength = activation_margin(problem, muscles), strength_margin(problem, muscles)
+        np.testing.assert_allclose(bound.strength, strength.strength, atol=2e-5)
+
+
+def test_the_least_bound_of_activation_is_that_of_a_linear_programme():
+    problem = random_problem(4, passive=True)
+    found = activation_margin(problem, ["muscle_1", "muscle_4"]).strength
+    for frame in np.flatnonzero(np.isfinite(found))[:12]:
+        rows = np.zeros((2, 10))
+        rows[0, [1, 9]] = rows[1, [4, 9]] = 1.0, -1.0
+        answer = linprog(
+            np.eye(10)[9],
+            A_ub=rows,
+            b_ub=np.zeros(2),
+            A_eq=np.hstack([problem.moment_matrix[frame], np.zeros((3, 1))]),
+            b_eq=problem.moment[frame],
+            bounds=[(0.01, 1.0)] * 9 + [(0.0, 1.0)],
+        )
+        assert max(found[frame], 0.01) == pytest.approx(answer.fun, abs=1e-6)
+
+
+def test_the_least_torque_is_that_of_a_linear_programme():
+    problem = random_problem(5, passive=False)
+    problem = problem.with_arrays(moment=2.5 * problem.moment)
+    found = least_assistance(problem, problem.dof[1])
+    counts = {"possible": 0, "helped": 0, "hopeless": 0}
+    for frame in range(30):
+        extra = np.zeros((3, 2))
+        extra[1] = 1.0, -1.0
+        answer = linprog(
+            np.r_[np.zeros(9), 1.0, 1.0],
+            A_eq=np.hstack([problem.moment_matrix[frame], extra]),
+            b_eq=problem.moment[frame],
+            bounds=[(0.01, 1.0)] * 9 + [(0.0, None)] * 2,
+        )
+        if not answer.success:
+            assert np.isnan(found[frame])
+            counts["hopeless"] += 1
+            continue
+        torque = answer.x[9] - answer.x[10]
+        assert found[frame] == pytest.approx(torque, rel=1e-5, abs=1e-5)
+        counts["possible" if torque == 0.0 else "helped"] += 1
+    assert all(counts.values()), counts
+    with refused("unknown_name", "elbow"):
+        least_assistance(problem, "elbow")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -14,10 +15,11 @@ import musclesolve as ms
 from musclesolve.cli import app as cli
 from musclesolve.data import reference_stride
 from musclesolve.results.files.result_netcdf import trial_from
-from musclesolve.results.tables.question_tables import margin_document, ordered_margins
+from musclesolve.results.tables.question_tables import assistance_facts, margin_document, ordered_margins
 from musclesolve.sharing.status import Status
-from musclesolve.studies import margins
-from musclesolve.studies.questions.what_if import strengths_from_texts
+from musclesolve.studies import margins, what_if
+from musclesolve.studies.questions.bounds import FURTHEST
+from musclesolve.studies.questions.what_if import Scenario, contact_from_texts, strengths_from_texts
 
 
 @pytest.fixture(scope="module")
@@ -110,3 +112,56 @@ def test_what_cannot_be_asked(tmp_path):
         cli.app, ["margins", trial, "-o", str(tmp_path), "--strength", "torque.ankle=1:2"]
     )
     assert out.exit_code == 2
+
+
+@pytest.fixture(scope="module")
+def more() -> xr.Dataset:
+    """The right leg with a weak calf, bounded contact forces, pairs and lengths."""
+    strength = {"triceps_surae": 0.5}
+    return margins(reference_stride(), strength, side="r", pairs=True, lengths=True)
+
+
+def test_a_pair_needs_at_least_what_each_group_needs(more):
+    alone = more["margin"].to_series()
+    for pair, margin in more["pair_margin"].to_series().items():
+        one, other = pair.split(" + ")
+        if np.isfinite(margin):
+            assert margin >= max(alone[one], alone[other]) - 2e-5
+
+
+def test_the_least_assistance_makes_each_frame_possible(more):
+    """A device with the limits that are printed: what-if needs no reserve, and with 5 % less it does."""
+    facts = assistance_facts(more)
+    assert [each["dof"] for each in facts] == ["ankle_dorsiflexion_r"]
+    low = facts[0]["least_nm"]
+    assert low < -1.0 and facts[0]["greatest_nm"] == 0.0
+    assert facts[0]["frames"] == int((~more["possible"]).sum())
+    weak = Scenario("weak", {"triceps_surae": 0.5})
+    enough = replace(weak, name="enough", torque={"ankle_dorsiflexion": (1.02 * low, 0.0)})
+    little = replace(weak, name="little", torque={"ankle_dorsiflexion": (0.95 * low, 0.0)})
+    answer = what_if(reference_stride(), [weak, enough, little], side="r")
+    reserves = [
+        int((answer["status"].sel(scenario=name) != Status.SOLVED).sum()) for name in answer.scenario.values
+    ]
+    assert reserves[2] == 0 and 0 < reserves[3] <= reserves[1] == facts[0]["frames"]
+
+
+def test_lengths_end_where_the_motion_becomes_impossible(more):
+    for group in more["of_group"].values:
+        for length in more["length"].values:
+            least, greatest = more["length_range"].sel(of_group=group, length=length).values
+            assert 1.0 - FURTHEST - 1e-9 <= least <= 1.0 <= greatest <= 1.0 + FURTHEST + 1e-9
+    calf = more["length_range"].sel(of_group="triceps_surae_r", length="tendon_slack_length").values
+    assert 0.9 < calf[0] and calf[1] < 1.2
+
+
+def test_bounded_contact_forces_raise_margins(found):
+    bound = margins(reference_stride(), contact="now")
+    assert (bound["margin"] >= found["margin"] - 1e-4).all()
+    assert (bound["margin"] > found["margin"] + 0.01).any()
+    with refused("unknown_name", "elbow"):
+        margins(reference_stride(), contact={"elbow": 2.0})
+    assert contact_from_texts(["knee=2.5", "hip_r=4"]) == {"knee": 2.5, "hip_r": 4.0}
+    for text in ("knee", "knee=-1", "=2"):
+        with refused("bad_value", "contact"):
+            contact_from_texts([text])

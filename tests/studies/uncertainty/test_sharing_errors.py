@@ -6,8 +6,10 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from scipy.stats import foldnorm
 
 import musclesolve as ms
+from musclesolve.constants import USUAL_LEAST_ACTIVATION
 from musclesolve.data.bundled import reference_stride
 from musclesolve.pipeline.run import prepare
 from musclesolve.pipeline.share import sharing_problem
@@ -15,7 +17,7 @@ from musclesolve.recording.data import Trial
 from musclesolve.recording.trial.trial_file import read_trial
 from musclesolve.results.dataset.result_quantities import body_weight
 from musclesolve.sharing.cost import JointWeightedActivation
-from musclesolve.studies.uncertainty.contributions import HALF_NORMAL
+from musclesolve.studies.uncertainty.contributions import size_sd
 from musclesolve.studies.uncertainty.error_sources import sources, standard_deviations
 from musclesolve.studies.uncertainty.recorded_replay import RecordedReplay
 
@@ -53,7 +55,9 @@ def test_a_truth_of_the_family_is_covered_at_the_nominal_rate(trial: Trial) -> N
     for _ in range(200):
         exponent, weight, floor = random.standard_normal(3)
         truth = JointWeightedActivation(1.0 + np.exp(0.35 * exponent), 3.0 * np.exp(0.4 * weight))
-        there = problem.with_arrays(lower=np.full_like(problem.lower, 0.02 * abs(floor)))
+        there = problem.with_arrays(
+            lower=np.full_like(problem.lower, abs(USUAL_LEAST_ACTIVATION + 0.02 * floor))
+        )
         solution = ms.solve(there, truth, on_infeasible="reserve")
         forces = leg.loads.contact(solution.force + leg.state.passive_force)
         force = np.stack(
@@ -112,12 +116,13 @@ def test_the_patellar_ligament_moves_the_knee_alone_by_what_the_quadriceps_press
 
 def test_co_contraction_is_a_floor_under_all_activations(trial: Trial) -> None:
     found = uncertain(trial, 200, contributions=True, co_contraction=0.02)
-    idle = found["activation"].max("time") < 1e-6
+    idle = found["activation"].max("time") < USUAL_LEAST_ACTIVATION + 1e-6
     assert idle.sum() > 5
-    mean = found["activation_mean"].sel(muscle=idle)
-    # of a half-normal number sqrt(2 / pi), known to 4 % by 200 samples
-    assert mean.values == pytest.approx(0.02 * np.sqrt(2.0 / np.pi), rel=0.15)
-    assert found["activation_sd"].sel(muscle=idle).values == pytest.approx(0.02 * HALF_NORMAL, rel=0.2)
+    # the size of a normal number around the usual one; 200 samples know its mean to 5 %
+    floor = foldnorm(USUAL_LEAST_ACTIVATION / 0.02, scale=0.02)
+    assert 0.02 * size_sd(USUAL_LEAST_ACTIVATION / 0.02) == pytest.approx(floor.std())
+    assert found["activation_mean"].sel(muscle=idle).values == pytest.approx(floor.mean(), rel=0.15)
+    assert found["activation_sd"].sel(muscle=idle).values == pytest.approx(floor.std(), rel=0.2)
     first = found["contact_force_first_order_sd"]
     assert float((found["contact_force_sd"] / first).median()) == pytest.approx(1.0, abs=0.2)
 

@@ -1,0 +1,165 @@
+"""The bodies of a recording or of an OpenSim model as one set of equations, for induced accelerations.
+
+Speeds are those of the joints of the recorded human and of its base, or of the coordinates of a model that neither a
+lock nor a coupler moves. Axes of the laboratory: forward, left, up.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from musclesolve._util.arrays import Array
+from musclesolve.dynamics.inverse.induced_accelerations import Footing, LinkedBodies, LoadedJoint
+from musclesolve.errors import input_error
+from musclesolve.opensim.inverse_dynamics import (
+    body_masses,
+    carried_by_joints,
+    center_accelerations,
+    joint_reactions,
+    momentum_rates,
+    require_masses,
+)
+from musclesolve.opensim.kinematics import body_motion
+from musclesolve.opensim.model import GROUND, TO_GLOBAL
+from musclesolve.pipeline.body import Analysis
+from musclesolve.pipeline.opensim.model_body import ModelBody, geometry_along, shared_joints
+from musclesolve.pipeline.recorded_body import MuscleJoints, RecordedBody
+
+
+@dataclass(frozen=True, eq=False)
+class Linked:
+    """What induced accelerations need of a body along T frames.
+
+    speeds: names of the K speeds. feet, foot_bodies: what the ground carries, and the names of these bodies; joints,
+    joint_names: where muscles cross; sense (J,): -1 where the joint belongs to the model the other way round. forces:
+    generalized force (T, K) of each muscle [N m, N].
+    """
+
+    bodies: LinkedBodies
+    speeds: tuple[str, ...]
+    feet: tuple[Footing, ...]
+    foot_bodies: tuple[str, ...]
+    joints: tuple[LoadedJoint, ...]
+    joint_names: tuple[str, ...]
+    sense: Array
+    forces: dict[str, Array]
+
+
+def linked(analysis: Analysis) -> Linked:
+    """The equations of the body of an analysis, and its muscle forces in them; zero in frames without a solution.
+
+    Raises:
+        InputError: an OpenSim model without external loads, or with mass properties that cannot be used.
+    """
+    body = analysis.body
+    if isinstance(body, RecordedBody):
+        return _of_recording(analysis, body)
+    assert isinstance(body, ModelBody)
+    return _of_model(analysis, body)
+
+
+def _of_recording(analysis: Analysis, body: RecordedBody) -> Linked:
+    model, motion, wrenches = body.mechanics.model, body.mechanics.motion, body.mechanics.wrenches
+    bodies = LinkedBodies.from_motion(model, motion)
+    forces: dict[str, Array] = {}
+    joints: dict[str, LoadedJoint] = {}
+    for part, state in zip(analysis.parts, body.groups, strict=True):
+        rows = [model.dof(dof) for dof in part.part.dofs]
+        for k, name in enumerate(part.state.parameters.names):
+            forces[name] = np.zeros(bodies.rates.shape)
+            forces[name][:, rows] = (
+                part.state.moment_arm[:, :, k] * np.nan_to_num(part.tension[:, k])[:, None]
+            )
+        crossed = MuscleJoints.from_model(model, state.muscles)
+        for name, dof in zip(crossed.names, crossed.dofs, strict=True):
+            beyond = np.zeros(len(bodies.mass), bool)
+            beyond[model.distal_bodies(model.topology.dof_names[dof])] = True
+            joints[name] = LoadedJoint(beyond, motion.q[:, model.tree.pivot[dof]])
+    return Linked(
+        bodies,
+        tuple(model.topology.dof_names),
+        tuple(Footing.from_wrench(model, motion, wrench) for wrench in wrenches),
+        tuple(wrench.body for wrench in wrenches),
+        tuple(joints.values()),
+        tuple(joints),
+        np.ones(len(joints)),
+        forces,
+    )
+
+
+def _of_model(analysis: Analysis, body: ModelBody) -> Linked:
+    model, loads = body.model, body.dynamics
+    if loads is None:
+        raise input_error("pipeline.contributions_need_loads", where="contributions", model=model.name)
+    coupled = {coupler.dependent for coupler in model.couplers}
+    speeds = tuple(
+        name for name, each in model.coordinates.items() if not each.locked and name not in coupled
+    )
+    columns = [model.coordinate_number[name] for name in speeds]
+    require_masses(model, speeds, loads.dynamics.force[:, columns])
+    moved = loads.dynamics.bodies
+    mass, center, inertia = body_masses(model, moved.pose)
+    twist = body_motion(model, loads.motion.value, speeds).twist.swapaxes(1, 2)  # (T, B, K, 6)
+    reach = twist[..., 3:] + np.cross(twist[..., :3], center[:, :, None])
+    moving = {
+        name
+        for joint in model.joints
+        if joint.inboard.body == GROUND
+        for name in model.independent(joint.moved_by)
+    }
+    known = ~np.isnan(mass)
+    bodies = LinkedBodies(
+        np.where(known, mass, 0.0),
+        center @ TO_GLOBAL.T,
+        TO_GLOBAL @ inertia @ TO_GLOBAL.T,
+        twist[..., :3] @ TO_GLOBAL.T,
+        reach @ TO_GLOBAL.T,
+        center_accelerations(moved, center) @ TO_GLOBAL.T,
+        momentum_rates(moved, inertia) @ TO_GLOBAL.T,
+        loads.motion.speed[:, columns],
+        loads.motion.acceleration[:, columns],
+        np.array([name in moving for name in speeds]),
+        TO_GLOBAL @ model.gravity,
+    )
+    borne = np.flatnonzero(np.abs(loads.body_wrench).max(axis=(0, 2)) > 0.0)
+    feet = tuple(
+        Footing(
+            int(number),
+            loads.body_wrench[:, number, 3:] @ TO_GLOBAL.T,
+            loads.body_wrench[:, number, :3] @ TO_GLOBAL.T,
+            moved.pose.rotation[:, number, :, 0] @ TO_GLOBAL.T,
+        )
+        for number in borne
+    )
+    crossed = shared_joints(model, body.dofs)
+    beyond = carried_by_joints(model, np.eye(len(model.bodies))[:, :, None])[:, :, 0].T > 0.0
+    reactions = joint_reactions(model, loads.dynamics, loads.motion)
+    joints = tuple(
+        LoadedJoint(
+            beyond[model.body_number[joint.outboard.body]],
+            reactions.point[:, model.joints.index(joint)] @ TO_GLOBAL.T,
+        )
+        for joint in crossed
+    )
+    geometry, _ = geometry_along(model, body.choice, body.motion)
+    rows = [(k, speeds.index(name)) for k, name in enumerate(geometry.coordinates) if name in speeds]
+    forces = {}
+    for part, numbers in zip(analysis.parts, analysis.columns, strict=True):
+        for k, number in enumerate(numbers):
+            force = np.zeros(bodies.rates.shape)
+            tension = np.nan_to_num(part.tension[:, k])
+            for row, speed in rows:
+                force[:, speed] = geometry.moment_arm[:, row, number] * tension
+            forces[body.muscles[number]] = force
+    return Linked(
+        bodies,
+        speeds,
+        feet,
+        tuple(model.bodies[number] for number in borne),
+        joints,
+        tuple(joint.name for joint in crossed),
+        np.array([-1.0 if joint.is_reversed else 1.0 for joint in crossed]),
+        forces,
+    )

@@ -1,0 +1,447 @@
+"""A page as data, which a browser draws: the marks of every panel, its scales and texts, the legend.
+
+Figures draw on its panels as on axes of matplotlib. `Panel` takes the calls that they make and keeps what is drawn; any
+other call is an error. Numbers are stored once, in single precision, as one text for the page.
+"""
+
+from __future__ import annotations
+
+import base64
+import re
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Literal
+
+import numpy as np
+
+from musclesolve._util.arrays import Array, true_runs
+from musclesolve.plotting.page.keys import Key
+from musclesolve.plotting.page.page_style import BrowserStyle, PageStyle, page_style
+from musclesolve.plotting.page.sheet import Arrangement
+
+ACROSS = "shares of the height"
+"""In the place of a transform of matplotlib: x in units of the axis, y in shares of the height of the panel."""
+MARGINS = {"x": 0.05, "y": 0.1}
+"""Free space at either end of a scale, as a share of what is drawn: those of the style sheet of drawn pages."""
+DASHES = {"-": "", "": None, "None": None, "--": (3.7, 1.6), ":": (1.0, 1.65), "-.": (6.4, 1.6, 1.0, 1.6)}
+"""Lengths of dashes and gaps in widths of the line, as matplotlib has them; None: no line."""
+DECIMALS = 4
+
+
+class Scale:
+    """Ends of an axis: those that are set, otherwise what is drawn with a margin; several panels may share one."""
+
+    def __init__(self, margin: float) -> None:
+        self.margin = margin
+        self.low, self.high = np.inf, -np.inf
+        self.zero = False  # whether bars begin at zero, below which there is no margin
+        self.stated: tuple[float, float] | None = None
+
+    def take(self, values: Any) -> None:
+        """Extend to values that are drawn."""
+        known = np.asarray(values, float)
+        known = known[np.isfinite(known)]
+        if known.size:
+            self.low, self.high = min(self.low, float(known.min())), max(self.high, float(known.max()))
+
+    @property
+    def ends(self) -> tuple[float, float]:
+        """Lower and upper end."""
+        if self.stated is not None:
+            return self.stated
+        if self.low > self.high:
+            return 0.0, 1.0
+        low, high = self.low, self.high
+        if low == high:  # a single value is widened as matplotlib does
+            low, high = low - 0.05 * (abs(low) or 1.0), high + 0.05 * (abs(high) or 1.0)
+        free = self.margin * (high - low)
+        return low if self.zero and low == 0.0 else low - free, high + free
+
+    def state(self, low: float | None, high: float | None) -> None:
+        """Set one end or both; the other one stays where it is."""
+        ends = self.ends
+        self.stated = (
+            ends[0] if low is None else float(low),
+            ends[1] if high is None else float(high),
+        )
+
+
+class Numbers:
+    """Arrays of a page, each stored once; what refers to one is its place and length."""
+
+    def __init__(self) -> None:
+        self._parts: list[bytes] = []
+        self._places: dict[bytes, int] = {}
+        self._end = 0
+
+    def add(self, values: Any) -> list[int]:
+        """Place and length of an array (K,)."""
+        content = np.asarray(values, "<f4").tobytes()
+        if content not in self._places:
+            self._places[content] = self._end
+            self._parts.append(content)
+            self._end += len(content) // 4
+        return [self._places[content], len(content) // 4]
+
+    @property
+    def text(self) -> str:
+        """All of them, little-endian single precision in base 64."""
+        return base64.b64encode(b"".join(self._parts)).decode("ascii")
+
+
+class Panel:
+    """One panel of a described page; calls are those of `matplotlib.axes.Axes`, of which it knows these."""
+
+    def __init__(self, figure: DescribedSheet, x: Scale, y: Scale) -> None:
+        self.figure, self._x, self._y = figure, x, y
+        self.marks: list[dict[str, Any]] = []
+        self.texts: dict[str, str] = {}
+        self.ticks: dict[str, Any] = {}
+        self.equal = self.inverted = self.upright_labels = False
+        self.visible, self.columns = True, 1
+
+    # ---- marks
+
+    def plot(self, x: Any, y: Any, *, transform: object = None, **style: Any) -> None:
+        """A curve through points (K,), or marks at them; not a number where there is none."""
+        places, values = np.broadcast_arrays(np.atleast_1d(np.asarray(x, float)), np.asarray(y, float))
+        self._x.take(places[np.isfinite(values)])
+        if transform is None:
+            self._y.take(values)
+        self._line(places, values, style, shares=transform is not None)
+
+    def _line(
+        self, places: Array, values: Array, style: Mapping[str, Any], shares: bool = False, **more: Any
+    ) -> None:
+        known = np.flatnonzero(np.isfinite(values) & np.isfinite(places))
+        if not known.size:
+            return
+        part = slice(known[0], known[-1] + 1)
+        dashes = style.get("linestyle", "-")
+        dashes = DASHES[dashes] if isinstance(dashes, str) else dashes[1]
+        mark = {"k": "line", "x": self.figure.numbers.add(places[part])}
+        mark |= {"y": self.figure.numbers.add(values[part]), "h": shares, "m": style.get("marker", "")}
+        mark |= {"d": None if dashes is None else list(dashes), "ms": style.get("markersize", 6.0)}
+        mark |= {"w": style.get("markeredgewidth" if dashes is None else "linewidth", 1.5)}
+        self._add(mark | more, style)
+
+    def fill_between(self, x: Any, first: Any, second: Any = 0.0, where: Any = None, **style: Any) -> None:
+        """An area between two curves (K,), of which one may be a constant, as far as both are numbers."""
+        places, low, high = np.broadcast_arrays(
+            np.asarray(x, float), np.asarray(first, float), np.asarray(second, float)
+        )
+        known = np.isfinite(low) & np.isfinite(high)
+        known = known if where is None else known & where
+        self._x.take(places[known])
+        self._y.take([low[known], high[known]])
+        for begin, end in true_runs(known):
+            part = slice(begin, end)
+            numbers = [self.figure.numbers.add(each[part]) for each in (places, low, high)]
+            mark = {"k": "area", "x": numbers[0], "y": numbers[1], "y2": numbers[2]}
+            self._add(mark, style)
+
+    def stackplot(
+        self, x: Any, rows: Any, *, colors: Sequence[str], labels: Sequence[str], **style: Any
+    ) -> None:
+        """Areas (S, K) on each other."""
+        edge = np.zeros(len(x))
+        for row, color, label in zip(rows, colors, labels, strict=True):
+            above = edge + row
+            self.fill_between(x, edge, above, color=color, label=label, **style)
+            edge = above
+
+    def axhline(self, y: float, **style: Any) -> None:
+        """A line across the panel."""
+        self._y.take(y)
+        self._rule("y", [y], style)
+
+    def axvline(self, x: float, **style: Any) -> None:
+        """A line from the lower to the upper edge."""
+        self._rule("x", [x], style)
+
+    def _rule(self, axis: Literal["x", "y"], places: Any, style: Mapping[str, Any]) -> None:
+        dashes = style.get("linestyle", "-")
+        dashes = DASHES[dashes] if isinstance(dashes, str) else dashes[1]
+        mark = {"k": "rule", "of": axis, "at": self.figure.numbers.add(places), "d": list(dashes or "")}
+        self._add(mark | {"w": style.get("linewidth", 0.8)}, style)
+
+    def axhspan(self, low: float, high: float, **style: Any) -> None:
+        """An area across the panel."""
+        self._y.take([low, high])
+        self._boxes(np.array([[-np.inf, low, np.inf, high]]), style)
+
+    def bar(self, x: Any, height: Any, width: float, **style: Any) -> list[_Bar]:
+        """Bars upwards from zero; each of those returned may be changed."""
+        self._y.zero = True
+        bars = []
+        for place, top in zip(np.atleast_1d(x), np.atleast_1d(height), strict=True):
+            if np.isfinite(top):
+                self._x.take([place - 0.5 * width, place + 0.5 * width])
+                self._y.take([0.0, top])
+                box = np.array([[place - 0.5 * width, 0.0, place + 0.5 * width, top]])
+                bars.append(_Bar(self._boxes(box, style)))
+            else:
+                bars.append(_Bar({}))
+        return bars
+
+    def barh(self, y: Any, width: Any, height: float, left: Any = 0.0, **style: Any) -> None:
+        """Bars to the right of `left`."""
+        rows, lengths, begin = np.broadcast_arrays(np.atleast_1d(np.asarray(y, float)), width, left)
+        boxes = np.stack([begin, rows - 0.5 * height, begin + lengths, rows + 0.5 * height], axis=1)
+        self._x.zero = True
+        self._x.take(boxes[:, [0, 2]])
+        self._y.take(boxes[:, [1, 3]])
+        self._boxes(boxes, style)
+
+    def _boxes(self, corners: Array, style: Mapping[str, Any], shares: bool = False) -> dict[str, Any]:
+        """Boxes (B, 4): left, lower, right and upper edge."""
+        known = corners[~np.isnan(corners).any(axis=1)]
+        mark = {"k": "box", "at": self.figure.numbers.add(known.ravel()), "h": shares}
+        mark |= {"f": style.get("facecolor", ""), "w": style.get("linewidth", 0.0)}
+        mark |= {"edge": style.get("edgecolor", "")}
+        return self._add(mark, style)
+
+    def text(self, x: float, y: float, text: str, **style: Any) -> None:
+        """A text at a place of the axes."""
+        mark = {"k": "text", "at": [round(float(x), DECIMALS), round(float(y), DECIMALS)], "text": text}
+        self._add(mark, style | {"color": style.get("color", "")})
+
+    def _add(self, mark: dict[str, Any], style: Mapping[str, Any]) -> dict[str, Any]:
+        mark |= {"s": str(style.get("label", "")), "c": style.get("color", ""), "a": style.get("alpha", 1.0)}
+        mark["z"] = style.get("zorder", {"area": 1.0, "box": 1.0}.get(mark["k"], 2.0))
+        kept = {key: value for key, value in mark.items() if value not in ("", False) and value is not None}
+        self.marks.append(kept)
+        return kept
+
+    # ---- scales
+
+    def set_xlim(self, left: float | None = None, right: float | None = None) -> None:
+        """Ends of the horizontal axis."""
+        self._x.state(left, right)
+
+    def set_ylim(self, bottom: float | None = None, top: float | None = None) -> None:
+        """Ends of the vertical axis."""
+        self._y.state(bottom, top)
+
+    def get_xlim(self) -> tuple[float, float]:
+        """Ends of the horizontal axis."""
+        return self._x.ends
+
+    def get_ylim(self) -> tuple[float, float]:
+        """Ends of the vertical axis, without its turn."""
+        return self._y.ends
+
+    def invert_yaxis(self) -> None:
+        """Turn the vertical axis upside down."""
+        self.inverted = True
+
+    def set_aspect(self, aspect: str, adjustable: str = "") -> None:
+        """Units of both axes are alike: the shorter axis is extended."""
+        self.equal = aspect == "equal"
+
+    def set_xticks(self, places: Any, labels: Sequence[str] | None = None) -> None:
+        """Places and labels of the ticks."""
+        self._ticks("x", places, labels)
+
+    def set_yticks(self, places: Any, labels: Sequence[str] | None = None) -> None:
+        """Places and labels of the ticks."""
+        self._ticks("y", places, labels)
+
+    def _ticks(self, axis: str, places: Any, labels: Sequence[str] | None) -> None:
+        self.ticks[f"{axis}t"] = [round(float(place), DECIMALS) for place in places]
+        self.ticks.pop(f"{axis}tl", None)
+        if labels is not None:
+            self.ticks[f"{axis}tl"] = list(labels)
+
+    def tick_params(self, axis: str = "both", **style: Any) -> None:
+        """How ticks are drawn: the browser's, but for labels that stand upright."""
+        self.upright_labels = self.upright_labels or bool(style.get("labelrotation"))
+
+    def locator_params(self, **style: Any) -> None:
+        """Steps of the ticks: the browser's."""
+
+    def grid(self, *style: Any, **more: Any) -> None:
+        """Lines of the grid: the browser's."""
+
+    # ---- texts and the rest
+
+    def set_xlabel(self, text: str) -> None:
+        """Label of the horizontal axis."""
+        self.texts["xl"] = text
+
+    def set_ylabel(self, text: str) -> None:
+        """Label of the vertical axis."""
+        self.texts["yl"] = text
+
+    def get_xaxis_transform(self) -> str:
+        """What stands for x in units and y in shares of the height."""
+        return ACROSS
+
+    def set_visible(self, visible: bool) -> None:
+        """Whether it is shown."""
+        self.visible = bool(visible)
+
+    def set_axis_off(self) -> None:
+        """Show nothing."""
+        self.visible = False
+
+    def described(self) -> dict[str, Any] | None:
+        """What a browser draws it from; None where it is not shown."""
+        if not self.visible:
+            return None
+        ends = {"x": self._x.ends, "y": self._y.ends[::-1] if self.inverted else self._y.ends}
+        found: dict[str, Any] = {key: [float(f"{end:.7g}") for end in each] for key, each in ends.items()}
+        found |= self.ticks
+        found |= {"equal": True} if self.equal else {}
+        found |= {"upright": True} if self.upright_labels else {}
+        found |= {"columns": self.columns} if self.columns > 1 else {}
+        order = sorted(self.marks, key=lambda mark: float(mark["z"]))
+        marks = [{key: value for key, value in mark.items() if key != "z"} for mark in order]
+        return found | self.texts | {"marks": marks}
+
+
+class _Bar:
+    """A bar, which may be hatched."""
+
+    def __init__(self, mark: dict[str, Any]) -> None:
+        self._mark = mark
+
+    def set(self, **style: Any) -> None:
+        """Change its filling."""
+        if "hatch" in style:
+            self._mark["hatch"] = True
+
+
+class DescribedSheet:
+    """A page as data, made by `page` in a `BrowserStyle`; the methods are those of `DrawnSheet`."""
+
+    def __init__(self, style: PageStyle, grid: Arrangement, sharey: Any = False) -> None:
+        self.style, self.grid, self.numbers = style, grid, Numbers()
+        self._title, self._notes, self._labels = "", list[str](), dict[str, str]()
+        self._legend: list[dict[str, Any]] = []
+        self._rows: list[list[Panel]] = []
+        shared: Scale | None = None
+        for _ in range(grid.rows):
+            if sharey != True or shared is None:  # noqa: E712  it may be "row"
+                shared = Scale(MARGINS["y"])
+            scales = [shared if sharey else Scale(MARGINS["y"]) for _ in range(grid.columns)]
+            self._rows.append([Panel(self, Scale(MARGINS["x"]), scale) for scale in scales])
+
+    @property
+    def panels(self) -> np.ndarray:
+        """The grid of panels, (rows, columns)."""
+        return np.array(self._rows, dtype=object)
+
+    def add_header(self, text: str, points: float, color: str = "black") -> None:
+        """Add a line of the header; the first one is the title."""
+        if self._title:
+            self._notes.append(text)
+        else:
+            self._title = text
+
+    def add_note(self, text: str) -> None:
+        """Add a smaller note."""
+        self._notes.append(text)
+
+    def add_legend(self, entries: Mapping[str, Any]) -> None:
+        """Add the legend, text -> `Key` or several."""
+        for text, entry in entries.items():
+            keys: tuple[Key, ...] = entry if isinstance(entry, tuple) else (entry,)
+            samples = [_sample(key) for key in keys]
+            self._legend.append({"text": text, "of": keys[0].of if len(keys) == 1 else "", "keys": samples})
+
+    def label_axes(self, x: str, y: str) -> None:
+        """Label the axes of all panels together."""
+        self._labels = {"xl": x, "yl": y}
+
+    def label_below(self, axes: Panel, text: str) -> None:
+        """Label the horizontal axis of a panel."""
+        axes.set_xlabel(text)
+
+    def one_panel(self, row: np.ndarray) -> Panel:
+        """Return a panel that takes the place of those of a row (columns,)."""
+        first: Panel = row[0]
+        for other in row[1:]:
+            other.set_visible(False)
+        first.columns = len(row)
+        return first
+
+    def panel_width(self, axes: Panel) -> float:
+        """Width of a panel [inch], as on paper: the browser leaves ticks out where it is narrow."""
+        return self.style.width
+
+    def set_texts(self, axes: Panel, name: str | None = None, note: str = "", right: str = "") -> None:
+        """Name of a panel, a smaller note below it, and one above its right end; what is not named stays as it is."""
+        texts = {"name": name, "note": note or None, "right": right or None}
+        axes.texts |= {key: _one_line(text) for key, text in texts.items() if text is not None}
+
+    def fit(self) -> None:
+        """Sizes: the browser's."""
+
+    def make_room_above(self, row: int, height: float) -> None:
+        """Space above a row: the browser's."""
+
+    def off_scale(self, axes: Panel, place: Array, curve: Array, **style: Any) -> None:
+        """Draw a curve without a say in the scale of its panel."""
+        axes._line(place, curve, style, out=True)
+
+    def upright(self, axes: Panel, places: Array, **style: Any) -> None:
+        """Draw lines from the lower to the upper edge of a panel."""
+        axes._rule("x", places, style)
+
+    def bars(
+        self, axes: Panel, stretches: Sequence[tuple[float, float]], rows: tuple[float, float], **style: Any
+    ) -> None:
+        """Draw bars over stretches of the axis, between two shares of the height of a panel."""
+        corners = np.array([(first, rows[0], last, rows[1]) for first, last in stretches])
+        axes._boxes(corners, style, shares=True)
+
+    def described(self) -> dict[str, Any]:
+        """The page, as a browser takes it."""
+        rows = [[panel.described() for panel in row] for row in self._rows]
+        for row in rows:  # the label of an axis stands once in a row
+            label = ""
+            for panel in row:
+                if panel is not None:
+                    label = panel.setdefault("yl", label)
+        panels = [panel for row in rows for panel in row]
+        while panels and panels[-1] is None:
+            panels.pop()
+        height = max(self.grid.panel_height, self.grid.least)
+        found = {"title": self._title, "notes": self._notes, "legend": self._legend, "height": height}
+        return (
+            found | self._labels | {"columns": self.grid.columns, "panels": panels, "data": self.numbers.text}
+        )
+
+
+def _one_line(text: str) -> str:
+    return re.sub(r"\s*\n\s*", " ", text)
+
+
+def _sample(key: Key) -> dict[str, Any]:
+    """A sample of the legend: what `Panel` keeps of the style of a line or an area."""
+    sample = Panel(DescribedSheet(BROWSER, Arrangement(0, 0, 1.0)), Scale(0.0), Scale(0.0))
+    if key.kind == "line":
+        sample.plot([0.0, 1.0], [0.5, 0.5], **key.style)
+    else:
+        sample.barh(0.5, 1.0, 1.0, **key.style)
+    (mark,) = sample.marks
+    return {name: value for name, value in mark.items() if name not in ("x", "y", "at", "h", "s", "z")}
+
+
+BROWSER = BrowserStyle()
+"""Style of pages that a browser draws."""
+
+
+def described(draw: Callable[[], Any]) -> dict[str, Any]:
+    """What a figure shows, as data.
+
+    Args:
+        draw: draws the figure, a function of this package.
+
+    Returns:
+        title, notes, legend, labels and panels, as `charts.js` takes them, and their numbers: "data", little-endian
+        single precision in base 64, in which marks have the place and length of their arrays.
+    """
+    with page_style(BROWSER):
+        sheet: DescribedSheet = draw()
+    return sheet.described()

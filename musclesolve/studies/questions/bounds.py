@@ -1,0 +1,196 @@
+"""Problems of a part under further bounds: contact forces of joints, other lengths of fibers and tendons."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from musclesolve._util.arrays import Array, Mask
+from musclesolve._util.names import unknown_name
+from musclesolve._util.sides import split_side
+from musclesolve.pipeline.body import Sharing, SharingGroup, SolvedGroup
+from musclesolve.pipeline.share import sharing_problem
+from musclesolve.sharing.problem import OPTIONAL, Problem
+from musclesolve.sharing.solving import solve
+from musclesolve.sharing.status import Status
+
+NOW = "now"
+"""Bound of contact forces: the largest ones of the trial as it is."""
+LEVER = 0.05
+"""Newtons of a bound weigh as the moment at this arm [m]: rows of a problem are of one size."""
+PADDING = {"optimal_fiber_length": 1.0, "joints_crossed": 1.0, "emg": np.nan}
+"""What the optional arrays of a problem hold for a column that is no muscle; zero where absent."""
+LENGTHS = {"tendon_slack_length": "tendon slack length", "optimal_fiber_length": "optimal fiber length"}
+"""Parameters whose factors are changed, and their words."""
+FURTHEST, COARSE, FINE = 0.3, 0.05, 0.001
+"""Furthest change of a length, steps of the search, and its end, as shares of the length."""
+
+
+def padded(problem: Problem, columns: Array, capacity: Array, **bounds: Array) -> dict[str, Any]:
+    """The arrays of a problem with k further columns that are no muscles.
+
+    Args:
+        problem: of n muscles and m moments.
+        columns: (T, m, k) moment arms.
+        capacity: (k,) or (T, k) what a column gives at activation 1.
+        bounds: lower and upper (k,), 0 and 1 unless given.
+    """
+    frames, count = len(problem.moment), columns.shape[2]
+
+    def wider(name: str, filled: Array | float) -> Array | None:
+        array = getattr(problem, name)
+        if array is None:
+            return None
+        return np.concatenate([array, np.broadcast_to(filled, (*array.shape[:-1], count))], axis=-1)
+
+    optional = {name: wider(name, PADDING.get(name, 0.0)) for name in OPTIONAL if name != "reaction_offset"}
+    return {
+        "moment_arm": np.concatenate([problem.moment_arm, columns], axis=2),
+        "moment": problem.moment,
+        "force_capacity": wider("force_capacity", np.broadcast_to(capacity, (frames, count))),
+        "max_isometric_force": wider("max_isometric_force", np.max(np.atleast_2d(capacity), axis=0)),
+        "lower": wider("lower", bounds.get("lower", np.zeros(count))),
+        "upper": wider("upper", bounds.get("upper", np.ones(count))),
+        "reserve_weight": problem.reserve_weight,
+        "reaction_offset": problem.reaction_offset,
+        **optional,
+    }
+
+
+def contact_limits(
+    stated: Mapping[str, float] | str, parts: Sequence[SolvedGroup], weight: float
+) -> dict[str, float]:
+    """Joint -> largest contact force [N].
+
+    Args:
+        stated: joint, of a side or of both -> [body weights]; or "now", the largest force of each joint of the trial
+            and 0.1 % more.
+        parts: shared.
+        weight: of the body [N].
+
+    Raises:
+        InputError: there is no such joint, with those that are.
+    """
+    now = {
+        joint: float(np.nanmax(np.linalg.norm(force, axis=1), initial=0.0))
+        for part in parts
+        for joint, force in part.contact_force.items()
+    }
+    if isinstance(stated, str):
+        if stated != NOW:
+            raise unknown_name(stated, "bound of contact forces", [NOW])
+        return {joint: 1.001 * force for joint, force in now.items()}
+    limits: dict[str, float] = {}
+    for name, value in stated.items():
+        meant = [joint for joint in now if name in (joint, split_side(joint)[0])]
+        if not meant:
+            stems = dict.fromkeys(split_side(joint)[0] for joint in now)
+            raise unknown_name(name, "joint", [*stems, *now], " whose contact force is known")
+        limits |= dict.fromkeys(meant, value * weight)
+    return limits
+
+
+def limited(part: SolvedGroup, limits: Mapping[str, float]) -> Problem:
+    """The problem of a part whose contact forces stay below limits [N], along the directions that they have now.
+
+    With the unit vector d of the contact force R = net + sum_i F_i c_i of a joint as it is shared now, and the limit L,
+    a row and a column (what is left of the limit) are added for each joint:
+
+        sum_i (d . c_i) F_i + l = L - d . net,        l >= 0
+
+    in newtons at an arm of LEVER. The force across the direction is not bounded, so that |R| may exceed L a little
+    where R turns. The reserves of the problem are left out.
+    """
+    loads = part.part.loads
+    problem = part.problem
+    own = [] if loads is None else [joint for joint in loads.joints if joint in limits]
+    if loads is None or not own:
+        return problem.with_arrays(reserve_weight=None)
+    rows, needed, slack = [], [], []
+    for joint in own:
+        k = loads.joints.index(joint)
+        force = part.contact_force[joint]
+        direction = np.nan_to_num(force / np.linalg.norm(force, axis=1, keepdims=True))
+        along = (loads.across[:, k] * direction[:, None]).sum(axis=2)
+        left = limits[joint] - (loads.net[:, k] * direction).sum(axis=1)
+        left = left - (along * part.state.passive_force).sum(axis=1)
+        rows.append(LEVER * along)
+        needed.append(LEVER * left)
+        most = np.abs(left) + (np.abs(along) * problem.force_capacity).sum(axis=1)
+        slack.append(most + 1.0)
+    count, frames = len(own), len(problem.moment)
+    columns = np.zeros((frames, problem.n_dof, count))
+    arrays = padded(problem, columns, np.nan_to_num(np.stack(slack, axis=1), nan=1.0))
+    spare = np.broadcast_to(LEVER * np.eye(count), (frames, count, count))
+    further = np.concatenate([np.stack(rows, axis=1), spare], axis=2)
+    arrays |= {
+        "moment_arm": np.concatenate([arrays["moment_arm"], further], axis=1),
+        "moment": np.concatenate([problem.moment, np.stack(needed, axis=1)], axis=1),
+        "reserve_weight": None,
+    }
+    names = tuple(f"contact_{joint}" for joint in own)
+    return Problem(
+        **arrays,
+        muscle=(*(problem.muscle or ()), *names),
+        dof=(*(problem.dof or ()), *names),
+        reaction=problem.reaction,
+    )
+
+
+def possible_frames(problem: Problem) -> Mask:
+    """Frames (T,) that are possible without reserves."""
+    exact = problem.with_arrays(reserve_weight=None)
+    return np.asarray(solve(exact, "force_squared").status == Status.SOLVED)
+
+
+def with_length(part: SharingGroup, parameter: str, factor: Array) -> SharingGroup:
+    """The part with factors (n,) on a parameter of LENGTHS of its muscles, behind rigid tendons."""
+    state = part.state
+    changed = replace(state.parameters, **{parameter: factor * getattr(state.parameters, parameter)})
+    fiber = changed.fibers(state.musculotendon_length, state.musculotendon_velocity)
+    force = changed.forces(fiber)
+    return replace(
+        part,
+        state=replace(
+            state,
+            parameters=changed,
+            fiber_length=fiber.length,
+            fiber_velocity=fiber.velocity,
+            force_capacity=force.capacity,
+            passive_force=force.passive,
+            slack=fiber.slack,
+        ),
+    )
+
+
+def length_range(
+    part: SharingGroup, sharing: Sharing, parameter: str, muscles: Sequence[str], counted: Mask
+) -> tuple[float, float]:
+    """Least and greatest factor on a length of some muscles with which all frames that count stay possible.
+
+    The search goes outward from 1 in steps of COARSE, and halves the first step in which a frame becomes impossible to
+    FINE. Beyond FURTHEST it ends: the factor is then 1 - FURTHEST or 1 + FURTHEST.
+    """
+    chosen = np.isin(part.state.parameters.names, list(muscles))
+
+    def possible(change: float) -> bool:
+        changed = with_length(part, parameter, np.where(chosen, 1.0 + change, 1.0))
+        problem = sharing_problem(changed, sharing).frames(np.flatnonzero(counted))
+        return bool(possible_frames(problem).all())
+
+    ends = []
+    for sign in (-1.0, 1.0):
+        good, bad = 0.0, np.inf
+        while np.isinf(bad) and good < FURTHEST - 1e-9:
+            if possible(sign * (good + COARSE)):
+                good += COARSE
+            else:
+                bad = good + COARSE
+        while np.isfinite(bad) and bad - good > FINE:
+            middle = 0.5 * (good + bad)
+            good, bad = (middle, bad) if possible(sign * middle) else (good, middle)
+        ends.append(1.0 + sign * good)
+    return ends[0], ends[1]

@@ -1,0 +1,165 @@
+"""Figures as data for a browser: the numbers, scales and words of the figures that matplotlib draws."""
+
+from __future__ import annotations
+
+import base64
+import json
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from matplotlib.colors import to_hex
+from report_inputs import compared, small, uncertain, with_emg
+from synthetic_result import (
+    few_muscles,
+    result,
+    set_status,
+    with_cutoffs,
+    with_fascicles,
+    with_tendons,
+    with_troubles,
+)
+
+from musclesolve.plotting import browser
+from musclesolve.plotting.page.described_sheet import described
+from musclesolve.plotting.page.page_style import PageStyle, page_style
+from musclesolve.plotting.result.ground_figure import ground_reaction
+from musclesolve.plotting.result.muscle_figures import activations, muscle_forces
+from musclesolve.plotting.study.uncertainty_figures import uncertainty_contact_forces
+from musclesolve.report.figures.figure_choice import figures_of
+from musclesolve.report.inputs import COMPARISON, RESULT, UNCERTAINTY
+from musclesolve.sharing.status import Status
+
+
+def trial():
+    """A result with everything that a figure can be of."""
+    return with_cutoffs(with_emg(with_fascicles(with_tendons(with_troubles(small())))))
+
+
+DATA = {RESULT: trial(), UNCERTAINTY: uncertain(with_troubles(small())), COMPARISON: compared(small())}
+FIGURES = [(kind, name) for kind, data in DATA.items() for name in figures_of(data, kind)]
+
+
+def numbers(page, reference):
+    """The values that a mark refers to."""
+    every = np.frombuffer(base64.b64decode(page["data"]), "<f4")
+    return every[reference[0] : reference[0] + reference[1]]
+
+
+def marks(panel, kind, name=None):
+    return [mark for mark in panel["marks"] if mark["k"] == kind and name in (None, mark.get("s"))]
+
+
+@pytest.mark.parametrize(("kind", "name"), FIGURES)
+def test_a_browser_gets_the_curves_scales_and_words_that_matplotlib_draws(kind, name):
+    data = DATA[kind]
+    draw = figures_of(data, kind)[name]
+    page = described(lambda: draw(data))
+    with page_style(PageStyle(width_mm=200.0)):
+        figure = draw(data)
+    axes = [each for each in figure.axes if each.get_visible() and each.axison]
+    panels = [each for each in page["panels"] if each is not None]
+    assert len(axes) == len(panels)
+    assert page["title"] == figure.texts[0].get_text()
+    legend = [text.get_text().replace("\n", " ") for text in figure.legends[0].get_texts()]
+    assert sorted(entry["text"] for entry in page["legend"]) == sorted(legend)
+    for one, panel in zip(axes, panels, strict=True):
+        assert panel.get("name", "") == one.get_title(loc="left").replace("\n", " ")
+        if not panel.get("equal"):
+            np.testing.assert_allclose(panel["x"], one.get_xlim(), rtol=1e-5, atol=1e-6)
+            np.testing.assert_allclose(panel["y"], one.get_ylim(), rtol=1e-5, atol=1e-6)
+        drawn = sorted(
+            _curve(line.get_xdata(), line.get_ydata()) for line in one.lines if _is_curve(line, one)
+        )
+        given = sorted(
+            _curve(numbers(page, mark["x"]), numbers(page, mark["y"]))
+            for mark in marks(panel, "line")
+            if not mark.get("h") and not mark.get("out")
+        )
+        assert given == drawn
+        colors = {to_hex(line.get_color()).upper() for line in one.lines if _is_curve(line, one)}
+        assert {to_hex(mark["c"]).upper() for mark in marks(panel, "line")} >= colors
+
+
+def _is_curve(line, axes):
+    x = np.asarray(line.get_xdata(), float)
+    across = line.get_transform() != axes.transData
+    return not across and np.isfinite(np.asarray(line.get_ydata(), float)).any() and x.size > 0
+
+
+def _curve(x, y):
+    """The finite points of a curve, rounded as single precision is."""
+    x, y = (np.asarray(each, np.float32) for each in (x, y))
+    known = np.isfinite(y) & np.isfinite(x)
+    return [tuple(point) for point in np.stack([x[known], y[known]], axis=1).tolist()]
+
+
+def test_the_numbers_of_a_page_are_those_of_the_dataset():
+    """Over time, every frame solved: the curve of each muscle and leg is its row of the result."""
+    data = few_muscles(result())
+    data.attrs["heel_strike_times_l"] = []
+    data["ground_reaction_force"][:] = 0.0
+    for name, draw in (("activation", activations), ("muscle_force", muscle_forces)):
+        page = described(lambda draw=draw: draw(data))
+        assert page["xl"] == "time [s]"
+        for panel in page["panels"]:
+            stem = panel["name"].replace(" ", "_")
+            for side, label in (("r", "right"), ("l", "left")):
+                (mark,) = marks(panel, "line", label)
+                np.testing.assert_array_equal(numbers(page, mark["x"]), data["time"].values.astype("f4"))
+                own = data[name].sel(muscle=f"{stem}_{side}").values
+                np.testing.assert_array_equal(numbers(page, mark["y"]), own.astype("f4"))
+
+
+def test_a_frame_without_a_solution_has_no_value_but_a_cross():
+    data = few_muscles(result())
+    data.attrs["heel_strike_times_l"] = []
+    data["ground_reaction_force"][:] = 0.0
+    set_status(data, Status.INFEASIBLE, slice(10, 13), 0)
+    set_status(data, Status.SOLVED_WITH_RESERVE, slice(30, 33), 0)
+    page = described(lambda: activations(data))
+    for panel in page["panels"]:
+        (curve,) = marks(panel, "line", "right")
+        assert np.isnan(numbers(page, curve["y"])[10:13]).all()
+        (cross,) = marks(panel, "line", "right · no valid solution")
+        np.testing.assert_array_equal(numbers(page, cross["x"]), data["time"].values[10:13].astype("f4"))
+        assert cross["m"] == "x" and cross["h"] and "d" not in cross
+        (reserve,) = marks(panel, "line", "right · with reserve")
+        assert reserve["d"] and numbers(page, reserve["x"]).size == 5
+    assert {"no valid solution", "with reserve"} <= {entry["text"] for entry in page["legend"]}
+
+
+def test_bands_of_uncertainty_hold_the_quantiles():
+    data = uncertain(small())
+    page = described(lambda: uncertainty_contact_forces(data))
+    weight = float(data.attrs["subject_mass_kg"]) * 9.80665
+    (wide,) = marks(page["panels"][0], "area", "right · 95 % of the samples")[:1]
+    high = data["contact_force_quantile"].sel(joint="hip_r", quantile=0.975).values / weight
+    assert np.isin(numbers(page, wide["y2"]), high.astype("f4")).all()
+
+
+def test_predicted_forces_are_dashed_and_their_stance_is_an_empty_box():
+    data = small()
+    data = data.assign(ground_predicted=(("time", "side"), np.ones((data.sizes["time"], 2), dtype=bool)))
+    page = described(lambda: ground_reaction(data.assign_attrs(ground_reactions="predicted")))
+    (curve,) = marks(page["panels"][0], "line", "right · predicted")[:1]
+    assert curve["d"]
+    (box,) = marks(page["panels"][0], "box", "right · on the ground, force predicted")
+    assert box["f"] == "none" and box["h"]
+
+
+def test_no_sign_of_a_name_ends_the_script_of_the_page():
+    data = small(subject="</script><script>alert(1)</script>")
+    text = browser.data(described(lambda: activations(data)))
+    assert "<" not in text
+    assert "</script>" in json.loads(text)["notes"][0]
+
+
+def test_a_page_is_described_without_matplotlib():
+    code = (
+        "import sys; from musclesolve.report.figures import figure_choice; "
+        "from musclesolve.plotting.page import described_sheet; "
+        "assert not [name for name in sys.modules if name.startswith('matplotlib')]"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)

@@ -1,0 +1,63 @@
+"""Margins of every muscle on three recordings: possible a little above, impossible a little below."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from musclesolve.pipeline.run import prepare
+from musclesolve.pipeline.share import share
+from musclesolve.sharing import solve, strength_margin, with_strength
+from musclesolve.sharing.status import Status
+from musclesolve.studies import margins
+
+RECORDINGS = {
+    "overground": Path(__file__).parent / "rajagopal_walk.toml",
+    "treadmill": Path("treadmill_walk") / "p1" / "walk.toml",
+    "implant": Path("instrumented_knee") / "walk_ss1.toml",
+}
+ASIDE = 0.01
+
+
+@pytest.mark.parametrize("name", RECORDINGS)
+def test_one_percent_above_is_solved_and_one_below_is_infeasible(name: str, recorded_walk: Path) -> None:
+    """Of each muscle at the frame that needs most; the solver decides, with its certificate and its proof."""
+    path = recorded_walk.parent / RECORDINGS[name]
+    if not path.exists():
+        pytest.skip(f"{path} is not there")
+    needed = 0
+    for part in share(prepare(path)).parts:
+        exact = part.problem.with_arrays(reserve_weight=None)
+        possible = np.flatnonzero(part.solution.status == Status.SOLVED)
+        names, groups = np.array(part.state.parameters.names), np.array(part.state.muscles.groups)
+        of = [names == name for name in names] + [groups == name for name in dict.fromkeys(groups)]
+        for own in of:
+            margin = strength_margin(part.problem, names[own].tolist())
+            if not np.nanmax(margin.strength) > 0.0:
+                without = with_strength(exact.frames(possible), np.where(own, 0.0, 1.0))
+                assert (solve(without, "force_squared").status == Status.SOLVED).all(), names[own]
+                continue
+            frame, least = exact.frames(np.array([margin.tightest])), margin.strength[margin.tightest]
+            status = [
+                solve(with_strength(frame, np.where(own, factor * least, 1.0)), "force_squared").status[0]
+                for factor in (1.0 + ASIDE, 1.0 - ASIDE)
+            ]
+            assert status == [Status.SOLVED, Status.INFEASIBLE], (names[own], least, status)
+            needed += 1
+    assert needed > 5
+
+
+def test_the_most_sensitive_groups_are_those_of_a_published_simulation(recorded_walk: Path) -> None:
+    """van der Krogt, Delp and Schwartz 2012 (Gait Posture 36:113-119): plantarflexors, hip abductors, hip flexors.
+
+    Hip flexors matter where contact forces must not rise: others can flex the hip, with larger forces on the joint.
+    """
+    free = margins(RECORDINGS["overground"], side="r")["margin"]
+    bound = margins(RECORDINGS["overground"], side="r", contact="now")["margin"]
+    assert (bound >= free - 1e-4).all()
+    groups = ("triceps_surae_r", "hip_abductors_r", "iliopsoas_r", "quadriceps_femoris_r", "hip_extensors_r")
+    order = [float(bound.sel(of=name)) for name in groups]
+    assert order == sorted(order, reverse=True)
+    assert float(free.sel(of="iliopsoas_r")) < 0.05
