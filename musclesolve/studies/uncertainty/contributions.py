@@ -55,6 +55,7 @@ def size_sd(mean: float) -> float:
     mean_size = math.sqrt(2.0 / math.pi) * math.exp(-0.5 * mean**2) + mean * math.erf(mean / math.sqrt(2.0))
     return math.sqrt(1.0 + mean**2 - mean_size**2)
 
+
 FEW_DIRECTIONS, FEW_PATH_DIRECTIONS = 12, 4
 """So many directions stand for the parameters of a source, and for those of the path of each muscle, where few are
 asked for."""
