@@ -297,13 +297,13 @@ def group_curves(
         axes.tick_params(axis="x", labelbottom=lowest, pad=below + TICK_PAD)
         if varies:
             _counts(axes, percent, {key: numbers[name, key] for key in of_column[column]}, styles)
-        if effects:
+        if bars:
             here = {each for key in of_column[column] for each in key[:2]}
             own = tests.get(name, [])
-            first_ones = [test for test in own if int(test["follows"]) < 0] if column == 0 else []
-            single = [test for test in own if int(test["follows"]) >= 0 and _compared_one(test) in here]
+            first_ones = [test for test in own if not _is_single(test)] if column == 0 else []
+            single = [test for test in own if _is_single(test) and _compared_one(test) in here]
             _bars(axes, [*first_ones, *single], bars, effects, colors, comparisons, stack.bars_top)
-            if column == 0:
+            if effects and column == 0:
                 _strip(axes, first_ones, effects, stack.height)
     cycle = set(listed(means, "movements")) <= {"walking", "running"}
     of = _unit_words(variable, unit)
@@ -354,14 +354,19 @@ def _effects(
     if comparisons is None:
         return [], []
     every = [test for of in tests.values() for test in of]
-    first = list(dict.fromkeys(str(test["effect"].values) for test in every if int(test["follows"]) < 0))
+    first = list(dict.fromkeys(str(test["effect"].values) for test in every if not _is_single(test)))
     found = set(comparisons["cluster_test"].values.tolist())
     single = [
         str(test["effect"].values)
         for test in every
-        if int(test["follows"]) >= 0 and int(test["row"]) in found and _compared_one(test) in shown_names
+        if _is_single(test) and int(test["row"]) in found and _compared_one(test) in shown_names
     ]
     return first, [*first, *dict.fromkeys(single)]
+
+
+def _is_single(test: xr.Dataset) -> bool:
+    """Whether a test compares one condition or group with the first, such as "condition: slow - level"."""
+    return ": " in str(test["effect"].values)
 
 
 def _compared_one(test: xr.Dataset) -> str:
@@ -419,7 +424,7 @@ class _Stack:
     @property
     def height(self) -> float:
         """All of it, with the space below."""
-        height = self.bars_top + (self.bars * BAR_ROW + GAP + STRIP) * self.strip
+        height = self.bars_top + self.bars * BAR_ROW + (GAP + STRIP) * self.strip
         return height + GAP if height else 0.0
 
 

@@ -17,12 +17,14 @@ chair
 squat
     From the beginning of the descent through the deepest point (``deepest_percent``) to the end of the rise.
 
+A cycle that is shorter or longer than any of its movement is left out, unless it is stated.
+
 Rise and descent begin and end where the vertical velocity of the hips is 5 % of its greatest in them.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 
 import numpy as np
@@ -50,6 +52,18 @@ SLOW = 0.05
 """Share of the greatest vertical velocity: slower is the beginning and the end of a rise or a descent."""
 SHORTEST_CONTACT = 0.05
 """A contact that lasts less is none [s]."""
+LENGTHS = {
+    movements.WALKING: (0.4, 5.0),
+    movements.RUNNING: (0.3, 2.0),
+    **dict.fromkeys((movements.JUMP, "landing"), (SHORTEST_CONTACT, 3.0)),
+    movements.CHAIR: (0.4, 10.0),
+    movements.SQUAT: (0.5, 15.0),
+}
+"""Shortest and longest cycle of a movement [s], of what is not stated: wider than what patients and small children do,
+so that a strike too much or too few shows. Of other movements: `OF_OTHERS`."""
+OF_OTHERS = (0.25, 10.0)
+NO_CYCLE = "is no cycle of"
+"""In the reason of a cycle that is left out for its length."""
 
 
 @dataclass(frozen=True)
@@ -82,7 +96,21 @@ def intervals(result: xr.Dataset, side: str) -> Intervals:
         none = [(*each, "no frames in it") for each, there in zip(every, inside, strict=True) if not there]
         return Intervals(name, kept, none)
     found = {movements.JUMP: _contacts, movements.CHAIR: _rises, movements.SQUAT: _squats}
-    return found[name](seen, side) if name in found else stride_intervals(result, side, name)
+    return _possible(found[name](seen, side) if name in found else stride_intervals(result, side, name))
+
+
+def _possible(found: Intervals) -> Intervals:
+    """Without cycles that are shorter or longer than any of their movement."""
+    shortest, longest = LENGTHS.get(found.movement, OF_OTHERS)
+    kept, odd = list[Interval](), list[tuple[float, float, str]]()
+    for each in found.cycles:
+        length = each.end - each.start
+        if shortest <= length <= longest:
+            kept.append(each)
+        else:
+            words = f"{length:.2f} s {NO_CYCLE} {found.movement}, which lasts {shortest:g} to {longest:g} s"
+            odd.append((each.start, each.end, words))
+    return replace(found, cycles=kept, left_out=[*found.left_out, *odd]) if odd else found
 
 
 def stride_intervals(result: xr.Dataset, side: str, name: str = movements.WALKING) -> Intervals:

@@ -253,13 +253,15 @@ def scenario_facts(found: xr.Dataset) -> list[dict[str, Any]]:
     facts: list[dict[str, Any]] = []
     costs = np.atleast_1d(found.attrs["costs"])
     solved = is_solved(found["status"].values)
+    references = np.atleast_1d(found.attrs.get("references", np.zeros(found.sizes["scenario"], int)))
     for number, name in enumerate(map(str, found["scenario"].values)):
         own = found.isel(scenario=number)
         status, reserve = own["status"].values, np.abs(own["reserve_moment"].values)
         largest = np.unravel_index(np.nanargmax(reserve), reserve.shape)
         # efforts of the frames that have a solution now and under the scenario
-        both = solved[0] & solved[number]
-        base, effort = (float(found["least_cost"].values[each][both].sum()) for each in (0, number))
+        first = int(references[number])
+        both = solved[first] & solved[number]
+        base, effort = (float(found["least_cost"].values[each][both].sum()) for each in (first, number))
         torque = own["device_torque"]
         facts.append(
             {
@@ -273,7 +275,8 @@ def scenario_facts(found: xr.Dataset) -> list[dict[str, Any]]:
                 "largest_reserve_nm": float(reserve[largest]),
                 "reserve_dof": str(own["dof"].values[largest[1]]) if reserve[largest] > 0 else None,
                 # efforts of different costs have different units
-                "effort_ratio": effort / base if base > 0 and costs[number] == costs[0] else None,
+                "effort_ratio": effort / base if base > 0 and costs[number] == costs[first] else None,
+                "reference": str(found["scenario"].values[first]),
                 "contact_peaks_bw": {
                     str(joint): _peak(own["contact_force"].sel(joint=joint).values)
                     for joint in found.get("joint", xr.DataArray([])).values
@@ -360,10 +363,24 @@ def scenario_lines(found: xr.Dataset) -> list[str]:
         change = {group: values[number] - values[0] for group, values in peaks.items()}
         order = sorted(change, key=lambda group: -abs(change[group]))[:3]
         said = [f"{group} {change[group]:+.0f} N" for group in order if abs(change[group]) >= 1.0]
-        lacks = f"; lacks {facts['largest_reserve_nm']:.1f} N m at {facts['reserve_dof']}"
+        least = ""
+        if "minimized" in found and bool(found["minimized"].isel(scenario=number).notnull().any()):
+            own = found.isel(scenario=number)
+            before, after, together = (
+                "/".join(
+                    f"{float(own[name].sel(side=side).mean()):.0f}" for side in map(str, own["side"].values)
+                )
+                for name in ("minimized_before", "minimized", "minimized_together")
+            )
+            of = ", ".join(map(str, own["side"].values))
+            least = (
+                f"; the minimized force has the mean {after} N ({of}), without the device {before} N, and {together} N "
+                "if muscles served it, too"
+            )
+        lacks = f"{least}; lacks {facts['largest_reserve_nm']:.1f} N m at {facts['reserve_dof']}"
         text.append(
             f"{facts['scenario']}: peak force {', '.join(said) or 'of no group changes by 1 N'}"
-            + (lacks if facts["with_reserve"] else "")
+            + (lacks if facts["with_reserve"] else least)
         )
     return [*judgement_lines(found), *lines("changes", text), line("note", HELD)]
 

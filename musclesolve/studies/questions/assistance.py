@@ -13,18 +13,19 @@ certificate of a result is that of its muscles.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from musclesolve._util.arrays import Array
-from musclesolve.pipeline.body import Sharing, SharingGroup
+from musclesolve.pipeline.body import Sharing, SharingGroup, SolvedGroup
 from musclesolve.pipeline.share import sharing_problem
 from musclesolve.sharing.cost.cost_base import Cost
 from musclesolve.sharing.cost.cost_terms import Power, SoftRows, Term
 from musclesolve.sharing.problem import OPTIONAL, Problem
+from musclesolve.sharing.solution import Solution
 from musclesolve.sharing.solving import solve
 from musclesolve.studies.questions.bounds import padded
 
@@ -40,6 +41,8 @@ class MusclesAlone(Cost):
 
     base: Cost
     count: int
+    target_weight: float = 0.0
+    """Weight w of 1/2 w R^2 of the last joint reaction R of the problem, which is a target; 0: there is none."""
 
     name = "muscles_alone"
 
@@ -50,8 +53,8 @@ class MusclesAlone(Cost):
 
     @property
     def needs(self) -> frozenset[str]:
-        """What the cost of the muscles needs."""
-        return self.base.needs
+        """What the cost of the muscles needs, and rows for a target."""
+        return self.base.needs | ({"rows"} if self.target_weight else frozenset())
 
     @property
     def data(self) -> tuple[str, ...]:  # type: ignore[override]
@@ -76,6 +79,17 @@ class MusclesAlone(Cost):
             for name in ("force_capacity", "moment_arm", "lower", "upper", *OPTIONAL)
             if name != "reaction_offset"
         }
+        if self.target_weight and arrays["reaction_matrix"] is not None:
+            matrix, offset = arrays["reaction_matrix"][:, :-1], np.asarray(problem.reaction_offset)[:, :-1]
+            kept = matrix.shape[1] > 0
+            arrays |= {"reaction_matrix": matrix if kept else None}
+            return Problem(
+                moment=problem.moment,
+                max_isometric_force=problem.max_isometric_force[:count],
+                reaction_offset=offset if kept else None,
+                reaction=(problem.reaction or ())[:-1] if kept else None,
+                **arrays,
+            )
         return Problem(
             moment=problem.moment,
             max_isometric_force=problem.max_isometric_force[:count],
@@ -120,10 +134,21 @@ class MusclesAlone(Cost):
     def soft_rows(self, problem: Problem) -> SoftRows | None:
         """See Cost."""
         rows = self.base.soft_rows(self.muscles(problem))
+        if rows is not None:
+            blank = np.zeros((*rows.matrix.shape[:2], self.count))
+            rows = replace(rows, matrix=np.concatenate([rows.matrix, blank], axis=2))
+        if not self.target_weight:
+            return rows
+        assert problem.reaction_matrix is not None and problem.reaction_offset is not None
+        target = SoftRows(
+            problem.reaction_matrix[:, -1:] * problem.force_capacity[:, None, :],
+            -problem.reaction_offset[:, -1:],
+            np.full((problem.n_frames, 1), self.target_weight),
+        )
         if rows is None:
-            return None
-        blank = np.zeros((*rows.matrix.shape[:2], self.count))
-        return replace(rows, matrix=np.concatenate([rows.matrix, blank], axis=2))
+            return target
+        pairs = ((getattr(rows, name), getattr(target, name)) for name in ("matrix", "target", "weight"))
+        return SoftRows(*(np.concatenate(pair, axis=1) for pair in pairs))
 
     def largest_activation(self, problem: Problem) -> Array:
         """See Cost."""
@@ -142,19 +167,146 @@ class MusclesAlone(Cost):
         return own + EFFORT * casadi.sumsqr(activation[count:])
 
 
-def optimal_torque(part: SharingGroup, sharing: Sharing, limits: Limits) -> tuple[Array, Array]:
-    """Torques within limits that minimise the cost of the muscles of a part.
+PRIORITY = 100.0
+"""How much the square of a target counts beside the cost of the muscles, both as shares of their means now."""
+
+
+@dataclass(frozen=True, eq=False)
+class Target:
+    """A force that torques minimise: row . F + offset, row (T, n) over the muscles of a part, offset (T,) [N].
+
+    Where less than zero would follow, as of a contact that lifts off, it is zero.
+    """
+
+    row: Array
+    offset: Array
+
+    def value(self, force: Array) -> Array:
+        """The target (T,) [N] with forces of the contractile elements (T, n) [N], not below zero."""
+        return np.maximum((self.row * force).sum(axis=1) + self.offset, 0.0)
+
+
+def muscle_target(part: SharingGroup, muscles: Sequence[str]) -> Target:
+    """The summed tension of some muscles of a part."""
+    own = np.isin(part.state.parameters.names, list(muscles)).astype(float)
+    return Target(np.broadcast_to(own, part.state.passive_force.shape), part.state.passive_force @ own)
+
+
+def contact_target(
+    now: SolvedGroup, joint: str, axes: Array | None, spacing: float | None, place: str
+) -> Target:
+    """A contact force of a joint, as a function of the forces of the contractile elements.
+
+    Args:
+        now: the part as it is shared now.
+        joint: its name.
+        axes, spacing: of a knee, as in `knee_contact.compartments`.
+        place: "medial" or "lateral" contact of the knee; "": the force along the direction that it has now.
+    """
+    loads, passive = now.part.loads, now.state.passive_force
+    assert loads is not None
+    k = loads.joints.index(joint)
+    if place and axes is not None and spacing is not None:
+        down, _, medial = np.moveaxis(axes, 1, 0)
+        sign = -1.0 if place == "medial" else 1.0
+        force, about = 0.5 * down, sign * np.cross(down, medial) / spacing
+    else:
+        reaction = now.contact_force[joint]
+        force = np.nan_to_num(reaction / np.linalg.norm(reaction, axis=1, keepdims=True))
+        about = np.zeros_like(force)
+    row = np.einsum("tnx,tx->tn", loads.across[:, k], force)
+    row = row + np.einsum("tnx,tx->tn", loads.moment_across[:, k], about)
+    offset = (loads.net[:, k] * force).sum(axis=1) + (loads.net_moment[:, k] * about).sum(axis=1)
+    return Target(row, offset + (row * passive).sum(axis=1))
+
+
+GRID, FINER, SWEEPS = 25, 9, 2
+"""Torques of the search at first, and around the best one of each of two finer searches; sweeps over several joints."""
+
+
+def torque_against(
+    part: SharingGroup, sharing: Sharing, limits: Limits, target: Target
+) -> tuple[Array, Array]:
+    """Torques within limits with which a target is least, while the muscles go on to minimise their own cost.
+
+    Muscles do not serve the target. So torques are searched, in every frame: GRID of each joint, then twice around the
+    best one, joint after joint; of torques that do the same the least one is taken. Each is solved for all frames at
+    once. `optimal_torque` with the target is the convex problem in which muscles cooperate: they would reach less.
+
+    Returns:
+        Torques (T, shared) [N m], and the target (T,) [N] that cooperating muscles would reach, NaN without a solution.
+    """
+    problem = sharing_problem(part, sharing)
+    frames = problem.n_frames
+    torque = np.zeros((frames, problem.n_dof))
+
+    def reached(row: int, tried: Array) -> Array:
+        """The target (K, T) with torques (K, T) about one joint; infinite without a solution without reserves."""
+        many = problem.frames(np.tile(np.arange(frames), len(tried)))
+        moment = np.tile(problem.moment - torque, (len(tried), 1))
+        moment[:, row] += np.tile(torque[:, row], len(tried)) - tried.ravel()
+        solution = solve(many.with_arrays(moment=moment), sharing.cost, sharing.solver)
+        force = solution.force.reshape(len(tried), frames, -1)
+        found = np.stack([target.value(each) for each in force])
+        return np.where(np.isfinite(found), found, np.inf)
+
+    for _ in range(SWEEPS if len(limits) > 1 else 1):
+        for dof, (low, high) in limits.items():
+            row, span = part.shared.index(dof), high - low
+            tried = np.repeat(np.linspace(low, high, GRID)[:, None], frames, axis=1)
+            for points in (FINER, FINER, 0):
+                value = reached(row, tried)
+                scale = np.nanmax(np.where(np.isfinite(value), value, np.nan), initial=1.0)
+                lazy = value + 1e-6 * scale * np.abs(tried) / max(abs(low), abs(high))
+                best = np.take_along_axis(tried, lazy.argmin(axis=0)[None], axis=0)[0]
+                torque[:, row] = np.where(np.isfinite(value).any(axis=0), best, torque[:, row])
+                if points:
+                    span /= 0.5 * (len(tried) - 1)
+                    around = span * np.linspace(-0.5, 0.5, points)[:, None]
+                    tried = np.clip(torque[:, row] + around, low, high)
+    return torque, cooperation(part, sharing, limits, target)
+
+
+def cooperation(part: SharingGroup, sharing: Sharing, limits: Limits, target: Target) -> Array:
+    """The target (T,) [N] in the convex problem of muscles and torques that both serve it; see `optimal_torque`."""
+    problem, solution = _solve_with_torques(part, sharing, limits, target)[:2]
+    return np.where(solution.solved, target.value(solution.force[:, : problem.n_muscles]), np.nan)
+
+
+def optimal_torque(
+    part: SharingGroup, sharing: Sharing, limits: Limits, target: Target | None = None
+) -> tuple[Array, Array]:
+    """Torques within limits that minimise the cost of the muscles of a part, or above all a target.
+
+    With a target R(a) the cost is J(a) + 1/2 w R(a)^2, with w so that the square counts PRIORITY times the cost of the
+    muscles, both as means over the frames without torques. It stays one convex problem of each frame.
 
     Args:
         part: the part.
         sharing: with the cost and the solver.
         limits: of shared degrees of freedom of the part.
+        target: a force that is minimised.
 
     Returns:
         Torques (T, shared) [N m], zero about the other degrees of freedom; NaN in frames without a solution. And the
         certificate (T,) of each frame, of muscles and torques together.
     """
-    problem = sharing_problem(part, sharing)
+    _, solution, count, columns, largest = _solve_with_torques(part, sharing, limits, target)
+    torque = np.einsum("tmk,tk->tm", columns, solution.activation[:, -count:] * largest)
+    return torque, solution.kkt_residual
+
+
+def _solve_with_torques(
+    part: SharingGroup, sharing: Sharing, limits: Limits, target: Target | None
+) -> tuple[Problem, Solution, int, Array, Array]:
+    """The problem of the muscles, the solution with torques, and number, columns and sizes of the torques."""
+    problem, weight = sharing_problem(part, sharing), 0.0
+    if target is not None:
+        usual = solve(problem, sharing.cost, sharing.solver, on_infeasible="reserve")
+        own = (target.row * usual.force).sum(axis=1) + target.offset
+        size, cost = float(np.nanmean(own**2)), float(np.nanmean(usual.cost))
+        weight = 2.0 * PRIORITY * cost / size if size > 0.0 else 0.0
+        problem = _with_reaction(problem, target)
     directions = [
         (part.shared.index(dof), sign, largest, max(sign * near, 0.0) / largest)
         for dof, (low, high) in limits.items()
@@ -169,6 +321,16 @@ def optimal_torque(part: SharingGroup, sharing: Sharing, limits: Limits) -> tupl
     least = np.array([each[3] for each in directions])
 
     helped = Problem(**padded(problem, columns, largest, lower=least))
-    solution = solve(helped, MusclesAlone(sharing.cost, count), sharing.solver, on_infeasible="reserve")
-    torque = np.einsum("tmk,tk->tm", columns, solution.activation[:, -count:] * largest)
-    return torque, solution.kkt_residual
+    cost_of_both = MusclesAlone(sharing.cost, count, weight)
+    solution = solve(helped, cost_of_both, sharing.solver, on_infeasible="reserve")
+    return problem, solution, count, columns, largest
+
+
+def _with_reaction(problem: Problem, target: Target) -> Problem:
+    """The problem with a target as its last joint reaction."""
+    matrix, offset = target.row[:, None], target.offset[:, None]
+    if problem.reaction_matrix is not None and problem.reaction_offset is not None:
+        matrix = np.concatenate([problem.reaction_matrix, matrix], axis=1)
+        offset = np.concatenate([problem.reaction_offset, offset], axis=1)
+    names = (*(problem.reaction or ()), "target")
+    return problem.with_arrays(reaction_matrix=matrix, reaction_offset=offset, reaction=names)

@@ -20,8 +20,10 @@ from musclesolve._util.names import unknown_name
 from musclesolve._util.progress import Progress, no_progress
 from musclesolve._util.sides import split_side
 from musclesolve.checking.check import findings_of
+from musclesolve.dynamics.inverse.newton_euler import SMALLEST_FORCE, center_of_pressure
 from musclesolve.errors import input_error
 from musclesolve.pipeline.body import Analysis, Body, SharingGroup, SolvedGroup
+from musclesolve.pipeline.linked_bodies import linked
 from musclesolve.pipeline.opensim.model_body import ModelBody
 from musclesolve.pipeline.recorded_body import RecordedBody
 from musclesolve.pipeline.run import prepare
@@ -30,13 +32,19 @@ from musclesolve.pipeline.share import share_part
 from musclesolve.recording.data import Trial
 from musclesolve.recording.trial.model_trial import ModelTrial
 from musclesolve.recording.trial.trial_file import read_trial
-from musclesolve.results.dataset.assemble import assemble
+from musclesolve.results.dataset.assemble import assemble, segment_axes
 from musclesolve.results.dataset.result_quantities import body_weight, magnitude
 from musclesolve.settings.schema import settings_of
-from musclesolve.studies.questions.assistance import optimal_torque
+from musclesolve.studies.questions.assistance import (
+    Target,
+    contact_target,
+    muscle_target,
+    optimal_torque,
+    torque_against,
+)
 from musclesolve.studies.questions.judged import judgement_of
 from musclesolve.studies.questions.margins import weakened
-from musclesolve.studies.questions.muscles_named import factors_of, strength_factors
+from musclesolve.studies.questions.muscles_named import factors_of, muscles_named, strength_factors
 
 NOW = "now"
 """Name of the first scenario: the trial as it is."""
@@ -54,6 +62,12 @@ class Scenario:
         torque: degree of freedom, of a side or of both -> least and greatest torque [N m] of an ideal device, which
             chooses the torque of least cost in every frame. Positive as the joint moment.
         spring: degree of freedom, of a side or of both -> stiffness [N m/rad] and angle without torque [deg].
+        minimize: what the torques minimise instead of the cost of the muscles, which the muscles go on to minimise: a
+            muscle or group, the contact force of a joint ("knee", "hip_r"), or that of a side of the knee
+            ("knee_medial", "knee_lateral_r").
+        mass: factor on the masses of all segments and on the ground reactions.
+        load: [kg] carried on the trunk, the heaviest segment: the feet bear it in proportion to their forces, at their
+            centers of pressure.
         settings: "muscles.passive", "sharing.cost", ... -> value, as in the trial file.
     """
 
@@ -62,26 +76,39 @@ class Scenario:
     torque: Mapping[str, tuple[float, float]] = field(default_factory=dict)
     spring: Mapping[str, tuple[float, float]] = field(default_factory=dict)
     settings: Mapping[str, Any] = field(default_factory=dict)
+    minimize: str = ""
+    mass: float = 1.0
+    load: float = 0.0
 
     @classmethod
     def from_text(cls, text: str) -> Scenario:
         """Read "[NAME:] KEY=VALUE, ...", as on the command line.
 
         soleus=0.5 and triceps_surae_r=0 are strengths, torque.ankle_dorsiflexion=-30:0 limits of a torque [N m],
-        spring.knee_flexion=40@10 a spring of 40 N m/rad at rest at 10 degrees, sharing.cost=stress_cubed a setting.
+        spring.knee_flexion=40@10 a spring of 40 N m/rad at rest at 10 degrees, sharing.cost=stress_cubed a setting,
+        minimize=knee_medial what torques minimise, mass=1.1 a factor on the body mass, load=10 kilograms carried.
 
         Raises:
             InputError: what is not of this form, with the part at fault.
         """
         name, colon, rest = text.partition(": ")
         words, label = (rest, name.strip()) if colon else (text, text.strip())
-        found: dict[str, dict[str, Any]] = {"strength": {}, "torque": {}, "spring": {}, "settings": {}}
+        found: dict[str, Any] = {"strength": {}, "torque": {}, "spring": {}, "settings": {}}
         for word in _entries(words):
             key, equals, value = (each.strip() for each in word.partition("="))
             kind, dot, of = key.partition(".")
             if not (equals and key and value):
                 raise _unreadable(text, word)
-            if dot and kind in ("torque", "spring"):
+            if key == "minimize":
+                found["minimize"] = value
+            elif key in ("mass", "load"):
+                amount = _number(value)
+                if amount is None or not (0.0 if key == "load" else 0.2) <= amount <= (
+                    200.0 if key == "load" else 5.0
+                ):
+                    raise _unreadable(text, word)
+                found[key] = amount
+            elif dot and kind in ("torque", "spring"):
                 first, mark, second = value.partition(":" if kind == "torque" else "@")
                 numbers = _number(first), _number(second or "0")
                 if None in numbers or (kind == "torque" and not mark):
@@ -199,17 +226,49 @@ def what_if(
         check_consistent(body.trial, "scenarios")
     findings = findings_of(trial, body)
     results: list[xr.Dataset] = []
-    for number, scenario in enumerate([Scenario(NOW), *wanted]):
+    scenarios_of, references = _with_references(trial, wanted)
+    names = [each.name for each in scenarios_of]
+    now: Analysis | None = None
+    for number, scenario in enumerate(scenarios_of):
         report(f"scenario {scenario.name}", 0.7 + 0.25 * number / len(names))
         own = _with_settings(trial, body, scenario, side)
         # the first scenario, the trial as it is, names no muscle
         factors = strength_factors(scenario.strength, results[0]) if results else {}
-        analysis, torque = _shared(own, scenario, factors)
+        analysis, torque, minimized = _shared(own, scenario, factors, now, results)
+        now = now or analysis
         result = assemble(analysis, findings).assign(device_torque=(("time", "dof"), torque))
+        of_sides = np.full((len(MINIMIZED), len(body.time), result.sizes["side"]), np.nan)
+        for name, values in minimized.items():
+            of_sides[:, :, list(result["side"].values).index(name)] = values
+        for name, values in zip(MINIMIZED, of_sides, strict=True):
+            result[name] = ("time", "side"), values, {"units": "N", "long_name": MINIMIZED[name]}
         if results and not result["muscle"].equals(results[0]["muscle"]):
             raise input_error("studies.scenario_of_other_muscles", where="what_if", name=scenario.name)
         results.append(result)
-    return _side_by_side(results, names)
+    return _side_by_side(results, names).assign_attrs(references=references)
+
+
+def _with_references(
+    trial: Trial | ModelTrial, wanted: Sequence[Scenario]
+) -> tuple[list[Scenario], list[int]]:
+    """The scenarios after now, and with which each is compared; one of other tendons with now behind such tendons.
+
+    The effort behind elastic tendons is no measure of that behind rigid ones: such a reference is a scenario.
+    """
+    usual = trial.settings.muscles.tendon
+    scenarios, references = [Scenario(NOW)], [0]
+    place = {usual: 0}
+    for scenario in wanted:
+        tendon = str(scenario.settings.get("muscles.tendon", usual))
+        plain = scenario == Scenario(scenario.name, settings={"muscles.tendon": tendon})
+        if tendon not in place:
+            place[tendon] = len(scenarios)
+            if not plain:
+                scenarios.append(Scenario(f"{NOW}, {tendon} tendons", settings={"muscles.tendon": tendon}))
+                references.append(place[tendon])
+        references.append(place[tendon])
+        scenarios.append(scenario)
+    return scenarios, references
 
 
 def _with_settings(
@@ -231,12 +290,20 @@ def _with_settings(
 
 
 def _shared(
-    body: RecordedBody | ModelBody, scenario: Scenario, factors: Mapping[str, float]
-) -> tuple[Analysis, Array]:
+    body: RecordedBody | ModelBody,
+    scenario: Scenario,
+    factors: Mapping[str, float],
+    now: Analysis | None,
+    results: Sequence[xr.Dataset],
+) -> tuple[Analysis, Array, dict[str, Array]]:
     """The body under the conditions of a scenario, shared, and the torques (T, dof) of devices, NaN without any.
 
-    factors: of muscles, on their maximum isometric forces.
+    And by side what a device minimises, the rows of MINIMIZED (3, T) [N].
+
+    factors: of muscles, on their maximum isometric forces. now, results: of the trial as it is, where it is shared.
     """
+    if scenario.minimize and not scenario.torque:
+        raise input_error("studies.minimize_needs_torque", where="what_if", name=scenario.name)
     limits = {dof: _sorted(dof, pair) for dof, pair in _of_sides(scenario.torque, _shared_dofs(body)).items()}
     springs = _of_sides(scenario.spring, _shared_dofs(body))
     row = {dof: k for k, dof in enumerate(body.dofs)}
@@ -244,18 +311,116 @@ def _shared(
     for dof, (stiffness, rest) in springs.items():
         torque[:, row[dof]] = -stiffness * (body.angle[:, row[dof]] - np.radians(rest))
     solved: list[SolvedGroup] = []
-    for part in body.parts:
+    parts, minimized = _heavier(body, scenario, now), dict[str, Array]()
+    for number, part in enumerate(parts):
         weak = weakened(part, factors_of(part, factors))
         own = _without_torque(weak, torque, row)
         if chosen := {dof: pair for dof, pair in limits.items() if dof in own.shared}:
-            best = np.nan_to_num(optimal_torque(own, body.sharing, chosen)[0])
+            target = None
+            if scenario.minimize and now is not None:
+                target = _target(scenario.minimize, now, number, own, results[0])
+            if target is None:
+                best = np.nan_to_num(optimal_torque(own, body.sharing, chosen)[0])
+            else:
+                best, together = torque_against(own, body.sharing, chosen, target)
+                before = target.value(share_part(own, body.sharing).solution.force)
             for dof in chosen:
                 held = torque[:, row[dof]]
                 found = best[:, own.shared.index(dof)]
                 torque[:, row[dof]] = np.where(np.isnan(held), 0.0, held) + found
             own = _without_torque(weak, torque, row)
         solved.append(share_part(own, body.sharing))
-    return Analysis(body, body.sharing, tuple(solved)), torque
+        if chosen and target is not None:
+            after = target.value(solved[-1].solution.force)
+            minimized |= {side: np.stack([before, after, together]) for side in part.sides}
+    return Analysis(body, body.sharing, tuple(solved)), torque, minimized
+
+
+def _heavier(
+    body: RecordedBody | ModelBody, scenario: Scenario, now: Analysis | None
+) -> Sequence[SharingGroup]:
+    """The parts of a heavier or lighter body, or of one that carries a load, along the same motion.
+
+    Inverse dynamics is linear in masses and ground reactions: with both times k, moments and net joint forces are.
+    A load m that moves with the trunk, acceleration a, presses the feet with m (a - g), shared like their vertical
+    forces; each joint of the leg bears what the foot beyond it does not lose.
+    """
+    parts = list(body.parts)
+    if scenario.mass != 1.0:
+        parts = [
+            replace(
+                part,
+                moment=scenario.mass * part.moment,
+                loads=None
+                if part.loads is None
+                else replace(
+                    part.loads,
+                    net=scenario.mass * part.loads.net,
+                    net_moment=scenario.mass * part.loads.net_moment,
+                ),
+            )
+            for part in parts
+        ]
+    if scenario.load == 0.0:
+        return parts
+    assert now is not None
+    joined = linked(now)
+    trunk = int(joined.bodies.mass.argmax())
+    push = scenario.load * (joined.bodies.center_acceleration[:, trunk] - joined.bodies.gravity)
+    upward = np.stack([np.maximum(foot.force[:, 2], 0.0) for foot in joined.feet], axis=1)
+    stands = upward > SMALLEST_FORCE
+    share = np.where(stands, upward, 0.0)
+    share = share / np.maximum(share.sum(axis=1, keepdims=True), 1e-9)
+    force, moment = np.zeros((2, len(push), len(joined.joints), 3))
+    generalized = np.zeros_like(joined.bodies.rates)
+    for k, foot in enumerate(joined.feet):
+        point = np.where(stands[:, k, None], center_of_pressure(foot.force, foot.moment), 0.0)
+        own = share[:, k, None] * push
+        reach = joined.bodies.reach[:, foot.body] + np.cross(
+            joined.bodies.spin[:, foot.body], (point - joined.bodies.center[:, foot.body])[:, None]
+        )
+        generalized -= np.einsum("tkx,tx->tk", reach, own)
+        for j, joint in enumerate(joined.joints):
+            if joint.beyond[foot.body]:
+                force[:, j] -= own
+                moment[:, j] -= np.cross(point - joint.center, own)
+    loaded = []
+    for part in parts:
+        added = np.stack([generalized[:, joined.speeds.index(dof)] for dof in part.dofs], axis=1)
+        loads = part.loads
+        if loads is not None:
+            rows = [joined.joint_names.index(joint) for joint in loads.joints]
+            sense = joined.sense[rows, None]
+            loads = replace(
+                loads,
+                net=loads.net + sense * force[:, rows],
+                net_moment=loads.net_moment + sense * moment[:, rows],
+            )
+        loaded.append(replace(part, moment=part.moment + added, loads=loads))
+    return loaded
+
+
+def _target(name: str, now: Analysis, number: int, part: SharingGroup, result: xr.Dataset) -> Target | None:
+    """What torques of a part minimise; None where the name means nothing of this part."""
+    joints = {joint: place for place, each in enumerate(now.parts) for joint in each.contact_force}
+    stems = {split_side(joint)[0] for joint in joints}
+    for compartment in ("", "_medial", "_lateral"):
+        for joint in joints:
+            stem, side = split_side(joint)
+            if name not in (f"{stem}{compartment}", f"{stem}{compartment}_{side}"):
+                continue
+            if joints[joint] != number:
+                continue
+            axes, spacing = segment_axes(now).get(joint), now.body.contact_spacing.get(joint)
+            if compartment and spacing is None:
+                continue
+            apart = None if spacing is None else spacing.distance
+            return contact_target(now.parts[number], joint, axes, apart, compartment[1:])
+    known = {f"{stem}{place}" for stem in stems for place in ("", "_medial", "_lateral")}
+    if name in known or split_side(name)[0] in known:
+        return None
+    muscles = [each for each in muscles_named(name, result) if each in part.state.parameters.names]
+    return muscle_target(part, muscles) if muscles else None
 
 
 def _without_torque(part: SharingGroup, torque: Array, row: Mapping[str, int]) -> SharingGroup:
@@ -289,9 +454,16 @@ def _sorted(dof: str, limits: tuple[float, float]) -> tuple[float, float]:
     return low, high
 
 
+MINIMIZED = {
+    "minimized_before": "force that a device minimises, without it",
+    "minimized": "force that a device minimises, with it, while muscles minimise their own cost",
+    "minimized_together": "force that a device minimises, if muscles minimised it, too",
+}
+"""Variables of scenarios with `minimize`; NaN in others."""
 OF_SCENARIO = (
     *("activation", "muscle_force", "reserve_moment", "device_torque", "knee_contact_medial"),
     *("knee_contact_lateral", "status", "valid", "kkt_residual"),
+    *MINIMIZED,
 )
 """Variables that each scenario has of its own."""
 

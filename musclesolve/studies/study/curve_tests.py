@@ -88,6 +88,7 @@ class _Test:
     family: str = ""  # primary or exploratory, where outcomes are stated
     after: _Test | None = None  # the analysis of variance that has to find a difference before this is tested
     among: int = 1  # how many tests follow the same one
+    in_pairs: bool = False  # of two conditions, because too few subjects have all
 
     def at(self, start: float, end: float) -> tuple[float, str]:
         """Mean difference over a cluster, and of what; of more than two levels the two that differ most there."""
@@ -114,6 +115,8 @@ def compare_curves(means: xr.Dataset, design: Design | Mapping[str, Any] = Desig
     - two groups: t test of Welch; more: one-way analysis of variance of Brown and Forsythe; variances may differ;
     - groups and conditions: the groups on the subjects' means over the conditions, the conditions with the same weight
       for every group, and their interaction. Effects of one degree of freedom are t tests without pooled variances;
+    - where too few subjects have all of more than two conditions: each of the others against the first by a paired
+      t test of the subjects who have both, each a test of its own;
     - where an analysis of variance of groups or of k conditions has a cluster, each of the others is compared with the
       first by a t test, at the level of the analysis divided by k - 1;
     - the leg, where ``means`` has a dimension ``leg``: as a condition that every subject has besides;
@@ -233,6 +236,9 @@ class _Layout:
             curve = curve.mean(axis=2)
         if len(self.groups) > 1 or len(self.conditions) > 1:
             found += self._of_design(theory, variable, name, curve)
+        if len(self.conditions) > 2 and not any(test.tested for test in found):
+            if pairs := self._of_pairs(theory, variable, name, curve):
+                found = [test for test in found if test.effect != "condition"] + pairs
         if len(self.legs) == 2:
             found += self._of_legs(theory, variable, name, apart)
         if self.covariate is not None:
@@ -259,6 +265,22 @@ class _Layout:
             there = ("there is none", "there is 1", "there are 2")[len(chosen[name])]
             notes.append(f"{who}: a test needs {FEWEST_SUBJECTS} subjects, {there}")
         return {name: rows for name, rows in chosen.items() if name not in few}, notes
+
+    def _of_pairs(self, theory: ModuleType, variable: str, name: str, curve: Array) -> list[_Test]:
+        """Each other condition against the first, of the subjects who have both, for a curve (S, C, Q).
+
+        Where too few have all conditions: one that lacks in some people costs the comparison with it alone. These are
+        tests of their own, among which the level is divided.
+        """
+        found = []
+        for place, condition in enumerate(self.conditions[1:], start=1):
+            both = [self.conditions[0], condition]
+            two = replace(self, conditions=both, legs=[], covariate=None)
+            for test in two._of_design(theory, variable, name, curve[:, [0, place]]):
+                if test.effect == "condition" and test.tested is not None:
+                    test.effect, test.in_pairs = f"condition: {condition} - {both[0]}", True
+                    found.append(test)
+        return found
 
     def _of_legs(self, theory: ModuleType, variable: str, name: str, curve: Array) -> list[_Test]:
         """Tests of the factor leg on a curve (S, C, 2, Q): the legs, and whether their difference depends on others."""
@@ -575,7 +597,13 @@ def _said(design: Design, layout: _Layout, tests: list[_Test], count: Mapping[st
     """What was tested and how, in sentences."""
     if not tests:
         return ["Nothing is compared: there is one group, one condition and no covariate, or no curve."]
-    said = [*dict.fromkeys(f"{test.effect}: {test.kind}." for test in tests if test.after is None)]
+    alone = [test for test in tests if test.after is None and not test.in_pairs]
+    said = [*dict.fromkeys(f"{test.effect}: {test.kind}." for test in alone)]
+    if pairs := next((test for test in tests if test.in_pairs), None):
+        said.append(
+            f"Where fewer than {FEWEST_SUBJECTS} subjects have all conditions, each other one is compared with "
+            f"{layout.conditions[0]}, of the subjects who have both: {pairs.kind}, each a test of its own."
+        )
     if followed := {test.after.effect: test for test in tests if test.after is not None}:
         first = {"group": next(iter(layout.groups)) or NO_GROUP}
         for effect, test in followed.items():

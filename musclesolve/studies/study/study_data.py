@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import shutil
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -25,6 +25,7 @@ from musclesolve._util.progress import Progress, no_progress
 from musclesolve.errors import InputError, input_error
 from musclesolve.results.cycles.cycle_averages import PROBLEM, check_alike
 from musclesolve.results.cycles.gait_cycles import SPREAD, STRENGTH
+from musclesolve.results.cycles.movement_landmarks import NO_CYCLE
 from musclesolve.results.cycles.normalisation import OF_SUBJECT, normalised
 from musclesolve.results.dataset.quantities import KINDS, in_set
 from musclesolve.results.dataset.result_quantities import texts
@@ -35,7 +36,7 @@ from musclesolve.studies.many_trials.one_trial import RESULT
 from musclesolve.studies.study.cycles_file import CYCLES
 from musclesolve.studies.study.run_study import ComputedStudy
 from musclesolve.studies.study.study_file import Study
-from musclesolve.studies.study.study_findings import findings_of_result, unusable_legs
+from musclesolve.studies.study.study_findings import Unusable, findings_of_result, unusable
 from musclesolve.version import __version__
 
 DATA = "study.nc"
@@ -104,25 +105,31 @@ def write_study_data(computed: ComputedStudy, progress: Progress | None = None) 
     layouts, kinds, not_averaged = dict[str, _Layout](), dict[str, str](), dict[str, str]()
     masses, sizes = dict[str, str](), dict[str, dict[str, list[float]]]()
     findings = {name: findings_of_result(file.with_name(RESULT)) for name, file in files}
-    unusable = {
-        name: {} if computed.study.trial_of[name].keep else unusable_legs(found)
+    spoiled = {
+        name: [] if computed.study.trial_of[name].keep else unusable(found)
         for name, found in findings.items()
     }
+    partly, odd = dict[str, str](), list[str]()
     for number, (name, file) in enumerate(files):
         report("names", 0.3 * number / len(files))
         with _opened(file) as source:
             masses.update(_other_mass(source, computed.study, name))
+            odd += [
+                f"{name}: {text}" for text in texts(getattr(source, "left_out", None)) if NO_CYCLE in text
+            ]
             for key in OF_SUBJECT.values():
                 if (size := getattr(source, key, None)) is not None:
                     own = sizes.setdefault(computed.study.trial_of[name].subject, {})
                     own.setdefault(key.removeprefix("subject_"), []).append(float(size))
             if source.dimensions[CYCLE].size and (lacking := _lacking(source, computed.study, name)):
                 not_averaged[name] = lacking
-            elif source.dimensions[CYCLE].size and not (of_legs := _usable(source, unusable[name])).any():
-                not_averaged[name] = f"{NOT_USABLE}: {next(iter(unusable[name].values()))}; {KEEP}"
+            elif source.dimensions[CYCLE].size and not (counting := _usable(source, spoiled[name])).any():
+                not_averaged[name] = f"{NOT_USABLE}: {spoiled[name][0].what}; {KEEP}"
             elif source.dimensions[CYCLE].size:
                 kinds[name] = str(getattr(source["percent"], "long_name", "cycle"))
-                layouts.setdefault(kinds[name], _Layout(wanted)).add(source, int(of_legs.sum()))
+                layouts.setdefault(kinds[name], _Layout(wanted)).add(source, int(counting.sum()))
+                if lost := int((~counting).sum()):
+                    partly[name] = f"{lost} of {counting.size} cycles do not count: {spoiled[name][0].what}"
             else:
                 not_averaged[name] = _without_cycles(source)
     path = computed.folder / DATA
@@ -142,28 +149,34 @@ def write_study_data(computed: ComputedStudy, progress: Progress | None = None) 
         for number, (name, file) in enumerate(files):
             report("cycles", 0.3 + 0.7 * number / len(files))
             cycles = in_units(_read(file, wanted), computed.study, name)
-            if unusable[name]:
-                usable = ~np.isin(cycles["cycle_side"].values.astype(str), list(unusable[name]))
-                cycles = cycles.isel(cycle=np.flatnonzero(usable))
+            if spoiled[name]:
+                cycles = cycles.isel(cycle=np.flatnonzero(_counting(spoiled[name], cycles)))
             rows.add(layout.arrays(target, cycles, _said(computed.study, name)))
         rows.write()
     in_order = {name: not_averaged[name] for name in computed.records if name in not_averaged}
-    one_leg = tuple(
-        f"{name}: the cycles of one leg do not count: {next(iter(legs.values()))}; {KEEP}"
-        for name, legs in unusable.items()
-        if legs and name not in in_order
-    )
-    return Collected(path, in_order, findings, (*_on_masses(masses), *one_leg), _mean_sizes(sizes))
+    parts = tuple(f"{name}: {why}; {KEEP}" for name, why in partly.items() if name not in in_order)
+    lengths = (f"left out for their length: {shortened(odd)}",) if odd else ()
+    notes = (*_on_masses(masses), *parts, *lengths)
+    return Collected(path, in_order, findings, notes, _mean_sizes(sizes))
 
 
 def _mean_sizes(sizes: Mapping[str, Mapping[str, list[float]]]) -> dict[str, dict[str, float]]:
     return {name: {key: float(np.mean(each)) for key, each in own.items()} for name, own in sizes.items()}
 
 
-def _usable(source: netCDF4.Dataset, unusable: Collection[str]) -> Mask:
-    """Which cycles of a trial are of a leg without an error."""
-    sides = [str(side) for side in source["cycle_side"][:]] if "cycle_side" in source.variables else []
-    return ~np.isin(sides, list(unusable)) if sides else np.full(source.dimensions[CYCLE].size, not unusable)
+def _counting(spoiled: Sequence[Unusable], cycles: Mapping[Any, Any]) -> Mask:
+    """Which cycles of a trial no error spoils, (C,)."""
+    side, start, end = (np.asarray(cycles[f"cycle_{key}"][:]) for key in ("side", "start", "end"))
+    return ~np.any([each.spoils(side.astype(str), start, end) for each in spoiled], axis=0)
+
+
+def _usable(source: netCDF4.Dataset, spoiled: Sequence[Unusable]) -> Mask:
+    """Which cycles of a trial no error spoils, (C,); none where cycles of an earlier version have no leg."""
+    if not spoiled:
+        return np.ones(source.dimensions[CYCLE].size, bool)
+    if "cycle_side" not in source.variables:
+        return np.zeros(source.dimensions[CYCLE].size, bool)
+    return _counting(spoiled, source)
 
 
 @contextmanager

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
+import numpy as np
+
+from musclesolve._util.arrays import AnyArray, Array, Mask
 from musclesolve.recording.data import SIDES
 from musclesolve.results.files.result_netcdf import result_attributes
-from musclesolve.results.finding import FINDINGS, SEVERITIES, Finding, codes, stored_findings
+from musclesolve.results.finding import FINDINGS, SEVERITIES, Finding, Run, codes, stored_findings, texts
 
 Listed = tuple[Finding, tuple[str, ...]]
 """A finding, and the names of its trials."""
@@ -18,14 +22,37 @@ def findings_of_result(path: Path) -> tuple[Finding, ...]:
     return stored_findings(str(result_attributes(path).get(FINDINGS, "[]")))
 
 
-def unusable_legs(findings: Iterable[Finding]) -> dict[str, str]:
-    """Leg ("r" or "l") -> what the first error says that is of it; an error without a leg is of both."""
-    legs: dict[str, str] = {}
-    for found in findings:
-        if found.severity == "error":
-            for side in SIDES if found.side not in SIDES else (found.side,):
-                legs.setdefault(side, f"{found.what} ({found.code})")
-    return legs
+@dataclass(frozen=True)
+class Unusable:
+    """What an error makes unusable: a leg of a trial, or its cycles at some times."""
+
+    side: str
+    what: str
+    times: tuple[Run, ...] = ()  # first and last of each stretch [s]; none: throughout
+
+    def spoils(self, side: AnyArray, start: Array, end: Array) -> Mask:
+        """Which cycles (C,) of a trial it is of, by their legs, starts and ends [s]."""
+        reached = np.full(start.shape, not self.times)
+        for first, last in self.times:
+            reached |= (start <= last) & (end >= first)
+        return np.asarray((side == self.side) & reached)
+
+
+def unusable(findings: Iterable[Finding]) -> list[Unusable]:
+    """What the errors among some findings make unusable; an error without a leg is of both.
+
+    What is wrong at an instant alone, as a marker that jumps, is so by `at_times` of findings.toml.
+    """
+    return [
+        Unusable(
+            side,
+            f"{found.what} ({found.code})",
+            found.where.times if texts().get(found.code, {}).get("at_times") else (),
+        )
+        for found in findings
+        if found.severity == "error"
+        for side in (SIDES if found.side not in SIDES else (found.side,))
+    ]
 
 
 def each_once(found: Mapping[str, Sequence[Finding]]) -> list[Listed]:

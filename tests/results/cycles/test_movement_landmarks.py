@@ -140,6 +140,17 @@ def test_who_stands_or_lunges_does_not_step():
     assert heel_strikes(data, "r").size == 0 and heel_strikes(data, "l").size == 3
 
 
+def test_a_cycle_that_no_walk_has_is_left_out_and_said_but_not_where_it_is_stated():
+    """A strike twice, 0.08 s apart, and one in 8 s; a file says otherwise of what it states."""
+    data = walking(0.0, 2.6)
+    data.attrs |= {"movement": "walking", "heel_strike_times_r": [0.0, 1.0, 1.08, 2.0]}
+    found = intervals(data, "r")
+    assert [(each.start, each.end) for each in found.cycles] == [(0.0, 1.0), (1.08, 2.0)]
+    assert found.left_out[0][:2] == (1.0, 1.08) and "0.08 s is no cycle of walking" in found.left_out[0][2]
+    data.attrs["cycles_s"] = np.array([0.0, 0.08])
+    assert len(intervals(data, "r").cycles) == 1
+
+
 @pytest.mark.parametrize("kind", [Squat, Chair])
 def test_squat_and_chair_as_recordings(kind, tmp_path):
     data = ms.run(synthetic_recording(tmp_path, kind.to(0.25), truth=False))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 from io import StringIO
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -16,14 +17,26 @@ from typer.testing import CliRunner
 import musclesolve as ms
 from musclesolve.cli import app as cli
 from musclesolve.data import reference_stride
+from musclesolve.dynamics.inverse.external_wrenches import Wrench
+from musclesolve.dynamics.inverse.induced_accelerations import LinkedBodies
+from musclesolve.dynamics.inverse.inverse_dynamics import projected_moments
+from musclesolve.dynamics.inverse.newton_euler import center_of_pressure
 from musclesolve.pipeline.run import prepare
-from musclesolve.pipeline.share import share_part
+from musclesolve.pipeline.share import share, share_part
 from musclesolve.results.tables.question_tables import scenario_facts, scenario_tables
 from musclesolve.sharing.cost.cost_check import check_cost
 from musclesolve.sharing.cost.cost_registry import find_cost
 from musclesolve.sharing.status import Status
 from musclesolve.studies import Scenario, what_if
-from musclesolve.studies.questions.assistance import MusclesAlone, optimal_torque
+from musclesolve.studies.questions.assistance import (
+    MusclesAlone,
+    Target,
+    cooperation,
+    muscle_target,
+    optimal_torque,
+    torque_against,
+)
+from musclesolve.studies.questions.what_if import _heavier
 
 LIMITS = (-25.0, 5.0)
 
@@ -128,6 +141,10 @@ def test_facts_of_scenarios(found):
         ("subject.mass_kg=80", "unknown_name"),
         ("muscles.color=1", "unknown_name"),
         ("now: soleus=0.5", "duplicate_name"),
+        ("minimize=soleus", "studies.minimize_needs_torque"),
+        ("torque.ankle_dorsiflexion=-30:0, minimize=soleos", "unknown_name"),
+        ("mass=heavy", "bad_value"),
+        ("load=-5", "bad_value"),
         ("muscles.database=silva_2003", "studies.scenario_of_other_muscles"),
     ],
 )
@@ -174,3 +191,89 @@ def test_the_command_writes_scenarios(tmp_path):
     names = [each["scenario"] for each in json.loads(out.stdout)["scenarios"]]
     assert names == ["now", "weak", "torque.ankle_dorsiflexion=-20:0"]
     assert {path.name for path in tmp_path.iterdir()} >= {"what_if.nc", "scenarios.png"}
+
+
+def test_no_torque_of_a_fine_grid_does_better_against_a_force():
+    """Against the soleus; cooperating muscles reach less, in one convex problem."""
+    body = prepare(reference_stride())
+    part = next(each for each in body.parts if "ankle_dorsiflexion_r" in each.shared)
+    limits, target = {"ankle_dorsiflexion_r": (-20.0, 20.0)}, muscle_target(part, ["soleus_r"])
+    torque, together = torque_against(part, body.sharing, limits, target)
+    row, dof = part.shared.index("ankle_dorsiflexion_r"), part.dofs.index("ankle_dorsiflexion_r")
+
+    def reached(tried: np.ndarray) -> np.ndarray:
+        moment = part.moment.copy()
+        moment[:, dof] -= tried
+        return target.value(share_part(replace(part, moment=moment), body.sharing).solution.force)
+
+    best = reached(torque[:, row])
+    for tried in np.linspace(-20.0, 20.0, 15):
+        other = reached(np.full(len(best), tried))
+        assert (best <= other + 0.01 * np.nanmax(best) + 1e-3).all()
+    assert best.sum() < reached(np.zeros(len(best))).sum()
+    assert (together <= best + 0.02 * np.nanmax(best)).all() and together.sum() < best.sum()
+    assert (cooperation(part, body.sharing, limits, Target(target.row, target.offset)) == together).all()
+
+
+def test_the_medial_knee_force_falls_by_a_knee_torque():
+    words = "torque.knee_flexion=-20:20"
+    answer = what_if(reference_stride(), [f"effort: {words}", f"medial: {words}, minimize=knee_medial"])
+    mean = answer["knee_contact_medial"].mean("time")
+    assert (mean.sel(scenario="medial") < mean.sel(scenario="effort")).all()
+    assert (mean.sel(scenario="effort") < mean.sel(scenario="now")).all()
+    own = answer.sel(scenario="medial")
+    assert (own["minimized_together"].mean("time") < own["minimized"].mean("time")).all()
+    assert answer["minimized"].sel(scenario="effort").isnull().all()
+    assert np.nanmax(answer["kkt_residual"]) < 1e-6
+
+
+def test_mass_and_load():
+    """Moments of a body of other mass are proportional to it; a load presses the feet at their centers of pressure."""
+    body = prepare(reference_stride())
+    now = share(body)
+    heavy = _heavier(body, Scenario("heavy", mass=1.2), now)
+    for part, before in zip(heavy, body.parts, strict=True):
+        np.testing.assert_allclose(part.moment, 1.2 * before.moment)
+        np.testing.assert_allclose(part.loads.net, 1.2 * before.loads.net)
+    loaded = _heavier(body, Scenario("pack", load=10.0), now)
+    model, motion, wrenches = body.mechanics.model, body.mechanics.motion, list(body.mechanics.wrenches)
+    trunk = LinkedBodies.from_motion(model, motion)
+    push = 10.0 * (trunk.center_acceleration[:, trunk.mass.argmax()] - model.gravity)
+    upward = np.stack([np.where(each.force[:, 2] > 20.0, each.force[:, 2], 0.0) for each in wrenches], axis=1)
+    share_of = upward / upward.sum(axis=1, keepdims=True)
+    more = []
+    for k, each in enumerate(wrenches):
+        point = np.nan_to_num(center_of_pressure(each.force, each.moment))
+        own = share_of[:, k, None] * push
+        more.append(Wrench(each.body, each.force + own, each.moment + np.cross(point, own)))
+    moments = projected_moments(model, motion, more)
+    for part in loaded:
+        rows = [model.dof(dof) for dof in part.dofs]
+        np.testing.assert_allclose(part.moment, moments[:, rows], atol=1e-8)
+    answer = what_if(reference_stride(), ["mass=1.2", "load=10"])
+    effort = [each["effort_ratio"] for each in scenario_facts(answer)]
+    assert effort[1] > 1.1 and effort[2] > 1.1
+
+
+def test_other_tendons_are_compared_with_now_behind_such_tendons():
+    answer = what_if(reference_stride(), ["weak: soleus=0.9, muscles.tendon=elastic"], side="r")
+    facts = {each["scenario"]: each for each in scenario_facts(answer)}
+    assert list(facts) == ["now", "now, elastic tendons", "weak"]
+    assert facts["weak"]["reference"] == "now, elastic tendons" and facts["weak"]["effort_ratio"] > 1.0
+
+
+def test_a_tendon_transfer_is_a_path_of_the_set(tmp_path):
+    """The path of the tibialis anterior turned to the heel: with a set of the same muscles it is a scenario."""
+    text = (Path(__file__).parents[3] / "muscle_db" / "gait2392.toml").read_text(encoding="utf-8")
+    begin = text.index('name = "tibialis_anterior"')
+    path = text.index("path = [", begin)
+    end = text.index("]\n", text.index("{ frame", path)) + 2
+    donor = text.index("path = [", text.index('name = "soleus"'))
+    moved = text[donor : text.index("]\n", text.index("{ frame", donor)) + 2]
+    (tmp_path / "transfer.toml").write_text(text[:path] + moved + text[end:], encoding="utf-8")
+    usual = ms.read_trial(reference_stride()).with_settings(muscles={"database": "gait2392"})
+    answer = what_if(usual, [f"transfer: muscles.database={tmp_path / 'transfer.toml'}"], side="r")
+    others = ["extensor_digitorum_longus_r", "extensor_hallucis_longus_r"]
+    force = answer["muscle_force"].sel(muscle=others).max("time")
+    assert (force.sel(scenario="transfer") >= force.sel(scenario="now")).all()
+    assert (force.sel(scenario="transfer") > 1.05 * force.sel(scenario="now")).any()

@@ -46,6 +46,23 @@ def test_a_subject_counts_once_however_many_cycles_it_has(rng):
     assert group["subjects"].values.tolist() == [[4, 4]]
 
 
+def test_conditions_that_nobody_has_all_of_are_compared_in_pairs(rng):
+    """Ten subjects lack one of five conditions each; each pair is the paired test of those who have both."""
+    curves = smooth(rng, 10, 5, 1)
+    curves[:, 2] += 4.0 * bump(40)
+    curves[np.arange(10), 1 + np.arange(10) % 4] = np.nan
+    names = [f"c{k}" for k in range(5)]
+    found = compared(curves, conditions=names)
+    assert found["effect"].values.tolist() == [f"condition: c{k} - c0" for k in range(1, 5)]
+    assert found.attrs["tests"] == 4 and found["subjects"].values.tolist() == [7, 7, 8, 8]
+    for place, row in enumerate(found["statistic"].values, start=1):
+        both = np.isfinite(curves[:, place, 0, 0])
+        alone = compared(curves[both][:, [0, place]], conditions=["c0", f"c{place}"])
+        np.testing.assert_allclose(row, alone["statistic"].values[0])
+    assert 1 in found["cluster_test"].values
+    assert any("all conditions" in each for each in found.attrs["said"])
+
+
 def test_function_groups_of_muscles_are_no_groups_of_subjects(rng):
     data = cycles(smooth(rng, 3, 1, 2)).rename(dof="muscle", joint_moment="muscle_force")
     means = subject_means(data.assign_coords(group=("muscle", ["triceps_surae", "hamstrings"])))

@@ -5,9 +5,10 @@ from __future__ import annotations
 import json
 
 import netCDF4
+import numpy as np
 
-from musclesolve.results.finding import Cost, finding
-from musclesolve.studies.study.study_findings import each_once, findings_of_result, unusable_legs
+from musclesolve.results.finding import Cost, Where, finding
+from musclesolve.studies.study.study_findings import each_once, findings_of_result, unusable
 
 
 def rate(hertz: float, severity="warning", cost: float | None = None, side: str = ""):
@@ -36,6 +37,16 @@ def test_each_fault_is_shown_once_with_its_trials():
 
 
 def test_an_error_makes_its_leg_unusable():
-    assert unusable_legs([rate(50.0)]) == {}
-    assert set(unusable_legs([rate(50.0, "error", side="l")])) == {"l"}
-    assert set(unusable_legs([rate(50.0, "error")])) == {"r", "l"}
+    assert unusable([rate(50.0)]) == []
+    assert [each.side for each in unusable([rate(50.0, "error", side="l")])] == ["l"]
+    assert [each.side for each in unusable([rate(50.0, "error")])] == ["r", "l"]
+
+
+def test_an_error_at_an_instant_costs_the_cycles_with_this_instant():
+    values = {"name": "RKNE", "size": 0.05, "limit": 0.02}
+    leap = finding("leap", "error", values, Where(times=((3.9, 3.92),)), side="r")
+    side, start, end = np.array(["r", "r", "l"]), np.array([2.0, 3.1, 3.0]), np.array([3.1, 4.2, 4.1])
+    assert unusable([leap])[0].spoils(side, start, end).tolist() == [False, True, False]
+    throughout = finding("low_rate", "error", {"recording": "markers", "rate": 9.0, "needed": 100.0},
+                         Where(times=((3.9, 3.92),)), side="r")  # fmt: skip
+    assert unusable([throughout])[0].spoils(side, start, end).tolist() == [True, True, False]
