@@ -401,7 +401,7 @@ def uncertainty(trial: TrialFiles) -> dict[str, object]:
     """Peaks with their standard deviations, of the joints and of the least certain muscles; the sources of error."""
     if trial.uncertainty is None:
         raise Absent(
-            "No uncertainty.nc was given. It is computed by: musclesolve run TRIAL.toml -o FOLDER --uncertainty 1000"
+            "No uncertainty.nc was given. It is computed by: musclesolve run TRIAL.toml -o FOLDER --uncertainty fast"
         )
     found, facts = trial.uncertainty, UncertaintyFacts(trial.uncertainty)
     weight = facts.body_weight if number(found, "subject_mass_kg") else 1.0
