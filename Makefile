@@ -25,7 +25,7 @@ unexport PYTHONDONTWRITEBYTECODE
 
 demo: $(VENV)/installed
 	$(RUN) -m musclesolve demo -o demo-output
-	@echo "The figures and result.nc are in $(CURDIR)/demo-output"
+	@echo "Open $(CURDIR)/demo-output/report.html in a browser"
 
 test: $(VENV)/installed
 	$(RUN) -m pytest -n 2 --dist worksteal tests

@@ -218,7 +218,7 @@ def subjects_below_conditions(root: Path, subjects: int, trials: int) -> None:
 def motion_service(root: Path, subjects: int, trials: int) -> None:
     """Result folders of AddBiomechanics: trials walking4, STSAsym1, squats_Asym1, whose names are to stay.
 
-    They hold moments and no ground forces, so that each line of [trials] has to state side and cycles_s.
+    They hold moments and no ground forces; where a stride begins and ends is seen from the reach of the foot.
     """
     study = runpy.run_path(str(Path(__file__).with_name("make_study.py")))
     time, angle, moment = study["stride"]()

@@ -238,6 +238,10 @@ def _consistent(case: Case, body: Anatomy) -> Iterator[Finding]:
         cost = None if warning.residual is None else Cost(warning.residual, "body weights", "the pelvis")
         implausible.append(Finding(warning.code, severity, warning.what, warning.remedy, place, cost=cost))
     yield from implausible
+    if (change := recorded.change) is not None:
+        moved = {"rms": float(np.sqrt(np.mean(change.change**2))), "most": float(change.change.max())}
+        masses = {"carried": change.carried, "given": case.trial.subject.mass}
+        yield finding("motion_change", "note", moved | masses, case.key("consistency", "residual"))
     yield from plates_out_of_balance(case.with_findings(implausible), recorded)
 
 

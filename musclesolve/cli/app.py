@@ -186,6 +186,7 @@ PANELS: dict[str, dict[Callable[..., None], tuple[str, ...]]] = {
         question_commands.contributions: BOTH,
         question_commands.margins: BOTH,
         question_commands.what_if: BOTH,
+        question_commands.coordination: BOTH,
     },
     "Recordings": {
         recording_commands.init: QUIET,

@@ -17,7 +17,7 @@ import typer
 
 from musclesolve.constants import FAST
 from musclesolve.errors import input_error
-from musclesolve.plotting.page.page_style import PageStyle
+from musclesolve.plotting.page.page_style import A4_PAGE, PageStyle
 from musclesolve.settings.schema import Setting, Settings, tables_of
 from musclesolve.settings.trial import ModelSettings, RecordedSettings
 
@@ -57,7 +57,7 @@ Json = Annotated[
 ]
 
 TrialFile = Annotated[Path, typer.Argument(metavar="TRIAL.toml", help="The trial file.")]
-Output = Annotated[Path, typer.Option("-o", "--output", help="Folder for result.nc and the figures.")]
+Output = Annotated[Path, typer.Option("-o", "--output", help="Folder for result.nc and the page.")]
 
 
 def _samples(given: Any) -> int | str:
@@ -184,7 +184,15 @@ Scheduler = Annotated[
     str | None, typer.Option(help="Compute on a cluster: address of a dask.distributed scheduler.")
 ]
 Again = Annotated[bool, typer.Option("--again", help="Recompute trials whose result is up to date.")]
-Figures = Annotated[bool, typer.Option("--figures/--no-figures", help="Draw the figures.")]
+Figures = Annotated[
+    bool | None,
+    typer.Option(
+        "--figures/--no-figures",
+        help="Also draw the figures as files; or neither these nor the page, but the numbers alone. Default: the page, "
+        "report.html.",
+        show_default=False,
+    ),
+]
 
 RecordingFolder = Annotated[Path, typer.Option("-o", "--output", help="Folder for the recording.")]
 Motion = Annotated[str, typer.Option(help="walk, or run (with flight).")]
@@ -288,6 +296,12 @@ PageMuscle = Annotated[
         autocompletion=muscle_names,
     ),
 ]
+
+
+def drawn_figures(figures: bool | None, file_format: FileFormat, width: float, font: float) -> bool | None:
+    """What --figures and --no-figures say; without either whoever states how figures look wants them."""
+    stated = (file_format.value, width, font) != (A4_PAGE.file_format, A4_PAGE.width_mm, A4_PAGE.font_pt)
+    return True if figures is None and stated else figures
 
 
 def page_style_of(

@@ -33,11 +33,11 @@ _NOBODY = GivenSubject()
 class RunOptions:
     """What `musclesolve run` is given beside the trial file.
 
-    side: "r", "l" or "both". samples: of the uncertainty, as in `uncertainty`; 0: none.
+    side: "r", "l" or "both". figures: also as files. samples: of the uncertainty, as in `uncertainty`; 0: none.
     """
 
     side: str = "both"
-    figures: bool = True
+    figures: bool = False
     samples: int | str = 0
 
     @property
@@ -45,7 +45,7 @@ class RunOptions:
         """The options of the command line."""
         return [
             *(["--side", self.side] if self.side != "both" else []),
-            *(["--no-figures"] if not self.figures else []),
+            *(["--figures"] if self.figures else []),
             *(["--uncertainty", f"{self.samples}"] if self.samples else []),
         ]
 
@@ -268,8 +268,12 @@ class Desk:
         self._read_again()
         text = self.trial.text
 
+        result = self.output / "result.nc"
+
         def keep(task: Task) -> None:
             self._failed = None if task.error is None else (text, task.error)
+            if task.succeeded:  # the page comes after the verdict, which is shown now
+                self.runner.start("Page of the result", "report", files=[result])
 
         return self.start(
             "Muscle forces",

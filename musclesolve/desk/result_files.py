@@ -8,23 +8,10 @@ from collections.abc import Iterable
 from pathlib import Path
 from urllib.parse import quote
 
-from musclesolve.plotting.figure_names import OF_LEG, figures_by
+from musclesolve.plotting.figure_names import REPORT
 from musclesolve.results.files.result_netcdf import result_attributes
 
-REPORT, PICTURE = "report.html", "picture.html"
-SHOWN_FORMATS = ("png", "svg")
-"""Formats of figures that a page can show."""
-
-
-def figures_by_kind(folder: Path) -> dict[str, list[Path]]:
-    """The figures in the folder of a result that a page can show, by what they are of."""
-    found = {}
-    for kind, figures in figures_by("tab").items():
-        names = [each.name for each in figures if set(each.of).isdisjoint(OF_LEG)]
-        paths = [folder / f"{name}.{ending}" for name in names for ending in SHOWN_FORMATS]
-        if there := [path for path in paths if path.is_file()]:
-            found[kind] = there
-    return found
+PICTURE, FIGURES = "picture.html", "figures.html"
 
 
 def files_in(folder: Path) -> list[Path]:
@@ -33,7 +20,7 @@ def files_in(folder: Path) -> list[Path]:
     shown = [
         path for path in paths if not any(part.startswith(".") for part in path.relative_to(folder).parts)
     ]
-    first = ("result.nc", REPORT, PICTURE)
+    first = ("result.nc", REPORT, PICTURE, FIGURES)
     return sorted(
         shown,
         key=lambda path: (path.parent != folder, path.name not in first, path.relative_to(folder).as_posix()),

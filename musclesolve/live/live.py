@@ -690,8 +690,9 @@ def _check_live(trial: Trial) -> None:
     """Refuse what is not known frame by frame."""
     check_rigid(trial, "live muscle forces")
     check_consistent(trial, "live analysis")
-    method, derivatives = trial.settings.consistency.method, trial.settings.consistency.derivatives
-    for key, stated, usual in (("method", method, "nearest"), ("derivatives", derivatives, "constraints")):
+    usual_values = {"method": "nearest", "derivatives": "constraints", "residual": "kept"}
+    for key, usual in usual_values.items():
+        stated = trial.settings.consistency[key]
         if stated != usual:
             raise trial.document.error(
                 "live.live_muscle_forces", "consistency", key, key=key, stated=stated, usual=usual

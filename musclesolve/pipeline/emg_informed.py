@@ -20,6 +20,7 @@ import numpy as np
 
 from musclesolve._util.arrays import Array
 from musclesolve._util.sides import SIDE_NAMES, side_of, split_side
+from musclesolve.errors import input_error
 from musclesolve.pipeline.body import Analysis, SharingGroup
 from musclesolve.pipeline.measured_activation import MeasuredActivation
 from musclesolve.pipeline.share import share_part
@@ -49,6 +50,8 @@ def with_arguments(trial: AnyTrial, **settings: Any) -> AnyTrial:
             raise TypeError(f"there is no setting {name!r} of a run; known: {', '.join(places)}")
         if value is not None:
             table, key = places[name]
+            if table not in tables_of(type(trial.settings)):
+                raise input_error("pipeline.setting_of_recordings", where=name, name=name)
             setting = tables_of(RecordedSettings)[table].settings[key]
             check_value(value, setting, name)
             tables.setdefault(table, {})[key] = setting.taken(value)

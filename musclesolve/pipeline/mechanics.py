@@ -17,6 +17,7 @@ from musclesolve.constants import STANDARD_GRAVITY
 from musclesolve.dynamics.inverse.external_wrenches import Wrench
 from musclesolve.dynamics.inverse.inverse_dynamics import projected_moments
 from musclesolve.dynamics.inverse.predicted_reactions import predicted_reactions
+from musclesolve.dynamics.inverse.residual_reduction import CHANGE, ResidualReduction
 from musclesolve.dynamics.kinematics.consistent_motion import consistent_motion
 from musclesolve.dynamics.kinematics.measured_targets import Targets
 from musclesolve.dynamics.kinematics.motion_derivatives import Motion
@@ -44,9 +45,37 @@ from musclesolve.motion.motion_plausibility import (
 )
 from musclesolve.motion.signals.filter_choice import FilterChoice
 from musclesolve.recording.data import SIDES, Recording, Subject, Trial
+from musclesolve.settings.trial import PREDICTED, REDUCED
 
 MARGIN = 0.1
 """Motion kept before and after the time range, so that derivatives are good to its ends [s]."""
+
+
+@dataclass(frozen=True)
+class MotionChange:
+    """The change of a motion that made the residual at the pelvis smaller.
+
+    before: the motion without it. change (T, n): how far it moved each point of the model [m]. carried: body mass that
+    would balance the forces best [kg]. reduction: what found it, for motions near this one with their margins.
+    """
+
+    before: Motion
+    change: Array
+    carried: float
+    reduction: ResidualReduction
+
+    @property
+    def warnings(self) -> list[MotionWarning]:
+        """Where the bound holds the change: the residual has another cause than errors of the motion."""
+        if self.reduction.size >= CHANGE:
+            return []
+        largest = 1e3 * float(self.change.max())
+        what = f"the change of the motion that reduces the residual is held at its bound (largest {largest:.0f} mm)"
+        remedy = (
+            "look for what else does not fit: plates, body mass, clocks (musclesolve check, calibrate-body), or leave "
+            f'out residual = "{REDUCED}" in [consistency]'
+        )
+        return [MotionWarning("motion_change", what, remedy, False, ())]
 
 
 @dataclass(frozen=True)
@@ -62,6 +91,13 @@ class Mechanics:
     """Whether the ground reactions are predicted from the motion."""
     completed: tuple[Array, list[GroundReaction]] | None = None
     """Where some are predicted: times (T',) [s] of the motion with its margins, and the ground reactions there."""
+    change: MotionChange | None = None
+    """How the motion was changed for a smaller residual; None where it was not."""
+
+    @property
+    def unchanged(self) -> Motion:
+        """The motion as it was measured, before any change for a smaller residual: what tests of forces look at."""
+        return self.motion if self.change is None else self.change.before
 
     @property
     def wrenches(self) -> list[Wrench]:
@@ -124,7 +160,10 @@ class Mechanics:
         return balance_limit(total, self.model.mass.total * STANDARD_GRAVITY)
 
     def validity(self, moments: Array) -> MotionValidity:
-        """Which frames can be shared among muscles, given the generalized forces (T, K+6) of inverse dynamics."""
+        """Which frames can be shared among muscles, given the generalized forces (T, K+6) of inverse dynamics.
+
+        Forces of the motion before any change: a frame that they do not balance is not made valid by a change.
+        """
         joints, weight = self.model.tree.joint_count, self.model.mass.total * STANDARD_GRAVITY
         residual = np.linalg.norm(moments[:, joints : joints + 3], axis=1) / weight
         motion = (self.joint_rotations, self.motion.time, self.fit.points, self.marker_residual)
@@ -151,6 +190,7 @@ class Mechanics:
             *jump_warnings(mapping, self.joint_rotations, time),
             *ambiguous_warnings(mapping, self.hidden_rotations, time, lambda: self.support.lacking_force),
             *foot_warnings(self.fit.points, self.marker_residual, time, method),
+            *([] if self.change is None else self.change.warnings),
             *(self.support.warnings if self.predicted else []),
         ]
 
@@ -174,6 +214,7 @@ def mechanics_of(trial: Trial, measured: Anatomy, start: Array | None = None) ->
     subject: they save iterations and do not change the result.
     """
     consistency, model = trial.settings.consistency, subject_model(trial, measured)
+    check_reduction(trial)
     names = [*measured.points, *measured.directions]
     if unknown := [name for name in consistency.weights if name not in names]:
         error = unknown_name(unknown[0], "point or axis", names, " of the model that this recording shows")
@@ -186,11 +227,61 @@ def mechanics_of(trial: Trial, measured: Anatomy, start: Array | None = None) ->
     analysed = motion.frames(inside)
     if trial.predicted_spans is None:
         reactions = ground_reactions(trial.forces, analysed.time, measured.filter)
-        return Mechanics(measured, model, fit, analysed, reactions)
+        found = Mechanics(measured, model, fit, analysed, reactions)
+        return changed_motion(trial, found, targets, motion) if consistency.residual == REDUCED else found
     every = completed_reactions(trial, model, motion, measured.filter)
     reactions = [each.frames(inside) for each in every]
     predicted, completed = trial.settings.files.predicted, (motion.time, every)
     return Mechanics(measured, model, fit, analysed, reactions, predicted, completed)
+
+
+def check_reduction(trial: Trial) -> None:
+    """Refuse a smaller residual of a motion or of forces that cannot have it."""
+    settings, consistency = trial.settings, trial.settings.consistency
+    if consistency.residual != REDUCED:
+        return
+    if settings.files.predicted or settings.plates.unmeasured_steps == PREDICTED or not trial.forces:
+        raise trial.document.error("pipeline.residual_of_predicted_forces", "consistency", "residual")
+    if consistency.method == "none" or consistency.derivatives != "constraints":
+        raise trial.document.error("pipeline.residual_of_splines", "consistency", "residual")
+
+
+def changed_motion(trial: Trial, recorded: Mechanics, targets: Targets, motion: Motion) -> Mechanics:
+    """The mechanics of the smallest change of a motion that reduces the residual at the pelvis.
+
+    recorded: before the change; targets: what was measured of the body; motion: over all frames, with the margins.
+
+    Raises:
+        InputError: the residual is known in no frame, or cannot be reduced within the bound.
+    """
+    model, measured, time = recorded.model, recorded.measured, motion.time
+    wrenches = [
+        Wrench(f"foot_{each.side}", each.force, each.moment)
+        for each in ground_reactions(trial.forces, time, measured.filter)
+    ]
+    residual = projected_moments(model, motion, wrenches)[:, model.tree.joint_count :]
+    limit = recorded.balance_limit * model.mass.total * STANDARD_GRAVITY
+    known = np.linalg.norm(residual[:, :3], axis=1) <= limit
+    known[list(recorded.fit.unfitted)] = False
+    for side in SIDES:
+        known &= trial.known(side, time)
+    for plate in trial.forces:
+        known &= (time >= plate.time[0]) & (time <= plate.time[-1])
+    if not known.any():
+        raise trial.document.error("pipeline.residual_not_known", "consistency", "residual")
+    try:
+        reduction, found = ResidualReduction.at(
+            model, motion, known, float(measured.filter.cutoff_hz.min()), recorded.fit.locked
+        ).bounded(model, motion, wrenches, 1e-3 * trial.settings.consistency.largest_change_mm)
+    except InputError as error:
+        raise trial.document.placed(error, "consistency", "residual") from None
+    inside = np.isin(time, recorded.motion.time)
+    carried = found.mass * model.mass.total
+    change = MotionChange(recorded.motion, found.change[inside], carried, reduction)
+    seen = targets.slots < model.topology.point_count
+    shift = np.linalg.norm((found.motion.q[:, targets.slots] - targets.values)[:, seen], axis=2)
+    fit = replace(recorded.fit, coordinates=found.motion.coordinates, q=found.motion.q, residual=shift)
+    return replace(recorded, fit=fit, motion=found.motion.frames(inside), change=change)
 
 
 def completed_reactions(

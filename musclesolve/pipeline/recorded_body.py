@@ -125,7 +125,12 @@ def recorded_body(
     model, motion = recorded.model, recorded.motion
     moments = measured_moments(trial, model, motion, recorded.wrenches)
     forces = distal_loads(model, segment_motion(model, motion), recorded.wrenches)
-    validity = recorded.validity(moments)
+    lacking = (
+        moments
+        if recorded.change is None
+        else measured_moments(trial, model, recorded.unchanged, recorded.wrenches)
+    )
+    validity = recorded.validity(lacking)
     fitted = {} if options.person is None else options.person.emg
     emg = (
         None

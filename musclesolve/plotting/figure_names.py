@@ -101,7 +101,7 @@ def files_of(*kinds: str) -> tuple[str, ...]:
     return tuple(f"{page}.png" for each in figures for page in each.pages)
 
 
-UNCERTAINTY = "uncertainty.nc"
+UNCERTAINTY, REPORT = "uncertainty.nc", "report.html"
 
 
 def in_every_format(files: Iterable[str]) -> tuple[str, ...]:

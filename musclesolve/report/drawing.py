@@ -64,12 +64,12 @@ def work(data: xr.Dataset, job: DrawingTask) -> Made:
             from musclesolve.report.picture.moving_picture import picture_fragment
 
             return Made(picture_fragment(data))
-        from musclesolve.plotting import browser
+        from musclesolve.plotting.browser import page_parts
         from musclesolve.plotting.page.described_sheet import described
         from musclesolve.report.figures.figure_choice import figures_of
 
         draw = figures_of(data, job.kind)[job.name]
-        return Made(browser.data(described(partial(draw, data))))
+        return Made(page_parts.data(described(partial(draw, data))))
     except DAMAGE as error:
         return Made(fault=reason(error))
 

@@ -13,6 +13,7 @@ from markupsafe import Markup
 
 from musclesolve._util.progress import Progress, no_progress
 from musclesolve.errors import input_error
+from musclesolve.plotting.figure_names import REPORT, UNCERTAINTY
 from musclesolve.report.content.methods import Citations, methods
 from musclesolve.report.content.overview import (
     average,
@@ -45,7 +46,7 @@ from musclesolve.version import __version__
 MOST_BYTES = 9_500_000
 """A page is kept below 10 MB: figures of the last trials are left out where it would not be."""
 LEFT_OUT = "left out to keep the page below 10 MB: make a report of this trial alone"
-NAME, SUFFIXES = "report.html", (".html", ".htm")
+SUFFIXES = (".html", ".htm")
 
 
 @dataclass(frozen=True)
@@ -86,7 +87,7 @@ def write_report(
         inputs.trials[0].base = with_geometry(inputs.trials[0].base, geometry)
     target = Path(paths[0]).parent if output is None else Path(output)
     if target.is_dir():
-        target = target / NAME
+        target = target / REPORT
     if target.suffix.casefold() not in SUFFIXES:
         raise input_error(
             "report.report_page_html", file=target, suffix=target.suffix or "a file without suffix"
@@ -97,6 +98,14 @@ def write_report(
         page = report_page(inputs, report)
         (written,) = write_files(target.parent, {target.name: page.encode("utf-8", "replace")})
     return written, inputs
+
+
+def trial_report(result: xr.Dataset, path: Path) -> bytes:
+    """The report of one trial, as the content of a file beside its result."""
+    del result  # read from its file, whose contents the page names
+    beside = path.with_name(UNCERTAINTY)
+    paths = [path, *([beside] if beside.is_file() else [])]
+    return report_page(read_inputs(paths)).encode("utf-8", "replace")
 
 
 def report_page(inputs: Inputs, progress: Progress | None = None) -> str:

@@ -6,7 +6,7 @@ from importlib import resources
 
 from markupsafe import Markup
 
-from musclesolve.plotting import browser
+from musclesolve.plotting.browser import page_parts
 
 
 def rendered(name: str, /, **values: object) -> str:
@@ -26,9 +26,9 @@ def rendered(name: str, /, **values: object) -> str:
 def parts() -> dict[str, Markup]:
     """What a page holds as it is, not filled as the templates are: its style and scripts."""
     return {
-        "style": Markup("\n".join((template("style.css"), browser.style()))),
+        "style": Markup("\n".join((template("style.css"), page_parts.style()))),
         "script": Markup(template("script.js")),
-        "charts": Markup(browser.script()),
+        "charts": Markup(page_parts.script()),
     }
 
 

@@ -39,7 +39,6 @@ class Picture:
     label: str
     data: str = ""  # what a browser draws it from, safe
     fault: str = ""
-    svg: str = ""
 
 
 @dataclass(frozen=True)

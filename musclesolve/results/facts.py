@@ -256,6 +256,25 @@ class ResidualSize:
 
 
 @dataclass(frozen=True)
+class MotionChanged:
+    """A motion changed to reduce the residual: by how much, and the residual before and after.
+
+    Root mean squares over the frames; balancing_mass_kg: the body mass that would balance the forces best.
+    """
+
+    rms_m: float
+    largest_m: float
+    rms_of_points_m: dict[str, float]
+    rms_force_before_n: float
+    rms_force_n: float
+    peak_force_before_n: float
+    peak_force_n: float
+    rms_moment_before_nm: float
+    rms_moment_nm: float
+    balancing_mass_kg: float
+
+
+@dataclass(frozen=True)
 class FiberEnd:
     """A muscle whose fibers become the shortest or the longest of all."""
 
@@ -489,9 +508,41 @@ class Facts:
     @cached_property
     def pelvis_residual(self) -> ResidualSize | None:
         """Size of the residual at the pelvis; None where there is none, or both feet were measured in no frame."""
-        if "pelvis_residual" not in self.result:
+        return self._residual_size("pelvis_residual")
+
+    @cached_property
+    def measured_residual(self) -> ResidualSize | None:
+        """Size of the residual of the measured motion, before any change to reduce it."""
+        return self._residual_size("pelvis_residual_before") or self.pelvis_residual
+
+    @cached_property
+    def motion_change(self) -> MotionChanged | None:
+        """How the motion was changed to reduce the residual; None where it was not."""
+        before, after = self._residual_size("pelvis_residual_before"), self.pelvis_residual
+        if before is None or after is None or "motion_change" not in self.result:
             return None
-        force, moment = (size[np.isfinite(size)] for size in pelvis_residual(self.result))
+        change = self.result["motion_change"].transpose("time", "point").values
+        rms = np.sqrt(np.mean(change**2, axis=0))
+        names = [str(name) for name in self.result["point"].values]
+        newtons = 0.01 * self.body_weight
+        return MotionChanged(
+            rms_m=float(np.sqrt(np.mean(change**2))),
+            largest_m=float(self.result.attrs["largest_motion_change_m"]),
+            rms_of_points_m=dict(zip(names, map(float, rms), strict=True)),
+            rms_force_before_n=newtons * before.rms_force_percent_body_weight,
+            rms_force_n=newtons * after.rms_force_percent_body_weight,
+            peak_force_before_n=newtons * before.peak_force_percent_body_weight,
+            peak_force_n=newtons * after.peak_force_percent_body_weight,
+            rms_moment_before_nm=before.rms_moment_nm,
+            rms_moment_nm=after.rms_moment_nm,
+            balancing_mass_kg=float(self.result.attrs["mass_balancing_forces_kg"]),
+        )
+
+    def _residual_size(self, name: str) -> ResidualSize | None:
+        """Size of a residual by the name of its variable; None where it is not known."""
+        if name not in self.result:
+            return None
+        force, moment = (size[np.isfinite(size)] for size in pelvis_residual(self.result, name))
         if not force.size:
             return None
         percent = 100.0 * force / self.body_weight
@@ -508,10 +559,11 @@ class Facts:
     def residual_share(self) -> float | None:
         """Root mean square of the residual force over the peak ground force, which counts at least as the weight.
 
-        At the pelvis, or at the root of an OpenSim model; None where it is not known.
+        At the pelvis, or at the root of an OpenSim model; None where it is not known. Of the measured motion: a change
+        that makes the residual small does not show that its cause was small.
         """
         force = number(self.result, "root_residual_rms_n")
-        if (size := self.pelvis_residual) is not None:
+        if (size := self.measured_residual) is not None:
             rms = 0.01 * size.rms_force_percent_body_weight
         elif force is not None and np.isfinite(self.body_weight):
             rms = force / self.body_weight

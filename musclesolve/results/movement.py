@@ -289,11 +289,17 @@ class SeenMotion:
     def ahead(self, side: str) -> Array | None:
         """How far the ankle is in front of the hips (T,) [m], at right angles to the line of the hips, its mean.
 
-        None where nothing says it.
+        Of a model with one leg from its hip along the walking direction. None where nothing says it.
         """
         ankle, right, left = self._point("ankle", side), self._point("hip", "r"), self._point("hip", "l")
-        if ankle is None or right is None or left is None:
+        hip = right if right is not None else left
+        if ankle is None or hip is None:
             return None
+        if right is None or left is None:
+            if "heading" not in self.result:
+                return None
+            heading = np.asarray(self.result["heading"].values, float)
+            return np.einsum("tx,xt->t", (ankle - hip)[:, :2], np.stack([np.cos(heading), np.sin(heading)]))
         across = np.mean(left - right, axis=0)
         if not (width := np.hypot(across[0], across[1])) > 0.0:
             return None

@@ -476,6 +476,7 @@ def _residual(facts: Facts) -> Iterator[Comparison]:
     share, entry = facts.residual_share, criteria()["residual"]
     if share is not None:
         root = "pelvis" if "pelvis_residual" in facts.result else "root of the model"
+        root += " (of the motion before it was changed)" if facts.motion_change else ""
         verdict = (
             PLAUSIBLE if share <= entry["advised"] else AT_EDGE if share <= entry["limit"] else NOT_PLAUSIBLE
         )

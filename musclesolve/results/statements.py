@@ -10,6 +10,7 @@ import html
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from numbers import Real
+from operator import itemgetter
 from typing import Any
 
 import numpy as np
@@ -60,6 +61,7 @@ CHOICES = {
         for name in ("cost", "solver", "muscle_person", "passive", "strength", "tendon", "cutoff_hz")
     },
     **{name: name for name in ("hip_method", "knee_method", "ankle_method", "consistency_method")},
+    "residual": "consistency_residual",
     "muscle_set": "muscle_database",
     "inertia_table": "inertia_table",
 }
@@ -497,6 +499,12 @@ def residuals(facts: Facts) -> Said:
     beyond = "; ".join(_residual_beyond(facts)) if size else ""
     value, asked = size and asdict(size), "pelvis_residual" in facts.result
     yield say("pelvis_residual", value, limit=bound, beyond=beyond, asked=asked)
+    if (change := facts.motion_change) is None:
+        yield hold(None, "motion_change")
+        return
+    of_points = sorted(change.rms_of_points_m.items(), key=itemgetter(1), reverse=True)[:MOST_MOVED]
+    most = ", ".join(f"{point} {1e3 * rms:.1f}" for point, rms in of_points)
+    yield say("motion_change", asdict(change), most=most)
 
 
 def _residual_beyond(facts: Facts) -> list[str]:
@@ -617,6 +625,8 @@ def frames_left_out(facts: Facts) -> Said:
             yield say("not_measured", count=count, total=total, leg=SIDE_NAMES.get(side, "all muscles"))
     if len(facts.legs) == 1 and OTHER not in facts.legs:
         yield say("one_leg", part=next(iter(facts.legs.values())).part)
+    if (change := facts.motion_change) is not None:
+        yield say("motion_changed", **asdict(change))
     version = text(facts.result, "musclesolve_version")
     if version != __version__:
         made = f"version {version}" if version else "a version that it does not name"

@@ -146,6 +146,8 @@ class LaboratorySettings(Settings):
     )
 
 
+REDUCED = "reduced"
+"""What [consistency] says of a residual that a change of the motion shall make smaller."""
 PREDICTED = "predicted"
 """In place of the file of forces or loads: ground reactions are predicted from the motion."""
 PARTLY_PREDICTED = "partly predicted"
@@ -374,6 +376,21 @@ class ConsistencySettings(Settings):
         'with method = "none")',
         default="constraints",
         choices=("constraints", "splines"),
+    )
+    residual: str = setting(
+        "text",
+        'the force and moment that the motion lacks at the pelvis: "kept", or "reduced" by the smallest change of the '
+        "motion (with measured ground forces)",
+        default="kept",
+        choices=("kept", REDUCED),
+        of_run=True,
+    )
+    largest_change_mm: float = setting(
+        "number",
+        'bound of the change of any point of the body in any frame, with residual = "reduced" [mm]',
+        default=20.0,
+        above=0.0,
+        maximum=100.0,
     )
     weights: Mapping[str, float] = setting(
         "weights",

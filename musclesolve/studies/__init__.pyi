@@ -8,6 +8,7 @@ from .emg_trade_off import emg_trade_off as emg_trade_off
 from .force_sensitivity import force_sensitivity as force_sensitivity
 from .many_trials.trial_record import TrialRecord as TrialRecord
 from .questions.contributions import contributions as contributions
+from .questions.coordination import coordination as coordination
 from .questions.margins import margins as margins
 from .questions.what_if import Scenario as Scenario
 from .questions.what_if import what_if as what_if

@@ -66,10 +66,9 @@ def center_of_pressure_correction(source: Trial | str | Path | RecordedBody | An
         assert isinstance(source.body, RecordedBody)
         source = source.body
     if isinstance(source, RecordedBody):
-        return _labelled(source.mechanics, source.moments)
+        return _labelled(source.mechanics, source.trial)
     trial = recording_of(source, "the center of pressure")
-    recorded = mechanics(trial)
-    return _labelled(recorded, measured_moments(trial, recorded.model, recorded.motion, recorded.wrenches))
+    return _labelled(mechanics(trial), trial)
 
 
 def least_residual(
@@ -79,7 +78,11 @@ def least_residual(
 
     residual (T, 3): moment that the pelvis lacks [N m]; frames (T,): those in which this foot alone is on the ground.
     """
-    q, force, point = recorded.motion.q[frames], ground.force[frames], ground.center_of_pressure[frames, :2]
+    q, force, point = (
+        recorded.unchanged.q[frames],
+        ground.force[frames],
+        ground.center_of_pressure[frames, :2],
+    )
     right, outline = residual[frames], foot_outline(recorded.model, q, ground.side)
     zero = np.zeros(len(force))
     x, y, z = force.T
@@ -104,10 +107,11 @@ def least_residual(
     }
 
 
-def _labelled(recorded: Mechanics, moments: Array) -> xr.Dataset:
+def _labelled(recorded: Mechanics, trial: Trial) -> xr.Dataset:
     import xarray as xr
 
-    time = recorded.motion.time
+    motion = recorded.unchanged
+    time, moments = motion.time, measured_moments(trial, recorded.model, motion, recorded.wrenches)
     residual, count = moments[:, -3:], len(time)
     measured = np.isfinite(residual).all(axis=1)
     on_ground = [np.abs(ground.force[:, 2]) >= SMALLEST_FORCE for ground in recorded.reactions]

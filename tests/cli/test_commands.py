@@ -131,7 +131,7 @@ def test_ctrl_c_while_drawing_keeps_the_old_files_even_if_a_callback_swallows_it
         return Figure()
 
     monkeypatch.setattr(save, "FIGURES", {"ground_reaction": interrupted})
-    done = call("run", "walk.toml", "-o", tmp_path)
+    done = call("run", "walk.toml", "-o", tmp_path, "--figures")
     assert done.exit_code == 130
     assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == before
 

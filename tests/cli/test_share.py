@@ -65,7 +65,8 @@ def test_figures_are_drawn_and_drawn_again(
     inputs: list[Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(save, "OF_MODEL", {name: save.OF_MODEL[name] for name in ("reserves", "activations")})
-    assert share(inputs, tmp_path / "out").exit_code == 0
+    assert share(inputs, tmp_path / "out", "--figures").exit_code == 0
+    assert (tmp_path / "out" / "report.html").is_file()
     reserves = tmp_path / "out" / "reserves.png"
     first = imread(reserves)
     reserves.unlink()

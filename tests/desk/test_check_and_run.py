@@ -175,9 +175,7 @@ def test_every_option_is_in_the_command_line_and_in_the_task(desk, processes):
     desk.run()
     _, arguments = processes[0].tasks[0]
     assert (arguments["options"], arguments["figures"], arguments["samples"]) == ({"side": "l"}, False, 200)
-    assert (
-        desk.command == "musclesolve run trial.toml -o results/trial --side l --no-figures --uncertainty 200"
-    )
+    assert desk.command == "musclesolve run trial.toml -o results/trial --side l --uncertainty 200"
 
 
 def test_an_error_is_a_fault_of_the_text_that_it_is_of(desk, processes):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import zipfile
 from collections.abc import Iterator
@@ -22,7 +23,6 @@ from musclesolve.desk.desk import Desk
 from musclesolve.desk.result_facts import compared_costs, compared_results, result_facts
 from musclesolve.desk.steps import compare_step, export_step, result_step
 from musclesolve.plotting.study import comparison_figures, result_comparison_figures
-from musclesolve.report import page
 from musclesolve.results.export.export import FORMATS
 from musclesolve.results.files.result_netcdf import write_result
 from musclesolve.results.finding import FINDINGS, Finding
@@ -115,10 +115,20 @@ def test_the_moving_picture_is_of_the_result_that_is_there(desk):
     assert result_step.moving_picture(desk.result).stat().st_mtime_ns != made
 
 
-def test_figures_are_shown_by_tab(tmp_path):
-    (tmp_path / "muscle_forces.svg").touch()
-    (tmp_path / "contact_forces.pdf").touch()
-    assert result_files.figures_by_kind(tmp_path) == {"Muscle forces": [tmp_path / "muscle_forces.svg"]}
+def test_figures_are_shown_by_kind(desk, tmp_path):
+    """As a page that draws itself, made again when the result is another one."""
+    page = result_step.figures(desk.result)
+    text = page.read_text(encoding="utf-8")
+    kinds = re.findall(r"<h2>([^<]*)</h2>", text)
+    assert kinds[:2] == ["Muscle forces", "Activations and EMG"] and "Contact forces" in kinds
+    assert 'id="t1-muscle_forces"' in text.partition("<h2>Muscle forces</h2>")[2].partition("</section>")[0]
+    made = page.stat().st_mtime_ns
+    assert result_step.figures(desk.result).stat().st_mtime_ns == made
+    os.utime(desk.result, ns=(made + 10**9, made + 10**9))
+    assert result_step.figures(desk.result).stat().st_mtime_ns != made
+
+
+def test_figures_of_a_comparison_are_shown_by_tab(tmp_path):
     (tmp_path / "compare_activations_r.png").touch()
     assert compare_step.figures_by_tab(tmp_path) == {"Activations": [tmp_path / "compare_activations_r.png"]}
 
@@ -127,7 +137,6 @@ def test_figures_are_shown_by_tab(tmp_path):
 
 
 def test_what_the_page_knows_without_loading_much_is_what_the_package_does():
-    assert result_files.REPORT == page.NAME
     assert compare_step.MOST == len(comparison_figures.COST_COLORS) == compare_results.MOST
 
 

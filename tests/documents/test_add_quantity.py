@@ -26,13 +26,13 @@ exec(Path("recipe.py").read_text(), vars(quantities))
 
 import musclesolve as ms
 from musclesolve.data import reference_stride
-from musclesolve.desk.result_files import figures_by_kind
 from musclesolve.live.page.shown_quantities import ShownQuantities
 from musclesolve.live.recorder import frame_columns
 from musclesolve.plotting import save_figures
 from musclesolve.plotting.study.group_figures import group_drawings
 from musclesolve.report.content import trial_sections
 from musclesolve.report.inputs import read_inputs
+from musclesolve.report.figure_page import figure_page
 from musclesolve.report.sections import specifications
 from musclesolve.results.export.export import export
 from musclesolve.results.files.result_netcdf import read_result, write_result
@@ -46,8 +46,9 @@ force = read_result("result.nc")[NAME]
 size = np.hypot(result["joint_reaction"][..., 0], result["joint_reaction"][..., 1])
 np.testing.assert_array_equal(force, size)
 assert force.attrs["units"] == "N" and "horizontal" in force.attrs["long_name"]
-save_figures(result, ".", figures=[NAME])
-assert figures_by_kind(Path("."))["Contact forces"] == [Path(NAME + ".png")]
+assert save_figures(result, ".", figures=[NAME]) == [Path(NAME + ".png")]
+of_contact = figure_page(Path("result.nc")).partition("<h2>Contact forces</h2>")[2].partition("</section>")[0]
+assert f'id="t1-{NAME}"' in of_contact
 export("result.nc", "table.csv")
 assert NAME + ".knee_r [N]" in Path("table.csv").read_text().splitlines()[0]
 

@@ -21,7 +21,7 @@ from synthetic_result import (
     with_troubles,
 )
 
-from musclesolve.plotting import browser
+from musclesolve.plotting.browser import page_parts
 from musclesolve.plotting.page.described_sheet import described
 from musclesolve.plotting.page.page_style import PageStyle, page_style
 from musclesolve.plotting.result.ground_figure import ground_reaction
@@ -151,7 +151,7 @@ def test_predicted_forces_are_dashed_and_their_stance_is_an_empty_box():
 
 def test_no_sign_of_a_name_ends_the_script_of_the_page():
     data = small(subject="</script><script>alert(1)</script>")
-    text = browser.data(described(lambda: activations(data)))
+    text = page_parts.data(described(lambda: activations(data)))
     assert "<" not in text
     assert "</script>" in json.loads(text)["notes"][0]
 

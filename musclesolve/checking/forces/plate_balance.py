@@ -95,7 +95,7 @@ class BalanceFit:
 
 def balance(trial: Trial, recorded: Mechanics) -> BalanceFit | None:
     """Return the balance of forces of a motion, None where too little of it is measured."""
-    model, motion = recorded.model, recorded.motion
+    model, motion = recorded.model, recorded.unchanged
     residual = measured_moments(trial, model, motion, recorded.wrenches)[:, -6:]
     known: Mask = np.asarray(np.isfinite(residual).all(axis=1))
     if not trial.forces or known.sum() < max(SHORTEST_BALANCE * trial.markers.rate, 3):

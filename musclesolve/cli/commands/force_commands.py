@@ -36,12 +36,14 @@ from musclesolve.cli.options import (
     TrialFile,
     Width,
     cost_names,
+    drawn_figures,
     page_style_of,
     with_settings,
 )
-from musclesolve.cli.printing import complain, finish, print_address, progress
+from musclesolve.cli.printing import complain, finish, print_address, print_summary, progress
 from musclesolve.data.bundled import reference_stride
 from musclesolve.plotting.page.page_style import A4_PAGE, page_style
+from musclesolve.results.tables.lines import line
 from musclesolve.settings.trial import ModelSettings, RecordedSettings, run_arguments, share_arguments
 
 if TYPE_CHECKING:
@@ -50,9 +52,13 @@ if TYPE_CHECKING:
     from rich.table import Table
 
 
-def demo(output: Output = Path("demo-output")) -> None:
+def demo(
+    output: Output = Path("demo-output"),
+    figures: Figures = None,
+    show: Annotated[bool, typer.Option("--open", help="Open the page in the browser.")] = False,
+) -> None:
     """Compute the bundled reference stride, end to end."""
-    analyse("demo", reference_stride(), output)
+    analyse("demo", reference_stride(), output, figures, show=show)
 
 
 @with_settings(RecordedSettings, run_arguments())
@@ -64,7 +70,7 @@ def run(
     cost: Cost = None,
     solver: Solver = None,
     side: Sides = Side.both,
-    figures: Figures = True,
+    figures: Figures = None,
     jobs: Jobs = None,
     scheduler: Scheduler = None,
     again: Again = False,
@@ -75,7 +81,7 @@ def run(
     font: Font = A4_PAGE.font_pt,
     **settings: Any,
 ) -> None:
-    """Compute the muscle forces of one trial: result.nc, figures and a printed summary.
+    """Compute the muscle forces of one trial: result.nc, its page report.html, and a printed summary.
 
     With several trials, a folder, --jobs, --scheduler or --again: each trial in a folder of its own, and trials.csv.
 
@@ -83,6 +89,7 @@ def run(
     """
     options: dict[str, Any] = {"cost": cost, "solver": solver, "side": side.value, **settings}
     many = len(trial) > 1 or os.path.isdir(trial[0]) or jobs is not None or scheduler is not None or again
+    figures = drawn_figures(figures, file_format, width, font)
     with page_style(page_style_of(file_format, width, font)):
         if many and uncertainty is None:
             analyse_many(trial, output, figures, options, jobs=jobs, scheduler=scheduler, again=again)
@@ -102,10 +109,10 @@ def share(
     moments: Moments = None,
     loads: Loads = None,
     side: Sides = Side.both,
-    figures: Figures = True,
+    figures: Figures = None,
     **settings: Any,
 ) -> None:
-    """Muscle forces of an OpenSim model from its coordinates and joint moments or loads: result.nc, figures, STO.
+    """Muscle forces of an OpenSim model from its coordinates and joint moments or loads: result.nc, page, STO.
 
     A trial file of a model, with the same inputs, is for `musclesolve run`.
     """
@@ -113,32 +120,44 @@ def share(
 
     options = {"side": side.value, "loads": loads, **settings}
     with progress() as report:
-        result, paths = share_into(output, (model, coordinates, moments), options, report, figures=figures)
-    finish_result("share", result, paths)
+        result, paths = share_into(
+            output, (model, coordinates, moments), options, report, figures=figures is True
+        )
+    finish_result("share", result, paths, page=figures is not False)
 
 
 def analyse(
     command: str,
     trial: Path,
     output: Path,
-    figures: bool = True,
+    figures: bool | None = None,
     samples: int | str | None = None,
     seed: int = 0,
+    show: bool = False,
     **options: Any,
 ) -> None:
-    """Read, compute, write, summarise; ends with exit code 3 where frames have no valid solution."""
+    """Read, compute, write, summarise; ends with exit code 3 where frames have no valid solution.
+
+    figures: also as files; False: neither these nor the page. show: open the page in the browser.
+    """
     from musclesolve.studies.many_trials.one_trial import analyse_with_uncertainty
 
     given = {key: value for key, value in options.items() if value is not None}
     with progress() as report:
-        result, paths, found = analyse_with_uncertainty(trial, output, given, figures, report, samples, seed)
-    finish_result(command, result, paths, found)
+        done = analyse_with_uncertainty(trial, output, given, figures is True, report, samples, seed)
+    result, paths, found = done
+    finish_result(command, result, paths, found, page=figures is not False, show=show)
 
 
 def finish_result(
-    command: str, result: xr.Dataset, paths: list[Path], uncertainty: xr.Dataset | None = None
+    command: str,
+    result: xr.Dataset,
+    paths: list[Path],
+    uncertainty: xr.Dataset | None = None,
+    page: bool = False,
+    show: bool = False,
 ) -> None:
-    """Summarise a result, with its uncertainty where that is known."""
+    """Summarise a result, with its uncertainty where that is known; afterwards write its page, and open it."""
     from musclesolve.results.facts import Facts
     from musclesolve.results.judgement import judge
     from musclesolve.results.statements import document, statements, summary
@@ -146,11 +165,27 @@ def finish_result(
     facts = Facts(result)
     said = statements(facts, uncertainty)
     code = 0 if judge(facts).complete else SOME_FRAMES_FAILED
-    finish(command, [summary(said)], lambda: document(said), paths, code)
+    print_summary(summary(said))  # the verdict first; the page takes a moment
+    if page:
+        from musclesolve.plotting.figure_names import REPORT
+        from musclesolve.report.page import trial_report
+        from musclesolve.results.files.atomic_writing import write_files
+
+        stored = next(path for path in paths if path.name == "result.nc")
+        with progress() as report:
+            report("page", 0.5)
+            paths = [*paths, *write_files(stored.parent, {REPORT: trial_report(result, stored)})]
+        if command == "demo":
+            print_summary(line("page", f"open {paths[-1]} in a browser"))
+        if show:
+            import webbrowser
+
+            webbrowser.open(paths[-1].resolve().as_uri())
+    finish(command, [], lambda: document(said), paths, code)
 
 
 def analyse_many(
-    trials: list[Path], output: Path, figures: bool, options: dict[str, Any], **how: Any
+    trials: list[Path], output: Path, figures: bool | None, options: dict[str, Any], **how: Any
 ) -> None:
     """Compute trials side by side and report the outcome of each; exit code 2 where none could be read."""
     from musclesolve.cli.tables import trial_table as tables
@@ -166,11 +201,20 @@ def analyse_many(
         yield from tables.remarks(records, output)
 
     with progress() as report:
-        records = run_many.run_many(trials, output, figures=figures, progress=report, **options, **how)
+        how |= {"figures": figures is True, "progress": report, "further": _pages(figures is not False)}
+        records = run_many.run_many(trials, output, **options, **how)
     for record in records:
         if record.message:
             complain(f"{record.name}: {record.message}")
     finish("run", text(), document, code=tables.exit_code(records))
+
+
+def _pages(wanted: bool) -> dict[str, Any]:
+    """What writes the page of a trial beside its result, by its name."""
+    from musclesolve.plotting.figure_names import REPORT
+    from musclesolve.report.page import trial_report
+
+    return {REPORT: trial_report} if wanted else {}
 
 
 def compare(

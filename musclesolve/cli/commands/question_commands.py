@@ -66,6 +66,7 @@ def contributions(
         contribution_lines,
         contribution_tables,
         judgement_document,
+        stance_csv,
         work_facts,
     )
     from musclesolve.studies.questions.contributions import contributions
@@ -75,7 +76,7 @@ def contributions(
         output,
         "contributions",
         lambda loaded, report: contributions(loaded, cost, report),
-        contribution_files,
+        lambda found: {"contributions_stance.csv": stance_csv(found), **contribution_files(found)},
     )
     text: list[RenderableType] = [*contribution_tables(found), "\n".join(contribution_lines(found))]
     document = {
@@ -193,3 +194,31 @@ def what_if(
         paths,
         SOME_FRAMES_FAILED if failed else 0,
     )
+
+
+def coordination(
+    result: Annotated[
+        Path, typer.Argument(metavar="RESULT.nc", help="A result of `musclesolve run` or `share`.")
+    ],
+    output: Annotated[
+        Path, typer.Option("-o", "--output", help="Folder for coordination.nc and the figures.")
+    ],
+) -> None:
+    """How muscles work together: synergies, co-contraction, stiffness of the joints by their muscles."""
+    from musclesolve.plotting.study.question_figures import coordination_files
+    from musclesolve.results.files.atomic_writing import reserved, write_files
+    from musclesolve.results.files.result_netcdf import netcdf_bytes, read_result
+    from musclesolve.results.tables.question_tables import (
+        coordination_document,
+        coordination_lines,
+        coordination_table,
+    )
+    from musclesolve.studies.questions.coordination import coordination
+
+    with progress() as report, reserved(output):
+        report("synergies", 0.3)
+        found = coordination(read_result(result))
+        report("writing", 0.8)
+        paths = write_files(output, {"coordination.nc": netcdf_bytes(found), **coordination_files(found)})
+    text: list[RenderableType] = [coordination_table(found), "\n".join(coordination_lines(found))]
+    finish("coordination", text, lambda: coordination_document(found), paths)

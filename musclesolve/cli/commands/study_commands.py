@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from enum import StrEnum
 from pathlib import Path
@@ -19,6 +20,7 @@ from musclesolve.cli.options import (
     Samples,
     Scheduler,
     Width,
+    drawn_figures,
     page_style_of,
 )
 from musclesolve.cli.printing import complain, finish, progress
@@ -57,17 +59,24 @@ def study(
     values: Annotated[
         TableFormat, typer.Option(help="Format of the table of peaks and other values of every cycle.")
     ] = TableFormat.csv,
+    figures: Annotated[
+        bool | None,
+        typer.Option(
+            "--figures/--no-figures", help="Also draw the mean curves as files.", show_default=False
+        ),
+    ] = None,
     file_format: Format = FileFormat.png,
     width: Width = A4_PAGE.width_mm,
     font: Font = A4_PAGE.font_pt,
 ) -> None:
-    """Compute all trials of a study, compare conditions and groups: study.html, study.nc, tables, figures.
+    """Compute all trials of a study, compare conditions and groups: study.html, study.nc, tables.
 
     Results that are up to date are kept; a trial that fails does not stop the others.
     """
-    from musclesolve.plotting.figure_names import group_figures_in
+    from musclesolve.plotting.figure_names import REPORT, group_figures_in
     from musclesolve.plotting.study.group_figures import group_files
-    from musclesolve.report.study.study_page import NAME, REPORT, study_page, trial_report
+    from musclesolve.report.page import trial_report
+    from musclesolve.report.study.study_page import NAME, study_page
     from musclesolve.results.files.atomic_writing import write_files
     from musclesolve.studies.many_trials.trial_record import CSV
     from musclesolve.studies.study.analysis import analyse_study
@@ -80,7 +89,7 @@ def study(
         result = analyse_study(computed, report, values.value)
         drawn = (
             {}
-            if result.groups is None
+            if result.groups is None or not drawn_figures(figures, file_format, width, font)
             else group_files(result.groups, result.comparisons, report, computed.study.design.drawn)
         )
         page = study_page(result, report).encode("utf-8", "replace")
@@ -120,9 +129,10 @@ def _text(result: StudyResult) -> Iterator[RenderableType | str]:
     if unsolved := [each.name for each in records.values() if each.outcome.has_result and not each.fine]:
         yield line("not solved", f"{shortened(unsolved)}: some frames have no valid solution")
     reasons: dict[str, list[str]] = {}
-    for name, reason in result.not_averaged.items():
-        reasons.setdefault(reason, []).append(name)
-    yield from lines("not averaged", [f"{shortened(names)}: {reason}" for reason, names in reasons.items()])
+    for name, reason in result.not_averaged.items():  # those that differ by their numbers alone are one
+        reasons.setdefault(re.sub(r"[0-9]+(?:[.][0-9]+)?", "#", reason), []).append(name)
+    alike = [f"{shortened(names)}: {result.not_averaged[names[0]]}" for names in reasons.values()]
+    yield from lines("not averaged", alike)
     if result.cycles is not None:
         subjects = len(set(result.cycles["subject"].values.tolist()))
         unusual = int(result.cycles["outlier"].sum())

@@ -11,12 +11,12 @@ from urllib.parse import quote
 from nicegui import ui
 
 from musclesolve.desk.desk import Desk
-from musclesolve.desk.result_files import REPORT, address, files_in, is_older, report_inputs, size_words
+from musclesolve.desk.result_files import address, files_in, is_older, report_inputs, size_words
 from musclesolve.desk.steps.compare_step import COMPARISON
 from musclesolve.desk.steps.verdict import show_age
 from musclesolve.desk.steps.work import Work, no_result
 from musclesolve.desk.view import State, Step, View
-from musclesolve.plotting.figure_names import UNCERTAINTY
+from musclesolve.plotting.figure_names import REPORT, UNCERTAINTY
 from musclesolve.plotting.page.page_style import FORMATS as FIGURE_FORMATS
 from musclesolve.results.export.export import FORMATS
 

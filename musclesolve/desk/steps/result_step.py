@@ -10,7 +10,7 @@ from nicegui import ui
 
 from musclesolve.desk.desk import Desk
 from musclesolve.desk.in_thread import in_thread
-from musclesolve.desk.result_files import PICTURE, address, figure_title, figures_by_kind, is_older
+from musclesolve.desk.result_files import FIGURES, PICTURE, address, figure_title, is_older
 from musclesolve.desk.steps.verdict import facts_of, show_verdict
 from musclesolve.desk.steps.work import Work, no_result
 from musclesolve.desk.view import State, Step, View
@@ -46,7 +46,7 @@ class Result:
 
     def show(self) -> None:
         """Draw it."""
-        Work(self.view, ("run", "plot"), self._result).show()
+        Work(self.view, ("run",), self._result).show()
 
     def _result(self) -> None:
         if self.desk.result is None:
@@ -56,52 +56,63 @@ class Result:
             with ui.row():
                 ui.button("Run again", on_click=self._again).props("unelevated no-caps icon=refresh")
         self._top()
-        ui.timer(0.0, self._load, once=True)
+        self._moving()
+        self._tables()
+        ui.label("Figures").classes("ms-part").props('role="heading" aria-level="2"')
         self._figures()
+        ui.timer(0.0, self._load, once=True)
 
     def _again(self) -> None:
         with self.view.saying():
             self.desk.run()
 
     async def _load(self) -> None:
+        """The verdict as soon as it is known, then the picture, then the figures."""
         with self.view.saying():
+            result = self.desk.result
             facts = await facts_of(self.desk)
-            trouble = ""
-            try:
-                picture = await in_thread(moving_picture, self.desk.result)
-            except Exception as error:  # the verdict and the figures are worth showing without it
-                picture, trouble = None, str(error)
-            self._top.refresh(facts, picture, trouble)
+            if result is None or facts is None:
+                return
+            self._top.refresh(facts)
+            self._tables.refresh(facts)
+            for shown, make in ((self._moving, moving_picture), (self._figures, figures)):
+                try:
+                    shown.refresh(await in_thread(make, result))
+                except Exception as error:  # the verdict is worth showing without it
+                    shown.refresh(None, str(error))
 
     @ui.refreshable_method
-    def _top(self, facts: ResultFacts | None = None, picture: Path | None = None, trouble: str = "") -> None:
+    def _top(self, facts: ResultFacts | None = None) -> None:
         if facts is None:
             ui.spinner()
-            return
-        show_verdict(self.desk, facts)
-        if picture is not None:
-            frame = ui.element("iframe").classes("ms-frame ms-moving")
-            frame.props["src"] = address(self.desk.folder.path, picture)
-            frame.props["title"] = "Moving picture of the result"
+        else:
+            show_verdict(self.desk, facts)
+
+    @ui.refreshable_method
+    def _moving(self, page: Path | None = None, trouble: str = "") -> None:
+        self._framed(page, trouble, "Moving picture of the result", "ms-moving")
+
+    @ui.refreshable_method
+    def _figures(self, page: Path | None = None, trouble: str = "") -> None:
+        self._framed(page, trouble, "Figures of the result", "ms-page")
+
+    def _framed(self, page: Path | None, trouble: str, title: str, size: str) -> None:
+        """A page within this one, what kept it from being made, or that it is being made."""
+        if page is not None:
+            frame = ui.element("iframe").classes(f"ms-frame {size}")
+            frame.props["src"] = address(self.desk.folder.path, page)
+            frame.props["title"] = title
         elif trouble:
-            ui.label(f"There is no moving picture: {trouble}").classes("ms-bad ms-message")
-        with ui.row().classes("ms-tables"):
-            peaks("Peak contact forces", CONTACT, facts.contact)
-            peaks("Peak muscle forces", MUSCLES, facts.muscles)
+            ui.label(f"{title}: {trouble}").classes("ms-bad ms-message")
+        else:
+            ui.spinner()
 
-    def _figures(self) -> None:
-        kinds = figures_by_kind(self.desk.output)
-        ui.label("Figures").classes("ms-part").props('role="heading" aria-level="2"')
-        if not kinds:
-            ui.label("The figures of this result have not been drawn.")
-            with ui.row():
-                ui.button("Draw the figures", on_click=self._plot).props("outline no-caps icon=show_chart")
-            return
-        gallery(self.desk, kinds)
-
-    def _plot(self) -> None:
-        with self.view.saying():
-            self.desk.start("Figures", "plot", result=self.desk.result, folder=self.desk.output)
+    @ui.refreshable_method
+    def _tables(self, facts: ResultFacts | None = None) -> None:
+        if facts is not None:
+            with ui.row().classes("ms-tables"):
+                peaks("Peak contact forces", CONTACT, facts.contact)
+                peaks("Peak muscle forces", MUSCLES, facts.muscles)
 
 
 def moving_picture(result: Path) -> Path:
@@ -111,6 +122,17 @@ def moving_picture(result: Path) -> Path:
     path = result.with_name(PICTURE)
     if not path.is_file() or is_older(path, result):
         save_picture(result, path)
+    return path
+
+
+def figures(result: Path) -> Path:
+    """The page with the figures beside a result, made where there is none of this result."""
+    from musclesolve.report.figure_page import figure_page
+    from musclesolve.results.files.atomic_writing import write_files
+
+    path = result.with_name(FIGURES)
+    if not path.is_file() or is_older(path, result):
+        write_files(path.parent, {path.name: figure_page(result).encode("utf-8", "replace")})
     return path
 
 

@@ -134,7 +134,9 @@ class Run:
                 "Designed samples take seconds, samples that are drawn at random minutes."
             ).classes("ms-why")
         ui.checkbox(
-            "Draw the figures", value=options.figures, on_change=lambda event: taken(figures=event.value)
+            "Also draw the figures as files",
+            value=options.figures,
+            on_change=lambda event: taken(figures=event.value),
         )
 
     @ui.refreshable_method

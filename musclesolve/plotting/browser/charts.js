@@ -1,7 +1,7 @@
 "use strict";
 // Draws the figures of a page from their data: `described_sheet.py` says what these are. Scales and paths: D3.
 (() => {
-  const APART = " · ", POINT = 1.3, GAP = 14, RULE = "#d9d9d9", AXIS = "#555555", TEXT = "#1b2127";
+  const APART = " · ", POINT = 1.3, INCH = 110, GAP = 14, RULE = "#d9d9d9", AXIS = "#555555", TEXT = "#1b2127";
   const FONT = 'font-family="DejaVu Sans, Verdana, sans-serif"';
   const LEAST = { 1: 0, 2: 250, 3: 200, 4: 165 };  // width of a panel [px] by the columns of the page; of more columns:
   const NARROWEST = 140;
@@ -57,7 +57,7 @@
       panel.upwards = panel.yl ?? this.yl ?? "";
       panel.zooms = !panel.xtl && !panel.equal && !panel.ytl;
       panel.key = `${this.figure.id.split("-")[0]} ${panel.across} ${panel.x}`;
-      for (const mark of panel.marks) {
+      for (const mark of [...panel.marks, ...(panel.strips ?? []).flatMap((strip) => strip.marks)]) {
         for (const name of ["x", "y", "y2", "at"]) if (Array.isArray(mark[name]) && mark.k !== "text") mark[name] = this.array(mark[name]);
         if (mark.x) mark.runs = mark.x.every((value, k) => !k || value >= mark.x[k - 1]);
       }
@@ -257,10 +257,12 @@
       const longest = (labels) => Math.max(0, ...labels.map((label) => wide(label, size)));
       const names = panel.ytl ?? [];
       const left = Math.min(names.length ? longest(names) + 8 : 40, 0.55 * width), top = 5;
-      const beside = panel.marks.filter((mark) => mark.k === "text" && mark.at[0] > panel.x[1]).map((mark) => mark.text);
+      const beside = panel.marks.filter((mark) => mark.k === "text" && !mark.u && !mark.t && mark.at[0] > panel.x[1]).map((mark) => mark.text);
       const right = 12 + (beside.length ? longest(beside) : 0);
       const label = panel.xl && !this.one ? wrapped(panel.xl, size, width) : [];
-      const below = (panel.upright ? longest(panel.xtl ?? []) + 8 : 18) + 14 * label.length;
+      const depths = [...panel.marks.filter((mark) => mark.u).map((mark) => mark.k === "text" ? mark.at[1] : Math.min(...mark.y.filter(Number.isFinite))), ...(panel.strips ?? []).map((strip) => strip.bottom)];
+      const under = depths.length ? 4 - INCH * Math.min(...depths) : 0;  // height of what stands below the panel
+      const below = under + (panel.upright ? longest(panel.xtl ?? []) + 8 : 18) + 14 * label.length;
       const bottom = top + plain;
       let xends = this.domain(panel), yends = panel.y;
       if (panel.equal) {
@@ -282,8 +284,8 @@
         const at = round(x(place));
         if (!panel.xtl) out.push(`<path d="M${at} ${top}V${bottom}" stroke="${RULE}" stroke-width=".6"/>`);
         out.push(panel.upright
-          ? `<text transform="translate(${round(at + 4)} ${round(bottom + 5)}) rotate(-90)" text-anchor="end" font-size="${size}" fill="${TEXT}">${escape(words[k])}</text>`
-          : `<text x="${at}" y="${round(bottom + 13)}" text-anchor="middle" font-size="${size}" fill="${TEXT}">${escape(words[k])}</text>`);
+          ? `<text transform="translate(${round(at + 4)} ${round(bottom + under + 5)}) rotate(-90)" text-anchor="end" font-size="${size}" fill="${TEXT}">${escape(words[k])}</text>`
+          : `<text x="${at}" y="${round(bottom + under + 13)}" text-anchor="middle" font-size="${size}" fill="${TEXT}">${escape(words[k])}</text>`);
       });
       const steps = Math.max(2, Math.floor(plain / 34)), rows = panel.yt ?? y.ticks(steps), texts = panel.ytl ?? rows.map(y.tickFormat(steps));
       rows.forEach((place, k) => {
@@ -294,18 +296,29 @@
       label.forEach((text, k) => out.push(`<text x="${round((left + width - right) / 2)}" y="${round(bottom + below - 14 * (label.length - 1 - k) - 3)}" text-anchor="middle" font-size="${size}" fill="${TEXT}">${escape(text)}</text>`));
       out.push(`<g clip-path="url(#${clip})">`);
       const free = [];  // signs on the edge are not cut
-      for (const mark of panel.marks) if (this.drawn(mark)) ((mark.k === "line" && mark.m) || mark.k === "text" ? free : out).push(this.mark(mark, view));
+      for (const mark of panel.marks) if (this.drawn(mark)) ((mark.k === "line" && mark.m) || mark.k === "text" || mark.u ? free : out).push(this.mark(mark, view));
       out.push("</g>", ...free, `<path d="M${round(left)} ${top}V${bottom}H${round(width - right)}" fill="none" stroke="${AXIS}"/>`);
+      for (const strip of panel.strips ?? []) {
+        const low = bottom - INCH * strip.bottom, high = low - INCH * strip.height;
+        const own = { panel: strip, x, y: d3.scaleLinear(strip.y, [low, high]), top: high, bottom: low, left, right: width - right };
+        const cut = `clip${clips++}`;
+        out.push(`<clipPath id="${cut}"><rect x="${round(left)}" y="${round(high)}" width="${round(width - right - left)}" height="${round(low - high)}"/></clipPath>`,
+          `<g clip-path="url(#${cut})">`, ...strip.marks.filter((mark) => this.drawn(mark)).map((mark) => this.mark(mark, own)), "</g>",
+          `<path d="M${round(left)} ${round(high)}V${round(low)}H${round(width - right)}" fill="none" stroke="${AXIS}" stroke-width=".7"/>`);
+        (strip.yt ?? []).forEach((place, k) => out.push(`<text x="${round(left - 4)}" y="${round(own.y(place) + 3)}" text-anchor="end" font-size="9" fill="${TEXT}">${escape(strip.ytl?.[k] ?? place)}</text>`));
+      }
       return [out.join(""), bottom + below];
     }
 
     mark(mark, view) {
-      const { x, y, top, bottom, left, right } = view, share = (value) => bottom - value * (bottom - top), up = mark.h ? share : y;
+      const { top, bottom, left, right, panel } = view, share = (value) => bottom - value * (bottom - top);
+      const along = (value) => view.x(panel.x[0] + value * (panel.x[1] - panel.x[0]));  // from shares of the whole axis
+      const x = mark.u || mark.t ? along : view.x, y = view.y, up = mark.u ? (value) => bottom - INCH * value : mark.h || mark.t ? share : y;
       switch (mark.k) {
         case "line": {
           const line = d3.line((_, k) => x(mark.x[k]), (value) => up(value)).defined((value, k) => Number.isFinite(value) && Number.isFinite(mark.x[k])).digits(1);
           const drawn = mark.d ? `<path d="${line(mark.y) ?? ""}" ${this.stroke(mark)}/>` : "";
-          const [low, high] = x.range(), places = mark.m ? Array.from(mark.y, (value, k) => [x(mark.x[k]), up(value)]) : [];
+          const [low, high] = view.x.range(), places = mark.m ? Array.from(mark.y, (value, k) => [x(mark.x[k]), up(value)]) : [];
           return drawn + (mark.m ? this.signs(mark, places.filter(([at]) => at >= low - 1 && at <= high + 1)) : "");
         }
         case "area": {
@@ -332,7 +345,7 @@
           return boxes.join("");
         }
         case "text":
-          return `<text x="${round(x(mark.at[0]))}" y="${round(y(mark.at[1]) + 4)}" font-size="10" fill="${mark.c ?? AXIS}">${escape(mark.text)}</text>`;
+          return `<text x="${round(x(mark.at[0]))}" y="${round(up(mark.at[1]) + 4)}" text-anchor="${{ right: "end", center: "middle" }[mark.to] ?? "start"}" font-size="${mark.u ? 9 : 10}" fill="${mark.c ?? AXIS}">${escape(mark.text)}</text>`;
       }
       return "";
     }
@@ -358,6 +371,7 @@
       const half = round(POINT * mark.ms / 2), sign = {
         x: (x, y) => `M${x - half} ${y - half}l${2 * half} ${2 * half}M${x - half} ${y + half}l${2 * half} ${-2 * half}`,
         "|": (x, y) => `M${x} ${y - half}v${2 * half}`,
+        _: (x, y) => `M${x - half} ${y}h${2 * half}`,
         o: (x, y) => `M${x - half} ${y}a${half} ${half} 0 1 0 ${2 * half} 0a${half} ${half} 0 1 0 ${-2 * half} 0`,
         D: (x, y) => `M${x - half} ${y}l${half} ${-half}l${half} ${half}l${-half} ${half}z`,
       }[mark.m];

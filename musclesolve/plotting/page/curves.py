@@ -232,6 +232,9 @@ class Legs:
     cut_off: list[str] = field(
         default_factory=list
     )  # the sides of curves with an end that does not make the scale
+    stances: dict[str, tuple[list[tuple[float, float]], ...]] = field(
+        default_factory=dict
+    )  # by side, where bars of stance were drawn
 
     @classmethod
     def from_result(cls, result: xr.Dataset, x: Abscissa | None = None, *, analysed: bool = True) -> Legs:
@@ -380,9 +383,10 @@ class Legs:
         """Draw what each leg has of a quantity over time and names, as of degrees of freedom: `stem` without side."""
         (dim,) = (dim for dim in values.dims if dim != "time")
         known = list(map(str, values[dim].values))
+        rows = values.transpose("time", dim).values
         for side in self.sides:
             if (name := with_side(stem, side)) in known:
-                self.draw(axes, side, values.sel({dim: name}).values, measured=measured)
+                self.draw(axes, side, rows[:, known.index(name)], measured=measured)
 
     def place_of_peak(self, curves: Mapping[str, Array]) -> float:
         """Where the highest of some curves (T,) by leg is highest on the horizontal axis; NaN without a number."""
@@ -407,21 +411,32 @@ class Legs:
         for side in (sides or self.sides) if "ground_reaction_force" in self.result else ():
             if side not in STANCE_BAR:  # what is of no leg
                 continue
-            on_ground, predicted = frames.stance(self.result, side), frames.predicted(self.result, side)
+            if side not in self.stances:
+                self.stances[side] = self._stances(side)
             full: dict[str, Any] = {"color": STANCE_COLOR[side], "linewidth": 0.0}
             empty = STANCE_PREDICTED | {"edgecolor": STANCE_COLOR[side]}
-            for standing, style in ((on_ground & ~predicted, full), (on_ground & predicted, empty)):
-                bars = [(part.place, standing[part.index]) for part in self.x.passes[side]]
-                if (strides := self.x.strides.get(side)) is not None:  # of most strides
-                    bars = [(PERCENTS, strides.mean(standing.astype(float)) > 0.5)]
-                stretches = [
+            styles = (ON_GROUND, full), (ON_GROUND_PREDICTED, empty)
+            for stretches, (what, style) in zip(self.stances[side], styles, strict=True):
+                if stretches:
+                    label = series(side, what)
+                    sheet_of(axes).bars(axes, stretches, STANCE_BAR[side], label=label, **style)
+
+    def _stances(self, side: str) -> tuple[list[tuple[float, float]], ...]:
+        """Stretches of the axis with a foot on the ground, whose force is measured, and whose force is predicted."""
+        on_ground, predicted = frames.stance(self.result, side), frames.predicted(self.result, side)
+        found = []
+        for standing in (on_ground & ~predicted, on_ground & predicted):
+            bars = [(part.place, standing[part.index]) for part in self.x.passes[side]]
+            if (strides := self.x.strides.get(side)) is not None:  # of most strides
+                bars = [(PERCENTS, strides.mean(standing.astype(float)) > 0.5)]
+            found.append(
+                [
                     (float(place[first]), float(place[last - 1]))
                     for place, shown in bars
                     for first, last in true_runs(shown)
                 ]
-                if stretches:
-                    label = series(side, ON_GROUND if style is full else ON_GROUND_PREDICTED)
-                    sheet_of(axes).bars(axes, stretches, STANCE_BAR[side], label=label, **style)
+            )
+        return tuple(found)
 
     def mark_events(self, axes: Axes, *sides: str) -> None:
         """Draw a thin line at every heel strike and toe-off of these legs, or of all; for pages without stance bars."""

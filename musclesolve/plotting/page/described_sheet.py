@@ -14,12 +14,15 @@ from typing import Any, Literal
 import numpy as np
 
 from musclesolve._util.arrays import Array, true_runs
+from musclesolve.plotting.page.arrangement import Arrangement
 from musclesolve.plotting.page.keys import Key
 from musclesolve.plotting.page.page_style import BrowserStyle, PageStyle, page_style
-from musclesolve.plotting.page.sheet import Arrangement
 
+SHARES = "shares of the panel"
 ACROSS = "shares of the height"
 """In the place of a transform of matplotlib: x in units of the axis, y in shares of the height of the panel."""
+BELOW = "inches below the panel"
+"""In the place of a transform: x in shares of the axis, y in inches upwards from the lower edge of the panel."""
 MARGINS = {"x": 0.05, "y": 0.1}
 """Free space at either end of a scale, as a share of what is drawn: those of the style sheet of drawn pages."""
 DASHES = {"-": "", "": None, "None": None, "--": (3.7, 1.6), ":": (1.0, 1.65), "-.": (6.4, 1.6, 1.0, 1.6)}
@@ -98,16 +101,20 @@ class Panel:
         self.ticks: dict[str, Any] = {}
         self.equal = self.inverted = self.upright_labels = False
         self.visible, self.columns = True, 1
+        self.strips: list[tuple[float, float, Panel]] = []  # lower edge, height and content of panels below
+        self.transAxes = SHARES
 
     # ---- marks
 
     def plot(self, x: Any, y: Any, *, transform: object = None, **style: Any) -> None:
         """A curve through points (K,), or marks at them; not a number where there is none."""
         places, values = np.broadcast_arrays(np.atleast_1d(np.asarray(x, float)), np.asarray(y, float))
-        self._x.take(places[np.isfinite(values)])
+        if transform in (None, ACROSS):
+            self._x.take(places[np.isfinite(values)])
         if transform is None:
             self._y.take(values)
-        self._line(places, values, style, shares=transform is not None)
+        more = {"u": True} if transform == BELOW else {}
+        self._line(places, values, style, shares=transform is not None, **more)
 
     def _line(
         self, places: Array, values: Array, style: Mapping[str, Any], shares: bool = False, **more: Any
@@ -118,7 +125,7 @@ class Panel:
         part = slice(known[0], known[-1] + 1)
         dashes = style.get("linestyle", "-")
         dashes = DASHES[dashes] if isinstance(dashes, str) else dashes[1]
-        mark = {"k": "line", "x": self.figure.numbers.add(places[part])}
+        mark: dict[str, Any] = {"k": "line", "x": self.figure.numbers.add(places[part])}
         mark |= {"y": self.figure.numbers.add(values[part]), "h": shares, "m": style.get("marker", "")}
         mark |= {"d": None if dashes is None else list(dashes), "ms": style.get("markersize", 6.0)}
         mark |= {"w": style.get("markeredgewidth" if dashes is None else "linewidth", 1.5)}
@@ -200,15 +207,22 @@ class Panel:
         mark |= {"edge": style.get("edgecolor", "")}
         return self._add(mark, style)
 
-    def text(self, x: float, y: float, text: str, **style: Any) -> None:
+    def text(self, x: float, y: float, text: str, *, transform: object = None, **style: Any) -> None:
         """A text at a place of the axes."""
-        mark = {"k": "text", "at": [round(float(x), DECIMALS), round(float(y), DECIMALS)], "text": text}
-        self._add(mark, style | {"color": style.get("color", "")})
+        mark: dict[str, Any] = {
+            "k": "text",
+            "at": [round(float(x), DECIMALS), round(float(y), DECIMALS)],
+            "text": text,
+        }
+        mark |= {"u": transform == BELOW, "t": transform == SHARES, "to": style.get("ha", "")}
+        self._add(mark, style)
 
     def _add(self, mark: dict[str, Any], style: Mapping[str, Any]) -> dict[str, Any]:
         mark |= {"s": str(style.get("label", "")), "c": style.get("color", ""), "a": style.get("alpha", 1.0)}
         mark["z"] = style.get("zorder", {"area": 1.0, "box": 1.0}.get(mark["k"], 2.0))
-        kept = {key: value for key, value in mark.items() if value not in ("", False) and value is not None}
+        kept = {
+            key: value for key, value in mark.items() if not (value is None or value is False or value == "")
+        }
         self.marks.append(kept)
         return kept
 
@@ -294,6 +308,11 @@ class Panel:
         found |= {"equal": True} if self.equal else {}
         found |= {"upright": True} if self.upright_labels else {}
         found |= {"columns": self.columns} if self.columns > 1 else {}
+        if self.strips:
+            found["strips"] = [
+                {"bottom": bottom, "height": height} | (strip.described() or {})
+                for bottom, height, strip in self.strips
+            ]
         order = sorted(self.marks, key=lambda mark: float(mark["z"]))
         marks = [{key: value for key, value in mark.items() if key != "z"} for mark in order]
         return found | self.texts | {"marks": marks}
@@ -394,6 +413,16 @@ class DescribedSheet:
         """Draw bars over stretches of the axis, between two shares of the height of a panel."""
         corners = np.array([(first, rows[0], last, rows[1]) for first, last in stretches])
         axes._boxes(corners, style, shares=True)
+
+    def below(self, axes: Panel) -> str:
+        """What stands for shares across a panel, and inches upwards from its lower edge."""
+        return BELOW
+
+    def strip_below(self, axes: Panel, bottom: float, height: float) -> Panel:
+        """A small panel below another one, as `below` measures."""
+        strip = Panel(self, Scale(MARGINS["x"]), Scale(MARGINS["y"]))
+        axes.strips.append((bottom, height, strip))
+        return strip
 
     def described(self) -> dict[str, Any]:
         """The page, as a browser takes it."""

@@ -22,12 +22,10 @@ from matplotlib.legend_handler import HandlerTuple
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 from matplotlib.text import Annotation, Text
-from matplotlib.transforms import ScaledTranslation
+from matplotlib.transforms import Affine2D, ScaledTranslation, Transform, blended_transform_factory
 
 from musclesolve._util.arrays import Array
-from musclesolve.plotting.page.keys import Key
-from musclesolve.plotting.page.page_style import NOTE_COLOR, PageStyle
-from musclesolve.plotting.page.sheet import (
+from musclesolve.plotting.page.arrangement import (
     A4,
     ABOVE,
     ACROSS,
@@ -49,6 +47,8 @@ from musclesolve.plotting.page.sheet import (
     text_height,
     text_width,
 )
+from musclesolve.plotting.page.keys import Key
+from musclesolve.plotting.page.page_style import NOTE_COLOR, PageStyle
 
 
 @dataclass
@@ -296,6 +296,18 @@ class DrawnSheet(Figure):
         boxes = [[(first, low), (first, high), (last, high), (last, low)] for first, last in stretches]
         bar = PolyCollection(boxes, transform=axes.get_xaxis_transform(), zorder=1.0, **style)
         axes.add_collection(bar, autolim=False)
+
+    def below(self, axes: Axes) -> Transform:
+        """Across a panel in its own shares, upwards in inches of the default style from its lower edge."""
+        upwards = self.dpi_scale_trans + ScaledTranslation(0.0, 0.0, axes.transAxes)  # type: ignore[arg-type]
+        return blended_transform_factory(axes.transAxes, Affine2D().scale(1.0, self.style.scale) + upwards)
+
+    def strip_below(self, axes: Axes, bottom: float, height: float) -> Axes:
+        """A small panel below another one, as `below` measures."""
+        strip = axes.inset_axes((0.0, bottom, 1.0, height), transform=self.below(axes))
+        strip.patch.set_visible(False)
+        strip.spines[["top", "right"]].set_visible(False)
+        return strip
 
 
 def _handle(entry: Any) -> Any:

@@ -112,8 +112,11 @@ class NormBands:
         why = "" if fitting else f"no normative bands: {speed:.2f} m/s is not within {low:g} to {high:g} m/s"
         return cls(tuple(fitting), why)
 
-    def draw(self, axes: Axes, quantity: str, name: str, scale: float = 1.0) -> None:
-        """Draw the band of a quantity behind the curves, or the mean alone where no spread was published."""
+    def draw(self, axes: Axes, quantity: str, name: str, scale: float = 1.0, crowded: bool = False) -> None:
+        """Draw the band of a quantity behind the curves, or the mean alone where no spread was published.
+
+        crowded: say what was subtracted below the title, not at the panel.
+        """
         for published in self.fitting:
             if (curve := published.curves.get((quantity, name))) is None:
                 continue
@@ -135,7 +138,11 @@ class NormBands:
             if published.sentence not in self.drawn:
                 self.drawn.append(published.sentence)
             if quantity.endswith("_angle") and name in published.standing_deg:
-                note(axes, f"band less {published.standing_deg[name]:g} deg: pelvic tilt in standing")
+                less = f"band less {published.standing_deg[name]:g} deg: pelvic tilt in standing"
+                if not crowded:
+                    note(axes, less)
+                elif (words := f"{name.replace('_', ' ')}: {less}") not in self.drawn:
+                    self.drawn.append(words)
             return
 
     def explain(self, sheet: Sheet) -> None:

@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import xarray as xr
 
+from musclesolve.plotting.page.arrangement import Arrangement, space_for
 from musclesolve.plotting.page.keys import APART, area, line
 from musclesolve.plotting.page.page_style import NOTE_COLOR, current_style
-from musclesolve.plotting.page.sheet import Arrangement, Sheet, heading, page, sheet_of, space_for
+from musclesolve.plotting.page.sheet import Sheet, heading, page, sheet_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -9,11 +9,12 @@ import numpy as np
 import xarray as xr
 
 from musclesolve._util.sides import LEG_JOINTS, SIDE_NAMES, split_side, with_side
+from musclesolve.plotting.page.arrangement import broken
 from musclesolve.plotting.page.curves import Legs, mark_range
 from musclesolve.plotting.page.norm_bands import NormBands
 from musclesolve.plotting.page.page_style import current_style
 from musclesolve.plotting.page.panels import dof_rows, joint_rows
-from musclesolve.plotting.page.sheet import Sheet, broken, heading, note, page, sheet_of, zero_line
+from musclesolve.plotting.page.sheet import Sheet, heading, note, page, sheet_of, zero_line
 from musclesolve.results.dataset.labels import SEGMENT_OF
 from musclesolve.results.dataset.quantities import QUANTITIES, shown
 from musclesolve.results.dataset.result_quantities import (

@@ -11,9 +11,10 @@ import xarray as xr
 from musclesolve._util.arrays import Array
 from musclesolve._util.bundled_toml import bundled_toml
 from musclesolve._util.sides import split_side, with_side
+from musclesolve.plotting.page.arrangement import KEPT
 from musclesolve.plotting.page.curves import Legs
 from musclesolve.plotting.page.norm_bands import NormBands
-from musclesolve.plotting.page.sheet import KEPT, Sheet, heading, page, zero_line
+from musclesolve.plotting.page.sheet import Sheet, heading, page, zero_line
 from musclesolve.results.dataset.leg_kinetics import (
     joint_dofs,
     joint_power,

@@ -8,10 +8,11 @@ import numpy as np
 import xarray as xr
 
 from musclesolve._util.sides import SIDE_NAMES, has_side
+from musclesolve.plotting.page.arrangement import height_for, space_for
 from musclesolve.plotting.page.curves import Legs, time_axis
 from musclesolve.plotting.page.keys import area, line
 from musclesolve.plotting.page.page_style import NOTE_COLOR, SIDE_COLOR
-from musclesolve.plotting.page.sheet import Sheet, heading, height_for, page, space_for, zero_line
+from musclesolve.plotting.page.sheet import Sheet, heading, page, zero_line
 from musclesolve.plotting.result.joint_figures import coordinate_stems
 from musclesolve.results.dataset.result_quantities import (
     CONSISTENCY_METHODS,
@@ -124,19 +125,20 @@ def _residual(result: xr.Dataset, legs: Legs, left: Axes, right: Axes) -> None:
     """Magnitude of the residual force in per cent of body weight, with its limit, and of the moment."""
     (force, moment), beyond = pelvis_residual(result), ""
     width = 1.0 if result.sizes["time"] < DENSE else 0.4
-    left.plot(
-        result["time"].values,
-        100.0 * force / body_weight(result),
-        color="black",
-        linewidth=width,
-        label=FORCE,
-    )
-    right.plot(result["time"].values, moment, color="black", linewidth=width, label=MOMENT)
+    time, changed = result["time"].values, ""
+    percent = 100.0 / body_weight(result)
+    left.plot(time, percent * force, color="black", linewidth=width, label=FORCE)
+    right.plot(time, moment, color="black", linewidth=width, label=MOMENT)
+    if "pelvis_residual_before" in result:
+        changed = "gray: before the motion was changed"
+        before = pelvis_residual(result, "pelvis_residual_before")
+        for axes, curve, name in ((left, percent * before[0], FORCE), (right, before[1], MOMENT)):
+            axes.plot(time, curve, color=NOTE_COLOR, alpha=0.6, linewidth=width, label=f"{name}, before")
     if (limit := result.attrs.get("balance_limit")) is not None:
         left.axhline(100.0 * float(limit), color=NOTE_COLOR, linewidth=0.8, linestyle="--", label="limit")
         beyond = "frames above the dashed line are not valid"
     heading(left, "pelvis residual: force, magnitude", beyond)
-    heading(right, "pelvis residual: moment, magnitude")
+    heading(right, "pelvis residual: moment, magnitude", changed)
     left.set_ylabel("[% of body weight]")
     right.set_ylabel("[N m]")
     for axes in (left, right):

@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 import xarray as xr
 
+from musclesolve.plotting.page.arrangement import height_for
 from musclesolve.plotting.page.figure_files import figures_of, named
 from musclesolve.plotting.page.keys import line
 from musclesolve.plotting.page.page_style import NOTE_COLOR
-from musclesolve.plotting.page.sheet import Sheet, heading, height_for, page
+from musclesolve.plotting.page.sheet import Sheet, heading, page
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -20,13 +20,14 @@ from musclesolve._util.progress import Progress
 from musclesolve._util.sides import joint_kind
 from musclesolve.constants import STANDARD_GRAVITY
 from musclesolve.errors import input_error
+from musclesolve.plotting.page.arrangement import text_width
 from musclesolve.plotting.page.curves import MARKED, mark_range, percents
 from musclesolve.plotting.page.figure_files import figures_of
-from musclesolve.plotting.page.keys import area, line
+from musclesolve.plotting.page.keys import APART, area, line
 from musclesolve.plotting.page.norm_bands import NormBands
 from musclesolve.plotting.page.page_style import GRID_COLOR, NOTE_COLOR, current_style
 from musclesolve.plotting.page.panels import fitting_columns, muscles_by_group
-from musclesolve.plotting.page.sheet import Sheet, heading, page, sheet_of, text_width, zero_line
+from musclesolve.plotting.page.sheet import Sheet, heading, page, sheet_of, zero_line
 from musclesolve.plotting.study.comparison_figures import COST_COLORS as COLORS
 from musclesolve.results.cycles.gait_cycles import curves_of
 from musclesolve.results.cycles.outcomes import without_arms_and_empty
@@ -250,7 +251,7 @@ def group_curves(
     stack = _Stack(varies, len(bars), bool(effects))
     sheet, panels = _panels(means, variable, wanted, stack, len(beside))
     fewer, colors = list[int](), {key: style["color"] for key, style in styles.items()}
-    several = len(beside) > 1
+    several, of_band = len(beside) > 1, _band_words(means, band)
     speed, marks = _first_speed(means, drawn), dict[str, str]()
     norms = NormBands.at_speed(speed, set(listed(means, "movements")) == {"walking"})
     places = [
@@ -268,16 +269,17 @@ def group_curves(
             low, high = (first, last) if band == "confidence" else (mean - first, mean + last)
             if variable in in_set("positive"):
                 low = np.maximum(low, 0.0)
-            axes.fill_between(
-                percent, low, high, where=whole, alpha=BAND, linewidth=0.0, color=style["color"]
-            )
-            axes.plot(percent, np.where(whole, mean, np.nan), **style)
+            label = _curve_name(means, key)
+            filled = {"alpha": BAND, "linewidth": 0.0, "color": style["color"]}
+            axes.fill_between(percent, low, high, where=whole, label=f"{label}{APART}{of_band}", **filled)
+            axes.plot(percent, np.where(whole, mean, np.nan), label=label, **style)
             if (some := ~whole & (count >= FEWEST)).any():
                 fewer += count[some].tolist()
                 # joined to the curve on either side
                 joined = some | np.roll(some, 1) | np.roll(some, -1)
-                axes.plot(percent, np.where(joined, mean, np.nan), **{**style, "linewidth": 0.4 * WIDTH})
-        _draw_norm(norms, axes, means, variable, name, unit)
+                thin = style | {"linewidth": 0.4 * WIDTH, "label": f"{label}{APART}fewer subjects"}
+                axes.plot(percent, np.where(joined, mean, np.nan), **thin)
+        _draw_norm(norms, axes, means, variable, name, unit, several)
         if variable == "contact_force":
             first_mean = curves[""][name].sel(_where(of_column[column][0])).values
             marks |= _mark_measured(axes, means, name, unit, first_mean, speed)
@@ -285,9 +287,9 @@ def group_curves(
         axes.set_xticks(percents(axes))
         opposite = OPPOSITE.get(name, "")
         roomy = bool(opposite) and not current_style().narrow and not several
-        label = LABELS.get(variable, {}).get(name, name)
+        words = LABELS.get(variable, {}).get(name, name)
         heading(
-            axes, label.replace("_", " ") + (f" (+)   {opposite} (-)" if roomy else ""), beside[column].words
+            axes, words.replace("_", " ") + (f" (+)   {opposite} (-)" if roomy else ""), beside[column].words
         )
     for axes, name, column in places:  # with the scale of their row
         if axes.get_ylim()[0] < 0.0 < axes.get_ylim()[1]:
@@ -461,7 +463,9 @@ NORM_UNITS = {"deg": 1.0, "N m/kg": 1.0, "W/kg": 1.0, "N/kg": 1.0, "BW": 1.0 / S
 """Units in which curves of a norm can be drawn, and the factor on its own."""
 
 
-def _draw_norm(norms: NormBands, axes: Axes, means: xr.Dataset, variable: str, name: str, unit: str) -> None:
+def _draw_norm(
+    norms: NormBands, axes: Axes, means: xr.Dataset, variable: str, name: str, unit: str, crowded: bool
+) -> None:
     """Draw the norm of a curve behind it, in the unit of the study and the sense of the coordinate."""
     if unit not in NORM_UNITS:
         return
@@ -472,7 +476,7 @@ def _draw_norm(norms: NormBands, axes: Axes, means: xr.Dataset, variable: str, n
         # norms are of joints; a knee that only bends has all its power there
         knees = [dof for dof in map(str, means["dof"].values) if dof.startswith("knee")]
         key = "knee" if knees == [name] else ""
-    norms.draw(axes, variable, key, scale)
+    norms.draw(axes, variable, key, scale, crowded)
 
 
 def _mark_measured(
@@ -500,16 +504,6 @@ def _tests(comparisons: xr.Dataset, variable: str, names: Sequence[str]) -> dict
     return found
 
 
-def _under(axes: Axes) -> Any:
-    """Across a panel in its own shares, upwards in inches of the default style from its lower edge."""
-    from matplotlib.transforms import Affine2D, ScaledTranslation, blended_transform_factory
-
-    figure, scale = axes.figure, current_style().scale
-    assert figure is not None
-    upwards = figure.dpi_scale_trans + ScaledTranslation(0.0, 0.0, axes.transAxes)  # type: ignore[arg-type]
-    return blended_transform_factory(axes.transAxes, Affine2D().scale(1.0, scale) + upwards)
-
-
 def _counts(
     axes: Axes,
     percent: Array,
@@ -517,7 +511,7 @@ def _counts(
     styles: Mapping[tuple[str, ...], dict[str, Any]],
 ) -> None:
     """The number of subjects along the cycle, below a panel; lines of the panel: an axes takes much longer."""
-    place, share = _under(axes), (percent - percent[0]) / (percent[-1] - percent[0])
+    place, share = sheet_of(axes).below(axes), (percent - percent[0]) / (percent[-1] - percent[0])
     most = max(max(int(count.max(initial=0)) for count in counts.values()), 1)
     for key, count in counts.items():
         height = COUNT * (count / most - 1.0) - COUNT_GAP
@@ -541,7 +535,7 @@ def _bars(
 ) -> None:
     """A bar below the panel for each cluster, with its p; a row for each effect."""
     assert comparisons is not None
-    place, style = _under(axes), current_style()
+    place, style = sheet_of(axes).below(axes), current_style()
     first, last = axes.get_xlim()
     for test in tests:
         if str(test["effect"].values) not in bars:
@@ -584,9 +578,7 @@ def _covers(
 def _strip(axes: Axes, tests: Sequence[xr.Dataset], effects: Sequence[str], below: float) -> None:
     """The statistic along the cycle, its threshold dashed; of several effects each over its own threshold."""
     bottom = GAP - below
-    strip = axes.inset_axes((0.0, bottom, 1.0, STRIP), transform=_under(axes))
-    strip.patch.set_visible(False)
-    strip.spines[["top", "right"]].set_visible(False)
+    strip = sheet_of(axes).strip_below(axes, bottom, STRIP)
     style, several = current_style(), len(effects) > 1
     top, low = 0.0, 0.0
     for test in tests:
@@ -621,6 +613,19 @@ def _strip(axes: Axes, tests: Sequence[xr.Dataset], effects: Sequence[str], belo
     strip.tick_params(labelsize=style.note_pt, length=2.0, pad=2.0, color=NOTE_COLOR, labelbottom=False)
 
 
+def _curve_name(means: xr.Dataset, key: tuple[str, ...]) -> str:
+    """Group, condition and leg of a curve."""
+    group, *others = key
+    parts = (group or (NO_GROUP if means.sizes["group"] > 1 else ""), *others)
+    return ", ".join(part.replace("_", " ") for part in parts if part) or "all"
+
+
+def _band_words(means: xr.Dataset, band: str) -> str:
+    """What the bands are."""
+    share = str(means.attrs["band"]).partition(" of ")[0]
+    return share if band == "confidence" else "± standard deviation over subjects"
+
+
 def _legend(
     means: xr.Dataset,
     styles: dict[tuple[str, ...], dict[str, Any]],
@@ -630,15 +635,11 @@ def _legend(
     marked: bool,
 ) -> dict[str, Any]:
     entries: dict[str, Any] = {}
-    unnamed = NO_GROUP if means.sizes["group"] > 1 else ""
-    for (group, condition, *leg), style in styles.items():
-        count = int(means["subjects"].sel(group=group, condition=condition))
-        parts = (group or unnamed, condition, *leg)
-        name = ", ".join(part.replace("_", " ") for part in parts if part) or "all"
-        entries[f"{name} (n = {count})"] = line(**style)
-    share = str(means.attrs["band"]).partition(" of ")[0]
-    words = share if band == "confidence" else "± standard deviation over subjects"
-    entries[words] = area(color=NOTE_COLOR, alpha=BAND, linewidth=0.0)
+    for key, style in styles.items():
+        count = int(means["subjects"].sel(group=key[0], condition=key[1]))
+        name = _curve_name(means, key)
+        entries[f"{name} (n = {count})"] = line(of=name, **style)
+    entries[_band_words(means, band)] = area(color=NOTE_COLOR, alpha=BAND, linewidth=0.0)
     if fewer:
         span = f"{min(fewer)} to {max(fewer)}" if min(fewer) < max(fewer) else f"{min(fewer)}"
         entries[f"thin, without a band: n = {span}"] = line(NOTE_COLOR, 0.4 * WIDTH)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import xarray as xr
 
-from musclesolve._util.sides import SIDE_NAMES, joint_kind, side_of
+from musclesolve._util.sides import SIDE_NAMES, joint_kind, side_of, split_side
 from musclesolve.plotting.page.curves import with_neighbors
 from musclesolve.plotting.page.figure_files import figures_of, named
 from musclesolve.plotting.page.keys import line
@@ -292,5 +292,84 @@ def scenarios(found: xr.Dataset) -> Sheet:
                 axes.set_xlabel("time [s]")
             if column == 0:
                 axes.set_ylabel("[body weights]")
+    sheet.add_legend(entries)
+    return sheet
+
+
+def coordination_files(found: xr.Dataset) -> dict[str, bytes]:
+    """The content of the figure files of what ``musclesolve.studies.coordination`` returns, by their names."""
+    return figures_of(found, named(synergies, co_contractions, stiffnesses))
+
+
+def synergies(found: xr.Dataset) -> Sheet:
+    """Variance accounted for over the number of synergies, then the course of each synergy with its largest weights."""
+    sides = [str(side) for side in found["side"].values]
+    counts = [int(found["synergies"].sel(side=side)) for side in sides]
+    rows = 1 + max(counts)
+    space = {"below": 0.3}
+    sheet, panels = page(found, "Muscle synergies", rows, len(sides), height=0.22 * rows, space=space)
+    panels = np.reshape(panels, (rows, len(sides)))
+    variance = {"variance_accounted": line(COST_COLORS[0]), "least_of_muscle": line(COST_COLORS[1])}
+    for column, (side, count) in enumerate(zip(sides, counts, strict=True)):
+        axes = panels[0, column]
+        for color, name in zip(COST_COLORS, variance, strict=False):
+            values = found[name].sel(side=side).values
+            axes.plot(found["number"].values, values, color=color, marker="o", markersize=3)
+        axes.axvline(count, color=NOTE_COLOR, linewidth=0.8)
+        axes.set_ylim(0.0, 1.03)
+        heading(axes, f"{SIDE_NAMES.get(side, side)}: variance accounted for", f"{count} synergies by rule")
+        names = [str(name) for name in found["muscle"].values if side_of(str(name)) == side]
+        for row in range(1, rows):
+            axes = panels[row, column]
+            axes.set_visible(row <= count)
+            if row > count:
+                continue
+            axes.plot(
+                found["time"].values,
+                found["synergy_course"].sel(side=side, synergy=row).values,
+                color=SIDE_COLORS[side],
+            )
+            axes.set_ylim(bottom=0.0)
+            weights = found["synergy_weight"].sel(muscle=names, synergy=row).fillna(0.0).values
+            largest = [split_side(names[k])[0].replace("_", " ") for k in np.argsort(-weights)[:3]]
+            heading(axes, f"synergy {row}", "most: " + ", ".join(largest))
+            if row == count:
+                axes.set_xlabel("time [s]")
+    labels = {"variance_accounted": "all muscles", "least_of_muscle": "the muscle described worst"}
+    sheet.add_legend({labels[name]: entry for name, entry in variance.items()})
+    return sheet
+
+
+def co_contractions(found: xr.Dataset) -> Sheet:
+    """Share of the muscle moments that cancel about each degree of freedom, both sides."""
+    return _by_dof(found, "co_contraction", "Co-contraction: share of the muscle moments that cancel", "[1]")
+
+
+def stiffnesses(found: xr.Dataset) -> Sheet:
+    """Stiffness that the muscles give to each degree of freedom, both sides."""
+    title = "Stiffness of the joints by their muscles: short range, at the activation of the moment"
+    return _by_dof(found, "joint_stiffness", title, "[N m/rad]")
+
+
+def _by_dof(found: xr.Dataset, name: str, title: str, unit: str) -> Sheet:
+    """A variable over time by degree of freedom without side, a curve for each side."""
+    known = [str(dof) for dof in found["dof"].values if bool(found[name].sel(dof=dof).notnull().any())]
+    stems = list(dict.fromkeys(split_side(dof)[0] for dof in known))
+    rows = (len(stems) + 1) // 2
+    sheet, panels = page(found, title, rows, 2, height=0.3 * rows, space={"below": 0.25})
+    entries: dict[str, Any] = {}
+    for number, axes in enumerate(panels.flat):
+        axes.set_visible(number < len(stems))
+        if number >= len(stems):
+            continue
+        for dof in [each for each in known if split_side(each)[0] == stems[number]]:
+            side = side_of(dof)
+            axes.plot(found["time"].values, found[name].sel(dof=dof).values, color=SIDE_COLORS[side])
+            entries[SIDE_NAMES.get(side, side)] = line(SIDE_COLORS[side])
+        axes.set_ylim(bottom=0.0)
+        heading(axes, stems[number].replace("_", " "), "")
+        axes.set_xlabel("time [s]")
+        if number % 2 == 0:
+            axes.set_ylabel(unit)
     sheet.add_legend(entries)
     return sheet

@@ -15,8 +15,8 @@ from musclesolve._util.names import unknown_name
 from musclesolve._util.sides import SIDE_NAMES
 from musclesolve.dynamics.sensitivity.moment_sensitivity import Sensitivity
 from musclesolve.errors import input_error
+from musclesolve.plotting.page.arrangement import A4
 from musclesolve.plotting.page.page_style import GRID_COLOR, NOTE_COLOR, SMALL, TEXT
-from musclesolve.plotting.page.sheet import A4
 from musclesolve.sharing.status import Status
 
 PERCENT = 0.01

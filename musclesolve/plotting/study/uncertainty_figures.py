@@ -12,12 +12,13 @@ from musclesolve._util.arrays import Mask
 from musclesolve._util.progress import Progress
 from musclesolve._util.sides import SIDE_NAMES, split_side, with_side
 from musclesolve.plotting.figure_names import UNCERTAINTIES, drawings, needs_of
+from musclesolve.plotting.page.arrangement import height_for, space_for
 from musclesolve.plotting.page.curves import Legs, abscissa, percents
 from musclesolve.plotting.page.figure_files import figures_of
 from musclesolve.plotting.page.keys import area, series
 from musclesolve.plotting.page.page_style import NOTE_COLOR, SIDE_COLOR, STANCE_COLOR, current_style
 from musclesolve.plotting.page.panels import joint_rows, small_multiples
-from musclesolve.plotting.page.sheet import Sheet, heading, height_for, page, space_for
+from musclesolve.plotting.page.sheet import Sheet, heading, page
 from musclesolve.plotting.result.muscle_figures import FORCE, muscles, note_choice
 from musclesolve.results.dataset import frame_validity as frames
 from musclesolve.results.dataset.result_quantities import body_weight

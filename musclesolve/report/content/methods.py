@@ -28,7 +28,7 @@ from musclesolve.sharing.cost.cost_registry import find_cost
 from musclesolve.version import __version__
 
 MARKERS = ("filter_method", "cutoff_choice", "hip_method", "knee_method", "ankle_method")
-MOTION = ("consistency_method", "consistency_derivatives")
+MOTION = ("consistency_method", "consistency_derivatives", "consistency_residual")
 MUSCLES = ("muscle_database", "muscle_parameters", "fiber_lengths", "passive", "strength")
 """Attributes in the order of the sentences about them."""
 _CITED = re.compile(r" ?\[(@[\w;@]+)\]")
@@ -68,7 +68,7 @@ OF_METHODS = (
 )
 """Attributes of a result on which its sentences depend: trials that have them in common are described alike."""
 _OF_TRIAL = re.compile(
-    r" ?\([^()]*\{(?:moved|violated|largest)\}[^()]*\)|[:,] \{(?:factors|contacts|plate_corrections)\}"
+    r" ?\([^()]*\{(?:moved|violated|largest|changed)\}[^()]*\)|[:,] \{(?:factors|contacts|plate_corrections)\}"
 )
 """Parts of a sentence that are numbers of one trial."""
 
@@ -209,6 +209,11 @@ def _values(trial: TrialFiles) -> dict[str, object]:
         values["contacts"] = facts.contact_spacing
     if facts.moved is not None:
         values["moved"] = f"{1000.0 * facts.moved.overall:.1f}"
+    if (change := facts.motion_change) is not None:
+        values["changed"] = (
+            f"by {1e3 * change.rms_m:.1f} mm rms, at most {1e3 * change.largest_m:.0f} mm; residual force "
+            f"{change.rms_force_before_n:.0f} N rms before and {change.rms_force_n:.0f} N after"
+        )
     if "reserve_moment" in result and np.isfinite(result["reserve_moment"].values).any():
         values["largest"] = f"{float(np.nanmax(np.abs(result['reserve_moment'].values))):.1f}"
     if both := facts.median_and_mean_correlation:

@@ -29,7 +29,6 @@ KIND = "simulation"
 """The attribute `kind` of a simulation's dataset."""
 SIMULATED = ("time", "muscle", "skeleton_position")
 """What the dataset of a simulation has at least."""
-COLORS = 64
 """Number of colors over the range of a quantity."""
 MOST_BYTES = 6_000_000
 """Most bytes of positions and values, which base64 makes 8 MB; a longer result is shown with fewer frames."""
@@ -62,11 +61,8 @@ class Quantity:
     @cached_property
     def colors(self) -> list[str]:
         """Colors of the range from its lower to its upper end, "#rrggbb"."""
-        from matplotlib import colormaps
-        from matplotlib.colors import to_hex
-
-        places = np.linspace(self.about["from"], self.about["to"], COLORS)
-        return [to_hex(color) for color in colormaps[self.about["color"]](places)]
+        listed: str = bundled_toml(__package__, "picture.toml")["colors"][self.about["color"]]
+        return [f"#{color}" for color in listed.split()]
 
 
 @dataclass(frozen=True, eq=False)

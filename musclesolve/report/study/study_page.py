@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -18,14 +19,14 @@ from musclesolve._util.bundled_toml import bundled_toml
 from musclesolve._util.names import shortened
 from musclesolve._util.progress import Progress, no_progress
 from musclesolve._util.sides import LEG_JOINTS
-from musclesolve.plotting.figure_names import UNCERTAINTY
+from musclesolve.plotting.browser import page_parts
+from musclesolve.plotting.figure_names import REPORT
+from musclesolve.plotting.page.described_sheet import described
 from musclesolve.plotting.study.group_figures import group_drawings
 from musclesolve.report.content.methods import OF_METHODS, Citations, study_methods
 from musclesolve.report.content.overview import versions
 from musclesolve.report.content.pieces import DAMAGE, DASH, PageTable, from_rich, plain, reason
-from musclesolve.report.figures.inline_svg import inline_svg
 from musclesolve.report.inputs import TrialFiles, read_inputs
-from musclesolve.report.page import report_page
 from musclesolve.report.rendering import parts, rendered
 from musclesolve.report.sections import Picture
 from musclesolve.results.cycles.gait_cycles import SPREAD
@@ -43,7 +44,9 @@ from musclesolve.studies.study.analysis import COMPARISONS, VALUES, StudyResult
 from musclesolve.studies.study.plausible_trials import VERDICTS, counted, reasons
 from musclesolve.studies.study.study_data import DATA
 
-NAME, REPORT = "study.html", "report.html"
+NAME = "study.html"
+NUMBER = re.compile(r"[0-9]+(?:[.][0-9]+)?")
+"""Reasons that differ by their numbers alone are one."""
 MOST_ROWS = 400
 """Trials that are listed one by one; of more, those that something is to be said of."""
 COUNTS = (("solved", "solved"), ("with_reserve", "solved_with_reserve"), ("without_solution", "infeasible"),
@@ -156,13 +159,18 @@ def _families(result: StudyResult) -> list[Family]:
         rows = np.flatnonzero((tests["family"].values == name) & (tests["follows"].values < 0))
         found = [_sentence(tests, row, places, of_test) for row, places in of_test.items() if row in rows]
         most = len(found) if name == "primary" else MOST_SENTENCES
-        without = [
-            f"{study_tables.curve_words(tests.isel(test=int(row)))} ({tests['effect'].values[row]}, p of the largest "
-            f"{_p_words(float(tests['p_largest'].values[row]))})"
-            for row in rows
-            if row not in of_test and np.isfinite(tests["threshold"].values[row])
-        ]
-        none = f"No difference found: {'; '.join(without)}." if name == "primary" and without else ""
+        without: dict[str, list[str]] = {}
+        for row in rows:
+            if row not in of_test and np.isfinite(tests["threshold"].values[row]):
+                p = _p_words(float(tests["p_largest"].values[row]))
+                words = study_tables.curve_words(tests.isel(test=int(row)))
+                without.setdefault(words, []).append(f"{_effect(tests, int(row))} p {p}")
+        shown_ones = "; ".join(f"{words} ({', '.join(each)})" for words, each in without.items())
+        none = (
+            f"No difference found, with p of the largest: {shown_ones}."
+            if name == "primary" and without
+            else ""
+        )
         title = {"primary": "Primary outcomes", "exploratory": "Exploratory"}.get(name, "")
         if name == "exploratory" and not found:
             none = f"None of {_number(len(rows), 'exploratory test')} finds a difference."
@@ -179,6 +187,12 @@ def _p_words(p: float) -> str:
     return text.replace("<", "< ") if text.startswith("<") else f"= {text}"
 
 
+def _effect(tests: xr.Dataset, row: int) -> str:
+    """The effect of a test, of one condition against the first without the word: "slow - level"."""
+    effect = str(tests["effect"].values[row])
+    return plain(effect.partition(": ")[2] or effect)
+
+
 def _sentence(tests: xr.Dataset, row: int, places: Sequence[int], of_test: Mapping[int, list[int]]) -> str:
     """Where the curves of a test differ, by how much, and which of several conditions or groups from the first."""
     test, clusters = tests.isel(test=row), tests.isel(cluster=sorted(places))
@@ -190,9 +204,10 @@ def _sentence(tests: xr.Dataset, row: int, places: Sequence[int], of_test: Mappi
     if np.isfinite(amounts).any():
         largest = int(np.nanargmax(np.abs(amounts)))
         of = plain(str(clusters["difference_of"].values[largest])) or "difference"
+        of = "" if of == _effect(tests, row) else f"{of}: "
         share = float(clusters["mean_difference_percent"].values[largest])
         beside = f", {share:+.0f} % of the reference's peak" if np.isfinite(share) else ""
-        size = f"; {of}: {amounts[largest]:+.3g} {unit}{beside}"
+        size = f"; {of}{amounts[largest]:+.3g} {unit}{beside}"
     followed = np.flatnonzero(tests["follows"].values == row)
     if followed.size:
         pairs = [str(tests["effect"].values[each]).partition(": ")[2] for each in followed if each in of_test]
@@ -202,7 +217,7 @@ def _sentence(tests: xr.Dataset, row: int, places: Sequence[int], of_test: Mappi
             if pairs
             else "; no single one stands out"
         )
-    words, effect = study_tables.curve_words(test).capitalize(), str(test["effect"].values)
+    words, effect = study_tables.curve_words(test).capitalize(), _effect(tests, row)
     return f"{words}: {effect}{where} (p {_p_words(float(clusters['p'].values.min()))}{size})"
 
 
@@ -242,16 +257,17 @@ def _nothing_found(result: StudyResult) -> str:
     )
 
 
-def _people(result: StudyResult) -> PageTable:
-    """Subjects, trials and cycles of every group, with their sizes."""
+AFFECTED = {"r": "right", "l": "left", "both": "both", "none": "none"}
+"""Affected side of a subject, in words."""
+
+
+def _people(result: StudyResult) -> list[PageTable]:
+    """Subjects of every group with their sizes and affected sides, trials and cycles of every condition."""
     study, cycles = result.computed.study, result.cycles
     groups: dict[str, list[str]] = {}
     for name in dict.fromkeys(trial.subject for trial in study.included):
         groups.setdefault(str(study.of_subject(name, "group", "")), []).append(name)
-    conditions = list(dict.fromkeys(trial.condition for trial in study.included))
-    own = (
-        {} if cycles is None else {key: np.asarray(cycles[key].values, str) for key in ("group", "condition")}
-    )
+    unnamed = study_tables.NO_GROUP if len(groups) > 1 else "all"
 
     def size(names: Sequence[str], key: str, digits: int) -> str:
         known = [study.of_subject(name, key, result.sizes.get(name, {}).get(key)) for name in names]
@@ -261,25 +277,45 @@ def _people(result: StudyResult) -> PageTable:
         spread = f" ± {np.std(values, ddof=1):.{digits}f}" if len(values) > 1 else ""
         return f"{np.mean(values):.{digits}f}{spread}"
 
+    sides = {name: study.of_subject(name, "affected_side") for names in groups.values() for name in names}
     rows = []
     for group, names in groups.items():
-        trials = [trial for trial in study.included if trial.subject in names]
         females = [study.of_subject(name, "sex") for name in names].count("female")
         known = any(study.of_subject(name, "sex") for name in names)
-        counts = [
-            f"{sum(t.condition == condition for t in trials)} / "
-            f"{int(((own['group'] == group) & (own['condition'] == condition)).sum()) if own else 0}"
-            for condition in conditions
-        ]
         sizes = [
             size(names, key, digits) for key, digits in (("mass_kg", 1), ("stature_m", 2), ("age_years", 0))
         ]
-        unnamed = study_tables.NO_GROUP if len(groups) > 1 else "all"
-        rows.append([group or unnamed, len(names), females if known else DASH, *sizes, *counts])
+        row = [group or unnamed, len(names), females if known else DASH, *sizes]
+        if any(sides.values()):
+            count = Counter(AFFECTED.get(str(sides[name]), "not stated") for name in names)
+            row.append(", ".join(f"{number} {side}" for side, number in count.items()))
+        rows.append(row)
     columns = ["group", "subjects", "female", "mass [kg]", "stature [m]", "age [years]"]
-    columns += [f"{plain(condition) or 'all trials'}: trials / cycles" for condition in conditions]
+    columns += ["affected side"] * any(sides.values())
     caption = "Subjects, mean ± standard deviation; as the study file states them, else their trial files and models"
-    return PageTable(caption, columns, rows)
+    tables = [PageTable(caption, columns, rows)]
+
+    conditions = list(dict.fromkeys(trial.condition for trial in study.included))
+    over = dict.fromkeys(("group", "condition", *(["cycle_leg"] if cycles is not None else [])))
+    own = {} if cycles is None else {key: np.asarray(cycles[key].values, str) for key in over}
+    legs = [name for name in dict.fromkeys(own.get("cycle_leg", ())) if name]
+    counted = []
+    for condition in conditions:
+        row = [plain(condition) or "all trials"]
+        for group, names in groups.items():
+            here = (
+                (own["group"] == group) & (own["condition"] == condition) if own else np.zeros(0, dtype=bool)
+            )
+            row.append(str(sum(t.condition == condition and t.subject in names for t in study.included)))
+            row.append(str(int(here.sum())))
+            row += [str(int((here & (own["cycle_leg"] == leg)).sum())) for leg in legs]
+        counted.append(row)
+    heads = [
+        f"{group or unnamed}: {what}" if len(groups) > 1 else what
+        for group in groups
+        for what in ("trials", "cycles", *(f"of the {leg} leg" for leg in legs))
+    ]
+    return [*tables, PageTable("Trials and cycles that are averaged", ["condition", *heads], counted)]
 
 
 def _on_left_out(result: StudyResult) -> list[str]:
@@ -306,8 +342,17 @@ def _left_out(result: StudyResult) -> PageTable | None:
         if not record.outcome.has_result:
             message = Markup("<br>").join(line.strip() for line in record.message.splitlines())
             rows.append((name, trial.subject, trial.condition, record.outcome.value, message))
-        elif name in result.not_averaged:
-            rows.append((name, trial.subject, trial.condition, "not averaged", result.not_averaged[name]))
+    reasons: dict[str, list[str]] = {}
+    for name, why in result.not_averaged.items():
+        reasons.setdefault(NUMBER.sub("#", why), []).append(name)
+    for names in reasons.values():
+        of = [study.trial_of[name] for name in names]
+        people, conditions = (
+            shortened(list(dict.fromkeys(each)))
+            for each in zip(*((t.subject, t.condition) for t in of), strict=True)
+        )
+        why = result.not_averaged[names[0]] + (f" ({names[0]}; the others alike)" if len(names) > 1 else "")
+        rows.append((shortened(names), people, conditions, "not averaged", why))
     alike: dict[tuple[str, str, str], list[str]] = {}
     for name, why in result.left_out.items():
         alike.setdefault((study.trial_of[name].subject, study.trial_of[name].condition, why), []).append(name)
@@ -383,9 +428,9 @@ def _figures(result: StudyResult, report: Progress) -> Iterator[Picture]:
         label = f"{quantity}, page {page}" if page.isdecimal() else name.removeprefix("group_")
         label = plain(label).capitalize()
         try:
-            yield Picture(name, name, label, svg=Markup(inline_svg(partial(draw, groups), name, label)))
+            yield Picture(f"s-{name}", name, label, Markup(page_parts.data(described(partial(draw, groups)))))
         except DAMAGE as error:
-            yield Picture(name, name, label, fault=reason(error))
+            yield Picture(f"s-{name}", name, label, fault=reason(error))
 
 
 def _differences(result: StudyResult) -> PageTable | None:
@@ -540,12 +585,3 @@ def _methods(result: StudyResult, citations: Citations) -> list[Markup]:
         )
     )
     return [*study_methods(trials, citations), *(citations.marked(sentence) for sentence in sentences)]
-
-
-def trial_report(result: xr.Dataset, path: Path) -> bytes:
-    """The report of one trial, as the content of a file beside its result."""
-    del result  # read from its file, whose contents the page names
-    beside = path.with_name(UNCERTAINTY)
-    return report_page(read_inputs([path, *([beside] if beside.is_file() else [])])).encode(
-        "utf-8", "replace"
-    )

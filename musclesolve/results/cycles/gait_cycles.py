@@ -209,7 +209,7 @@ SUBJECT = ("subject", "subject_mass_kg", "subject_stature_m")
 METHODS = (
     *("musclesolve_version", "cost", "solver", "filter_method", "filter_order", "cutoff_hz", "cutoff_choice"),
     *("hip_method", "knee_method", "ankle_method"),
-    *("consistency_method", "consistency_derivatives", "consistency_weights"),
+    *("consistency_method", "consistency_derivatives", "consistency_weights", "consistency_residual"),
     *(
         "muscle_database",
         "muscle_parameters",

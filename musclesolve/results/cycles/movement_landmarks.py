@@ -44,6 +44,8 @@ LAG = 0.03
 """From the farthest reach of an ankle to the strike [s]; 0.02 to 0.05 s in the recorded walks with known forces."""
 BEYOND = 0.05
 """A strike that the motion shows lies no farther beyond the frames, of the usual stride."""
+ALIKE = 0.05
+"""In a file cut to a stride the foot is as far ahead at both ends as it comes, up to this share of its way."""
 SAME_STRIKE = 0.15
 """A strike that the motion shows is one that forces show, if they lie no farther apart [s]."""
 USUAL_STRIDE = 1.1
@@ -154,6 +156,8 @@ def _shown_strikes(seen: SeenMotion, side: str, known: Array) -> list[float]:
         level = float(np.median(np.interp(inside, time, ahead)))
     elif tops.size:  # the parabola through the farthest frame and its neighbors
         level = float(np.median(ahead[tops + 1] + 0.5 * bend[tops] * (LAG / seen.period) ** 2))
+    elif min(ahead[0], ahead[-1]) >= ahead.max() - ALIKE * np.ptp(ahead):
+        return [float(time[0]), float(time[-1])]  # a stride that is cut where the foot is farthest ahead
     else:
         return []
     if level < middle:

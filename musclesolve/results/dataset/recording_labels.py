@@ -19,6 +19,7 @@ from musclesolve.muscles.scaling.scale_muscles import joined
 from musclesolve.muscles.strength import strength_warnings
 from musclesolve.muscles.tendon_strain import stated_texts
 from musclesolve.pipeline.body import Analysis
+from musclesolve.pipeline.mechanics import measured_moments
 from musclesolve.pipeline.recorded_body import RecordedBody
 from musclesolve.recording.data import SIDES
 from musclesolve.recording.markers.mapping_tables import HINGES
@@ -137,9 +138,18 @@ def _of_body(body: RecordedBody, sides: Sequence[str]) -> dict[str, Variable]:
     velocity, acceleration = (np.abs(rate).max(axis=1) for rate in rates)
     order = [points.index(point) for point in sorted(points, key=model.slot)]
     always = np.ones(len(body.time), bool)
+    changed: dict[str, Variable] = {}
+    if (change := mechanics.change) is not None:
+        lacking = measured_moments(body.trial, model, change.before, mechanics.wrenches)
+        of_points = change.change[:, [model.slot(point) for point in sorted(points, key=model.slot)]]
+        changed = {
+            "pelvis_residual_before": (("time", "component"), lacking[:, model.tree.joint_count :]),
+            "motion_change": (("time", "point"), of_points),
+        }
     in_place = [body.validity.foot_in_place.get(side, always) for side in sides]
     return {
         "pelvis_residual": (("time", "component"), body.moments[:, model.tree.joint_count :]),
+        **changed,
         "pelvis_position": (("time", "axis"), motion.origin),
         "constraint_violation": (("time",), mechanics.constraint_violation),
         "velocity_violation": (("time",), velocity),
@@ -241,6 +251,16 @@ def _provenance(body: RecordedBody) -> dict[str, object]:
         "consistency_method": consistency.method,
         "consistency_derivatives": consistency.derivatives,
         "consistency_weights": [f"{name} {weight:g}" for name, weight in consistency.weights.items()],
+        **(
+            {}
+            if (change := mechanics.change) is None
+            else {
+                "consistency_residual": consistency.residual,
+                "largest_motion_change_m": float(change.change.max()),
+                "largest_motion_change_allowed_m": 1e-3 * consistency.largest_change_mm,
+                "mass_balancing_forces_kg": change.carried,
+            }
+        ),
         "muscle_database": trial.settings.muscles.database
         if options.person is None
         else options.person.parent,

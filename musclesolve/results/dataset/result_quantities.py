@@ -184,9 +184,12 @@ def identity(result: xr.Dataset) -> str:
     return ",  ".join(f"{label}{value}" for label, value in parts.items() if value)
 
 
-def pelvis_residual(result: xr.Dataset) -> tuple[Array, Array]:
-    """Magnitude of the residual force [N] and of the residual moment [N m], each of shape (T,)."""
-    residual = result["pelvis_residual"].transpose("time", "component").values
+def pelvis_residual(result: xr.Dataset, name: str = "pelvis_residual") -> tuple[Array, Array]:
+    """Magnitude of the residual force [N] and of the residual moment [N m], each of shape (T,).
+
+    name: "pelvis_residual_before" for the one before the motion was changed to reduce it.
+    """
+    residual = result[name].transpose("time", "component").values
     is_force = np.array([str(name).startswith("f") for name in result["component"].values])
     return np.linalg.norm(residual[:, is_force], axis=1), np.linalg.norm(residual[:, ~is_force], axis=1)
 

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import xarray as xr
 from rich.table import Table
+from scipy.interpolate import CubicSpline
 
 from musclesolve._util.arrays import true_runs
 from musclesolve._util.sides import SIDE_NAMES, joint_kind, side_of, split_side
@@ -592,3 +593,118 @@ def contribution_lines(found: xr.Dataset) -> list[str]:
             "it; foot: it is held flat. Where all agree, the answer does not depend on the contact model",
         ),
     ]
+
+
+def coordination_document(found: xr.Dataset) -> dict[str, Any]:
+    """Synergies by side, means of co-contraction and largest stiffness by degree of freedom, for another program."""
+    sides = {}
+    for side in map(str, found["side"].values):
+        own = found.sel(side=side)
+        number = int(own["synergies"])
+        sides[side] = {
+            "synergies": number,
+            "variance_accounted": float(own["variance_accounted"].sel(number=max(number, 1))),
+            "least_of_muscle": float(own["least_of_muscle"].sel(number=max(number, 1))),
+        }
+    known = found["joint_stiffness"].notnull().any("time")
+    dofs = [str(dof) for dof in found["dof"].values[known.values]]
+    return {
+        **judgement_document(found),
+        "sides": sides,
+        "co_contraction": {dof: float(found["co_contraction"].sel(dof=dof).mean()) for dof in dofs},
+        "peak_stiffness_nm_rad": {dof: float(found["joint_stiffness"].sel(dof=dof).max()) for dof in dofs},
+    }
+
+
+def coordination_lines(found: xr.Dataset) -> list[str]:
+    """The numbers of synergies with what they account for, and what the figures do not show."""
+    document = coordination_document(found)
+    text = [
+        f"{SIDE_NAMES.get(side, side)} {own['synergies']}: {100.0 * own['variance_accounted']:.0f} % of the variance, "
+        f"at least {100.0 * own['least_of_muscle']:.0f} % of each muscle"
+        for side, own in document["sides"].items()
+    ]
+    note = (
+        "Synergies of computed activations describe few joint moments, too: no proof of neural organisation."
+    )
+    return [*judgement_lines(found), *lines("synergies", text), line("note", note)]
+
+
+def coordination_table(found: xr.Dataset) -> Table:
+    """Co-contraction and stiffness of the degrees of freedom whose moments muscles share."""
+    document = coordination_document(found)
+    table = Table(
+        *words("degree of freedom"),
+        *numbers("co-contraction, mean [1]", "stiffness, peak [N m/rad]", whole=True),
+        title="joints by their muscles",
+        title_justify="left",
+    )
+    for dof, index in document["co_contraction"].items():
+        table.add_row(dof, f"{index:.2f}", f"{document['peak_stiffness_nm_rad'][dof]:.0f}")
+    return table
+
+
+STANCE_PERCENT = np.arange(101.0)
+"""Where curves over the stance are sampled [%]."""
+
+
+def over_stance(found: xr.Dataset) -> xr.Dataset:
+    """Contributions of function groups over the stance of each leg, the mean of its complete stances.
+
+    Returns:
+        center_acceleration (leg, contact, group, percent, axis) [m/s2], with percent of the time from the first to the
+        last frame in which the foot touches the ground; stances (leg), how many are complete; NaN where none is.
+    """
+    together = grouped(found)
+    center = together["center_acceleration"].transpose("contact", "group", "time", "axis")
+    time, known = found["time"].values, center.notnull().all(["contact", "group", "axis"]).values
+    curves, counts = [], []
+    for side in map(str, found["side"].values):
+        touching = found["touching"].sel(side=side).values
+        runs = [
+            (first, stop)
+            for first, stop in true_runs(touching)
+            if first > 0 and stop < len(time) and known[first:stop].all() and stop - first > 3
+        ]
+        own = []
+        for first, stop in runs:
+            at = time[first] + 0.01 * STANCE_PERCENT * (time[stop - 1] - time[first])
+            own.append(CubicSpline(time[first:stop], center.values[:, :, first:stop], axis=2)(at))
+        empty = np.full((*center.shape[:2], len(STANCE_PERCENT), 3), np.nan)
+        curves.append(np.mean(own, axis=0) if own else empty)
+        counts.append(len(runs))
+    return xr.Dataset(
+        {
+            "center_acceleration": (
+                ("leg", "contact", "group", "percent", "axis"),
+                np.stack(curves),
+                {
+                    "units": "m/s2",
+                    "long_name": "share in the acceleration of the center of mass, mean of stances",
+                },
+            ),
+            "stances": (("leg",), counts),
+        },
+        {
+            "leg": found["side"].values,
+            "contact": found["contact"].values,
+            "group": together["group"].values,
+            "percent": ("percent", STANCE_PERCENT, {"units": "% of stance"}),
+            "axis": found["axis"].values,
+        },
+        found.attrs,
+    )
+
+
+def stance_csv(found: xr.Dataset) -> bytes:
+    """The curves of `over_stance` as comma-separated values, a row for leg, contact, group and percent."""
+    of = over_stance(found)
+    rows = [
+        (leg, contact, group, f"{percent:g}", *(f"{value:.6g}" for value in values))
+        for i, leg in enumerate(of["leg"].values)
+        if of["stances"].values[i]
+        for j, contact in enumerate(of["contact"].values)
+        for k, group in enumerate(of["group"].values)
+        for percent, values in zip(STANCE_PERCENT, of["center_acceleration"].values[i, j, k], strict=True)
+    ]
+    return csv_text([("leg", "contact", "group", "percent", "x_m_s2", "y_m_s2", "z_m_s2"), *rows]).encode()

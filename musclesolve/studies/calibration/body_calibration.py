@@ -26,7 +26,7 @@ from musclesolve.pipeline.mechanics import Mechanics, mechanics, subject_model
 from musclesolve.pipeline.run import recording_of
 from musclesolve.recording.data import SIDES, SubjectBody, Trial
 from musclesolve.recording.plates.plate_corrections import corrected_plates, plate_numbers
-from musclesolve.settings.trial import PlateSettings
+from musclesolve.settings.trial import REDUCED, PlateSettings
 from musclesolve.studies.calibration.body_fit import BodyFit, fit_body, fit_like
 from musclesolve.studies.calibration.body_record import (
     BodyCalibration,
@@ -154,6 +154,8 @@ def check_trials(trials: Sequence[Trial]) -> None:
         ):
             if given:
                 raise trial.document.error("studies.trial_corrected_earlier_calibration", table, key)
+        if trial.settings.consistency.residual == REDUCED:
+            raise trial.document.error("studies.residual_reduced_before", "consistency", "residual")
     check_one_subject(trials, BODY)
 
 

@@ -21,6 +21,7 @@ from musclesolve.pipeline.run import prepare
 from musclesolve.plotting.figure_names import (
     MODEL,
     RECORDING,
+    REPORT,
     UNCERTAINTIES,
     UNCERTAINTY,
     files_of,
@@ -87,9 +88,9 @@ def analyse(
 ) -> tuple[xr.Dataset, list[Path]]:
     """Read, compute, draw and write one trial; all files are written, or none. Returns the result and the files.
 
-    Figures and messages of an earlier result in the folder are removed, and files that are named in `outdated`. Options
-    are keyword arguments of `run`; `more` makes further files of the body and its result, by name; `completed` adds to
-    the result what these say of it.
+    Figures, page and messages of an earlier result in the folder are removed, and files that are named in `outdated`.
+    Options are keyword arguments of `run`; `more` makes further files of the body and its result, by name;
+    `completed` adds to the result what these say of it.
     """
     with reserved(folder):
         check_folder(folder, RESULT, trial)
@@ -111,7 +112,7 @@ def analyse(
         progress("writing", 1.0)
         files = {RESULT: netcdf_bytes(result), **drawn, **of_trial}
         figure_names = files_of(RECORDING, MODEL, UNCERTAINTIES)
-        replaced = [*in_every_format(figure_names), UNCERTAINTY, ERROR, EARLIER, *outdated]
+        replaced = [*in_every_format(figure_names), UNCERTAINTY, REPORT, ERROR, EARLIER, *outdated]
         return result, write_files(folder, files, replaced)
 
 
@@ -175,7 +176,7 @@ def share_into(
         drawn = _figures(result, progress) if figures else {}
         progress("writing", 1.0)
         files = {RESULT: netcdf_bytes(result), **storage_files(result, stem), **drawn}
-        return result, write_files(folder, files, in_every_format(files_of(RECORDING, MODEL)))
+        return result, write_files(folder, files, [*in_every_format(files_of(RECORDING, MODEL)), REPORT])
 
 
 def _figures(result: xr.Dataset, progress: Progress, beside: Helper | None = None) -> dict[str, bytes]:

@@ -25,7 +25,7 @@ from musclesolve.results.files.atomic_writing import reserved, write_files
 from musclesolve.settings.trial import run_arguments
 from musclesolve.sharing.cost.cost_base import Cost
 from musclesolve.sharing.solver.solver_registry import Solver
-from musclesolve.studies.many_trials.one_trial import Job, attempt, is_done, leave_message
+from musclesolve.studies.many_trials.one_trial import Further, Job, attempt, is_done, leave_message
 from musclesolve.studies.many_trials.trial_record import CSV, Outcome, TrialRecord, check_table, csv_bytes
 
 MOST_NAMES, LONGEST_NAME = 2, 18
@@ -39,7 +39,8 @@ class ManyOptions(TypedDict, total=False):
     scheduler: address of a scheduler of dask.distributed, such as "tcp://host:8786": its workers compute. They need the
     same version of musclesolve, and have to see all files under the same paths. Extra `cluster`.
     again: compute all trials, whatever results there are.
-    figures: draw the figures of every trial (default).
+    figures: draw the figures of every trial as files (default).
+    further: what makes the content of files beside each result, by their name, as `report.page.trial_report`.
     progress: called with the names of running trials, and the share of the work that is done.
     """
 
@@ -47,6 +48,7 @@ class ManyOptions(TypedDict, total=False):
     scheduler: str | None
     again: bool
     figures: bool
+    further: Mapping[str, Further | None]
     progress: Progress | None
 
 
@@ -55,9 +57,10 @@ def _options(
     scheduler: str | None = None,
     again: bool = False,
     figures: bool = True,
+    further: Mapping[str, Further | None] | None = None,
     progress: Progress | None = None,
-) -> tuple[int | None, str | None, bool, bool, Progress | None]:
-    return jobs, scheduler, again, figures, progress
+) -> tuple[int | None, str | None, bool, bool, Mapping[str, Further | None], Progress | None]:
+    return jobs, scheduler, again, figures, further or {}, progress
 
 
 def run_many(
@@ -90,14 +93,14 @@ def run_many(
         KeyboardInterrupt: after Ctrl-C, when the running trials have ended; its text has the number of those done.
     """
     settings = {name: how.pop(name) for name in run_arguments().keys() & how.keys()}
-    jobs, scheduler, again, figures, progress = _options(**how)
+    jobs, scheduler, again, figures, further, progress = _options(**how)
     options = {"cost": cost, "solver": solver, "side": side, **settings}
     check_for_all(options, jobs)
     paths = find_trials([trials] if isinstance(trials, str | Path) else trials)
     output = Path(os.path.realpath(output))
     stated = {name: option for name, option in options.items() if option is not None}
     todo = [
-        Job(name, path, output / name, stated, figures, again, current_style())
+        Job(name, path, output / name, stated, figures, again, current_style(), further)
         for name, path in zip(folder_names(paths), paths, strict=True)
     ]
     with reserved(output):

@@ -84,7 +84,8 @@ def margins(
         trial: a checked trial, from `read_trial`, or the path of a trial file, with rigid tendons.
         strength: muscles or groups that are weak already -> factor on their maximum isometric force.
         path: the group or muscle whose path is computed; that with the greatest margin unless given.
-        cost: of the path; that of the trial file unless given. Margins do not depend on a cost.
+        cost: of the path; that of the trial file unless given. Margins do not depend on a cost, and muscles may relax
+            wholly, whatever `least_activation` the trial has.
         side: "r", "l" or "both".
         progress: called with the name of each stage and the share of the work that is done.
         contact: joint, of a side or of both -> largest contact force [body weights] along its direction now, or "now":
@@ -111,7 +112,8 @@ def margins(
     """
     report = progress or no_progress
     trial = trial if isinstance(trial, Trial | ModelTrial) else read_trial(trial)
-    body = prepare(trial, cost, None, side, report)
+    # a margin is of what muscles can do: they may relax wholly, so that a weaker one never helps
+    body = prepare(trial.with_settings(sharing={"least_activation": 0.0}), cost, None, side, report)
     if body.sharing.tendon == "elastic":
         raise trial.document.error("studies.margins_need_rigid_tendons", "muscles", "tendon")
     if isinstance(body, RecordedBody):

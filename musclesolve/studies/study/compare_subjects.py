@@ -360,13 +360,17 @@ def _unusual(quantities: Sequence[_Quantity], groups: Any, counts: Any) -> tuple
     level = 0.5 * LEVEL / max(len(tests), 1)
     limits = {n: max(float(stats.t.isf(level, n - 2)), LEAST_T) for n in sizes}
     found = [test for test in tests if test.t > limits[int(test.values["others"]) + 1]]
-    said = list[str]()
-    for n in sizes:
-        apart = limits[n] * float(np.sqrt(1.0 + 1.0 / (n - 1)))
+    apart = {n: limits[n] * float(np.sqrt(1.0 + 1.0 / (n - 1))) for n in sizes}
+    hopeless = [f"{n}" for n in sizes if apart[n] >= HOPELESS]
+    said = [
+        f"of {n} subjects of a group, one is found unusual from {apart[n]:.2g} standard deviations between subjects on"
+        for n in sizes
+        if apart[n] < HOPELESS
+    ]
+    if hopeless:
+        numbers = " or ".join(filter(None, [", ".join(hopeless[:-1]), hopeless[-1]]))
         said.append(
-            f"of {n} subjects of a group, one is found unusual from {apart:.2g} standard deviations between subjects on"
-            if apart < HOPELESS
-            else f"of {n} subjects of a group, none is found unusual: only units, signs, legs and masses are judged"
+            f"of {numbers} subjects of a group, none is found unusual: only units, signs, legs and masses are judged"
         )
     return found, said
 

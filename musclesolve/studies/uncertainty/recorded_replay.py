@@ -24,6 +24,7 @@ from musclesolve.dynamics.inverse.newton_euler import (
     segment_motion,
 )
 from musclesolve.dynamics.inverse.predicted_reactions import predicted_reactions
+from musclesolve.dynamics.inverse.residual_reduction import ResidualReduction
 from musclesolve.dynamics.kinematics.consistent_motion import consistent_motion
 from musclesolve.dynamics.kinematics.measured_targets import Targets
 from musclesolve.dynamics.kinematics.motion_derivatives import Motion, moving_bodies
@@ -108,6 +109,7 @@ class RecordedReplay(Replay):
         SharingGroup, ...
     ]  # the parts without errors; no other of their frames are shared among muscles
     placed: Sequence[ScaledMuscles]  # the muscles of each
+    reduction: ResidualReduction | None  # of the residual, by a change of the motion over all frames
 
     @classmethod
     def from_body(cls, prepared: RecordedBody, sd: Mapping[str, float]) -> RecordedReplay:
@@ -151,6 +153,7 @@ class RecordedReplay(Replay):
             plates=plates,
             nominal=prepared.parts,
             placed=placed,
+            reduction=None if recorded.change is None else recorded.change.reduction,
         )
 
     @property
@@ -174,6 +177,8 @@ class RecordedReplay(Replay):
         _, motion = consistent_motion(
             model, targets, walk.time, how.method, how.derivatives, self.start, self.rest
         )
+        if self.reduction is not None:
+            motion = self.reduction.reduced(model, motion, self._on_plates(self._measured(errors))).motion
         wrenches = self._wrenches(model, motion, errors)
         motion = motion.frames(self.inside)
         if how.derivatives == "constraints":
@@ -200,17 +205,9 @@ class RecordedReplay(Replay):
         The center of pressure of each plate moved by d adds d x F. What no plate measured is predicted from the motion,
         with errors of its own.
         """
-        measured = np.zeros((len(motion.time), len(SIDES), 6))
-        for (side, force, moment), by in zip(self.plates, errors["center_of_pressure"], strict=True):
-            moment = moment + np.cross(np.append(by, 0.0), force)
-            measured[:, SIDES.index(side)] += np.concatenate([force, moment], axis=1)
+        measured = self._measured(errors)
         if self.trial.predicted_spans is None:
-            with_plates = {side for side, _, _ in self.plates}
-            return [
-                Wrench(f"foot_{side}", *np.split(measured[self.inside, number], 2, axis=1))
-                for number, side in enumerate(SIDES)
-                if side in with_plates
-            ]
+            return self._on_plates(measured[self.inside])
         predicted = np.stack([self.trial.predicted(side, motion.time) for side in SIDES], axis=1)
         measured[predicted] = np.nan
         found = predicted_reactions(model, motion, measured)
@@ -229,6 +226,23 @@ class RecordedReplay(Replay):
         return [
             Wrench(f"foot_{side}", *np.split(whole[:, number], 2, axis=1))
             for number, side in enumerate(SIDES)
+        ]
+
+    def _measured(self, errors: Errors) -> AnyArray:
+        """Force [N] and moment about the global origin [N m] on the right and the left foot by plates, (T', 2, 6)."""
+        measured = np.zeros((len(self.markers.walk.time), len(SIDES), 6))
+        for (side, force, moment), by in zip(self.plates, errors["center_of_pressure"], strict=True):
+            moment = moment + np.cross(np.append(by, 0.0), force)
+            measured[:, SIDES.index(side)] += np.concatenate([force, moment], axis=1)
+        return measured
+
+    def _on_plates(self, measured: AnyArray) -> list[Wrench]:
+        """The wrenches (T, 2, 6) on the feet that have plates."""
+        with_plates = {side for side, _, _ in self.plates}
+        return [
+            Wrench(f"foot_{side}", *np.split(measured[:, number], 2, axis=1))
+            for number, side in enumerate(SIDES)
+            if side in with_plates
         ]
 
     @cached_property

@@ -200,3 +200,10 @@ def test_measured_fascicle_lengths_of_a_model(folder: Path) -> None:
         prepare(trial(folder, SHARED + LENGTHS))
     with refused("unknown_name", "[fascicle.channels] ONE", "leg.osim"):
         prepare(trial(folder, SHARED + LENGTHS.replace("one_r", "none_r")))
+
+
+def test_the_residual_of_a_model_is_not_reduced(folder: Path) -> None:
+    with refused("pipeline.setting_of_recordings", "residual"):
+        ms.run(trial(folder), residual="reduced")
+    with refused("unknown_key", "consistency"):
+        ms.run(trial(folder, SHARED + '\n[consistency]\nresidual = "reduced"\n'))

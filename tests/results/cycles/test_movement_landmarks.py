@@ -126,6 +126,12 @@ def test_a_file_cut_to_one_stride_has_one(cut):
     np.testing.assert_allclose(strikes, [0.0, 1.0], atol=0.012)
 
 
+def test_a_stride_cut_where_the_foot_is_farthest_ahead_has_its_ends():
+    """The farthest reach lies at both ends, none between; half a stride has no second strike."""
+    np.testing.assert_allclose(heel_strikes(walking(0.97, 1.97), "r"), [0.97, 1.97])
+    assert heel_strikes(walking(0.97, 1.47), "r").size == 0
+
+
 def test_strikes_of_forces_come_first_and_set_the_distance():
     """The forces show a strike 0.05 s after the farthest reach: so do the others."""
     data = walking(0.0, 2.6)

@@ -20,6 +20,7 @@ from musclesolve.results.tables.question_tables import (
     contribution_facts,
     grouped,
     in_stance,
+    over_stance,
     work_facts,
 )
 from musclesolve.studies import contributions
@@ -128,7 +129,7 @@ def test_the_command_writes_contributions(tmp_path):
     assert json.loads(out.stdout)["contacts"] == ["rocker", "point", "foot"]
     names = {path.name for path in tmp_path.iterdir()}
     figures = {f"{name}_{side}.png" for name in ("contributions", "contact_contributions") for side in "rl"}
-    assert names >= {"contributions.nc"} | figures
+    assert names >= {"contributions.nc", "contributions_stance.csv"} | figures
 
 
 def test_a_model_with_moments_instead_of_loads_is_refused(tmp_path):
@@ -142,3 +143,20 @@ def test_a_model_with_moments_instead_of_loads_is_refused(tmp_path):
     )
     with refused("missing_argument", "ground reactions are not known"):
         contributions(file)
+
+
+def test_curves_over_the_stance_are_those_of_complete_stances(found):
+    """Its ends are the first and the last frame of the stance; where the analysed time cuts a stance there is none."""
+    of = over_stance(found)
+    for leg in of["leg"].values:
+        touching = found["touching"].sel(side=leg).values
+        changes = np.flatnonzero(np.diff(touching.astype(int)) == 1)
+        own = of.sel(leg=leg)["center_acceleration"]
+        if not int(of["stances"].sel(leg=leg)):
+            assert own.isnull().all()
+            continue
+        assert int(of["stances"].sel(leg=leg)) == 1
+        first = changes[0] + 1
+        begin = grouped(found)["center_acceleration"].isel(time=first).transpose(*own.isel(percent=0).dims)
+        np.testing.assert_allclose(own.isel(percent=0), begin, atol=1e-9)
+    assert int(of["stances"].sum()) >= 1

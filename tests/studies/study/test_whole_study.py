@@ -323,7 +323,7 @@ def test_figures_of_an_earlier_run_are_removed(few, tmp_path):
     (out / "group_photo.png").touch()
     first = figures() - {"group_photo.png"}
     assert first and all(name.endswith(".pdf") for name in first)
-    call("study", few, "-o", out, "--no-reports")
+    call("study", few, "-o", out, "--no-reports", "--figures")
     assert figures() == {name.replace(".pdf", ".png") for name in first} | {"group_photo.png"}
     few.write_text(re.sub(r", cycles_s = \[\[.*?\]\]", "", few.read_text(encoding="utf-8")), encoding="utf-8")
     answer = call("study", few, "-o", out, "--no-reports")

@@ -1,0 +1,162 @@
+"""What the reduction of the residual changes, on recordings, and whether it comes nearer to a known truth.
+
+python -m benchmarks.residual_reduction [TRIAL.toml ...]
+
+For each trial, with `residual = "kept"` and "reduced" in [consistency]: root mean square and peak over the frames of
+the force and moment that the motion lacks at the pelvis [N, N m], how far points were moved [mm], the body mass that
+would balance the forces [kg], root mean square of the change of joint moments (both legs) [N m], and, of the walks with
+an instrumented knee, the rms error of the knee force [body weights].
+
+Without trials: synthetic walks with planted errors, whose true joint moments are known: markers that slide with the
+stride (5 mm), markers with white noise (3 mm), a trunk that is 15 % too heavy at the cost of the rest, and none. Root
+mean square errors of joint moments over the stride, both legs.
+"""
+
+from __future__ import annotations
+
+import sys
+import tempfile
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+from rich.table import Table
+
+import musclesolve as ms
+from benchmarks.instrumented_knee import WALKS, Agreement
+from benchmarks.timing import console
+from musclesolve._util.arrays import Array
+from musclesolve.dynamics.inverse.inverse_dynamics import projected_moments
+from musclesolve.pipeline.mechanics import Mechanics, mechanics
+from musclesolve.pipeline.run import recording_of
+from musclesolve.recording.data import SIDES, SegmentValues, Trial
+from musclesolve.recording.trial.trial_file import read_recording
+from musclesolve.settings.trial import REDUCED
+from musclesolve.synthetic.reference_stride import reference_stride
+from musclesolve.synthetic.synthetic_recording import synthetic_recording
+
+JOINTS = ("hip_flexion", "hip_adduction", "knee_flexion", "ankle_dorsiflexion")
+SHORT = ("hip flexion", "adduction", "knee", "ankle")
+HEAVIER = {"lower_torso": 1.15, "upper_torso": 1.15}
+
+
+def rms(values: Array) -> float:
+    """Root mean square of the lengths of vectors (T, 3), or of values (T,)."""
+    return float(np.sqrt(np.mean(np.sum(values.reshape(len(values), -1) ** 2, axis=1))))
+
+
+def sizes(residual: Array) -> str:
+    """Root mean square and peak of the vectors (T, 3) where they are known."""
+    known = residual[np.isfinite(residual).all(axis=1)]
+    return f"{rms(known):.0f}, {np.linalg.norm(known, axis=1).max():.0f}"
+
+
+def report_trials(files: list[str]) -> None:
+    """Print what the reduction does to recordings."""
+    shown = Table("trial", "force", "reduced", "moment", "reduced", "moved", "mass", *SHORT, "knee force")
+    for file in files:
+        trial = recording_of(file, "this comparison")
+        kept, reduced = ms.run(trial), ms.run(trial, residual=REDUCED)
+        before, after = (each["pelvis_residual"].values for each in (kept, reduced))
+        change = (reduced["joint_moment"] - kept["joint_moment"]).to_series().dropna()
+        moved = reduced["motion_change"].values
+        stem = trial.path.stem
+        walk = next((name for name in WALKS if stem.endswith(f"_{name}")), None)
+        errors = [Agreement.from_result(each, walk).rms for each in (kept, reduced)] if walk else []
+        by_dof = change.unstack("dof")
+        shown.add_row(
+            f"{trial.path.parent.name}/{trial.path.stem}",
+            *(sizes(each[:, part]) for part in (slice(3), slice(3, 6)) for each in (before, after)),
+            f"{1e3 * np.sqrt(np.mean(moved**2)):.1f}, {1e3 * reduced.attrs['largest_motion_change_m']:.0f}",
+            f"{reduced.attrs['mass_balancing_forces_kg']:.1f}",
+            *(
+                f"{np.sqrt(np.nanmean(by_dof[[f'{joint}_{side}' for side in SIDES]].values ** 2)):.1f}"
+                for joint in JOINTS
+            ),
+            " to ".join(f"{error:.3f}" for error in errors),
+        )
+    console.print(shown)
+
+
+def planted() -> dict[str, Trial]:
+    """Synthetic walks by what is wrong with them."""
+    options: dict[str, dict[str, object]] = {
+        **{
+            f"markers slide by 5 mm, {seed}": {"noise": "skin", "noise_mm": 5.0, "seed": seed}
+            for seed in range(1, 7)
+        },
+        **{f"white noise of 3 mm, {seed}": {"noise_mm": 3.0, "seed": seed} for seed in (1, 2)},
+        "nothing": {},
+    }
+    found = {}
+    with tempfile.TemporaryDirectory() as folder:
+        for name, chosen in options.items():
+            path = synthetic_recording(Path(folder) / name, truth=False, **chosen)
+            found[name] = read_recording(path, "this comparison")
+        sound = found["nothing"]
+    heavier = {name: SegmentValues(mass_factor=factor) for name, factor in HEAVIER.items()}
+    return found | {"trunk 15 % too heavy": replace(sound, subject=replace(sound.subject, segments=heavier))}
+
+
+def errors_of(trial: Trial, recorded: Mechanics) -> list[float]:
+    """Root mean square errors of the joint moments, both legs together [N m]."""
+    stride, motion = reference_stride(), recorded.motion
+    moments = projected_moments(recorded.model, motion, recorded.wrenches)
+    truth = stride.joint_moments(motion.time - trial.time_range[0])
+    names = list(stride.dof_names)
+    return [
+        rms(
+            np.concatenate(
+                [
+                    moments[:, recorded.model.dof(f"{joint}_{side}")]
+                    - truth[:, names.index(f"{joint}_{side}")]
+                    for side in SIDES
+                ]
+            )
+        )
+        for joint in JOINTS
+    ]
+
+
+def report_truth() -> None:
+    """Print how far joint moments are from the truth, with the residual as it is and reduced."""
+    shown = Table(
+        *(
+            "planted",
+            "force rms [N]",
+            "reduced",
+            "moment rms [N m]",
+            "reduced",
+            "points moved rms, most [mm]",
+        ),
+        *(f"{joint} [N m]" for joint in JOINTS),
+        "mean",
+    )
+    for name, trial in planted().items():
+        kept = mechanics(trial)
+        reduced = mechanics(trial.with_settings(consistency={"residual": REDUCED}))
+        change = reduced.change
+        assert change is not None
+        lacking = [
+            projected_moments(each.model, each.motion, each.wrenches)[:, -6:] for each in (kept, reduced)
+        ]
+        before, after = (errors_of(trial, each) for each in (kept, reduced))
+        pairs = [*zip(before, after, strict=True), (np.mean(before), np.mean(after))]
+        shown.add_row(
+            name,
+            *(f"{rms(each[:, part]):.1f}" for part in (slice(3), slice(3, 6)) for each in lacking),
+            f"{1e3 * np.sqrt(np.mean(change.change**2)):.1f}, {1e3 * change.change.max():.0f}",
+            *(f"{one:.2f} to {two:.2f}" for one, two in pairs),
+        )
+    console.print(shown)
+
+
+def main(*files: str) -> None:
+    if files:
+        report_trials(list(files))
+    else:
+        report_truth()
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
