@@ -87,7 +87,7 @@ def test_strength_alone_does_not_change_who_pulls(trial: Trial, replay: Recorded
         body = replay.body(errors)
         leg = replay.part(body, errors, 0)
         leg = replace(leg, state=replace(leg.state, passive_force=0.0 * leg.state.passive_force))
-        shared.append(share_part(leg, replay.options.sharing).solution)
+        shared.append(share_part(leg, replace(replay.options.sharing, least_activation=0.0)).solution)
     weak, strong = shared
     free = (weak.activation < 0.9).all(axis=1) & (weak.status == 0)
     assert free.sum() > 20
