@@ -14,6 +14,8 @@ import numpy as np
 from llvmlite.binding import get_host_cpu_name  # type: ignore[import-untyped]
 from numba import njit
 
+from musclesolve._util import joined_compilation
+from musclesolve._util.joined_compilation import PartCompiler, WholeCompiler
 from musclesolve._util.locks import OneThread
 
 LOG = logging.getLogger("musclesolve")
@@ -35,7 +37,11 @@ OPTIONS: dict[str, Any] = {
 }
 
 # for what is only called from compiled code: no entry point from Python, no array expressions to rewrite
-WITHIN: dict[str, Any] = OPTIONS | {"no_cpython_wrapper": True, "no_rewrites": True}
+WITHIN: dict[str, Any] = OPTIONS | {
+    "no_cpython_wrapper": True,
+    "no_rewrites": True,
+    "pipeline_class": PartCompiler,
+}
 
 _COMPILING = OneThread()
 _REPORTED: set[str] = set()
@@ -67,7 +73,8 @@ def source_version(*sources: Path) -> str:
     files = [
         file for place in sources for file in (sorted(place.glob("*.py")) if place.is_dir() else [place])
     ]
-    known = b"".join(file.read_bytes() for file in (*files, Path(__file__)))
+    own = Path(__file__), Path(joined_compilation.__file__)
+    known = b"".join(file.read_bytes() for file in (*files, *own))
     known += f"{numba.__version__} {get_host_cpu_name()}".encode()
     return hashlib.sha256(known).hexdigest()[:16]
 
@@ -87,7 +94,8 @@ class CompiledFunction:
         version: str,
         message: str,
     ) -> None:
-        self.signature, self.options, self.message = signature, dict(options), message
+        self.signature, self.message = signature, message
+        self.options = {"pipeline_class": WholeCompiler, **options}
         self._loaded: Any = None
         # numba names its files after the function: other sources, other files
         function.__qualname__ = function.__name__ = f"{function.__name__}_{version}"

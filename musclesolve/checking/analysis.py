@@ -222,7 +222,9 @@ def _consistent(case: Case, body: Anatomy) -> Iterator[Finding]:
     A motion that is plausible shows small errors of the plates.
     """
     try:
-        recorded = mechanics_of(case.trial, body)
+        recorded = mechanics_of(
+            case.trial, body, known=case.prepared and (case.prepared.trial, case.prepared.mechanics)
+        )
     except InputError as error:
         yield finding_of("trial_file" if "[consistency]" in (error.where or "") else "refused", error)
         return

@@ -20,6 +20,7 @@ from musclesolve._util.arrays import Array, Mask, true_runs
 from musclesolve._util.sides import has_side
 from musclesolve.checking.repair import Recorded
 from musclesolve.errors import InputError, MuscleSolveError, PoseError
+from musclesolve.pipeline.recorded_body import RecordedBody
 from musclesolve.recording.data import SIDE_NAMES, Markers, PlateForce, Trial
 from musclesolve.recording.schema import Document
 from musclesolve.results.finding import Finding, Run, Severity, Where, finding
@@ -46,6 +47,7 @@ class Case:
     unknown: frozenset[Fact] = frozenset()
     # Each repair of an error or a warning: its finding, the recording before it and after it.
     steps: tuple[tuple[Finding, Recorded, Recorded], ...] = ()
+    prepared: RecordedBody | None = None  # the body of the recording as it was read, where it can be prepared
 
     @property
     def settings(self) -> RecordedSettings:

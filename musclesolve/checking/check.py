@@ -31,7 +31,7 @@ from musclesolve.pipeline.run import prepare
 from musclesolve.pipeline.share import share
 from musclesolve.recording.data import Trial
 from musclesolve.recording.trial.model_trial import ModelTrial, names_model
-from musclesolve.recording.trial.trial_file import read_trial
+from musclesolve.recording.trial.trial_file import as_read, read_trial
 from musclesolve.results.dataset.assemble import assemble
 from musclesolve.results.facts import Facts
 from musclesolve.results.finding import Finding, Where, finding
@@ -55,15 +55,16 @@ PREPARE: Mapping[Stage, Callable[[Case], Case]] = {
 def findings_of(trial: Trial | ModelTrial, body: RecordedBody | ModelBody) -> tuple[Finding, ...]:
     """What is wrong with a trial that could be read and prepared, as `check` says it.
 
-    A recording that is as its file holds it is examined from the file, since reading fills gaps; one that was changed
-    in memory is examined as it is.
+    A recording that is as its file holds it is examined as it was recorded, since reading fills gaps; one that was
+    changed in memory is examined as it is.
     """
     if isinstance(body, ModelBody):
         return findings_of_body(body)
     assert isinstance(trial, Trial)
-    if trial.as_read:
+    if trial.as_read and trial.recorded is None:
         return findings_of_file(trial.path)
-    return sorted_findings(with_costs(examine(case_of(trial), all_checks(), PREPARE)))
+    case = replace(case_of(trial.recorded or trial), prepared=body)
+    return sorted_findings(with_costs(examine(case, all_checks(), PREPARE)))
 
 
 def findings_of_body(body: ModelBody) -> tuple[Finding, ...]:
@@ -208,14 +209,24 @@ def check(path: str | Path, progress: Progress | None = None) -> Report:
     if not isinstance(path, str | Path):
         raise input_error("checking.not_path", where="check", path=as_text(path))
     path, report = Path(path), progress or no_progress
-    findings = list[Finding]() if names_model(path) else examined_file(path, all_checks(), costs=True)
+    findings, case = list[Finding](), None
+    if not names_model(path):
+        with collect_errors(findings, "reading of the recording"):
+            case, findings = load(path)
     refused, judgement, notes = list[Finding](), None, list[Finding]()
+    body: RecordedBody | ModelBody | None = None
     with collect_errors(refused, "sharing of the forces"):
-        body = prepare(path, progress=report)
-        if isinstance(body, ModelBody):
-            findings += findings_of_body(body)
-            notes += (finding("model", "note", {"note": note}, Where(file=path)) for note in body.notes)
-        judgement = judge(Facts(shared_result(body, sorted_findings(findings), report)))
+        body = prepare(path if case is None or findings else as_read(case.trial), progress=report)
+    if isinstance(body, ModelBody):
+        findings += findings_of_body(body)
+        notes += (finding("model", "note", {"note": note}, Where(file=path)) for note in body.notes)
+    elif case is not None:
+        case = replace(case, prepared=body)
+        with collect_errors(findings, "examination of the recording"):
+            findings = list(with_costs(examine(case, all_checks(), PREPARE)))
+    with collect_errors(refused, "sharing of the forces"):
+        if body is not None:
+            judgement = judge(Facts(shared_result(body, sorted_findings(findings), report)))
     if refused:  # a fault with which the trial cannot be analysed is an error, whatever it costs
         findings = [replace(each, severity="error") if each.lowered else each for each in findings]
     # What follows from an error is no finding of its own.

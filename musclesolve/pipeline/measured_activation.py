@@ -63,7 +63,7 @@ class MeasuredActivation:
             gains[name]["largest"] if name in gains else size
             for name, size in zip(emg.names, emg.maximum, strict=True)
         ]
-        envelope = linear_envelopes(replace(emg, maximum=tuple(largest)))
+        envelope = linear_envelopes(replace(emg, maximum=tuple(largest)) if gains else emg)
         for name, size in zip(emg.names, np.nanmax(envelope, axis=0, initial=0.0), strict=True):
             if name in gains and name not in emg.unusable and not 1.0 / OTHER_UNIT <= size <= OTHER_UNIT:
                 raise input_error(

@@ -29,7 +29,7 @@ from musclesolve.dynamics.model.topology import Topology
 from musclesolve.dynamics.model.topology_file import load_topology
 from musclesolve.dynamics.rotations import angle_between
 from musclesolve.errors import InputError
-from musclesolve.motion.anatomy.anatomy import Anatomy, Measured, anatomy
+from musclesolve.motion.anatomy.anatomy import Anatomy, Measured, anatomy, same_points
 from musclesolve.motion.ground_reaction import GroundReaction, center_of_pressure, ground_reactions
 from musclesolve.motion.motion_plausibility import (
     MotionValidity,
@@ -207,12 +207,21 @@ def mechanics(trial: Trial, progress: Progress | None = None, start: Array | Non
     return mechanics_of(trial, measured, start)
 
 
-def mechanics_of(trial: Trial, measured: Anatomy, start: Array | None = None) -> Mechanics:
+def mechanics_of(
+    trial: Trial,
+    measured: Anatomy,
+    start: Array | None = None,
+    known: tuple[Trial, Mechanics] | None = None,
+) -> Mechanics:
     """The mechanics that follow from the anatomy on a recording.
 
     The fit starts from coordinates (T, K+6), such as `fit.coordinates` of the same frames with other markers or another
-    subject: they save iterations and do not change the result.
+    subject: they save iterations and do not change the result. known: another state of the recording and its mechanics;
+    the poses are those where subject, points and times are the same.
     """
+    if known is not None and _same_motion(trial, measured, *known):
+        reactions = ground_reactions(trial.forces, known[1].motion.time, measured.filter)
+        return replace(known[1], measured=measured, reactions=reactions)
     consistency, model = trial.settings.consistency, subject_model(trial, measured)
     check_reduction(trial)
     names = [*measured.points, *measured.directions]
@@ -233,6 +242,28 @@ def mechanics_of(trial: Trial, measured: Anatomy, start: Array | None = None) ->
     reactions = [each.frames(inside) for each in every]
     predicted, completed = trial.settings.files.predicted, (motion.time, every)
     return Mechanics(measured, model, fit, analysed, reactions, predicted, completed)
+
+
+def _same_motion(trial: Trial, measured: Anatomy, other: Trial, known: Mechanics) -> bool:
+    """Whether the consistent motion of a recording, all of it measured, is the one that is known, bit for bit.
+
+    It depends on markers alone, but where the residual at the pelvis is reduced.
+    """
+    inside = trial.inside(measured.time, *trial.time_range)
+    return (
+        trial.predicted_spans is None
+        and trial.settings.consistency.residual != REDUCED
+        and other.predicted_spans is None
+        and trial.subject is other.subject
+        and trial.settings.consistency == other.settings.consistency
+        and measured.pelvis_depth == known.measured.pelvis_depth
+        and np.array_equal(measured.time, known.measured.time)
+        and np.array_equal(measured.time[inside], known.motion.time)
+        and all(
+            same_points(getattr(measured, name), getattr(known.measured, name))
+            for name in ("offsets", "points", "directions")
+        )
+    )
 
 
 def check_reduction(trial: Trial) -> None:

@@ -17,7 +17,13 @@ from musclesolve._util.sides import SIDE_NAMES as SIDE_NAMES
 from musclesolve._util.sides import SIDES as SIDES
 from musclesolve._util.sides import Side as Side
 from musclesolve._util.warning_note import WarningNote
-from musclesolve.recording.emg_state import ChannelState, channel_states
+from musclesolve.recording.emg_state import (
+    ChannelState,
+    channel_states,
+    fast_and_negative,
+    is_envelope,
+    is_flat,
+)
 from musclesolve.recording.schema import Document
 from musclesolve.settings.schema import settings_of
 from musclesolve.settings.trial import EmgSettings, JointCenterSettings, RecordedSettings, SubjectSettings
@@ -307,6 +313,15 @@ class Emg(Sampled):
     options: EmgSettings = field(default_factory=EmgSettings)
 
     @cached_property
+    def kinds(self) -> dict[str, tuple[bool, float, float, float]]:
+        """Of each channel that is not flat: whether it is an envelope, and what `fast_and_negative` says of it."""
+        return {
+            name: (is_envelope(signal, self.rate), *fast_and_negative(signal, self.rate))
+            for name, signal in zip(self.names, self.cleaned.T, strict=True)
+            if not is_flat(signal)
+        }
+
+    @cached_property
     def _examined(self) -> tuple[Array, tuple[ChannelState, ...]]:
         return channel_states(self.values, self.time, bool(self.options.processed), self.maximum)
 
@@ -512,6 +527,8 @@ class Trial(Recording):
     plate_corrections: tuple[str, ...] = ()
     # whether all of it is as `read_trial` read it; a copy with other values (`dataclasses.replace`) is not
     as_read: bool = field(default=False, init=False, compare=False)
+    # the recording as its files hold it, without any gap filled, for its examination; of a trial as it was read alone
+    recorded: Trial | None = field(default=None, init=False, compare=False)
 
     if not TYPE_CHECKING:
         __getattr__ = with_old_settings("Trial")

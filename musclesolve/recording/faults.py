@@ -21,7 +21,8 @@ class Faults:
     """Where every stage of reading leaves its faults.
 
     collects: whether reading goes on with what stands in for a part at fault; otherwise the first fault is raised.
-    found: stage, such as "mapping" or "time range", and error of every fault, in the order of reading.
+    found: stage, such as "mapping" or "time range", and error of every fault, in the order of reading; where the first
+    fault is raised there are wrong counts of rows among them alone, with which reading goes on.
     """
 
     collects: bool = False
@@ -51,19 +52,15 @@ class Faults:
 
     def rows(self, path: Path, reader: Callable[[Path], Rows]) -> Rows | None:
         """Read a recording; where faults are collected a text is repaired in a copy, None where no repair helps."""
-        if not self.collects:
-            return reader(path)
-        recorded = read_repaired(path, reader, self.add)
+        recorded = read_repaired(path, reader, self.add) if self.collects else reader(path)
         if recorded is None or not recorded.row_warning:
             return recorded
         count = "NumFrames" if isinstance(recorded, Markers) else "nRows"
-        self.add(
-            "row count",
-            input_error(
-                "recording.other_number_of_rows",
-                file=path,
-                row_warning=recorded.row_warning.rstrip("."),
-                count=count,
-            ),
+        warning = input_error(
+            "recording.other_number_of_rows",
+            file=path,
+            row_warning=recorded.row_warning.rstrip("."),
+            count=count,
         )
-        return replace(recorded, row_warning="")
+        self.found.append(("row count", warning))
+        return replace(recorded, row_warning="") if self.collects else recorded

@@ -13,7 +13,8 @@ import numpy as np
 import pytest
 from numba import types
 
-from musclesolve._util.compiled_code import CompiledFunction, source_version
+from musclesolve._util.compiled_code import OPTIONS, CompiledFunction, compiled, source_version
+from musclesolve._util.joined_compilation import PartLibrary, WholeLibrary
 from musclesolve.muscles.paths.engine import PathLayout, solve_paths
 from musclesolve.muscles.paths.kernel import entry
 
@@ -37,6 +38,31 @@ def test_damaged_cache_files_are_replaced(ending, left, tmp_path, caplog):
     assert "cannot be read" in caplog.text
     caplog.clear()
     assert made().load()(3.0) == 6.0 and not caplog.text
+
+
+def test_parts_are_joined_in_the_function_that_python_calls():
+    """Parts of parts, too, each once; only the whole has machine code."""
+
+    @compiled
+    def twice(x):
+        return 2.0 * x
+
+    @compiled
+    def sum_of_parts(x):
+        return twice(x) + twice(x + 1.0)
+
+    def whole(x):
+        return sum_of_parts(x) * twice(x)
+
+    function = CompiledFunction(whole, (types.float64,), OPTIONS, "parts", "compiling").load()
+    assert function(3.0) == (6.0 + 8.0) * 6.0
+    (of_whole,) = (each.library for each in function.overloads.values())
+    assert isinstance(of_whole, WholeLibrary)
+    for part in (twice, sum_of_parts):
+        (compiled_part,) = part.overloads.values()
+        library = compiled_part.library
+        assert isinstance(library, PartLibrary)
+        assert library.get_pointer_to_function(compiled_part.fndesc.llvm_func_name) == 0
 
 
 def test_the_version_is_that_of_the_sources(tmp_path):

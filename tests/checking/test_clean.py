@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import replace
 from pathlib import Path
 
@@ -10,12 +11,37 @@ import pytest
 from treadmill import on_a_treadmill
 
 import musclesolve
-from musclesolve.checking.check import check
+from musclesolve.checking.check import check, run
+from musclesolve.pipeline import mechanics
+from musclesolve.recording import data
 from musclesolve.recording.data import Trial
+from musclesolve.recording.trial import trial_file
 from musclesolve.synthetic.synthetic_recording import synthetic_recording
 from musclesolve.synthetic.trial_copy import open_copy, write_copy
 
 STRIDE = Path(musclesolve.__file__).with_name("data") / "reference_stride" / "trial.toml"
+
+
+def test_a_recording_is_read_and_posed_once(walk_with_emg: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What `check` and `run` ask of it twice is known the second time; EMG too."""
+    asked: Counter[str] = Counter()
+
+    def counted(place: object, name: str) -> None:
+        function = getattr(place, name)
+
+        def once_more(*arguments: object, **options: object) -> object:
+            asked[name] += 1
+            return function(*arguments, **options)
+
+        monkeypatch.setattr(place, name, once_more)
+
+    counted(trial_file.TrialReader, "trial")
+    counted(mechanics, "consistent_motion")
+    counted(data, "channel_states")
+    for compute in (check, run):
+        asked.clear()
+        compute(walk_with_emg)
+        assert asked == {"trial": 1, "consistent_motion": 1, "channel_states": 1}, compute
 
 
 def test_a_treadmill_is_no_fault(recorded_walk_trial: Trial, tmp_path: Path) -> None:

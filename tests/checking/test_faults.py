@@ -70,9 +70,16 @@ ON_THE_STRIDE = [
 
 
 @pytest.fixture(scope="module")
-def planted(recorded_walk_trial: Trial, tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Report]:
-    """The report on the recorded walk with a fault, checked once."""
-    return cache(lambda name: check(plant(name, recorded_walk_trial.path, tmp_path_factory.mktemp(name))))
+def planted(
+    recorded_walk_trial: Trial, walk_with_emg: Path, tmp_path_factory: pytest.TempPathFactory
+) -> Callable[[str], Report]:
+    """The report on the recorded walk with a fault, checked once; with EMG where the fault is one of EMG."""
+
+    def report(name: str) -> Report:
+        walk = walk_with_emg if name.startswith("emg") else recorded_walk_trial.path
+        return check(plant(name, walk, tmp_path_factory.mktemp(name)))
+
+    return cache(report)
 
 
 @pytest.mark.parametrize("name", faults())
@@ -100,8 +107,8 @@ def test_faults_of_the_reference_stride_are_found(name: str, tmp_path: Path) -> 
     assert set(report.codes) == {faults()[name].code}, str(report)
 
 
-def test_clean_recordings_yield_nothing_above_a_note(recorded_walk_trial: Trial) -> None:
-    for path in (recorded_walk_trial.path, STRIDE):
+def test_clean_recordings_yield_nothing_above_a_note(walk_with_emg: Path) -> None:
+    for path in (walk_with_emg, STRIDE):
         report = check(path)
         assert report.codes == (), str(report)
         assert report.ok

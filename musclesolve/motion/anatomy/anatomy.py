@@ -105,10 +105,12 @@ class Measured:
 
     def same_dimensions(self, other: Anatomy | Measured) -> bool:
         """Whether a model of the subject comes out the same, bit for bit."""
-        same = self.pelvis_depth == other.pelvis_depth and self.offsets.keys() == other.offsets.keys()
-        return same and all(
-            np.array_equal(place, other.offsets[name]) for name, place in self.offsets.items()
-        )
+        return self.pelvis_depth == other.pelvis_depth and same_points(self.offsets, other.offsets)
+
+
+def same_points(some: Points, others: Points) -> bool:
+    """Whether points by name are the same, bit for bit."""
+    return some.keys() == others.keys() and all(np.array_equal(some[name], others[name]) for name in some)
 
 
 def anatomy(trial: Trial, margin: float = 0.0) -> Anatomy:

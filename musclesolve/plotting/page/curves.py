@@ -545,5 +545,7 @@ MARKED = "peaks measured by implants"
 
 def mark_range(axes: Axes, place: float, lowest: float, highest: float) -> None:
     """Mark the range of measured peaks at the place of a peak, from zero where the lowest is not known."""
-    style = {"color": NOTE_COLOR, "linewidth": 1.2, "marker": "_", "markersize": 6.0, "label": MARKED}
-    axes.plot([place] * 2, [lowest if np.isfinite(lowest) else 0.0, highest], zorder=1.5, **style)
+    style: dict[str, Any] = {"color": NOTE_COLOR, "linewidth": 1.2, "marker": "_", "markersize": 6.0}
+    axes.plot(
+        [place] * 2, [lowest if np.isfinite(lowest) else 0.0, highest], zorder=1.5, label=MARKED, **style
+    )

@@ -169,8 +169,8 @@ def contributions(found: xr.Dataset, side: str) -> Sheet:
     for axes, axis, label in zip(panels.flat, "zx", ("upward", "forward"), strict=True):
         axes.plot(time, whole.sel(axis=axis).values, color="#111111", linewidth=1.2)
         for color, name in zip(COST_COLORS, shown, strict=False):
-            curves = together["center_acceleration"].sel(group=name, axis=axis)
-            curves = np.where(touching, curves.transpose("contact", "time").values, np.nan)
+            own = together["center_acceleration"].sel(group=name, axis=axis).transpose("contact", "time")
+            curves = np.where(touching, own.values, np.nan)
             axes.plot(time, curves[0], color=color)
             low, high = curves.min(axis=0), curves.max(axis=0)
             axes.fill_between(time, low, high, color=color, alpha=0.15, linewidth=0.0)

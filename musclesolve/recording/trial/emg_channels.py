@@ -13,7 +13,7 @@ from musclesolve._util.warning_note import WarningNote
 from musclesolve.errors import input_error
 from musclesolve.recording.c3d.c3d_file import is_c3d
 from musclesolve.recording.data import Emg, Recording, Table
-from musclesolve.recording.emg_state import EMG_HZ, NEGATIVE, fast_and_negative, is_envelope, is_flat
+from musclesolve.recording.emg_state import EMG_HZ, NEGATIVE, is_envelope, is_flat
 from musclesolve.recording.formats import read_channels
 from musclesolve.recording.schema import Document
 from musclesolve.recording.trial.recording_checks import check_columns, check_sampling, off_grid
@@ -150,7 +150,7 @@ def check_signals(document: Document, emg: Emg) -> None:
     for name, signal in zip(emg.names, emg.cleaned.T, strict=True):
         if not options.processed or is_flat(signal):
             continue
-        negative = fast_and_negative(signal, emg.rate)[2]
+        negative = emg.kinds[name][3]
         if negative > NEGATIVE:
             raise document.error(
                 "recording.trial.area_channel_negative",
@@ -200,12 +200,7 @@ class KindNote:
 def kind_notes(emg: Emg, stated: bool | None) -> list[KindNote]:
     """Return which channels are envelopes where the trial file does not say, and which are not what it says."""
     processed = bool(emg.options.processed)
-    known = {
-        name: (is_envelope(signal, emg.rate), *fast_and_negative(signal, emg.rate))
-        for name, signal in zip(emg.names, emg.cleaned.T, strict=True)
-        if not is_flat(signal)
-    }
-    notes = []
+    known, notes = emg.kinds, []
     for envelopes in (processed, not processed):
         own = [name for name, (smooth, *_) in known.items() if smooth == envelopes]
         if not own or (envelopes == processed and (stated is not None or not envelopes)):

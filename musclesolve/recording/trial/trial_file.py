@@ -35,7 +35,7 @@ from musclesolve.recording.plates.plate_corrections import corrected_plates
 from musclesolve.recording.schema import Document, trial_document, validated
 from musclesolve.recording.trial.analysed_range import find_range, finds_range, nothing_found, without_ends
 from musclesolve.recording.trial.body_file import body_path
-from musclesolve.recording.trial.emg_channels import check_overlap, read_emg
+from musclesolve.recording.trial.emg_channels import check_overlap, check_signals, read_emg
 from musclesolve.recording.trial.fascicle_lengths import check_fascicle_overlap, read_fascicles
 from musclesolve.recording.trial.functional_trials import FunctionalTrials, read_functional
 from musclesolve.recording.trial.input_hashes import hashes_as_read
@@ -82,11 +82,11 @@ def read_trial(path: str | Path) -> Trial | ModelTrial:
     named = document.content.get("files")
     if isinstance(named, dict) and {"markers", "model"} <= set(named):
         raise document.error("recording.trial.both_recorded_markers_opensim", "files", "model")
-    trial = read_model_trial(Path(path)) if is_model_trial(document.content) else _recorded_trial(document)
-    trial = replace(trial, hashes=hashes_as_read(trial.document, trial.files))
-    if isinstance(trial, Trial):
-        object.__setattr__(trial, "as_read", True)
-    return trial
+    if is_model_trial(document.content):
+        trial = read_model_trial(Path(path))
+        return replace(trial, hashes=hashes_as_read(trial.document, trial.files))
+    recorded, remarks = _recording(document)
+    return as_read(recorded, examined=not remarks)
 
 
 def read_standing(path: str | Path) -> Trial:
@@ -95,14 +95,37 @@ def read_standing(path: str | Path) -> Trial:
     Raises:
         InputError: see `read_trial`.
     """
-    return _recorded_trial(trial_document(Path(path)), plates_tested=False)
+    return analysable(_recording(trial_document(Path(path)))[0], plates_tested=False)
 
 
-def _recorded_trial(document: Document, plates_tested: bool = True) -> Trial:
-    """Return the trial of a recording, its gaps filled, checked."""
-    settings = validated(document, RecordedSettings)
-    trial = TrialReader(document, settings).trial()
-    assert trial is not None  # what keeps it from being read was raised
+def _recording(document: Document) -> tuple[Trial, bool]:
+    """Return a recording as its files hold it, and whether rows of a file are other than its header says."""
+    reader = TrialReader(document, validated(document, RecordedSettings))
+    recorded = reader.trial()
+    assert recorded is not None  # what keeps it from being read was raised
+    return recorded, bool(reader.faults.found)
+
+
+def as_read(recorded: Trial, examined: bool = True) -> Trial:
+    """Return the trial that `read_trial` makes of a recording as its files hold it.
+
+    examined: whether the recording is examined as it is; otherwise its files are read again and repaired.
+
+    Raises:
+        InputError: see `read_trial`.
+    """
+    trial = analysable(recorded)
+    trial = replace(trial, hashes=hashes_as_read(trial.document, trial.files))
+    object.__setattr__(trial, "recorded", recorded if examined else None)
+    object.__setattr__(trial, "as_read", True)
+    return trial
+
+
+def analysable(trial: Trial, plates_tested: bool = True) -> Trial:
+    """Return a recording with its gaps filled, and with the range to analyse; checked that it can be analysed."""
+    document, settings = trial.document, trial.settings
+    if trial.emg is not None:
+        check_signals(document, trial.emg)
     trial, ghosts = without_reflections(trial, settings)
     trial = ranged(replace(trial, notes=(*trial.notes, *ghost_notes(trial, ghosts))), settings)
     trial, completed = completed_trial(trial, settings)
@@ -161,7 +184,7 @@ class TrialReader:
             self.settings = settings = settings.changed(time=TimeSettings())
             time_range = float(walk.time[0]), float(walk.time[-1])
         emg, emg_notes = faults.attempt(
-            "EMG", (None, []), read_emg, document, settings, files["markers"], checked=not faults.collects
+            "EMG", (None, []), read_emg, document, settings, files["markers"], checked=False
         )
         fascicles, fascicle_notes = faults.attempt(
             "fascicle lengths", (None, []), read_fascicles, document, settings

@@ -1,0 +1,154 @@
+"""What a person waits for: commands as whole processes, in seconds and as ratios to `musclesolve run --no-figures`.
+
+    python -m benchmarks.felt [TRIAL.toml] [--repeat N] [--samples N] [--cold]
+
+Ratios are those of processor time, which what else the machine does hardly changes. Warm: the compiled code is on disk;
+the median of the repeats. Cold: the first use on a machine, everything compiled (demo and run; with --cold every
+command). The page of a study is what `study` takes when all its trials are computed already, shared among its trials.
+A command that fails is printed with its last line.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import resource
+import subprocess
+import sys
+import tempfile
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from benchmarks.arguments import input_file
+from musclesolve.data.bundled import reference_stride
+
+ROOT = Path(__file__).resolve().parents[1]
+SUBJECTS, TRIALS = 4, 2
+"""Size of the study: subjects, and trials of each in each of two conditions."""
+
+
+@dataclass(frozen=True)
+class Command:
+    """A command line; `shares`: by how many its time is divided."""
+
+    name: str
+    words: tuple[str, ...]
+    shares: int = 1
+    cold: bool = False
+
+
+@dataclass(frozen=True)
+class Taken:
+    """Seconds on the clock and of the processor, or why there are none."""
+
+    clock: float
+    processor: float
+    failure: str = ""
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("trial", type=input_file, nargs="?", default=reference_stride())
+    parser.add_argument("--repeat", type=int, default=3)
+    parser.add_argument("--samples", type=int, default=200, help="of the uncertainty")
+    parser.add_argument("--cold", action="store_true", help="every command on an empty cache, too")
+    given = parser.parse_args()
+    with tempfile.TemporaryDirectory() as name:
+        place = Path(name)
+        commands = commands_of(given.trial.resolve(), given.samples, place)
+        for command in commands:  # what later commands read is made, and everything compiled
+            timed(command)
+        warm = {each: median([timed(each) for _ in range(given.repeat)]) for each in commands}
+        cold = {
+            each: timed(each, place / f"cache {number}")
+            for number, each in enumerate(commands)
+            if each.cold or given.cold
+        }
+    print(table(warm, cold))
+
+
+def commands_of(trial: Path, samples: int, place: Path) -> tuple[Command, ...]:
+    """The commands, in an order in which each finds what it reads; the first is the one to compare with."""
+    make = [sys.executable, str(ROOT / "examples" / "study" / "make_study.py"), str(place / "study")]
+    made = subprocess.run([*make, str(SUBJECTS), str(TRIALS)], cwd=place, env=environment(), check=False)
+    study, result = str(place / "study" / "study.toml"), str(place / "run" / "result.nc")
+
+    def run(*more: str, into: str = "run") -> tuple[str, ...]:
+        return "run", str(trial), "-o", str(place / into), *more
+
+    commands = [
+        Command("run --no-figures", run("--no-figures"), cold=True),
+        Command("run", run(into="page")),
+        Command("report", ("report", result, "-o", str(place / "report.html"))),
+        Command(
+            f"run --uncertainty {samples}", run("--no-figures", "--uncertainty", str(samples), into="errors")
+        ),
+        Command("check", ("check", str(trial))),
+        Command(
+            "compare, two costs",
+            (
+                *("compare", str(trial), "-o", str(place / "compared")),
+                *("--cost", "stress_cubed", "--cost", "force_squared"),
+            ),
+        ),
+        Command("picture", ("picture", result, "-o", str(place / "picture.html"))),
+        Command("demo", ("demo", "-o", str(place / "demo")), cold=True),
+        Command("--help", ("--help",)),
+    ]
+    if made.returncode == 0:
+        words = ("study", study, "-o", str(place / "results"), "--no-reports")
+        trials = 2 * SUBJECTS * TRIALS
+        commands.insert(3, Command("page of a study, a trial", words, shares=trials))
+    return tuple(commands)
+
+
+def environment(cache: Path | None = None) -> dict[str, str]:
+    """The environment of a command; cache: an empty folder for compiled code."""
+    own = os.environ | {"PYTHONPATH": str(ROOT)}
+    return own if cache is None else own | {"NUMBA_CACHE_DIR": str(cache)}
+
+
+def timed(command: Command, cache: Path | None = None) -> Taken:
+    """Run a command once."""
+    words = [sys.executable, "-m", "musclesolve", *command.words]
+    before, start = _processor(), time.perf_counter()
+    done = subprocess.run(words, env=environment(cache), capture_output=True, check=False)
+    clock, processor = time.perf_counter() - start, _processor() - before
+    failure = "" if done.returncode in (0, 3) else (done.stderr.decode().strip() or "failed").splitlines()[-1]
+    return Taken(clock / command.shares, processor / command.shares, failure)
+
+
+def _processor() -> float:
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
+
+
+def median(taken: list[Taken]) -> Taken:
+    """The median of some runs, or the first failure."""
+    failed = [each for each in taken if each.failure]
+    middle = (float(np.median([getattr(each, name) for each in taken])) for name in ("clock", "processor"))
+    return failed[0] if failed else Taken(*middle)
+
+
+def table(warm: dict[Command, Taken], cold: dict[Command, Taken]) -> str:
+    """Seconds of processor and clock, and the ratio to the first command, warm and cold."""
+    first = next(iter(warm.values())).processor
+    lines = [f"{'':<28}{'CPU [s]':>9}{'clock [s]':>11}{'ratio':>8}   {'cold CPU':>9}{'clock':>8}{'ratio':>8}"]
+    for command, taken in warm.items():
+        line = f"{command.name:<28}"
+        if taken.failure:
+            lines.append(f"{line}   {taken.failure}")
+            continue
+        line += f"{taken.processor:9.2f}{taken.clock:11.2f}{taken.processor / first:8.2f}"
+        if command in cold and not cold[command].failure:
+            one = cold[command]
+            line += f"   {one.processor:9.2f}{one.clock:8.2f}{one.processor / first:8.2f}"
+        lines.append(line)
+    return "\n".join(lines)
+
+
+if __name__ == "__main__":
+    main()
