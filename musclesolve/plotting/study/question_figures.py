@@ -90,7 +90,7 @@ def _activations(axes: Axes, found: xr.Dataset) -> dict[str, Any]:
     rising = [k for k in np.argsort(-rise)[:MOST_CURVES] if rise[k] > TAKES_OVER]
     entries = {}
     for number, k in enumerate(rising):
-        style = {"color": COST_COLORS[number], "linestyle": DASHES[number]}
+        style: dict[str, Any] = {"color": COST_COLORS[number], "linestyle": DASHES[number]}
         axes.plot(100.0 * found["strength"].values, peak.values[:, k], marker="o", markersize=2.5, **style)
         entries[str(found["muscle"].values[k]).replace("_", " ")] = line(**style)
     axes.set_ylim(0.0, 1.03)
@@ -268,7 +268,11 @@ def scenarios(found: xr.Dataset) -> Sheet:
             COST_COLORS[number % len(COST_COLORS)],
             DASHES[(number // len(COST_COLORS)) % len(DASHES)],
         )
-        style = {"color": color, "linestyle": dashes, "linewidth": 1.8 if number == 0 else 1.1}
+        style: dict[str, Any] = {
+            "color": color,
+            "linestyle": dashes,
+            "linewidth": 1.8 if number == 0 else 1.1,
+        }
         entries[textwrap.shorten(name, 44, placeholder=" ...")] = line(**style)
         own = found.isel(scenario=number)
         for column, side in enumerate(sides):
