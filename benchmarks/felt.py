@@ -73,7 +73,9 @@ def main() -> None:
 def commands_of(trial: Path, samples: int, place: Path) -> tuple[Command, ...]:
     """The commands, in an order in which each finds what it reads; the first is the one to compare with."""
     make = [sys.executable, str(ROOT / "examples" / "study" / "make_study.py"), str(place / "study")]
-    made = subprocess.run([*make, str(SUBJECTS), str(TRIALS)], cwd=place, env=environment(), check=False)
+    made = subprocess.run(
+        [*make, str(SUBJECTS), str(TRIALS)], cwd=place, env=environment(), capture_output=True, check=False
+    )
     study, result = str(place / "study" / "study.toml"), str(place / "run" / "result.nc")
 
     def run(*more: str, into: str = "run") -> tuple[str, ...]:
@@ -117,7 +119,8 @@ def timed(command: Command, cache: Path | None = None) -> Taken:
     before, start = _processor(), time.perf_counter()
     done = subprocess.run(words, env=environment(cache), capture_output=True, check=False)
     clock, processor = time.perf_counter() - start, _processor() - before
-    failure = "" if done.returncode in (0, 3) else (done.stderr.decode().strip() or "failed").splitlines()[-1]
+    said = [line.strip("│ ") for line in done.stderr.decode().splitlines() if any(map(str.isalpha, line))]
+    failure = "" if done.returncode in (0, 3) else (said or ["failed"])[-1]
     return Taken(clock / command.shares, processor / command.shares, failure)
 
 

@@ -443,7 +443,11 @@ class Legs:
         for side in sides or self.sides:
             for name, places in self.events.get(side, {}).items():
                 if places.size:
-                    style = EVENT_STYLE[name] | {"color": SIDE_COLOR[side], "zorder": 0.8, "alpha": 0.8}
+                    style: dict[str, Any] = EVENT_STYLE[name] | {
+                        "color": SIDE_COLOR[side],
+                        "zorder": 0.8,
+                        "alpha": 0.8,
+                    }
                     sheet_of(axes).upright(axes, places, label=series(side, EVENT_NAMES[name]), **style)
 
     def shade(self, axes: Axes, side: str, values: Array, what: str = "") -> None:
@@ -458,7 +462,7 @@ class Legs:
         if (strides := self.x.strides.get(side)) is not None:
             areas = [(PERCENTS, strides.mean(values))]
         for place, below in areas:
-            style = {"color": SHADE_COLOR[side], "label": series(side, what)}
+            style: dict[str, Any] = {"color": SHADE_COLOR[side], "label": series(side, what)}
             axes.fill_between(place, below, linewidth=0.0, zorder=0.5, **style)
 
     def legend(
@@ -528,7 +532,12 @@ class Legs:
 def cross(axes: Axes, place: Array, height: float, color: str, label: str) -> None:
     """Mark frames without a valid solution, at a share of the height of the panel."""
     if place.size:
-        style = {"transform": axes.get_xaxis_transform(), "clip_on": False, "color": color, "label": label}
+        style: dict[str, Any] = {
+            "transform": axes.get_xaxis_transform(),
+            "clip_on": False,
+            "color": color,
+            "label": label,
+        }
         axes.plot(place, np.full(place.size, height), **style, **FAILED_MARK)
 
 
@@ -545,5 +554,7 @@ MARKED = "peaks measured by implants"
 
 def mark_range(axes: Axes, place: float, lowest: float, highest: float) -> None:
     """Mark the range of measured peaks at the place of a peak, from zero where the lowest is not known."""
-    style = {"color": NOTE_COLOR, "linewidth": 1.2, "marker": "_", "markersize": 6.0, "label": MARKED}
-    axes.plot([place] * 2, [lowest if np.isfinite(lowest) else 0.0, highest], zorder=1.5, **style)
+    style: dict[str, Any] = {"color": NOTE_COLOR, "linewidth": 1.2, "marker": "_", "markersize": 6.0}
+    axes.plot(
+        [place] * 2, [lowest if np.isfinite(lowest) else 0.0, highest], zorder=1.5, label=MARKED, **style
+    )

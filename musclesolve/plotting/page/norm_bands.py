@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import xarray as xr
@@ -133,7 +133,12 @@ class NormBands:
                 )
             else:
                 sd = scale * curve.sd
-                style = {"color": BAND_COLOR, "linewidth": 0.0, "zorder": 0.3, "label": published.name}
+                style: dict[str, Any] = {
+                    "color": BAND_COLOR,
+                    "linewidth": 0.0,
+                    "zorder": 0.3,
+                    "label": published.name,
+                }
                 axes.fill_between(place, mean - sd, mean + sd, **style)
             if published.sentence not in self.drawn:
                 self.drawn.append(published.sentence)

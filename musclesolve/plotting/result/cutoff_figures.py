@@ -127,7 +127,7 @@ def _curves(axes: Axes, marker: xr.Dataset) -> None:
             first, last = np.abs(frequency[:, None] - ends).argmin(axis=0)
             last += 1
         label = AXIS_NAME[name]
-        style = {"color": color, "label": label}
+        style: dict[str, Any] = {"color": color, "label": label}
         axes.plot(frequency, 1000.0 * coordinate["marker_residual"].values, linewidth=1.2, **style)
         style["label"] = f"{label}{APART}line of noise"
         axes.plot(frequency[first:last], noise_line[first:last], **style, **FITTED)

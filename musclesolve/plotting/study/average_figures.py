@@ -134,8 +134,11 @@ def _draw(
                 label = series(side, what if part is full else FEWER)
                 axes.plot(percent, shown, color=color, linestyle=dashes, label=label, **style)
         if _has_toe_off(leg):
-            style = EVENT_STYLE[TOE_OFF] | {"color": color, "label": series(side, TOE_OFF_LABEL)}
-            axes.axvline(float(leg["stance_percent"]), **style)
+            upright = EVENT_STYLE[TOE_OFF] | {
+                "color": color,
+                "label": series(side, TOE_OFF_LABEL),
+            }
+            axes.axvline(float(leg["stance_percent"]), **upright)
 
 
 def _reserves(average: xr.Dataset, name: str) -> NDArray[np.int_]:

@@ -270,14 +270,17 @@ def group_curves(
             if variable in in_set("positive"):
                 low = np.maximum(low, 0.0)
             label = _curve_name(means, key)
-            filled = {"alpha": BAND, "linewidth": 0.0, "color": style["color"]}
+            filled: dict[str, Any] = {"alpha": BAND, "linewidth": 0.0, "color": style["color"]}
             axes.fill_between(percent, low, high, where=whole, label=f"{label}{APART}{of_band}", **filled)
             axes.plot(percent, np.where(whole, mean, np.nan), label=label, **style)
             if (some := ~whole & (count >= FEWEST)).any():
                 fewer += count[some].tolist()
                 # joined to the curve on either side
                 joined = some | np.roll(some, 1) | np.roll(some, -1)
-                thin = style | {"linewidth": 0.4 * WIDTH, "label": f"{label}{APART}fewer subjects"}
+                thin: dict[str, Any] = style | {
+                    "linewidth": 0.4 * WIDTH,
+                    "label": f"{label}{APART}fewer subjects",
+                }
                 axes.plot(percent, np.where(joined, mean, np.nan), **thin)
         _draw_norm(norms, axes, means, variable, name, unit, several)
         if variable == "contact_force":

@@ -90,7 +90,7 @@ def _activations(axes: Axes, found: xr.Dataset) -> dict[str, Any]:
     rising = [k for k in np.argsort(-rise)[:MOST_CURVES] if rise[k] > TAKES_OVER]
     entries = {}
     for number, k in enumerate(rising):
-        style = {"color": COST_COLORS[number], "linestyle": DASHES[number]}
+        style: dict[str, Any] = {"color": COST_COLORS[number], "linestyle": DASHES[number]}
         axes.plot(100.0 * found["strength"].values, peak.values[:, k], marker="o", markersize=2.5, **style)
         entries[str(found["muscle"].values[k]).replace("_", " ")] = line(**style)
     axes.set_ylim(0.0, 1.03)
@@ -169,8 +169,8 @@ def contributions(found: xr.Dataset, side: str) -> Sheet:
     for axes, axis, label in zip(panels.flat, "zx", ("upward", "forward"), strict=True):
         axes.plot(time, whole.sel(axis=axis).values, color="#111111", linewidth=1.2)
         for color, name in zip(COST_COLORS, shown, strict=False):
-            curves = together["center_acceleration"].sel(group=name, axis=axis)
-            curves = np.where(touching, curves.transpose("contact", "time").values, np.nan)
+            own = together["center_acceleration"].sel(group=name, axis=axis).transpose("contact", "time")
+            curves = np.where(touching, own.values, np.nan)
             axes.plot(time, curves[0], color=color)
             low, high = curves.min(axis=0), curves.max(axis=0)
             axes.fill_between(time, low, high, color=color, alpha=0.15, linewidth=0.0)
@@ -268,7 +268,11 @@ def scenarios(found: xr.Dataset) -> Sheet:
             COST_COLORS[number % len(COST_COLORS)],
             DASHES[(number // len(COST_COLORS)) % len(DASHES)],
         )
-        style = {"color": color, "linestyle": dashes, "linewidth": 1.8 if number == 0 else 1.1}
+        style: dict[str, Any] = {
+            "color": color,
+            "linestyle": dashes,
+            "linewidth": 1.8 if number == 0 else 1.1,
+        }
         entries[textwrap.shorten(name, 44, placeholder=" ...")] = line(**style)
         own = found.isel(scenario=number)
         for column, side in enumerate(sides):

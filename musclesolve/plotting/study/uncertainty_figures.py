@@ -162,7 +162,7 @@ def error_sources_muscle_forces(samples: xr.Dataset) -> Sheet:
             text = "-" if at is None else f"{at.value:.0f} ± {at.sd:.0f}"
             axes.text(1.01, row, text, fontsize=style.note_pt, va="center", color=NOTE_COLOR)
         for share, color, label in zip(shares, _colors(samples), _labels(samples), strict=True):
-            filled = {"color": color, "height": 0.8, "linewidth": 0.0, "label": label}
+            filled: dict[str, Any] = {"color": color, "height": 0.8, "linewidth": 0.0, "label": label}
             axes.barh(np.arange(len(edge)), share, left=edge, **filled)
             edge = edge + share
         ticks = percents(axes)
@@ -236,7 +236,12 @@ def _banded(
                 np.where(shown, factor * quantiles.sel(quantile=q).values[part.index], np.nan) for q in ends
             )
             label = series(side, f"{100.0 * (ends[1] - ends[0]):g} % of the samples")
-            style = {"color": SIDE_COLOR[side], "alpha": opacity, "linewidth": 0.0, "label": label}
+            style: dict[str, Any] = {
+                "color": SIDE_COLOR[side],
+                "alpha": opacity,
+                "linewidth": 0.0,
+                "label": label,
+            }
             axes.fill_between(part.place, below, above, **style)
     values = factor * legs.result[name].sel(where).values
     legs.draw(axes, side, values, measured=free, predicted=predicted)

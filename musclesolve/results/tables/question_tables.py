@@ -366,14 +366,15 @@ def scenario_lines(found: xr.Dataset) -> list[str]:
         said = [f"{group} {change[group]:+.0f} N" for group in order if abs(change[group]) >= 1.0]
         least = ""
         if "minimized" in found and bool(found["minimized"].isel(scenario=number).notnull().any()):
-            own = found.isel(scenario=number)
+            alone = found.isel(scenario=number)
             before, after, together = (
                 "/".join(
-                    f"{float(own[name].sel(side=side).mean()):.0f}" for side in map(str, own["side"].values)
+                    f"{float(alone[name].sel(side=side).mean()):.0f}"
+                    for side in map(str, alone["side"].values)
                 )
                 for name in ("minimized_before", "minimized", "minimized_together")
             )
-            of = ", ".join(map(str, own["side"].values))
+            of = ", ".join(map(str, alone["side"].values))
             least = (
                 f"; the minimized force has the mean {after} N ({of}), without the device {before} N, and {together} N "
                 "if muscles served it, too"

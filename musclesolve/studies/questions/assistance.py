@@ -332,5 +332,5 @@ def _with_reaction(problem: Problem, target: Target) -> Problem:
     if problem.reaction_matrix is not None and problem.reaction_offset is not None:
         matrix = np.concatenate([problem.reaction_matrix, matrix], axis=1)
         offset = np.concatenate([problem.reaction_offset, offset], axis=1)
-    names = (*(problem.reaction or ()), "target")
+    names: Any = (*(problem.reaction or ()), "target")
     return problem.with_arrays(reaction_matrix=matrix, reaction_offset=offset, reaction=names)

@@ -110,7 +110,7 @@ def contributions(
             ("contact", "part", "time", "side", "axis"),
             np.einsum("sl,cptlx->cptsx", of_side, _stacked(found, "ground", solved)),
         ),
-        "touching": (("time", "side"), (touching[:, None] & (of_side > 0.0)).any(axis=2)),
+        "touching": (("time", "side"), np.asarray((touching[:, None] & (of_side > 0.0)).any(axis=2))),
     }
     variables |= _of_contact_forces(analysis, joined, found, solved, sides)
     strides = Facts(labelled).whole_strides

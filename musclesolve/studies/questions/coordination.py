@@ -111,8 +111,8 @@ def synergies(result: xr.Dataset) -> xr.Dataset:
         count[place] = int(enough.argmax()) + 1 if enough.any() else len(fits)
         courses, weights = fits[count[place]]
         order = np.argsort(courses.argmax(axis=0))
-        weight[np.ix_(own, range(count[place]))] = weights[order].T
-        course[np.ix_(rows, [place], range(count[place]))] = courses[:, None, order]
+        weight[own, : count[place]] = weights[order].T
+        course[rows, place, : count[place]] = courses[:, order]
     if not count.any():
         raise input_error("studies.no_activation", where="synergies")
     return xr.Dataset(

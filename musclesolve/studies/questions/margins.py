@@ -169,9 +169,9 @@ def margins(
     time = body.time
     possible = full["status"].transpose("time", "side").values == Status.SOLVED
     if limits:
-        for part, own in zip(tested, counted, strict=True):
-            for name in part.part.sides:
-                possible[:, list(base["side"].values).index(name)] &= own
+        for part, alone in zip(tested, counted, strict=True):
+            for own_side in part.part.sides:
+                possible[:, list(base["side"].values).index(own_side)] &= alone
     report("assistance", 0.95)
     arrays |= _activation_limits(found, margin, muscles_of=lambda name: muscles_named(name, base))
     arrays |= _assistance(body.dofs, tested, counted)

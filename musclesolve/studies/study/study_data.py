@@ -164,7 +164,7 @@ def _mean_sizes(sizes: Mapping[str, Mapping[str, list[float]]]) -> dict[str, dic
     return {name: {key: float(np.mean(each)) for key, each in own.items()} for name, own in sizes.items()}
 
 
-def _counting(spoiled: Sequence[Unusable], cycles: Mapping[Any, Any]) -> Mask:
+def _counting(spoiled: Sequence[Unusable], cycles: netCDF4.Dataset | xr.Dataset) -> Mask:
     """Which cycles of a trial no error spoils, (C,)."""
     side, start, end = (np.asarray(cycles[f"cycle_{key}"][:]) for key in ("side", "start", "end"))
     return ~np.any([each.spoils(side.astype(str), start, end) for each in spoiled], axis=0)
