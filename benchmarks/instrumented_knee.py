@@ -30,6 +30,7 @@ import musclesolve as ms
 from benchmarks.timing import console
 from benchmarks.validation.page import Absent, data_folder, written_trials
 from musclesolve._util.arrays import Array, Mask
+from musclesolve.constants import FAST
 from musclesolve.pipeline.knee_contact import compartments
 from musclesolve.pipeline.opensim.model_body import ModelBody, model_body, model_settings
 from musclesolve.pipeline.recorded_body import RecordedBody
@@ -324,7 +325,7 @@ class Coverage:
 BAND_HEAD = ("frames in the band", "stance", "swing", "mean width", "mean standard deviation")
 
 
-def bands(samples: int) -> Iterator[tuple[tuple[str, str], dict[str, xr.Dataset]]]:
+def bands(samples: int | str) -> Iterator[tuple[tuple[str, str], dict[str, xr.Dataset]]]:
     """Muscles and sources, and the uncertainty of each walk: kinds of sources added one by one, then all with others.
 
     The last are those of the scaled OpenSim model.
@@ -353,7 +354,7 @@ def body_with(muscles: str, walk: str) -> RecordedBody | ModelBody:
     return model_body(folder() / f"{name}.osim", kinematics, None, settings, side="l")
 
 
-def band_table(samples: int) -> PrintedTable:
+def band_table(samples: int | str) -> PrintedTable:
     """One line for each choice and walk."""
     shown = PrintedTable("muscles", "errors of", "walk", *BAND_HEAD, title=f"{samples} samples, seed 0")
     for words, found in bands(samples):
@@ -366,7 +367,12 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--uncertainty", type=int, metavar="SAMPLES", help="the bands instead of the forces")
+    parser.add_argument(
+        "--uncertainty",
+        type=lambda given: given if given == FAST else int(given),
+        metavar="SAMPLES",
+        help=f"the bands instead of the forces; {FAST}: of designed samples",
+    )
     samples = parser.parse_args().uncertainty
     console.width = 170
     if samples is not None:

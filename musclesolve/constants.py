@@ -20,3 +20,6 @@ WALKING_CUTOFF_HZ, FLIGHT_CUTOFF_HZ, KEY_POINT_CUTOFF_HZ = 6.0, 15.0, 4.0
 Key points have a noise of some 10 mm: forces and moments are nearer to the truth at 4 Hz (docs/predicted_forces.md).
 Walking has little above 6 Hz, the first peak of the ground force in running has.
 """
+
+FAST, DESIGNED = "fast", "designed"
+"""In place of a number of Monte Carlo samples: few samples that are designed; and what the result calls these."""

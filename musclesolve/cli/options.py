@@ -15,6 +15,7 @@ from typing import Annotated, Any
 
 import typer
 
+from musclesolve.constants import FAST
 from musclesolve.errors import input_error
 from musclesolve.plotting.page.page_style import A4_PAGE, PageStyle
 from musclesolve.settings.schema import Setting, Settings, tables_of
@@ -57,6 +58,24 @@ Json = Annotated[
 
 TrialFile = Annotated[Path, typer.Argument(metavar="TRIAL.toml", help="The trial file.")]
 Output = Annotated[Path, typer.Option("-o", "--output", help="Folder for result.nc and the page.")]
+
+
+def _samples(given: Any) -> int | str:
+    """A number of samples, or the word for designed ones."""
+    if given == FAST or (str(given).isdecimal() and int(given) >= 2):
+        return FAST if given == FAST else int(given)
+    raise typer.BadParameter(f"{given!r} is neither {FAST} nor a number of samples from 2 on")
+
+
+Samples = Annotated[
+    Any,
+    typer.Option(
+        parser=_samples,
+        metavar=f"{FAST}|NUMBER",
+        help="Bands on all forces of a trial, and where they come from: uncertainty.nc. "
+        f"{FAST}: by few designed samples; a number: by so many Monte Carlo samples.",
+    ),
+]
 NAMES = {"cost": cost_names, "solver": solver_names}
 """What the shell completes behind the option of a setting."""
 

@@ -33,12 +33,12 @@ _NOBODY = GivenSubject()
 class RunOptions:
     """What `musclesolve run` is given beside the trial file.
 
-    side: "r", "l" or "both". figures: also as files. samples: of the Monte Carlo analysis; 0: none.
+    side: "r", "l" or "both". figures: also as files. samples: of the uncertainty, as in `uncertainty`; 0: none.
     """
 
     side: str = "both"
     figures: bool = False
-    samples: int = 0
+    samples: int | str = 0
 
     @property
     def words(self) -> list[str]:

@@ -58,7 +58,7 @@ def run(
     output: Path,
     options: dict[str, Any],
     figures: bool,
-    samples: int | None,
+    samples: int | str | None,
 ) -> list[Path]:
     """The muscle forces of a trial, as `musclesolve run`; the files that were written."""
     from musclesolve.studies.many_trials.one_trial import analyse_with_uncertainty

@@ -45,6 +45,7 @@ class OpenSimGeometry:
     coordinates, muscles: their names. opensim_length, opensim_arm: what OpenSim 4 reports for the same paths. For
     muscles without wraps it is the same. With wraps its tangent points are not those of a shortest path, so its arms
     are not the derivatives of its lengths, and over several objects its lengths belong to no path (`solve_paths`).
+    Without any wraps these are the same arrays.
     """
 
     coordinates: tuple[str, ...]
@@ -80,12 +81,13 @@ def opensim_geometry(
     blocks = []
     for part, motion, paths in _blocks(system, every, names):
         nodes = solve_paths(*paths)
-        here = there = nodes.length, _moment_arms(system, motion, every[part], nodes, names)
+        here = [nodes.length, _moment_arms(system, motion, every[part], nodes, names)]
         if system.layout.wraps:
             nodes = solve_paths(*paths, as_opensim=True)
-            there = nodes.length, _moment_arms(system, motion, every[part], nodes, names)
-        blocks.append((*here, *there))
-    length, moment_arm, opensim_length, opensim_arm = map(np.concatenate, zip(*blocks, strict=True))
+            here += [nodes.length, _moment_arms(system, motion, every[part], nodes, names)]
+        blocks.append(here)
+    length, moment_arm, *theirs = (np.concatenate(each) for each in zip(*blocks, strict=True))
+    opensim_length, opensim_arm = theirs or (length, moment_arm)
     return OpenSimGeometry(
         coordinates=names,
         muscles=tuple(muscle.name for muscle in chosen),

@@ -387,7 +387,7 @@ def subject_model(
         raise trial.document.placed(error, "subject", PLACE) from None
     if mass_factors:
         model = with_mass_factors(model, mass_factors)
-    return model if measured.pelvis_depth is None else replace(model, pelvis_depth=measured.pelvis_depth)
+    return model if measured.pelvis_depth is None else model.weighing(model.mass, measured.pelvis_depth)
 
 
 def topology_of(subject: Subject) -> Topology:
@@ -400,7 +400,11 @@ def measured_moments(recording: Recording, model: Model, motion: Motion, wrenche
 
     Those of a joint depend on the feet beyond it, those of the pelvis on both.
     """
-    moments = projected_moments(model, motion, wrenches)
+    return known_moments(recording, model, motion, projected_moments(model, motion, wrenches))
+
+
+def known_moments(recording: Recording, model: Model, motion: Motion, moments: Array) -> Array:
+    """Generalized forces (T, K+6) with NaN where the ground reactions that they depend on are not known."""
     known = np.ones(moments.shape, bool)
     for side in SIDES:
         known[np.ix_(~recording.known(side, motion.time), carries_foot(model, side))] = False

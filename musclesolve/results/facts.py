@@ -878,6 +878,10 @@ def uncertain_peak(found: xr.Dataset, name: str, which: str) -> UncertainPeak | 
     return UncertainPeak(float(found["time"].values[frame]), float(nominal[frame]), mean, sd, own_shares)
 
 
+NEAR_FIRST_ORDER = 0.15
+"""A spread that is as much larger or smaller than that of the first order agrees with it."""
+
+
 class UncertaintyFacts:
     """What the uncertainty of a result says: the peaks of its forces in stance, with their spread."""
 
@@ -904,6 +908,25 @@ class UncertaintyFacts:
         """The peaks of the muscles whose standard deviation is known, the largest one first."""
         known = {name: at for name, at in self.muscles.items() if at is not None and np.isfinite(at.sd)}
         return dict(sorted(known.items(), key=lambda each: -each[1].sd))
+
+    @cached_property
+    def first_order_shares(self) -> dict[str, float]:
+        """Share of the values over time, by quantity, whose spread is that of the first order to `NEAR_FIRST_ORDER`.
+
+        Of muscle and contact forces where they spread by a twentieth of their largest spread or more; elsewhere muscles
+        reach or leave bounds. Empty without contributions.
+        """
+        shares = {}
+        for name in ("muscle_force", "contact_force"):
+            if f"{name}_first_order_sd" in self.found:
+                spread, first = (self.found[f"{name}_{each}"].values for each in ("sd", "first_order_sd"))
+                known = np.isfinite(spread) & np.isfinite(first)
+                largest = np.where(known, spread, 0.0).max(axis=0)
+                known &= (spread > 0.0) & (np.nan_to_num(spread) >= 0.05 * largest)
+                if known.any():
+                    off = np.abs(first[known] / spread[known] - 1.0)
+                    shares[name] = float((off <= NEAR_FIRST_ORDER).mean())
+        return shares
 
     @property
     def body_weight(self) -> float:

@@ -19,6 +19,7 @@ import xarray as xr
 from musclesolve._util.bundled_toml import bundled_toml
 from musclesolve._util.names import shortened
 from musclesolve._util.sides import OTHER, SIDE_NAMES, side_of, split_side
+from musclesolve.constants import DESIGNED
 from musclesolve.recording.markers.mapping_tables import FUNCTIONAL, HINGES
 from musclesolve.results.dataset.checked import MODEL
 from musclesolve.results.dataset.result_quantities import (
@@ -724,8 +725,8 @@ def _muscle_names(names: Iterable[str]) -> str:
 @of_uncertainty
 def samples(facts: UncertaintyFacts) -> Said:
     """How many samples there are, how certain standard deviations are, and how often a reserve was needed."""
-    found, given = facts.found, facts.found.attrs
-    keys = ("samples", "failed_samples", "seed")
+    found, given = facts.found, {"sampling": "random"} | facts.found.attrs
+    keys = ("samples", "sampling", "failed_samples", "seed")
     for key in keys:
         yield hold(given[key], "uncertainty", key)
     failed = int(given["failed_samples"])
@@ -738,6 +739,7 @@ def samples(facts: UncertaintyFacts) -> Said:
     )
     yield say(
         *("uncertainty", {key: given[key] for key in keys}),
+        designed="designed" if given["sampling"] == DESIGNED else None,
         failed=failed or None,
         rough=rough if rough > ROUGH else None,
         helped=", ".join(helped),
@@ -782,6 +784,18 @@ def uncertain_peaks(facts: UncertaintyFacts) -> Said:
     yield hold(missing or None, "uncertainty", "without_contributions")
     if missing:
         yield say("no_contributions", why=missing)
+
+
+@of_uncertainty
+def first_order(facts: UncertaintyFacts) -> Said:
+    """In how many values the first order, which shares of the sources rest on, agrees with the samples."""
+    shares = facts.first_order_shares
+    yield hold(shares or None, "uncertainty", "near_first_order")
+    if shares:
+        words = {"muscle_force": "muscle forces", "contact_force": "contact forces"}
+        near = " and ".join(f"{100.0 * share:.0f} % of the {words[name]}" for name, share in shares.items())
+        few = "by few directions" if facts.found.attrs.get("sampling") == DESIGNED else None
+        yield say("first_order", near=near, few=few)
 
 
 def _uncertain(at: UncertainPeak, unit: float) -> dict[str, Any]:

@@ -17,6 +17,7 @@ from musclesolve.cli.options import (
     Font,
     Format,
     Jobs,
+    Samples,
     Scheduler,
     Width,
     drawn_figures,
@@ -54,12 +55,7 @@ def study(
             "--reports/--no-reports", help="Write a report of every trial, which the page leads to."
         ),
     ] = True,
-    uncertainty: Annotated[
-        int | None,
-        typer.Option(
-            min=2, help="Monte Carlo samples of every trial: the means carry the uncertainty of trials."
-        ),
-    ] = None,
+    uncertainty: Samples = None,
     values: Annotated[
         TableFormat, typer.Option(help="Format of the table of peaks and other values of every cycle.")
     ] = TableFormat.csv,

@@ -9,6 +9,7 @@ from typing import Any
 from nicegui import ui
 
 import muscle_db
+from musclesolve.constants import FAST
 from musclesolve.desk.desk import Desk
 from musclesolve.desk.fields import choice, drawn_keys, field, statements
 from musclesolve.desk.steps.verdict import facts_of, show_verdict
@@ -36,7 +37,12 @@ USUAL = (
 FURTHER_TABLES = ("time", "filter", "consistency", "muscles", "sharing", "knee")
 """Tables whose other settings stand here as well."""
 LEGS = {"both": "both legs", "r": "right leg", "l": "left leg"}
-SAMPLES = {0: "none", 200: "200 samples", 1000: "1000 samples"}
+SAMPLES: dict[int | str, str] = {
+    0: "none",
+    FAST: "fast, designed samples",
+    200: "200 samples",
+    1000: "1000 samples",
+}
 
 
 def cost_names() -> dict[str, str]:
@@ -124,8 +130,8 @@ class Run:
                 on_change=lambda event: taken(samples=event.value),
             ).props("outlined dense options-dense").classes("ms-input")
             ui.label(
-                "Repeats the analysis with errors of recording and muscles drawn at random, for standard deviations "
-                "of all forces. Takes minutes."
+                "Repeats the analysis with errors of recording and muscles, for standard deviations of all forces. "
+                "Designed samples take seconds, samples that are drawn at random minutes."
             ).classes("ms-why")
         ui.checkbox(
             "Also draw the figures as files",

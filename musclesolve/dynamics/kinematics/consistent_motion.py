@@ -34,6 +34,7 @@ from musclesolve.dynamics.kinematics.pose_fit import (
     Fit,
     NearestPose,
     Pose,
+    Rest,
     fit_of,
     fit_pose,
     generic_directions,
@@ -50,6 +51,7 @@ def drive_pose(
     tolerance: float = 1e-8,
     max_iterations: int = 60,
     start: Array | None = None,
+    rest: Rest | None = None,
 ) -> Fit:
     """The pose of every frame with the base and joint angles as they were measured, body by body; time (T,) [s].
 
@@ -57,7 +59,7 @@ def drive_pose(
     Arguments and exceptions are those of `fit_pose`.
     """
     nearest = NearestPose.from_targets(model, targets, time)
-    near = fit_pose(model, targets, time, tolerance, max_iterations, start)
+    near = fit_pose(model, targets, time, tolerance, max_iterations, start, rest)
     nearest = replace(nearest, rest=near.rest)
     plan = drive_plan(nearest)
     poses = plan.poses(nearest, Pose.from_coordinates(near.coordinates), tolerance, max_iterations)
@@ -75,6 +77,7 @@ def consistent_motion(
     method: str = "nearest",
     derivatives: str = "constraints",
     start: Array | None = None,
+    rest: Rest | None = None,
 ) -> tuple[Fit, Motion]:
     """Positions that satisfy every constraint, and their velocities and accelerations (Silva 2003, 5.3).
 
@@ -86,6 +89,7 @@ def consistent_motion(
             the constraints (`measured_pose`).
         derivatives: "constraints" (`differentiate`) or "splines" (`differentiate_points`), the only ones of "none".
         start: (T, K+6) coordinates near the solution, as in `fit_pose`.
+        rest: as in `fit_pose`.
 
     Raises:
         InputError: an unknown method; derivatives by constraints that the positions do not satisfy; fewer than six
@@ -97,7 +101,7 @@ def consistent_motion(
             raise unknown_name(name, "way to consistency", known)
     if method == UNCHANGED and derivatives != "splines":
         raise input_error("dynamics.splines_needed", derivatives=derivatives)
-    fit = POSITIONS[method](model, targets, time, start=start)
+    fit = POSITIONS[method](model, targets, time, start=start, rest=rest)
     return fit, DERIVATIVES[derivatives](model, time, fit)
 
 
@@ -120,14 +124,18 @@ UNCHANGED = "none"
 
 
 def measured_pose(
-    model: Model, targets: Targets, time: Array | None = None, start: Array | None = None
+    model: Model,
+    targets: Targets,
+    time: Array | None = None,
+    start: Array | None = None,
+    rest: Rest | None = None,
 ) -> Fit:
     """Every measured point and axis where it was measured; joint coordinates are those of the nearest pose.
 
     No point is moved, so the residual is zero; how far the constraints are from being met is
     `model.constraints.violation(fit.q)`. Arguments and exceptions are those of `fit_pose`.
     """
-    nearest = fit_pose(model, targets, time, start=start)
+    nearest = fit_pose(model, targets, time, start=start, rest=rest)
     q = nearest.q.copy()
     q[:, targets.slots] = targets.values
     return replace(nearest, q=q, residual=np.zeros_like(nearest.residual))

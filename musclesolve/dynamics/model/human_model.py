@@ -92,7 +92,7 @@ def with_mass_factors(model: Model, factors: Mapping[str, float]) -> Model:
     factor = np.array([factors.get(body.segment, 1.0) for body in topology.bodies])
     factor *= table.total / float((factor * table.mass).sum())
     weighed = replace(table, mass=factor * table.mass, inertia=factor[:, None, None] * table.inertia)
-    return replace(model, mass=weighed)
+    return model.weighing(weighed, model.pelvis_depth)
 
 
 def check_size(mass: float, stature: float) -> tuple[float, float]:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from copy import copy
+from dataclasses import dataclass, field, fields
 from functools import cached_property
 
 import numpy as np
@@ -60,6 +61,20 @@ class Model:
                 bodies=bodies,
             )
         check_joints(topology, self.tree, self.constraints)
+
+    def weighing(self, mass: MassProperties, pelvis_depth: float | None) -> Model:
+        """The model with other masses of its bodies and another depth of the pelvis, both of which no joint depends on.
+
+        What is known of its joints and bodies is kept.
+        """
+        other = copy(self)
+        kept = {
+            name: each for name, each in vars(self).items() if name in ("constraints", "rigid_bodies", "tree")
+        }
+        vars(other).clear()
+        vars(other).update({each.name: getattr(self, each.name) for each in fields(self)} | kept)
+        vars(other).update(mass=mass, pelvis_depth=pelvis_depth)
+        return other
 
     @cached_property
     def constraints(self) -> Constraints:

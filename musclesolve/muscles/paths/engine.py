@@ -192,7 +192,7 @@ def solve_paths(
     Args:
         layout: muscles, points, wrap objects.
         position: points (T, P, 3) [m].
-        on: which of them are on the path, (T, P); two of each muscle at least.
+        on: which of them are on the path, (T, P); two of each muscle at least, or none: it is left out, its length NaN.
         center: of the wrap objects (T, O, 3) [m].
         rotation: their axes as columns, (T, O, 3, 3).
         as_opensim: lengths as OpenSim 4 reports them and gradients that give its moment arms, which are not their

@@ -84,6 +84,12 @@ class NaturalSpline:
             curvature[1:-1] = np.linalg.solve(matrix, 6.0 * np.diff(slope, axis=0))
         return curvature
 
+    def mapped(self, matrix: Array, shift: Array) -> NaturalSpline:
+        """The spline through values matrix^T + shift: matrix (D, C), shift (D,); second derivatives follow values."""
+        other = NaturalSpline(self.knots, self.values @ matrix.T + shift)
+        vars(other)["curvatures"] = self.curvatures @ matrix.T
+        return other
+
     def at(self, x: Array) -> tuple[Array, Array]:
         """Values and slopes (T, C) at x (T,)."""
         inside = np.clip(x, self.knots[0], self.knots[-1])

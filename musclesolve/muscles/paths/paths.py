@@ -129,6 +129,7 @@ class Paths:
     def _carried(self) -> CarriedArrays:
         """What is placed and what carries it, as compiled code takes it."""
         return CarriedArrays(
+            np.unique(np.concatenate([self.point_body, self.objects.body, self.frames.body])).astype(np.intp),
             contiguous(self.point_body, np.intp),
             contiguous(self.point_frame, np.intp),
             contiguous(self.standing),

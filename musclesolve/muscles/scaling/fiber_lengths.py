@@ -30,6 +30,7 @@ from muscle_db import MuscleDatabase
 from muscle_db.model import FIBER_LENGTHS, LEG_DOFS, standing_length
 from musclesolve._util.arrays import Array
 from musclesolve._util.checks import check_choice
+from musclesolve.dynamics.kinematics.pose_fit import Pose
 from musclesolve.dynamics.model.model import Model
 from musclesolve.errors import input_error
 from musclesolve.muscles.muscle_set import load_muscle_set
@@ -135,10 +136,8 @@ def sampled_poses(model: Model, side: str, dofs: Sequence[str] = LEG_DOFS) -> tu
     share = (0.5 + np.arange(1, POSES)[:, None] * phi ** -np.arange(1.0, len(low) + 1.0)) % 1.0
     coordinates = np.zeros((POSES, len(model.topology.dof_names)))
     coordinates[1:, [model.dof(f"{dof}_{side}") for dof in moving]] = low + share * (high - low)
-    joints = model.tree.joint_count
-    base = np.broadcast_to(np.eye(3), (POSES, 3, 3))
-    q = model.tree.pose(coordinates[:, :joints], np.zeros((POSES, 3)), base)
-    return q, coordinates
+    angles, upright = coordinates[:, : model.tree.joint_count], np.broadcast_to(np.eye(3), (POSES, 3, 3))
+    return Pose(angles, np.zeros((POSES, 3)), upright).placed(model)[0], coordinates
 
 
 @dataclass(frozen=True)

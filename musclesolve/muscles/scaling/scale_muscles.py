@@ -105,10 +105,11 @@ def separate_groups(acts: Mask) -> list[tuple[Indices, Indices]]:
     Returns:
         Degrees of freedom and muscles of each group, in the order of the first degree of freedom.
     """
-    group = np.arange(len(acts))
+    linked, reached = acts @ acts.T | np.eye(len(acts), dtype=bool), None
+    while reached is None or (reached != linked).any():
+        reached, linked = linked, linked @ linked
+    group = linked.argmax(axis=1)  # the first that it is linked with
     group[~acts.any(axis=1)] = 0
-    for own in acts.T[acts.any(axis=0)]:
-        group[np.isin(group, group[own])] = group[own].min()
     of_muscle = group[acts.argmax(axis=0)]
     return [
         (np.flatnonzero(group == first), np.flatnonzero(of_muscle == first)) for first in np.unique(group)

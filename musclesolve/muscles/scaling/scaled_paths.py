@@ -20,11 +20,13 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
+from functools import lru_cache
 
 import numpy as np
 
 from muscle_db import MuscleDatabase, ReferenceSkeleton, Segment
 from musclesolve._util.arrays import Array
+from musclesolve.dynamics.kinematics.pose_fit import Pose
 from musclesolve.dynamics.model.human_model import human_model
 from musclesolve.dynamics.model.model import Model
 from musclesolve.muscles.paths.engine import PathLayout, solve_paths
@@ -57,17 +59,22 @@ def scaled_paths(model: Model, database: MuscleDatabase, side: str, maps: Mappin
     moving = []  # body, coordinate, pivot and motion of each frame
     for frame in frames.values():  # its pivot is the origin of the frame that it moves in
         on = maps[frame.body]
-        shifts = np.array(frame.translations) @ (on.rotation * on.scale).T
-        turns = np.array(frame.rotations) @ on.rotation.T
-        spline = NaturalSpline(np.array(frame.angles), np.hstack([shifts, turns]))
+        both = _both(on.rotation * on.scale, on.rotation)
+        spline = _spline(frame.angles, frame.translations, frame.rotations).mapped(both, np.zeros(6))
         moving.append((body[frame.body], dof(frame.dof), on.origin, spline))
     points = [(n, point) for n, muscle in enumerate(muscles) for point in muscle.path]
-    standing = [map_of[point.frame].place(np.array(point.position)) for _, point in points]
+    position, within = np.array([point.position for _, point in points]), [point.frame for _, point in points]
+    standing = np.empty_like(position)
+    for name in set(within):
+        own = [frame == name for frame in within]
+        standing[own] = map_of[name].place(position[own])
     carrier = [number.get(point.frame, -1) for _, point in points]
     for p, (_, point) in enumerate(points):
         if point.moving is not None:
-            shift = map_of[point.frame].place(np.array(point.moving.positions)) - standing[p]
-            spline = NaturalSpline(np.array(point.moving.angles), np.hstack([shift, np.zeros_like(shift)]))
+            on = map_of[point.frame]
+            both = _both(on.rotation * on.scale, np.zeros((3, 3)))
+            away = np.concatenate([on.origin - standing[p], np.zeros(3)])
+            spline = _spline(point.moving.angles, point.moving.positions).mapped(both, away)
             carrier[p] = len(moving)
             moving.append((body[point.frame], dof(point.moving.dof), standing[p], spline))
 
@@ -109,7 +116,7 @@ def scaled_paths(model: Model, database: MuscleDatabase, side: str, maps: Mappin
         rigid_bodies=model.rigid_bodies,
         layout=PathLayout.from_points(np.array([n for n, _ in points]), objects, over),
         point_body=np.array([body[point.frame] for _, point in points]),
-        standing=np.stack(standing),
+        standing=standing,
         switched=np.array([p for p, _ in ranges], dtype=int),
         switch_dof=np.array([dof(active.dof) for _, active in ranges], dtype=int),
         switch_lower=np.array([active.lower for _, active in ranges]),
@@ -131,6 +138,26 @@ def scaled_paths(model: Model, database: MuscleDatabase, side: str, maps: Mappin
         if moving
         else MovingFrames(),
         point_frame=np.array(carrier),
+    )
+
+
+def _both(shifts: Array, turns: Array) -> Array:
+    """The matrix (6, 6) that maps translations by one (3, 3) and rotation vectors by the other."""
+    matrix = np.zeros((6, 6))
+    matrix[:3, :3], matrix[3:, 3:] = shifts, turns
+    return matrix
+
+
+@lru_cache(maxsize=256)
+def _spline(
+    angles: tuple[float, ...],
+    shifts: tuple[tuple[float, ...], ...],
+    turns: tuple[tuple[float, ...], ...] | None = None,
+) -> NaturalSpline:
+    """The motion of a frame of a set along its own axes; without turns unless given."""
+    places = np.array(shifts)
+    return NaturalSpline(
+        np.array(angles), np.hstack([places, np.zeros_like(places) if turns is None else np.array(turns)])
     )
 
 
@@ -260,19 +287,24 @@ def adjust_switches(model: Model, paths: Paths) -> Paths:
     moved = np.repeat([dof for dof, _, _ in searches], sizes)
     coordinates = np.zeros((len(moved), joints))
     coordinates[np.arange(len(moved)), moved] = np.concatenate([angles for _, angles, _ in searches])
-    upright, moving = np.broadcast_to(np.eye(3), (len(moved), 3, 3)), np.isin(np.arange(joints), moved)
-    q = model.tree.pose(coordinates, np.zeros((len(moved), 3)), upright, moving=moving)
+    upright = np.broadcast_to(np.eye(3), (len(moved), 3, 3))
+    q, _ = Pose(coordinates, np.zeros((len(moved), 3)), upright).placed(model)
     few = np.unique(muscle)
     some, column = paths.subset(few), np.searchsorted(few, muscle)
     switched = np.searchsorted(np.flatnonzero(np.isin(paths.layout.point_muscle, few)), paths.switched)
     (position, _, center, axes), _ = some.place(q, coordinates)
     on = np.ones((2, len(moved), len(some.standing)), dtype=bool)  # through the points, past them
-    for here, (_, _, ends) in zip(rows, searches, strict=True):
+    for here, (_, angles, ends) in zip(rows, searches, strict=True):
         at = np.zeros(len(few))
         at[np.broadcast_to(column, ends.shape)[ends]] = edges[ends]
         others, switching = (edges[0] <= at[column]) & (edges[1] >= at[column]), ends.any(axis=0)
         on[0, here][:, switched] = others | switching
         on[1, here][:, switched] = others & ~switching
+        # only the muscles that are sought here, and near their ends
+        sought = np.zeros((len(few), len(angles)), dtype=bool)
+        own = np.broadcast_to(column, ends.shape)[ends]
+        sought[own] = np.abs(angles - edges[ends][:, None]) <= SEARCH
+        on[:, here] &= sought[some.layout.point_muscle].T
     through, past = (solve_paths(some.layout, position, each, center, axes).length for each in on)
 
     adjusted = edges.copy()

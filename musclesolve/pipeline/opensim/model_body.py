@@ -378,9 +378,7 @@ def model_body(
         notes += person.notes(muscles.names, chosen.tendon)
     warnings = [*strength_warnings(muscles.names, muscles.max_isometric_force)]
     geometry, velocity = geometry_along(model, choice, motion)
-    shared = len(choice.dofs)
-    arms = {name: getattr(geometry, name)[:, :shared] for name in ("moment_arm", "opensim_arm")}
-    if differing := difference_note(replace(geometry, **arms)):
+    if differing := difference_note(geometry):
         here = (
             "Here moment arms and velocities are those of the path. So are lengths, but of muscles over several wrap "
             "objects, which have OpenSim's, since the tendons of such models were chosen with them."
@@ -399,7 +397,7 @@ def model_body(
         sides=sides_of(choice.dofs),
         dofs=choice.dofs,
         shared=choice.dofs,
-        state=MuscleState.from_lengths(muscles, length, velocity, arms["moment_arm"]),
+        state=MuscleState.from_lengths(muscles, length, velocity, geometry.moment_arm),
         moment=due.moment[kept],
         usable=usable,
         time=motion.time,
@@ -623,7 +621,7 @@ def _coordinates(model: OpenSimModel, motion: CoordinateMotion, names: Sequence[
 def geometry_along(
     model: OpenSimModel, choice: SharedChoice, motion: CoordinateMotion
 ) -> tuple[OpenSimGeometry, Array]:
-    """Lengths and moment arms, about the shared coordinates first, and the rates of the lengths (T, n) [m/s].
+    """Lengths and moment arms about the shared coordinates, and the rates of the lengths (T, n) [m/s].
 
     The arms of a muscle about coordinates that it does not cross are zero without round-off: where the muscles of a
     coordinate have no capacity, the optimum would follow from what round-off leaves of its row.
@@ -632,5 +630,11 @@ def geometry_along(
     value, speed = _coordinates(model, motion, names)
     geometry = opensim_geometry(model, dict(zip(names, value.T, strict=True)), names, choice.names)
     crosses = np.array([[name in choice.crossing[muscle] for muscle in choice.names] for name in names])
-    geometry = replace(geometry, moment_arm=np.where(crosses, geometry.moment_arm, 0.0))
-    return geometry, -np.einsum("tk,tkn->tn", speed, geometry.moment_arm)
+    arm, theirs = geometry.moment_arm, geometry.opensim_arm
+    np.copyto(arm, 0.0, where=~crosses)
+    velocity, shared = -np.einsum("tk,tkn->tn", speed, arm), len(choice.dofs)
+    if shared < len(names):  # copies, so that the whole arrays go
+        arm = arm[:, :shared].copy()
+        theirs = arm if theirs is geometry.moment_arm else theirs[:, :shared].copy()
+    found = replace(geometry, coordinates=choice.dofs, moment_arm=arm, opensim_arm=theirs)
+    return found, velocity

@@ -17,6 +17,7 @@ from markupsafe import Markup, escape
 
 from musclesolve._util.bundled_toml import bundled_toml
 from musclesolve._util.sides import split_side
+from musclesolve.constants import DESIGNED
 from musclesolve.errors import InputError
 from musclesolve.report.content.pieces import sided
 from musclesolve.report.inputs import TrialFiles
@@ -228,7 +229,9 @@ def _values(trial: TrialFiles) -> dict[str, object]:
         for each in facts.fascicles.values()
     )
     if trial.uncertainty is not None:
-        values |= {name: trial.uncertainty.attrs.get(name) for name in ("samples", "seed")}
+        given = trial.uncertainty.attrs
+        how = "designed (orthogonal)" if given.get("sampling") == DESIGNED else "Monte Carlo"
+        values |= {"samples": f"{given.get('samples')} {how}", "seed": given.get("seed")}
     if trial.comparison is not None:
         values["costs"] = ", ".join(map(str, trial.comparison["cost"].values))
     return values

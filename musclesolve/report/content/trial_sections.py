@@ -15,6 +15,7 @@ import xarray as xr
 
 from musclesolve._util.arrays import Array
 from musclesolve._util.sides import ALL_SIDES, SIDE_NAMES, joint_kind, split_side, with_side
+from musclesolve.constants import DESIGNED
 from musclesolve.report.content.pieces import (
     DASH,
     Absent,
@@ -47,7 +48,7 @@ from musclesolve.results.facts import (
 )
 from musclesolve.results.movement import Movement
 from musclesolve.results.plausibility import DEGREES, criteria, in_vivo, measured, plausibility
-from musclesolve.results.statements import chosen, why_no_emg
+from musclesolve.results.statements import chosen, first_order, why_no_emg
 from musclesolve.results.tables import comparison_tables
 from musclesolve.sharing.status import verdict_words
 
@@ -400,7 +401,7 @@ def uncertainty(trial: TrialFiles) -> dict[str, object]:
     """Peaks with their standard deviations, of the joints and of the least certain muscles; the sources of error."""
     if trial.uncertainty is None:
         raise Absent(
-            "No uncertainty.nc was given. It is computed by: musclesolve run TRIAL.toml -o FOLDER --uncertainty 1000"
+            "No uncertainty.nc was given. It is computed by: musclesolve run TRIAL.toml -o FOLDER --uncertainty fast"
         )
     found, facts = trial.uncertainty, UncertaintyFacts(trial.uncertainty)
     weight = facts.body_weight if number(found, "subject_mass_kg") else 1.0
@@ -410,13 +411,17 @@ def uncertainty(trial: TrialFiles) -> dict[str, object]:
     rows = [_uncertain(name, at, weight, 2) for name, at in facts.contact.items()]
     muscle_rows = [_uncertain(name, known[name], 1.0, 0) for name in least]
     failed = int(found.attrs.get("failed_samples", 0))
+    designed = "designed " if found.attrs.get("sampling") == DESIGNED else ""
+    near = "".join(each.sentence for each in first_order(facts))
     return {
         "tables": [
             *([PageTable("Contact forces [body weights]", columns, rows)] if rows else []),
             PageTable(f"The {LEAST_CERTAIN} least certain muscles [N]", columns, muscle_rows),
             _sources(found),
         ],
-        "samples": f"{found.attrs['samples']} samples" + (f", {failed} of which failed" if failed else ""),
+        "samples": f"{found.attrs['samples']} {designed}samples"
+        + (f", {failed} of which failed" if failed else ""),
+        "first_order": near,
         "why_not": found.attrs.get("without_contributions", ""),
     }
 

@@ -15,8 +15,9 @@ import xarray as xr
 from muscle_db import MuscleDatabaseError
 from musclesolve._util.progress import Progress, no_progress
 from musclesolve._util.worker_pool import Helper, helper
-from musclesolve.checking.check import run
+from musclesolve.checking.check import findings_of, judged_result, run
 from musclesolve.errors import BusyError, InputError, MuscleSolveError
+from musclesolve.pipeline.run import prepare
 from musclesolve.plotting.figure_names import (
     MODEL,
     RECORDING,
@@ -43,8 +44,8 @@ from musclesolve.studies.many_trials.recipe import ATTRIBUTE, input_hashes, is_c
 from musclesolve.studies.many_trials.trial_record import MEASURES, Measures, Outcome, TrialRecord
 
 if TYPE_CHECKING:
-    from musclesolve.recording.data import Trial
-    from musclesolve.recording.trial.model_trial import ModelTrial
+    from musclesolve.pipeline.opensim.model_body import ModelBody
+    from musclesolve.pipeline.recorded_body import RecordedBody
 
 DRAWING = ("musclesolve.plotting.figure_sets", "draw_task")
 """Module and function of a process that draws beside this one; it is ready by the time that there is a result."""
@@ -81,23 +82,28 @@ def analyse(
     options: Mapping[str, object],
     figures: bool,
     progress: Progress,
-    more: Callable[[Trial | ModelTrial], dict[str, bytes]] = lambda trial: {},
+    more: Callable[[RecordedBody | ModelBody, xr.Dataset], dict[str, bytes]] | None = None,
     outdated: Iterable[str] = (),
     completed: Callable[[xr.Dataset], xr.Dataset] = lambda result: result,
 ) -> tuple[xr.Dataset, list[Path]]:
     """Read, compute, draw and write one trial; all files are written, or none. Returns the result and the files.
 
     Figures, page and messages of an earlier result in the folder are removed, and files that are named in `outdated`.
-    Options are keyword arguments of `run`; `more` makes further files of the trial, by name; `completed` adds to the
-    result what these say of it.
+    Options are keyword arguments of `run`; `more` makes further files of the body and its result, by name;
+    `completed` adds to the result what these say of it.
     """
     with reserved(folder):
         check_folder(folder, RESULT, trial)
         loaded = read_trial(trial)
         hashes = input_hashes(loaded)
         with helper(*DRAWING, wanted=figures) as beside:
-            result = run(loaded, progress=progress, **options)  # type: ignore[arg-type]
-            of_trial = more(loaded)
+            of_trial = dict[str, bytes]()
+            if more is None:
+                result = run(loaded, progress=progress, **options)  # type: ignore[arg-type]
+            else:
+                body = prepare(loaded, progress=progress, **options)  # type: ignore[arg-type]
+                result = judged_result(body, findings_of(loaded, body), progress)
+                of_trial = more(body, result)
             result = completed(result)
             drawn = _figures(result, progress, beside) if figures else {}
         result.attrs |= trial_from(trial, folder)
@@ -116,10 +122,10 @@ def analyse_with_uncertainty(
     options: Mapping[str, object],
     figures: bool,
     progress: Progress,
-    samples: int | None,
+    samples: int | str | None,
     seed: int = 0,
 ) -> tuple[xr.Dataset, list[Path], xr.Dataset | None]:
-    """As `analyse`, with so many Monte Carlo samples over the sources of error unless None: uncertainty.nc.
+    """As `analyse`, with samples over the sources of error, as in `uncertainty`, unless None: uncertainty.nc.
 
     Returns:
         The result, the files, and what `uncertainty` returns, None without samples.
@@ -128,7 +134,7 @@ def analyse_with_uncertainty(
         return (*analyse(trial, folder, options, figures, progress), None)
     from musclesolve.studies.uncertainty.monte_carlo import UncertaintyFiles
 
-    further = UncertaintyFiles(samples, seed, figures, options, progress)
+    further = UncertaintyFiles(samples, seed, figures, progress)
     return (
         *analyse(trial, folder, options, figures, progress, further, completed=further.judged),
         further.found,

@@ -100,7 +100,7 @@ def run_study(
     jobs: int | None = None,
     scheduler: str | None = None,
     again: bool = False,
-    samples: int | None = None,
+    samples: int | str | None = None,
     values_format: str = CSV,
     progress: Progress | None = None,
 ) -> StudyResult:
@@ -115,7 +115,7 @@ def run_study(
         study: what `read_study` returned, or the path of the study file.
         output: folder of the results, made when it is missing.
         jobs, scheduler, again, progress: see `ManyOptions`.
-        samples: of the Monte Carlo analysis of every trial, uncertainty.nc; None without one.
+        samples: of the uncertainty of every trial, uncertainty.nc, as in `uncertainty`; None without one.
         values_format: "csv" or "parquet".
 
     Raises:

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
+from musclesolve.constants import DESIGNED, FAST
 from musclesolve.plotting.figure_names import UNCERTAINTY
 from musclesolve.recording.data import SIDES
 from musclesolve.results.cycles.gait_cycles import SPREAD, cycles
@@ -30,14 +31,17 @@ def cycles_file(result: xr.Dataset, path: Path) -> bytes:
 
 
 class UncertaintyFile:
-    """Makes uncertainty.nc of a trial from its trial file, beside the result: so many Monte Carlo samples."""
+    """Makes uncertainty.nc of a trial from its trial file, beside the result; samples as in `uncertainty`."""
 
-    def __init__(self, samples: int) -> None:
+    def __init__(self, samples: int | str) -> None:
         self.samples = samples
 
     def made(self, path: Path) -> bool:
-        """Whether a file has so many samples."""
-        return result_attributes(path).get("samples") == str(self.samples)
+        """Whether a file has these samples."""
+        stored = result_attributes(path)
+        if stored.get("sampling") == DESIGNED:
+            return self.samples == FAST
+        return stored.get("samples") == str(self.samples)
 
     def __call__(self, result: xr.Dataset, path: Path) -> bytes:
         """The content of the file."""

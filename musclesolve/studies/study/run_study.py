@@ -51,7 +51,7 @@ def compute_trials(
     jobs: int | None = None,
     scheduler: str | None = None,
     again: bool = False,
-    samples: int | None = None,
+    samples: int | str | None = None,
     progress: Progress | None = None,
 ) -> ComputedStudy:
     """Compute every trial of a study that is not excluded; what is up to date is kept, and none stops the others.
@@ -61,7 +61,7 @@ def compute_trials(
         output: folder of the results, made when it is missing: trials/NAME has the trial file, result.nc and cycles.nc.
         pages: further files of every trial by name, see `Job`.
         jobs, scheduler, again, progress: see `ManyOptions`.
-        samples: of the Monte Carlo analysis of every trial, uncertainty.nc; None without one.
+        samples: of the uncertainty of every trial, uncertainty.nc, as in `uncertainty`; None without one.
 
     Raises:
         InputError: the study file is at fault, or the folder cannot be written.

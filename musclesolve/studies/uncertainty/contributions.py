@@ -56,14 +56,25 @@ def size_sd(mean: float) -> float:
     return math.sqrt(1.0 + mean**2 - mean_size**2)
 
 
+FEW_DIRECTIONS, FEW_PATH_DIRECTIONS = 12, 4
+"""So many directions stand for the parameters of a source, and for those of the path of each muscle, where few are
+asked for."""
+
+
 @dataclass(frozen=True)
 class Task:
-    """Some parameters of a source: one by its number, or one of every muscle of a part of the body."""
+    """Some parameters of a source: one by its number, or one of every muscle of a part of the body.
+
+    Or a direction: several at once, each with a sign.
+    """
 
     source: str  # its name
     # of the parameter among those of the source; of a muscle's source the place (.., axis) of the point
-    number: tuple[int, ...]
+    number: tuple[int | AnyArray, ...]
     part: int | None = None  # of a muscle's source, by its number
+    sign: AnyArray | None = (
+        None  # of each parameter of a direction; number has an array of indices for each axis then
+    )
 
 
 @dataclass(frozen=True)
@@ -108,23 +119,41 @@ class Linear:
         unique = np.stack([response.derivatives.unique for response in self.responses], axis=1)
         return np.stack([unique[:, parts].all(axis=1) for parts in self.replay.layout.parts], axis=1)
 
-    def tasks(self) -> list[Task]:
-        """Every parameter of the sources that are not switched off, those of all muscles of a part together."""
+    def tasks(self, few: bool = False) -> list[Task]:
+        """Every parameter of the sources that are not switched off, those of all muscles of a part together.
+
+        few: of sources with many parameters so many directions, in each of which every so manyth parameter moves at
+        once with a random sign: their squares have the sum over the parameters as mean.
+        """
         parameters, parts = self.replay.parameters, range(len(self.replay.layout.muscles))
-        found = []
+        random, found = np.random.default_rng(0), list[Task]()
+
+        def directions(source: str, places: list[tuple[int, ...]], most: int, part: int | None) -> None:
+            for first in range(most):
+                chosen = tuple(np.array(places[first::most]).T)
+                found.append(Task(source, chosen, part, random.choice([-1.0, 1.0], len(chosen[0]))))
+
         for source, shape in parameters.shapes.items():
             if parameters.sd[source] == 0.0:
                 continue
-            if source in OF_MUSCLES:
-                per_point = tuple[int, ...]()
-                if isinstance(self.replay, RecordedReplay) and source == "muscle_path":
-                    per_point = int(self.replay.points[1].max()) + 1, 3
-                inner = (
-                    np.ndindex(per_point) if per_point else [()]
-                )  # number of the point within its muscle, axis
-                found += [Task(source, place, part) for part, place in product(parts, inner)]
+            places = list(np.ndindex(*shape))
+            if source == "muscle_path" and isinstance(self.replay, RecordedReplay):
+                of_part, rank = self.replay.points
+                if few:
+                    for part in parts:
+                        points = np.flatnonzero(of_part == part)
+                        points = points[np.argsort(rank[points], kind="stable")]
+                        own = [(int(point), axis) for point in points for axis in range(3)]
+                        directions(source, own, FEW_PATH_DIRECTIONS, part)
+                    continue
+                per_point = int(rank.max()) + 1, 3
+                found += [Task(source, place, part) for part, place in product(parts, np.ndindex(per_point))]
+            elif source in OF_MUSCLES:
+                found += [Task(source, (), part) for part in parts]
+            elif few and len(places) > FEW_DIRECTIONS and source != CONTACT_MODEL:
+                directions(source, places, FEW_DIRECTIONS, None)
             else:
-                found += [Task(source, place) for place in np.ndindex(*shape)]
+                found += [Task(source, place) for place in places]
         return found
 
     def squares(self, task: Task) -> dict[str, AnyArray]:
@@ -143,7 +172,7 @@ class Linear:
         elif task.part is not None:
             squares = self._of_muscles(task)
         else:
-            errors = self._one_step(task.source, task.number)
+            errors = self._one_step(task.source, task.number, sign=task.sign)
             # Strength, and what was calibrated of muscles, does not change the mechanics of the body.
             body = self._body if task.source in ("strength", PERSON) else self.replay.body(errors)
             moved = [
@@ -163,12 +192,14 @@ class Linear:
         """Shares of the muscles of one part, which do not change the other parts."""
         assert task.part is not None
         layout, place = self.replay.layout, tuple[Any, ...]()
-        if isinstance(self.replay, RecordedReplay) and task.source == "muscle_path":
+        if task.sign is not None:
+            place = task.number
+        elif isinstance(self.replay, RecordedReplay) and task.source == "muscle_path":
             (part, rank), (number, axis) = self.replay.points, task.number
             place = np.flatnonzero((part == task.part) & (rank == number)), axis
         else:
             place = (layout.muscles[task.part],)
-        errors = self._one_step(task.source, place)
+        errors = self._one_step(task.source, place, sign=task.sign)
         response = self.responses[task.part]
         pairs = response.to_each(self._point(self._body, errors, task.part), DIFFERENCE_STEP)
         parts = [tuple((derivative**2).sum(axis=0) for derivative in pair) for pair in pairs]
@@ -221,11 +252,15 @@ class Linear:
         return {name: np.zeros((len(layout.time), size)) for name, size in sizes.items()}
 
     def _one_step(
-        self, source: str, place: tuple[int | AnyArray, ...], step: float = DIFFERENCE_STEP
+        self,
+        source: str,
+        place: tuple[int | AnyArray, ...],
+        step: float = DIFFERENCE_STEP,
+        sign: AnyArray | None = None,
     ) -> Errors:
-        """No errors but one step [standard deviations] in some parameters of a source."""
+        """No errors but one step [standard deviations] in some parameters of a source, each with its sign."""
         error = np.zeros_like(self._no_errors[source])
-        error[place] = step * self.replay.parameters.sd[source]
+        error[place] = step * self.replay.parameters.sd[source] * (1.0 if sign is None else sign)
         return self._no_errors | {source: error}
 
     def _point(self, body: SampleBody, errors: Errors, number: int) -> PartPoint:

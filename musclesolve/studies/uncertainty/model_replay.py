@@ -115,7 +115,7 @@ class ModelReplay(Replay):
         if offset.any():
             motion = _turned(motion, moved)
             geometry, velocity = geometry_along(body.model, body.choice, motion)
-            length, arm = geometry.length, geometry.moment_arm[:, : len(body.dofs)]
+            length, arm = geometry.length, geometry.moment_arm
             if body.settings.muscles.tendon == "rigid":
                 length = fiber_path_lengths(body.model, geometry)
         if body.dynamics is None:

@@ -1,4 +1,4 @@
-"""Uncertainty of the results of a trial: Monte Carlo over the sources of error, and first-order contributions."""
+"""Uncertainty of the results of a trial: samples over the sources of error, and first-order contributions."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from musclesolve._util.checks import check_integer
 from musclesolve._util.processes import cores
 from musclesolve._util.progress import Progress, no_progress
 from musclesolve._util.worker_pool import Pool
+from musclesolve.constants import FAST
 from musclesolve.errors import InputError, MuscleSolveError, input_error
-from musclesolve.pipeline.emg_informed import with_arguments
 from musclesolve.pipeline.opensim.model_body import ModelBody
 from musclesolve.pipeline.recorded_body import RecordedBody
 from musclesolve.pipeline.run import prepare
@@ -36,6 +36,7 @@ from musclesolve.results.plausibility import with_uncertainty
 from musclesolve.sharing.cost.cost_base import Cost
 from musclesolve.sharing.solver.solver_registry import Solver
 from musclesolve.studies.uncertainty.contributions import Task, summed
+from musclesolve.studies.uncertainty.design import RUNS, designed_numbers
 from musclesolve.studies.uncertainty.error_sources import check_sources, standard_deviations
 from musclesolve.studies.uncertainty.model_replay import ModelReplay
 from musclesolve.studies.uncertainty.recorded_replay import RecordedReplay
@@ -63,16 +64,18 @@ class Computing(TypedDict, total=False):
     contributions: also compute, to first order and from exact derivatives, which source contributes how much (default).
     workers: number of processes; that of the cores unless given. With 1 no process is started.
     progress: as in `run`.
+    result: without errors, of a body that is ready, as in `run`; it is found unless given.
     """
 
     contributions: bool
     workers: int | None
     progress: Progress | None
+    result: xr.Dataset | None
 
 
 def uncertainty(
     trial: Trial | ModelTrial | RecordedBody | ModelBody | str | Path,
-    samples: int = 1000,
+    samples: int | str = 1000,
     seed: int = 0,
     sd: Mapping[str, float] | None = None,
     cost: str | Cost | None = None,
@@ -80,12 +83,13 @@ def uncertainty(
     side: str = "both",
     **how: Unpack[Computing],
 ) -> xr.Dataset:
-    """Uncertainty of a trial by Monte Carlo: every sample draws all errors and runs the whole pipeline.
+    """Uncertainty of a trial by samples: every sample has errors of all sources and runs the whole pipeline.
 
     Args:
         trial: from `read_trial`, the path of a trial file, or a body that is ready to share its moments: from
             `pipeline.run.prepare` or `pipeline.opensim.model_body.model_body`.
-        samples: how many, 2 or more.
+        samples: how many are drawn at random (Monte Carlo), 2 or more; or "fast": 64 that are designed (`design`),
+            with contributions by few directions, known to a quarter of themselves.
         seed: of the random numbers, 0 or more.
         sd: standard deviations by key, {"segment_mass": 0}, instead of those of the trial file or ``sources.toml``.
         cost, solver, side: as in `run`; those of a body are its own.
@@ -102,8 +106,10 @@ def uncertainty(
         InputError: as in `run`; a number or a standard deviation outside of its range, or one of
             a source that this body does not have.
     """
-    contributions, workers, report = _options(**how)
-    samples, seed = check_integer(samples, "samples", 2), check_integer(seed, "seed", 0)
+    contributions, workers, report, known = _options(**how)
+    fast = samples == FAST
+    count = RUNS if fast else check_integer(samples, "samples", 2)
+    seed = check_integer(seed, "seed", 0)
     report("nominal result", 0.0)
     if isinstance(trial, RecordedBody | ModelBody):
         if cost is not None or solver is not None or side != "both":
@@ -112,42 +118,42 @@ def uncertainty(
         stated = {} if trial.trial is None else trial.trial.settings.uncertainty.stated
     else:
         trial = trial if isinstance(trial, Trial | ModelTrial) else read_trial(trial)
-        if isinstance(trial, Trial):
-            check_consistent(trial, "the uncertainty")
         prepared, stated = prepare(trial, cost, solver, side), trial.settings.uncertainty.stated
     chosen = standard_deviations(stated, sd)
     if isinstance(prepared, RecordedBody):
+        check_consistent(prepared.trial, "the uncertainty")
         kind = "recording"
     else:
         kind = "moments" if prepared.dynamics is None else "loads"
     person = prepared.options.person if isinstance(prepared, RecordedBody) else prepared.person
     predicted = isinstance(prepared, RecordedBody) and prepared.trial.predicted_spans is not None
     check_sources({**stated, **(sd or {})}, kind, person is not None, predicted)
-    result = labelled.assemble(share(prepared))
+    result = labelled.assemble(share(prepared)) if known is None else known
     replay: Replay = (
         RecordedReplay.from_body(prepared, chosen)
         if isinstance(prepared, RecordedBody)
         else ModelReplay.from_body(prepared, chosen)
     )
     counted = np.stack([counted_frames(result, side) for side in replay.layout.sides], axis=1)
-    common = Samples(replay, counted, seed)
+    common = Samples(replay, counted, seed, designed_numbers(replay, seed) if fast else None)
     # the parameters to differentiate by; none, and why, for a cost that has no derivatives
     wanted, why_not = list[Task](), "not asked for"
     if contributions:
         try:
             common.linear.differentiate()
-            wanted = common.linear.tasks()
+            wanted = common.linear.tasks(few=fast)
             why_not = "" if wanted else "every source is switched off"
         except InputError as error:
             why_not = error.problem
-    chunks = [range(first, min(first + CHUNK, samples)) for first in range(0, samples, CHUNK)]
+    chunks = [range(first, min(first + CHUNK, count)) for first in range(0, count, CHUNK)]
     parts = [wanted[first : first + CHUNK] for first in range(0, len(wanted), CHUNK)]
     tasks: list[range | list[Task]] = [range(NOMINAL, NOMINAL + 1), *chunks, *parts]
     part = SAMPLES_SHARE if wanted else 1.0
-    with closing(_ordered(common, tasks, workers)) as computed:
+    # designed samples are done before further processes would have begun
+    with closing(_ordered(common, tasks, 1 if fast else workers)) as computed:
         done = itertools.chain.from_iterable(computed)
         statistics, reserve, reasons = _gathered(
-            done, samples, counted, lambda fraction: report("samples", part * fraction)
+            done, count, counted, lambda fraction: report("samples", part * fraction)
         )
 
         def squares() -> Iterator[tuple[Task, dict[str, Array]]]:
@@ -156,15 +162,18 @@ def uncertainty(
                 yield pair
 
         variance = summed(replay.parameters.shapes, squares())
-    found = UncertaintyEstimate(statistics, reserve, seed, reasons, variance, why_not)
+    found = UncertaintyEstimate(statistics, reserve, seed, fast, reasons, variance, why_not)
     return assemble(result, replay, found, common.linear.unique if wanted else None)
 
 
 def _options(
-    contributions: bool = True, workers: int | None = None, progress: Progress | None = None
-) -> tuple[bool, int, Progress]:
+    contributions: bool = True,
+    workers: int | None = None,
+    progress: Progress | None = None,
+    result: xr.Dataset | None = None,
+) -> tuple[bool, int, Progress, xr.Dataset | None]:
     count = cores() if workers is None else check_integer(workers, "workers", 1)
-    return contributions, count, progress or no_progress
+    return contributions, count, progress or no_progress, result
 
 
 def _ordered(common: Samples, tasks: Sequence[range | list[Task]], workers: int) -> Generator[list[Any]]:
@@ -202,25 +211,19 @@ def _gathered(
 class UncertaintyFiles:
     """Makes further files of the result of a trial, and keeps what they are made of."""
 
-    samples: int  # how many
+    samples: int | str  # how many, or "fast"
     seed: int  # of the random numbers
     figures: bool  # whether they are drawn
-    options: Mapping[str, Any]  # keyword arguments of `run`
     progress: Progress  # as in `run`
     found: xr.Dataset | None = None  # what `uncertainty` returned
 
-    def __call__(self, trial: Trial | ModelTrial) -> dict[str, bytes]:
-        """The content of every file, by its name."""
+    def __call__(self, body: RecordedBody | ModelBody, result: xr.Dataset) -> dict[str, bytes]:
+        """The content of every file, by its name, of a body and its result."""
         from musclesolve.plotting.study.uncertainty_figures import uncertainty_figures  # loads matplotlib
 
-        own = ("cost", "solver", "side")
-        options = {name: value for name, value in self.options.items() if name in own}
-        settings = {name: value for name, value in self.options.items() if name not in own}
-        trial = with_arguments(trial, **settings)
-        found = uncertainty(trial, self.samples, self.seed, progress=self.progress, **options)
-        self.found = found
-        drawn = uncertainty_figures(found, self.progress) if self.figures else {}
-        return {UNCERTAINTY: netcdf_bytes(found), **drawn}
+        self.found = uncertainty(body, self.samples, self.seed, progress=self.progress, result=result)
+        drawn = uncertainty_figures(self.found, self.progress) if self.figures else {}
+        return {UNCERTAINTY: netcdf_bytes(self.found), **drawn}
 
     def judged(self, result: xr.Dataset) -> xr.Dataset:
         """The result of the trial, judged by the uncertainty that was found for it."""

@@ -17,12 +17,18 @@ import numpy as np
 from musclesolve._util.arrays import AnyArray, Array
 from musclesolve.constants import STANDARD_GRAVITY
 from musclesolve.dynamics.inverse.external_wrenches import Wrench
-from musclesolve.dynamics.inverse.newton_euler import DistalLoads, distal_loads, segment_motion
+from musclesolve.dynamics.inverse.newton_euler import (
+    DistalLoads,
+    distal_loads,
+    generalized_loads,
+    segment_motion,
+)
 from musclesolve.dynamics.inverse.predicted_reactions import predicted_reactions
 from musclesolve.dynamics.inverse.residual_reduction import ResidualReduction
 from musclesolve.dynamics.kinematics.consistent_motion import consistent_motion
 from musclesolve.dynamics.kinematics.measured_targets import Targets
-from musclesolve.dynamics.kinematics.motion_derivatives import Motion
+from musclesolve.dynamics.kinematics.motion_derivatives import Motion, moving_bodies
+from musclesolve.dynamics.kinematics.pose_fit import Rest
 from musclesolve.dynamics.model.model import Model
 from musclesolve.motion.anatomy.anatomy import Anatomy, measured_body
 from musclesolve.motion.anatomy.functional_axes import with_functional_axes
@@ -39,7 +45,7 @@ from musclesolve.muscles.muscle_state import muscle_state
 from musclesolve.muscles.scaling.scale_muscles import ScaledMuscles
 from musclesolve.muscles.scaling.scaled_paths import adjust_switches
 from musclesolve.pipeline.body import SharingGroup
-from musclesolve.pipeline.mechanics import MARGIN, measured_moments, subject_model
+from musclesolve.pipeline.mechanics import MARGIN, known_moments, subject_model
 from musclesolve.pipeline.recorded_body import RecordedBody, sharing_group
 from musclesolve.pipeline.run_options import Options
 from musclesolve.recording.data import SIDES, Markers, Side, Trial
@@ -94,6 +100,7 @@ class RecordedReplay(Replay):
     model: Model  # with its dimensions
     markers: MarkerErrors  # and the bodies that their errors move with
     start: AnyArray  # (T, K+6) nominal coordinates, from which the fit starts
+    rest: Rest  # to which angles those are drawn that the markers do not show
     segments: list[str]  # whose masses have errors
     inside: AnyArray  # which frames of the markers are analysed
     # side, force (T, 3) [N] and moment about the origin (T, 3) [N m] of each plate, filtered, in all frames of markers
@@ -140,6 +147,7 @@ class RecordedReplay(Replay):
             model=model,
             markers=markers,
             start=fit.coordinates,
+            rest=fit.rest,
             segments=segments,
             inside=inside,
             plates=plates,
@@ -166,14 +174,22 @@ class RecordedReplay(Replay):
             factors = dict(zip(self.segments, np.exp(errors["segment_mass"]), strict=True))
             model = subject_model(trial, seen, factors)
         targets = Targets.build(model, seen.points, seen.directions, how.weights)
-        _, motion = consistent_motion(model, targets, walk.time, how.method, how.derivatives, self.start)
+        _, motion = consistent_motion(
+            model, targets, walk.time, how.method, how.derivatives, self.start, self.rest
+        )
         if self.reduction is not None:
             motion = self.reduction.reduced(model, motion, self._on_plates(self._measured(errors))).motion
         wrenches = self._wrenches(model, motion, errors)
         motion = motion.frames(self.inside)
-        moments = measured_moments(self.trial, model, motion, wrenches)
+        if how.derivatives == "constraints":
+            motion, segments = moving_bodies(
+                model, motion.time, motion.coordinates, motion.rates, motion.second
+            )
+            loads = distal_loads(model, segments, wrenches)
+        else:
+            loads = distal_loads(model, segment_motion(model, motion), wrenches)
+        moments = known_moments(self.trial, model, motion, generalized_loads(model, motion, loads))
         rows = [model.dof(dof) for dof in self.layout.dofs]
-        loads = distal_loads(model, segment_motion(model, motion), wrenches)
         muscles = self.placed if model is self.model else self.options.muscles(model)
         ground = np.full((len(motion.time), len(self.layout.sides), 3), np.nan)
         for place, side in enumerate(self.layout.sides):

@@ -184,6 +184,14 @@ class Replay(ABC):
     def part(self, body: Any, errors: Errors, number: int) -> SharingGroup:
         """One part of such a body, by its number, with errors of its muscles."""
 
+    def meeting(self, source: str) -> Indices:
+        """A number for each parameter of a source, (p,); those of one number never meet in one part of the body."""
+        places = np.arange(prod(self.parameters.shapes[source]))
+        if self.parameters.shapes[source] == (len(self.layout.muscle_side),):
+            for muscles in self.layout.muscles:
+                places[muscles] = np.arange(len(muscles))
+        return places
+
     def run(self, numbers: AnyArray) -> tuple[Any, list[SolvedGroup]]:
         """The whole pipeline with standard normal numbers (count,) for errors; zeros give the nominal result."""
         errors = self.parameters.errors(numbers)

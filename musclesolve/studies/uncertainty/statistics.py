@@ -16,6 +16,7 @@ import numpy as np
 import xarray as xr
 
 from musclesolve._util.arrays import AnyArray, Array, Mask, split_named
+from musclesolve.constants import DESIGNED
 from musclesolve.errors import MuscleSolveError
 from musclesolve.pipeline.body import SolvedGroup
 from musclesolve.results.dataset.frame_validity import MUSCLE_SIDE
@@ -148,6 +149,7 @@ class UncertaintyEstimate:
     statistics: Statistics  # of the quantities
     reserve: AnyArray  # (T, S) by side, number of samples that needed a reserve
     seed: int  # of the random numbers
+    designed: bool  # whether the samples are designed instead of drawn
     reasons: list[str]  # why samples failed
     # quantity -> (source, T, k) first-order variance; empty without contributions
     variance: Mapping[str, AnyArray]
@@ -232,6 +234,7 @@ def assemble(
         "samples": statistics.samples,
         "quantile_samples": statistics.kept,
         "seed": found.seed,
+        "sampling": DESIGNED if found.designed else "random",
         "failed_samples": len(found.reasons),
         "failures": [
             f"{number} x {reason}" for reason, number in Counter(found.reasons).most_common(MOST_REASONS)
@@ -299,11 +302,22 @@ NOMINAL = -1
 
 @dataclass(frozen=True)
 class Samples:
-    """What all samples need: the pipeline, the frames (T, S) of each side among which peaks are sought, the seed."""
+    """What all samples need: the pipeline, the frames (T, S) of each side among which peaks are sought, the seed.
+
+    designed (K, count): standard normal numbers of designed samples; None: they are drawn.
+    """
 
     replay: Replay
     counted: Mask
     seed: int
+    designed: Array | None = None
+
+    def numbers(self, sample: int) -> Array:
+        """The standard normal numbers (count,) of a sample; zeros of that without errors."""
+        parameters = self.replay.parameters
+        if sample == NOMINAL:
+            return np.zeros(parameters.count)
+        return parameters.draw(self.seed, sample) if self.designed is None else self.designed[sample]
 
     @cached_property
     def linear(self) -> Linear:
@@ -326,7 +340,7 @@ def work(common: Samples, task: range | list[Task], progress: object = None) -> 
     parameters, layout = common.replay.parameters, common.replay.layout
     samples: list[Drawn | str] = []
     for number in task:
-        normal = np.zeros(parameters.count) if number == NOMINAL else parameters.draw(common.seed, number)
+        normal = common.numbers(number)
         try:
             body, parts = common.replay.run(normal)
             contact_error = common.replay.contact_error(parameters.errors(normal))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import numpy as np
 import pytest
 from typer.testing import CliRunner
 
@@ -64,7 +65,20 @@ def test_it_is_written_beside_the_result_and_summed_up(
     assert not any((tmp_path / name).exists() for name in (UNCERTAINTY, *files_of("uncertainty")))
 
 
-@pytest.mark.parametrize("given", [["--uncertainty", "1"], ["--uncertainty", "3", "--seed", "-1"]])
+def test_designed_samples_are_asked_for_by_a_word(short_trial, tmp_path) -> None:
+    given = ["run", short_trial, "-o", str(tmp_path), "--side", "r", "--no-figures", "--uncertainty", "fast"]
+    done = CliRunner().invoke(app, given)
+    assert done.exit_code == 0, done.output
+    found = read_result(tmp_path / "uncertainty.nc")
+    assert (found.attrs["samples"], found.attrs["sampling"]) == (64, "designed")
+    assert "64 designed samples, seed 0" in done.output
+    # enough of them to judge the peaks of the result by
+    assert np.isfinite(read_result(tmp_path / "result.nc")["contact_peak_high"]).any()
+
+
+@pytest.mark.parametrize(
+    "given", [["--uncertainty", "1"], ["--uncertainty", "quick"], ["--uncertainty", "3", "--seed", "-1"]]
+)
 def test_numbers_that_cannot_be_write_nothing(tmp_path, given) -> None:
     done = CliRunner().invoke(app, ["run", TRIAL, "-o", str(tmp_path / "out"), *given])
     assert done.exit_code == 2

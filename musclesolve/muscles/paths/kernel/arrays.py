@@ -72,6 +72,7 @@ class PoseArrays(NamedTuple):
 class CarriedArrays(NamedTuple):
     """Points, wrap objects and moving frames, and what carries them: see `Paths`."""
 
+    carriers: Indices  # numbers of the bodies that carry any of them
     point_body: Indices  # (P,)
     point_frame: Indices  # (P,) -1: none
     standing: Array  # (P, 3) [m]

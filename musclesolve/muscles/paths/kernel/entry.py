@@ -50,8 +50,9 @@ _POSES = types.NamedTuple(
 )
 _CARRIED = types.NamedTuple(
     [
-        *(_WHOLE[::1], _WHOLE[::1], _REAL[:, ::1], _WHOLE[::1], _WHOLE[::1], _REAL[::1], _REAL[::1]),
-        *(_WHOLE[::1], _WHOLE[::1], _REAL[:, ::1], _REAL[:, :, ::1], _WHOLE[::1], _REAL[:, ::1]),
+        *(_WHOLE[::1], _WHOLE[::1], _WHOLE[::1], _REAL[:, ::1], _WHOLE[::1], _WHOLE[::1]),
+        *(_REAL[::1], _REAL[::1], _WHOLE[::1], _WHOLE[::1], _REAL[:, ::1], _REAL[:, :, ::1]),
+        *(_WHOLE[::1], _REAL[:, ::1]),
     ],
     CarriedArrays,
 )
@@ -216,9 +217,9 @@ def relative_frames(first, knots, values, curvatures, pivot, x, work, out):
 
 
 def place(bodies, carried, q, coordinates, relative, moved, poses, space):
-    """Points, objects and frames in T poses; bodies of the model, `moved`: work for all of them."""
+    """Points, objects and frames in T poses; bodies of the model, `moved`: work for those that carry something."""
     for t in range(q.shape[0]):
-        for b in range(bodies.crossed.size):
+        for b in carried.carriers:
             move_body(q[t], q[t], bodies, b, moved, b)
         place_frames(carried, moved, relative, space, t)
         place_points(carried, moved, space, coordinates[t], poses, t)

@@ -19,7 +19,7 @@ points are 460.7 mm apart. A path over a single object has one round, and no suc
 
 from __future__ import annotations
 
-from math import inf, sqrt
+from math import inf, nan, sqrt
 
 from musclesolve._util.compiled_code import compiled_in_order
 from musclesolve.muscles.paths.kernel.arrays import (
@@ -53,7 +53,10 @@ SAME_LENGTH = 0.0005
 
 @compiled_in_order
 def solve_muscle(layout, poses, out, work, t, muscle, rules):
-    """One muscle in one pose, on the shortest path or by the rules of OpenSim; how many nodes its chain has."""
+    """One muscle in one pose, on the shortest path or by the rules of OpenSim; how many nodes its chain has.
+
+    None of whose points is on the path is left out: its length is not a number.
+    """
     first, last = layout.first_point[muscle], layout.first_point[muscle + 1]
     size = 0
     for point in range(first, last):
@@ -70,6 +73,9 @@ def solve_muscle(layout, poses, out, work, t, muscle, rules):
             for k in range(3):
                 out.position[t, node, k] = poses.center[t, layout.wrap_object[wrap], k]
                 out.gradient[t, node, k] = 0.0
+    if size == 0:
+        out.length[t, muscle] = nan
+        return size
     wraps = layout.first_wrap[muscle + 1] - layout.first_wrap[muscle]
     place = out.position[t]
     if wraps > 0 and rules == SHORTEST_PATH:
