@@ -153,7 +153,7 @@ def uncertainty(
     with closing(_ordered(common, tasks, 1 if fast else workers)) as computed:
         done = itertools.chain.from_iterable(computed)
         statistics, reserve, reasons = _gathered(
-            done, count, counted, lambda fraction: report("samples", part * fraction)
+            done, count, counted, lambda fraction: report("samples", part * fraction), fast
         )
 
         def squares() -> Iterator[tuple[Task, dict[str, Array]]]:
@@ -189,13 +189,17 @@ def _ordered(common: Samples, tasks: Sequence[range | list[Task]], workers: int)
 
 
 def _gathered(
-    done: Iterator[Drawn | str], samples: int, counted: Mask, report: Callable[[float], None]
+    done: Iterator[Drawn | str],
+    samples: int,
+    counted: Mask,
+    report: Callable[[float], None],
+    few: bool,
 ) -> tuple[Statistics, Array, list[str]]:
     """Statistics of the samples, how many needed a reserve (T, S), why some failed; the nominal one comes first."""
     first = next(done)
     if isinstance(first, str):
         raise MuscleSolveError(f"the trial cannot be run again: {first}")
-    statistics = Statistics(first.values, samples)
+    statistics = Statistics(first.values, samples, few)
     reserve, reasons = np.zeros(counted.shape), []
     for number, sample in enumerate(itertools.islice(done, samples)):
         report(number / samples)

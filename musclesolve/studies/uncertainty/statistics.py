@@ -55,11 +55,14 @@ class Statistics:
     Mean and variance by the update of Welford (1962, Technometrics 4:419), entry by entry; quantiles from the first
     samples, which are as random as any others.
 
-    nominal (D,) is what deviations are taken from, 0 where it is NaN; samples is how many there will be.
+    nominal (D,) is what deviations are taken from, 0 where it is NaN; samples is how many there will be. few: the
+    k-th of n samples is the quantile (k - 1/3) / (n + 1/3), as likely too low as too high; else (k - 1) / (n - 1), which
+    of few samples puts the ends of a band too near to the median (Hyndman and Fan 1996, Am Stat 50:361-5, definitions
+    8 and 7).
     """
 
-    def __init__(self, nominal: Array, samples: int) -> None:
-        self.nominal = nominal
+    def __init__(self, nominal: Array, samples: int, few: bool = False) -> None:
+        self.nominal, self._few = nominal, few
         self._origin = np.where(np.isnan(nominal), 0.0, nominal)
         self.count = np.zeros(nominal.size, np.int64)
         self._mean = np.zeros(nominal.size)
@@ -105,6 +108,8 @@ class Statistics:
             entry = np.flatnonzero(count)
             for row, share in enumerate(QUANTILES):
                 place = share * (count[entry] - 1)
+                if self._few:
+                    place = np.clip(share * (count[entry] + 1 / 3) - 2 / 3, 0, count[entry] - 1)
                 low = place.astype(int)
                 high = np.minimum(low + 1, count[entry] - 1)
                 below, above = (ordered[at, entry].astype(float) for at in (low, high))

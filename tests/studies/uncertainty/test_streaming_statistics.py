@@ -55,3 +55,12 @@ def test_a_sample_is_the_same_whatever_else_is_drawn() -> None:
     errors = few.errors(numbers)
     assert (errors["a"] == numbers[:3]).all()
     assert (errors["b"] == 0.5 * numbers[3:].reshape(2, 2)).all()
+
+
+def test_quantiles_of_few_samples_are_unbiased_in_the_median() -> None:
+    drawn = np.random.default_rng(2).standard_normal((64, 3))
+    statistics = Statistics(np.zeros(3), 64, few=True)
+    for sample in drawn:
+        statistics.add(sample)
+    expected = np.quantile(drawn, QUANTILES, axis=0, method="median_unbiased")
+    np.testing.assert_allclose(statistics.quantiles(), expected, atol=1e-6)
