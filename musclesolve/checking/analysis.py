@@ -222,9 +222,8 @@ def _consistent(case: Case, body: Anatomy) -> Iterator[Finding]:
     A motion that is plausible shows small errors of the plates.
     """
     try:
-        recorded = mechanics_of(
-            case.trial, body, known=case.prepared and (case.prepared.trial, case.prepared.mechanics)
-        )
+        known = None if case.prepared is None else (case.prepared.trial, case.prepared.mechanics)
+        recorded = mechanics_of(case.trial, body, known=known)
     except InputError as error:
         yield finding_of("trial_file" if "[consistency]" in (error.where or "") else "refused", error)
         return

@@ -229,9 +229,9 @@ def _values(trial: TrialFiles) -> dict[str, object]:
         for each in facts.fascicles.values()
     )
     if trial.uncertainty is not None:
-        given = trial.uncertainty.attrs
-        how = "designed (orthogonal)" if given.get("sampling") == DESIGNED else "Monte Carlo"
-        values |= {"samples": f"{given.get('samples')} {how}", "seed": given.get("seed")}
+        drawn = trial.uncertainty.attrs
+        how = "designed (orthogonal)" if drawn.get("sampling") == DESIGNED else "Monte Carlo"
+        values |= {"samples": f"{drawn.get('samples')} {how}", "seed": drawn.get("seed")}
     if trial.comparison is not None:
         values["costs"] = ", ".join(map(str, trial.comparison["cost"].values))
     return values

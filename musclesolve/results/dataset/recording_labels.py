@@ -182,7 +182,7 @@ def _angles(body: RecordedBody, sides: Sequence[str]) -> dict[str, Variable]:
         forward = np.cross(left, up)
         axes = np.stack([forward, np.cross(up, forward), up], axis=2)
         segments["trunk"] = axes / np.linalg.norm(axes, axis=1, keepdims=True)
-    feet = {side: line(f"heel_{side}", f"toe_{side}") for side in SIDES}
+    feet: dict[str, Array] = {side: line(f"heel_{side}", f"toe_{side}") for side in SIDES}
     return body_angles(segments, feet, body.gait.heading_at(body.time), sides)
 
 

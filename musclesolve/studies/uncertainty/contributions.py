@@ -10,7 +10,7 @@ is optimal: derivatives are differences of solutions. Errors of the contact mode
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import product
@@ -128,7 +128,7 @@ class Linear:
         parameters, parts = self.replay.parameters, range(len(self.replay.layout.muscles))
         random, found = np.random.default_rng(0), list[Task]()
 
-        def directions(source: str, places: list[tuple[int, ...]], most: int, part: int | None) -> None:
+        def directions(source: str, places: Sequence[tuple[int, ...]], most: int, part: int | None) -> None:
             for first in range(most):
                 chosen = tuple(np.array(places[first::most]).T)
                 found.append(Task(source, chosen, part, random.choice([-1.0, 1.0], len(chosen[0]))))
