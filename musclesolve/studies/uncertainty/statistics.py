@@ -56,8 +56,8 @@ class Statistics:
     samples, which are as random as any others.
 
     nominal (D,) is what deviations are taken from, 0 where it is NaN; samples is how many there will be. few: the
-    k-th of n samples is the quantile (k - 1/3) / (n + 1/3), as likely too low as too high; else (k - 1) / (n - 1), which
-    of few samples puts the ends of a band too near to the median (Hyndman and Fan 1996, Am Stat 50:361-5, definitions
+    k-th of n samples is the quantile (k - 1/3) / (n + 1/3), as likely too low as too high; else (k - 1) / (n - 1),
+    which of few samples puts the ends of a band too near to the median (Hyndman and Fan 1996, Am Stat 50:361-5, definitions
     8 and 7).
     """
 
