@@ -57,8 +57,8 @@ class Statistics:
 
     nominal (D,) is what deviations are taken from, 0 where it is NaN; samples is how many there will be. few: the
     k-th of n samples is the quantile (k - 1/3) / (n + 1/3), as likely too low as too high; else (k - 1) / (n - 1),
-    which of few samples puts the ends of a band too near to the median (Hyndman and Fan 1996, Am Stat 50:361-5, definitions
-    8 and 7).
+    which of few samples puts the ends of a band too near to the median (Hyndman and Fan 1996, Am Stat
+    50:361-5, definitions 8 and 7).
     """
 
     def __init__(self, nominal: Array, samples: int, few: bool = False) -> None:
