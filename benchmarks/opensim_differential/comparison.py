@@ -275,6 +275,7 @@ class _Beside:
                         moment=total[:, rows] - np.einsum("tmn,tn->tm", each, passive),
                         force_capacity=capacity,
                         max_isometric_force=muscles.max_isometric_force[own],
+                        lower=problem.frames(known).lower,
                     )
                     for each in (
                         arm[:, rows][:, :, own],
