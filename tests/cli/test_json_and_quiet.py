@@ -33,7 +33,8 @@ RUN_KEYS = {
     *("command", "exit_code", "version", "trial", "subject", "choices", "frames", "legs", "files"),
     *("largest_kkt_residual", "tendons", "fiber_lengths", "contact_force_peaks_body_weights", "consistency"),
     *("knee_contact_peaks_body_weights", "knee_contact_spacing"),
-    *("judgement", "plausibility", "pelvis_residual", "emg", "fascicles", "strides", "metabolic_rate"),
+    *("judgement", "plausibility", "pelvis_residual", "motion_change", "emg", "fascicles", "strides"),
+    "metabolic_rate",
     *("warnings", "notes", "completed", "uncertainty"),
 }
 LEG_KEYS = {
