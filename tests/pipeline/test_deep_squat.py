@@ -9,7 +9,7 @@ import pytest
 
 import muscle_db
 from muscle_db.model import LEG_DOFS
-from musclesolve.constants import STANDARD_GRAVITY
+from musclesolve.constants import STANDARD_GRAVITY, USUAL_LEAST_ACTIVATION
 from musclesolve.dynamics.inverse.external_wrenches import Wrench
 from musclesolve.dynamics.inverse.inverse_dynamics import projected_moments
 from musclesolve.dynamics.inverse.newton_euler import distal_loads, segment_motion
@@ -84,14 +84,15 @@ def test_the_squat_is_one(model, squat):
     [("gait2392", "calibrated"), ("rajagopal_2023", "none"), ("rajagopal_2023", "calibrated")],
 )
 def test_a_deep_squat_is_solved_at_the_strength_of_the_table(model, squat, name, passive):
-    """The quadriceps hold the knee and nothing else extends it, gastrocnemii and hamstrings least of all."""
+    """The quadriceps hold the knee; the others that extend it have their least activation."""
     result, _ = shared(model, squat, name, passive)
     assert (result.solution.status == Status.SOLVED).all()
     knee = LEG_DOFS.index("knee_flexion")
     moment = result.state.moment_arm[-1, knee] * result.solution.force[-1]
     extends = np.array([group == "quadriceps_femoris" for group in result.state.muscles.groups])
     assert moment[extends].sum() < -60.0
-    assert (moment[~extends] > -1e-6).all()
+    active = result.solution.activation[-1] > USUAL_LEAST_ACTIVATION + 1e-6
+    assert (moment[~extends & active] > -1e-6).all() and moment[~extends].min() > -1.0
     middle = FRAMES // 2
     assert result.solution.activation[middle].max() < 0.6
 
