@@ -12,6 +12,7 @@ from small_model import TEXT, save_model
 from synthetic_trial import write_trial
 
 import musclesolve as ms
+from musclesolve.constants import USUAL_LEAST_ACTIVATION
 from musclesolve.data import reference_stride
 from musclesolve.dynamics.model.human_model import human_model
 from musclesolve.pipeline.run_options import find_options
@@ -152,6 +153,7 @@ def test_a_least_activation_holds_for_every_muscle_and_in_the_problem_of_a_resul
     problem = ms.leg_problem(result, "r")
     assert (problem.lower == 0.02).all()
     np.testing.assert_allclose(ms.solve(problem).activation, result["activation"].values, atol=1e-9)
-    assert "least_activation" not in ms.run(reference_stride(), side="r").attrs
+    assert ms.run(reference_stride(), side="r").attrs["least_activation"] == USUAL_LEAST_ACTIVATION
+    assert "least_activation" not in ms.run(reference_stride(), least_activation=0.0, side="r").attrs
     with refused("bad_number", "least_activation"):
         ms.run(reference_stride(), least_activation=0.7)

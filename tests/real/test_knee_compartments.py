@@ -34,13 +34,14 @@ def rms(difference: Array) -> float:
 
 @pytest.fixture(scope="module", params=WALKS)
 def shared(request: pytest.FixtureRequest, instrumented_knee: Path) -> tuple[int, xr.Dataset]:
-    """The model that its authors weakened to fit the measured force, with the cost that they took."""
+    """The model that its authors weakened to fit the measured force, with the cost and the bounds that they took."""
     walk, folder = request.param, instrumented_knee
     found = share_model(
         folder / "GC5.osim",
         folder / f"PS_ngait_og_ss{walk}_kinematics.mot",
         loads=folder / f"loads_ss{walk}.xml",
         cost="activation_power",
+        least_activation=0.0,
         passive="none",
         side="l",
         contact_spacing_m=SPACING,
