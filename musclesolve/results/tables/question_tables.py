@@ -367,14 +367,17 @@ def scenario_lines(found: xr.Dataset) -> list[str]:
         least = ""
         if "minimized" in found and bool(found["minimized"].isel(scenario=number).notnull().any()):
             alone = found.isel(scenario=number)
+            # A force of one leg is NaN for the other.
+            sides = [
+                str(side)
+                for side in alone["side"].values
+                if alone["minimized"].sel(side=side).notnull().any()
+            ]
             before, after, together = (
-                "/".join(
-                    f"{float(alone[name].sel(side=side).mean()):.0f}"
-                    for side in map(str, alone["side"].values)
-                )
+                "/".join(f"{float(alone[name].sel(side=side).mean()):.0f}" for side in sides)
                 for name in ("minimized_before", "minimized", "minimized_together")
             )
-            of = ", ".join(map(str, alone["side"].values))
+            of = ", ".join(sides)
             least = (
                 f"; the minimized force has the mean {after} N ({of}), without the device {before} N, and {together} N "
                 "if muscles served it, too"

@@ -62,8 +62,16 @@ def coordination(result: xr.Dataset) -> xr.Dataset:
         NaN.
 
     Raises:
-        InputError: the result has no frame with activations.
+        InputError: the dataset is no result, or has no frame with activations.
     """
+    needed = {
+        "activation": {"time", "muscle"},
+        "muscle_force": {"time", "muscle"},
+        "passive_force": {"time", "muscle"},
+    }
+    missing = [name for name, dims in needed.items() if name not in result or set(result[name].dims) != dims]
+    if missing:
+        raise input_error("studies.not_a_result", file=result.encoding.get("source"), missing=missing)
     found = synergies(result)
     found = found.assign(co_contraction(result)).assign(joint_stiffness=joint_stiffness(result))
     return found.assign_attrs(

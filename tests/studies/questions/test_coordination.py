@@ -114,3 +114,10 @@ def test_the_command_writes_coordination(tmp_path, result):
 def test_a_result_without_activations_is_refused(result):
     with refused("no_overlap"):
         coordination(result.assign(activation=result["activation"] * np.nan))
+
+
+def test_the_dataset_of_another_command_is_refused(result):
+    """A file of `margins` or `what-if` has activations over a further dimension; one of `uncertainty` has none."""
+    for other in (result.expand_dims(scenario=["now"]), result.drop_vars("activation")):
+        with refused("studies.not_a_result"):
+            coordination(other)
