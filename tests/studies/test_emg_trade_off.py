@@ -15,6 +15,7 @@ from typer.testing import CliRunner
 
 import musclesolve as ms
 from musclesolve.cli import app as cli
+from musclesolve.constants import USUAL_LEAST_ACTIVATION
 from musclesolve.plotting.study.emg_figures import emg_files
 from musclesolve.recording.data import Table
 from musclesolve.recording.text.opensim_text import write_mot
@@ -62,7 +63,7 @@ def test_the_knee_is_the_corner() -> None:
 @pytest.mark.parametrize("shift", [0.1, -0.06])
 def test_the_offset_of_a_clock_is_found(shift: float) -> None:
     """EMG of the activations of least effort, on another clock: the offset undoes the shift."""
-    clock = emg_offset(emg_stride(floor=0.0, shift=shift).trial, 0.2, side="r")
+    clock = emg_offset(emg_stride(floor=USUAL_LEAST_ACTIVATION, shift=shift).trial, 0.2, side="r")
     assert clock.attrs["offset_s"] == pytest.approx(-shift, abs=0.004)
     low, high = clock.attrs["interval_s"]
     assert low - 1e-9 <= -shift <= high + 1e-9 and high - low < 0.05 and not clock.attrs["at_end"]
