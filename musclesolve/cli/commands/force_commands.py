@@ -138,7 +138,7 @@ def analyse(
 ) -> None:
     """Read, compute, write, summarise; ends with exit code 3 where frames have no valid solution.
 
-    figures: also as files; False: neither these nor the page. show: open the page in the browser.
+    figures: also as files; False: neither these nor the page. show: write the page in any case and open it in the browser.
     """
     from musclesolve.studies.many_trials.one_trial import analyse_with_uncertainty
 
@@ -146,7 +146,7 @@ def analyse(
     with progress() as report:
         done = analyse_with_uncertainty(trial, output, given, figures is True, report, samples, seed)
     result, paths, found = done
-    finish_result(command, result, paths, found, page=figures is not False, show=show)
+    finish_result(command, result, paths, found, page=show or figures is not False, show=show)
 
 
 def finish_result(
