@@ -138,7 +138,7 @@ def analyse(
 ) -> None:
     """Read, compute, write, summarise; ends with exit code 3 where frames have no valid solution.
 
-    figures: also as files; False: neither these nor the page. show: write the page in any case and open it in the browser.
+    figures: also as files; False: neither these nor the page. show: write the page anyhow, and open it in the browser.
     """
     from musclesolve.studies.many_trials.one_trial import analyse_with_uncertainty
 
