@@ -286,10 +286,7 @@ def changed_motion(trial: Trial, recorded: Mechanics, targets: Targets, motion: 
         InputError: the residual is known in no frame, or cannot be reduced within the bound.
     """
     model, measured, time = recorded.model, recorded.measured, motion.time
-    wrenches = [
-        Wrench(f"foot_{each.side}", each.force, each.moment)
-        for each in ground_reactions(trial.forces, time, measured.filter)
-    ]
+    wrenches = replace(recorded, reactions=ground_reactions(trial.forces, time, measured.filter)).wrenches
     residual = projected_moments(model, motion, wrenches)[:, model.tree.joint_count :]
     limit = recorded.balance_limit * model.mass.total * STANDARD_GRAVITY
     known = np.linalg.norm(residual[:, :3], axis=1) <= limit

@@ -167,14 +167,13 @@ def finish_result(
     code = 0 if judge(facts).complete else SOME_FRAMES_FAILED
     print_summary(summary(said))  # the verdict first; the page takes a moment
     if page:
-        from musclesolve.plotting.figure_names import REPORT
-        from musclesolve.report.page import trial_report
         from musclesolve.results.files.atomic_writing import write_files
 
         stored = next(path for path in paths if path.name == "result.nc")
         with progress() as report:
             report("page", 0.5)
-            paths = [*paths, *write_files(stored.parent, {REPORT: trial_report(result, stored)})]
+            pages = {name: make(result, stored) for name, make in _pages(page).items()}
+            paths = [*paths, *write_files(stored.parent, pages)]
         if command == "demo":
             print_summary(line("page", f"open {paths[-1]} in a browser"))
         if show:

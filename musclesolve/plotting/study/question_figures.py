@@ -9,14 +9,20 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import xarray as xr
 
-from musclesolve._util.sides import SIDE_NAMES, joint_kind, side_of, split_side
+from musclesolve._util.sides import SIDE_NAMES, side_of, split_side
 from musclesolve.plotting.page.curves import with_neighbors
 from musclesolve.plotting.page.figure_files import figures_of, named
 from musclesolve.plotting.page.keys import line
 from musclesolve.plotting.page.page_style import NOTE_COLOR, RESERVE_STYLE
 from musclesolve.plotting.page.sheet import Sheet, heading, page
 from musclesolve.plotting.study.comparison_figures import COST_COLORS, DASHES
-from musclesolve.results.tables.question_tables import TAKES_OVER, grouped, in_stance, ordered_margins
+from musclesolve.results.tables.question_tables import (
+    TAKES_OVER,
+    contact_shares,
+    grouped,
+    in_stance,
+    ordered_margins,
+)
 from musclesolve.sharing.status import Status, is_solved
 
 if TYPE_CHECKING:
@@ -191,20 +197,7 @@ def _contacts(found: xr.Dataset) -> str:
 def contact_contributions(found: xr.Dataset, side: str) -> Sheet:
     """Contact forces of a leg by its groups: across the joint on the left, through dynamics on the right."""
     together, weight = grouped(found), float(found.attrs["body_weight_n"])
-    places: dict[str, tuple[xr.DataArray, xr.DataArray]] = {}
-    for joint in [str(name) for name in found["joint"].values if side_of(str(name)) == side]:
-        own, dynamics = (together[f"contact_{way}"].sel(joint=joint) for way in ("own", "dynamics"))
-        whole = own.sum("group", skipna=False) + dynamics.isel(contact=0).sum("group", skipna=False)
-        direction = whole / np.sqrt((whole**2).sum("axis", skipna=False))
-        shares = ((each * direction).sum("axis", skipna=False) for each in (own, dynamics))
-        places[joint] = next(shares), next(shares)
-        if joint_kind(joint) == "knee" and "knee_own" in found:
-            for name in map(str, found["compartment"].values):
-                chosen = {"side": side, "compartment": name}
-                places[f"{joint} {name}"] = (
-                    together["knee_own"].sel(chosen),
-                    together["knee_dynamics"].sel(chosen),
-                )
+    places = contact_shares(together, side)
     names = [name for name in map(str, together["group"].values) if side_of(name) == side]
     size = {
         name: max(
@@ -226,7 +219,7 @@ def contact_contributions(found: xr.Dataset, side: str) -> Sheet:
         whole = (
             own.sum("group", skipna=False) + dynamics.isel(contact=0).sum("group", skipna=False)
         ) / weight
-        label = place.replace(f"_{side}", "").replace("_", " ")
+        label = place.replace(f"_{side}", "", 1).replace("_", " ")
         for axes, of, what in zip(panels[row], (own, dynamics), ("own", "through dynamics"), strict=True):
             axes.plot(time, whole.values, color="#111111", linewidth=1.2)
             for color, name in zip(COST_COLORS, shown, strict=False):

@@ -450,6 +450,26 @@ def contribution_facts(found: xr.Dataset) -> list[dict[str, Any]]:
     return facts
 
 
+def contact_shares(together: xr.Dataset, side: str) -> dict[str, tuple[xr.DataArray, xr.DataArray]]:
+    """Shares of groups, as of `grouped`, in each contact force of a leg, own and through dynamics, by its place [N].
+
+    Of a joint along its contact force, of a contact of the knee what presses it; NaN in frames without a solution.
+    """
+    places = {}
+    for joint in [str(name) for name in together["joint"].values if side_of(str(name)) == side]:
+        own, dynamics = (together[f"contact_{way}"].sel(joint=joint) for way in ("own", "dynamics"))
+        whole = own.sum("group", skipna=False) + dynamics.isel(contact=0).sum("group", skipna=False)
+        direction = whole / np.sqrt((whole**2).sum("axis", skipna=False))
+        along, through = ((each * direction).sum("axis", skipna=False) for each in (own, dynamics))
+        places[joint] = along, through
+        if joint_kind(joint) == "knee" and "knee_own" in together:
+            for name in map(str, together["compartment"].values):
+                chosen = {"side": side, "compartment": name}
+                across, dynamic = (together[f"knee_{way}"].sel(chosen) for way in ("own", "dynamics"))
+                places[f"{joint}_{name}"] = across, dynamic
+    return places
+
+
 def contact_facts(found: xr.Dataset) -> list[dict[str, Any]]:
     """Means over the stance of a leg of what its groups and the rest do to the contact forces of its joints [BW].
 
@@ -465,20 +485,7 @@ def contact_facts(found: xr.Dataset) -> list[dict[str, Any]]:
         stance = in_stance(together, side)
         if not stance.sizes["time"]:
             continue
-        places = {}
-        for joint in [str(name) for name in found["joint"].values if side_of(str(name)) == side]:
-            own, dynamics = (stance[f"contact_{way}"].sel(joint=joint) for way in ("own", "dynamics"))
-            whole = own.sum("group") + dynamics.isel(contact=0).sum("group")
-            direction = whole / np.sqrt((whole**2).sum("axis"))
-            places[joint] = (own * direction).sum("axis"), (dynamics * direction).sum("axis")
-            if joint_kind(joint) == "knee" and "knee_own" in found:
-                for name in map(str, found["compartment"].values):
-                    chosen = {"side": side, "compartment": name}
-                    places[f"{joint}_{name}"] = (
-                        stance["knee_own"].sel(chosen),
-                        stance["knee_dynamics"].sel(chosen),
-                    )
-        for place, (own, dynamics) in places.items():
+        for place, (own, dynamics) in contact_shares(stance, side).items():
             through = _by_group(dynamics, side)
             for group, across in _by_group(own, side).items():
                 facts.append(

@@ -27,7 +27,7 @@ from musclesolve.sharing.cost.cost_terms import Power, SoftRows, Term
 from musclesolve.sharing.problem import OPTIONAL, Problem
 from musclesolve.sharing.solution import Solution
 from musclesolve.sharing.solving import solve
-from musclesolve.studies.questions.bounds import padded
+from musclesolve.studies.questions.bounds import contact_along, padded
 
 EFFORT = 1e-6
 """Cost of a torque at its limit."""
@@ -203,17 +203,14 @@ def contact_target(
         axes, spacing: of a knee, as in `knee_contact.compartments`.
         place: "medial" or "lateral" contact of the knee; "": the force along the direction that it has now.
     """
+    if not place or axes is None or spacing is None:
+        return Target(*contact_along(now, joint))
     loads, passive = now.part.loads, now.state.passive_force
     assert loads is not None
     k = loads.joints.index(joint)
-    if place and axes is not None and spacing is not None:
-        down, _, medial = np.moveaxis(axes, 1, 0)
-        sign = -1.0 if place == "medial" else 1.0
-        force, about = 0.5 * down, sign * np.cross(down, medial) / spacing
-    else:
-        reaction = now.contact_force[joint]
-        force = np.nan_to_num(reaction / np.linalg.norm(reaction, axis=1, keepdims=True))
-        about = np.zeros_like(force)
+    down, _, medial = np.moveaxis(axes, 1, 0)
+    sign = -1.0 if place == "medial" else 1.0
+    force, about = 0.5 * down, sign * np.cross(down, medial) / spacing
     row = np.einsum("tnx,tx->tn", loads.across[:, k], force)
     row = row + np.einsum("tnx,tx->tn", loads.moment_across[:, k], about)
     offset = (loads.net[:, k] * force).sum(axis=1) + (loads.net_moment[:, k] * about).sum(axis=1)

@@ -11,6 +11,7 @@ import numpy as np
 from musclesolve._util.arrays import Array, Mask
 from musclesolve._util.names import unknown_name
 from musclesolve._util.sides import split_side
+from musclesolve.muscles.muscle_state import MuscleState
 from musclesolve.pipeline.body import Sharing, SharingGroup, SolvedGroup
 from musclesolve.pipeline.share import sharing_problem
 from musclesolve.sharing.problem import OPTIONAL, Problem
@@ -93,6 +94,21 @@ def contact_limits(
     return limits
 
 
+def contact_along(part: SolvedGroup, joint: str) -> tuple[Array, Array]:
+    """The contact force of a joint along the direction that it has now, row . F + offset.
+
+    Returns:
+        row (T, n) over the forces F of the contractile elements [1], and offset (T,) [N], what is left without them.
+    """
+    loads, reaction = part.part.loads, part.contact_force[joint]
+    assert loads is not None
+    k = loads.joints.index(joint)
+    direction = np.nan_to_num(reaction / np.linalg.norm(reaction, axis=1, keepdims=True))
+    row = np.einsum("tnx,tx->tn", loads.across[:, k], direction)
+    offset = (loads.net[:, k] * direction).sum(axis=1) + (row * part.state.passive_force).sum(axis=1)
+    return row, offset
+
+
 def limited(part: SolvedGroup, limits: Mapping[str, float]) -> Problem:
     """The problem of a part whose contact forces stay below limits [N], along the directions that they have now.
 
@@ -111,12 +127,8 @@ def limited(part: SolvedGroup, limits: Mapping[str, float]) -> Problem:
         return problem.with_arrays(reserve_weight=None)
     rows, needed, slack = [], [], []
     for joint in own:
-        k = loads.joints.index(joint)
-        force = part.contact_force[joint]
-        direction = np.nan_to_num(force / np.linalg.norm(force, axis=1, keepdims=True))
-        along = (loads.across[:, k] * direction[:, None]).sum(axis=2)
-        left = limits[joint] - (loads.net[:, k] * direction).sum(axis=1)
-        left = left - (along * part.state.passive_force).sum(axis=1)
+        along, resting = contact_along(part, joint)
+        left = limits[joint] - resting
         rows.append(LEVER * along)
         needed.append(LEVER * left)
         most = np.abs(left) + (np.abs(along) * problem.force_capacity).sum(axis=1)
@@ -150,20 +162,8 @@ def with_length(part: SharingGroup, parameter: str, factor: Array) -> SharingGro
     """The part with factors (n,) on a parameter of LENGTHS of its muscles, behind rigid tendons."""
     state = part.state
     changed = replace(state.parameters, **{parameter: factor * getattr(state.parameters, parameter)})
-    fiber = changed.fibers(state.musculotendon_length, state.musculotendon_velocity)
-    force = changed.forces(fiber)
-    return replace(
-        part,
-        state=replace(
-            state,
-            parameters=changed,
-            fiber_length=fiber.length,
-            fiber_velocity=fiber.velocity,
-            force_capacity=force.capacity,
-            passive_force=force.passive,
-            slack=fiber.slack,
-        ),
-    )
+    lengths = state.musculotendon_length, state.musculotendon_velocity
+    return replace(part, state=MuscleState.from_lengths(changed, *lengths, state.moment_arm))
 
 
 def length_range(
