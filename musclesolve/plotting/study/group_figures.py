@@ -146,7 +146,9 @@ def group_drawings(
         wanted = kept.get(name, [])
         if comparisons is not None and "family" in comparisons.coords:
             primary = (comparisons["family"].values == "primary") & (comparisons["variable"].values == name)
-            wanted = [*wanted, *map(str, comparisons["name"].values[primary])]
+            tested = comparisons["variable"].values == name
+            only = bool(primary.any()) and bool(primary[tested].all())  # a quantity of nothing but outcomes
+            wanted = [*([] if only else wanted), *map(str, comparisons["name"].values[primary])]
         names = [each for each in _ordered(means, name) if each in wanted]
         parts = [
             (names[row : row + most], columns[column : column + across])
