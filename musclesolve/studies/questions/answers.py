@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import xarray as xr
 
 from musclesolve._util.names import unknown_name
@@ -144,6 +145,9 @@ class AnswerFile:
         trial = read_trial(file)
         found = answer(self.name, trial, result, self.options)
         stated = {**of_trial(result), **trial_from(file, path.parent), ASKED: _asked(trial)}
+        for variable in found.data_vars.values() if self.name == "contributions" else ():
+            if variable.dtype == np.float64:  # of every muscle, joint and contact model: a tenth of the bytes
+                variable.encoding |= {"dtype": "float32", "zlib": True, "complevel": 4}
         return netcdf_bytes(found.assign_attrs(stated))
 
 
