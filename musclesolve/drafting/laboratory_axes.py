@@ -1,4 +1,4 @@
-"""Which axis of the files points up, and which one the subject walks along: from the markers, else from the forces.
+"""Axis of the files that points up, and axis along which the subject walks: from the markers, else from the forces.
 
 Which foot each plate of a text file measures: by external loads, by the contacts, or by the names of its columns.
 """

@@ -1,4 +1,4 @@
-"""What goes wrong in the middle of a session, in sentences: a marker that is hidden or off, forces that drift.
+"""Faults in the middle of a session, in sentences: a marker that is hidden or off, forces that drift.
 
 Each sentence is said when it is true for some seconds, and not again before `REPEATED`. The limits are those of the
 checks of recordings where these have one.

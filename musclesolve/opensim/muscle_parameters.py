@@ -155,7 +155,7 @@ def _curves(
 
 
 def curve_notes(muscles: Sequence[OpenSimMuscle]) -> list[str]:
-    """Which muscles have the curves of another class than their own."""
+    """Return a note on the muscles that get Hill curves of another class than their own."""
     other = [each for each in muscles if not each.kind.startswith(("Thelen2003", "Millard2012", "DeGroote"))]
     return [
         f"The curves of {', '.join(dict.fromkeys(each.kind for each in other))} are not read; "

@@ -44,7 +44,7 @@ class StrengthGeometry:
     warnings: tuple[str, ...] = ()
 
     def moments(self, parameters: MuscleParameters | None = None) -> StrengthMoments:
-        """What the muscles can do in the tests; with other parameters than those of the body where they are given."""
+        """Return the largest moments of the muscles in the tests, with the stated parameters or those of the body."""
         muscles = self.parameters if parameters is None else parameters
         return strength_moments(muscles, self.length, self.velocity, self.moment_arm, self.sign, self.elastic)
 

@@ -1,4 +1,4 @@
-"""What is made of datasets for a page: data of figures, moving pictures, and whether recordings are as analysed."""
+"""Drawings of datasets for a page: data of figures, moving pictures, and whether recordings are as analysed."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class DrawingTask:
 
 @dataclass(frozen=True)
 class Made:
-    """What a job gave, or why it gave nothing."""
+    """Output of a job, or the reason why there is none."""
 
     content: Any = None
     fault: str = ""

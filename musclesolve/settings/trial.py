@@ -155,7 +155,7 @@ PARTLY_PREDICTED = "partly predicted"
 
 
 def is_predicted(forces: object) -> bool:
-    """Whether the ground reactions are predicted from the motion, by what stands in place of their file."""
+    """Return whether the ground reactions are predicted from the motion, by the value that replaces their file."""
     return str(forces) == PREDICTED
 
 
@@ -304,7 +304,7 @@ class FilterSettings(Settings):
 
     @property
     def choice(self) -> str:
-        """How a cut-off is chosen that is not stated."""
+        """Method that chooses a cut-off that is not stated."""
         return self.cutoff_hz if isinstance(self.cutoff_hz, str) else "residual_analysis"
 
 

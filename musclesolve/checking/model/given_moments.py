@@ -66,7 +66,7 @@ _SMALLEST = 5.0
 
 @dataclass(frozen=True)
 class MomentFit:
-    """What moments show: factor k, likeness r (NaN where they show nothing), and the root's share of the weight."""
+    """Agreement of moments: factor k, likeness r (NaN where undetermined), and the root's share of the weight."""
 
     factor: float
     likeness: float
@@ -168,7 +168,7 @@ Change = Callable[[Table], Table]
 
 @dataclass(frozen=True, eq=False)
 class MomentCase:
-    """What a check of moments looks at: those of the file as far as they are repaired, and those of the motion."""
+    """Moments under examination: those of the file as far as they are repaired, and those that the motion needs."""
 
     body: ModelBody
     fixed: Motion
@@ -184,7 +184,7 @@ class MomentCase:
         return replace(self, table=table, findings=(*self.findings, *findings))
 
     def found(self, *codes: str) -> bool:
-        """Whether there is a finding of some codes."""
+        """Return whether there is a finding of some codes."""
         return any(each.code in codes for each in self.findings)
 
     @property
@@ -241,7 +241,7 @@ def moments_at(table: Table, names: list[str], time: Array) -> Array:
 
 
 def moment_case(body: ModelBody, fixed: Motion) -> MomentCase | None:
-    """What the checks look at; None where the file or the model does not suffice."""
+    """Return the moments under examination; None where the file or the model does not suffice."""
     if body.moment_table is None:
         return None
     due = np.full((len(fixed.time), len(fixed.model.coordinates)), np.nan)

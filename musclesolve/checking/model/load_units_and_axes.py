@@ -165,7 +165,7 @@ def force_unit(case: ModelCase) -> Iterator[Finding]:
 
 
 def nearness(case: ModelCase, loads: Loads) -> float:
-    """How far from the nearer sole the points of loads are [m]: the median over their loaded frames, the farthest load.
+    """Return the distance of loads from the nearer sole [m]: the median over their loaded frames, of the farthest load.
 
     NaN where no load carries anything, or there are no feet.
     """

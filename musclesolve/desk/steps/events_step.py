@@ -253,7 +253,7 @@ class Events:
 
 
 def state(desk: Desk) -> State:
-    """Nothing is needed here: events and range are found."""
+    """Return the state of the step; nothing is needed here: events and range are found."""
     return "" if desk.trial is None else "done"
 
 

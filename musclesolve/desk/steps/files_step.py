@@ -24,7 +24,7 @@ COLUMNS: list[dict[str, object]] = [
 
 
 def described(contents: FolderContents) -> list[dict[str, str]]:
-    """What each file of a folder is, in words."""
+    """Return the content of each file of a folder, in words."""
     rows = list[tuple[str, str]]()
     for markers in contents.markers:
         seconds = float(np.ptp(markers.markers.time))
@@ -160,7 +160,7 @@ class Files:
 
 
 def state(desk: Desk) -> State:
-    """Whether there is a trial file."""
+    """Return the state of the step: whether there is a trial file."""
     return "open" if desk.trial is None else "done"
 
 

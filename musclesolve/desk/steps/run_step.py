@@ -53,7 +53,7 @@ def cost_names() -> dict[str, str]:
 
 
 def about_cost(name: str) -> str:
-    """What a cost is for, its formula and source."""
+    """Return the use of a cost, its formula and source."""
     try:
         cost = find_cost(name)
     except InputError as error:
@@ -108,7 +108,7 @@ class Run:
                 field(view, table, key)
 
     def _options(self) -> None:
-        """What is no key of the trial file but an option of the command."""
+        """Show the options of the command that are no keys of the trial file."""
         options = self.desk.options
 
         def taken(**changed: Any) -> None:

@@ -193,7 +193,7 @@ class Triangulation:
 
     @property
     def in_front(self) -> Mask:
-        """Which points (P,) lie before all cameras that saw them."""
+        """Mask of the points (P,) in front of all cameras that saw them."""
         return np.isfinite(self.misfit)
 
     @classmethod

@@ -96,7 +96,7 @@ def impossible_samples(force: Array, moment: Array, beside: Array, weight: float
 
 
 def sample_fault(force: Array, moment: Array, beside: float, weight: float) -> str:
-    """Why one sample of a plate cannot be of a foot, "" where it can: the limits that hold for every sample.
+    """Return the reason why one sample of a plate cannot be of a foot, "" where it can: the limits for every sample.
 
     Args:
         force: on the foot (3,) [N]. moment: about the point of force (3,) [N m].

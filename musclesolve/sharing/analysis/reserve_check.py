@@ -1,4 +1,4 @@
-"""Whether reserves are small enough for the muscle forces to be used.
+"""Check of reserves: small enough for the muscle forces to be used, or not.
 
 A reserve is a moment that no muscle produces. Its largest size is compared with the peak of the joint's moment over the
 motion. The usual limit is a tenth of the peak, the checklist of OpenSim; the strict one is half of that. On such limits
