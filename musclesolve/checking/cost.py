@@ -1,4 +1,4 @@
-"""What a fault costs: the largest change of a moment of the legs between a recording with it and without it.
+"""Cost of a fault: the largest change of a moment of the legs between a recording with the fault and without it.
 
 Repairs follow each other, and each is made of what the ones before it left. So a fault is compared with its own repair
 at that place: all faults that were found before it are repaired in both, those that were found after it in neither.

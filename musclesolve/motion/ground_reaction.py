@@ -1,4 +1,4 @@
-"""What the ground does to each foot, as a wrench about the global origin.
+"""Ground reaction on each foot, as a wrench about the global origin.
 
 The center of pressure is a quotient of noise while a plate is unloaded; force and moment are not. So they are what
 is filtered and sampled, and the center of pressure is recovered from them where there is enough force.

@@ -15,6 +15,7 @@ from benchmarks.printed_inertia import printed_human
 from benchmarks.routes import swinging
 from benchmarks.serial_chains import random_chain
 from benchmarks.thesis_figures.figure_registry import FIGURES
+from benchmarks.thesis_figures.saturation import NEAREST, SOURCE, outcomes
 from benchmarks.thesis_figures.study import Study
 from musclesolve.constants import STANDARD_GRAVITY
 from musclesolve.data.bundled import reference_stride
@@ -118,6 +119,12 @@ def optimizers():
     ]
 
 
+def saturated():
+    found = of_figure("6.saturation", r"^(\d+ of \d+ muscles)", r"together (at \d+ %)")
+    source, nearest = (outcomes(STUDY)[name].reserved.sum() for name in (SOURCE, NEAREST))
+    return [*found, f"{source} frames with a reserve", f"{nearest} frames need a reserve"]
+
+
 RUNS = {
     "eq 2.1, fig 2.1 and 2.2": coordinates,
     "table 3.1 and 3.2": mass_of_the_print,
@@ -128,6 +135,7 @@ RUNS = {
     "eq 4.1 to 4.4": returned_speeds,
     "eq 4.8, table 4.1": cushion,
     "eq 5.6, fig 5.11": chosen_cutoffs,
+    "fig 6.17 to 6.20": saturated,
     "Hof (1992): eq 7, fig 1": hof_terms,
     "Hof (1992): eq 11 and 12, fig 2": hof_pressure,
     "Silva & Ambrosio (1998): fig 1": lambda: f"{len(human_model().topology.bodies)} bodies",

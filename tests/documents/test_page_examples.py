@@ -63,6 +63,23 @@ def test_the_page_shows_what_its_examples_print(page, tmp_path, capsys):
         assert left["solved"].solved.sum() == 15 and (tmp_path / "muscle_forces.csv").is_file()
 
 
+def test_cookbook(tmp_path, capsys):
+    """Each recipe prints the lines below it; the files of two recipes are examples of the repository."""
+    examples = DOCS.parent / "examples"
+    with contextlib.chdir(tmp_path):
+        runpy.run_path(str(examples / "opensim_model.py"), run_name="__main__")
+    capsys.readouterr()
+    given = {
+        '"leg.osim"': repr((examples / "opensim_model" / "leg.osim").as_posix()),
+        "examples/own_recording": (examples / "own_recording").as_posix(),
+    }
+    left = names_left_by("cookbook.md", tmp_path, given)
+    shown, printed = "".join(blocks(DOCS / "cookbook.md", "text")), capsys.readouterr().out
+    assert [line.split() for line in shown.splitlines()] == [line.split() for line in printed.splitlines()]
+    assert left["weak"].valid.all() and left["records"][0].outcome == "computed"
+    assert (tmp_path / "walk.html").is_file()
+
+
 def test_the_summary_of_the_first_result_is_that_of_the_program(tmp_path, monkeypatch):
     monkeypatch.setenv("COLUMNS", "250")
     line = ["run", str(reference_stride()), "-o", str(tmp_path / "out"), "--no-figures"]

@@ -45,7 +45,7 @@ CORRELATION = 0.08
 
 @dataclass(frozen=True)
 class Law:
-    """What the forces must be, per kilogram, and what they are."""
+    """Force per kilogram that the motion requires, and the frames and direction of the comparison."""
 
     time: Array  # (T,) [s]
     due: Array  # (T, 3) acceleration of the center of mass less gravity [m/s^2]
@@ -221,7 +221,7 @@ def _best_shift(trial: Trial, required: Law, ahead: bool) -> float | None:
 
 
 def shift_values(shift: float, limit: float) -> dict[str, object]:
-    """What the texts of a time offset are filled with: by how much [s] something is late, and the limit [s]."""
+    """Return the values for the texts of a time offset: the delay [s] of a signal, and the limit [s]."""
     late = shift > 0.0
     return {
         "shift": shift,
