@@ -199,8 +199,10 @@ def test_live_recording(tmp_path, capsys):
 
 
 def test_live(tmp_path, capsys):
-    left = names_left_by("live.md", tmp_path, {"walk.toml": reference_stride().as_posix()})
+    given = {"walk.toml": reference_stride().as_posix()}
+    left = names_left_by("live.md", tmp_path, given)
     assert left["frame"].valid.all() and "soleus_r" in capsys.readouterr().out
+    assert names_left_by("live_streams.md", tmp_path, given)["passed"].samples > 50
 
 
 def test_gallery(tmp_path):
