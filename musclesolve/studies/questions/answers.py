@@ -30,6 +30,7 @@ from musclesolve.results.files.result_netcdf import (
     trial_from,
     trial_path,
 )
+from musclesolve.results.tables.question_tables import NO_ANSWER, QUESTION
 from musclesolve.settings.trial import QUESTIONS, ModelSettings, QuestionSettings, RecordedSettings
 from musclesolve.studies.many_trials.recipe import ATTRIBUTE, options_in
 from musclesolve.studies.questions.contributions import contributions
@@ -38,8 +39,6 @@ from musclesolve.studies.questions.judged import of_trial
 from musclesolve.studies.questions.margins import margins
 from musclesolve.studies.questions.what_if import Scenario, contact_from_texts, what_if
 
-NO_ANSWER = "no_answer"
-"""Attribute of an answer that there is not: the reason."""
 ASKED = "asked"
 """Attribute of an answer beside a result: what was asked, as JSON."""
 
@@ -145,6 +144,7 @@ class AnswerFile:
         trial = read_trial(file)
         found = answer(self.name, trial, result, self.options)
         stated = {**of_trial(result), **trial_from(file, path.parent), ASKED: _asked(trial)}
+        stated[QUESTION] = self.name
         for variable in found.data_vars.values() if self.name == "contributions" else ():
             if variable.dtype == np.float64:  # of every muscle, joint and contact model: a tenth of the bytes
                 variable.encoding |= {"dtype": "float32", "zlib": True, "complevel": 4}
@@ -168,6 +168,12 @@ def files_again(asked: Iterable[str], result: xr.Dataset) -> dict[str, AnswerFil
     """What makes the files of questions beside a result that was stored, with the options that its file names."""
     options = options_in(str(result.attrs.get(ATTRIBUTE, "")))
     return {name: make for name, make in answer_files(asked, options).items() if make is not None}
+
+
+def answers_beside(result: Path) -> list[Path]:
+    """The files of answers that were asked with a result: those of the commands, asked otherwise, are not."""
+    files = (result.with_name(f"{name}.nc") for name in QUESTIONS)
+    return [file for file in files if ASKED in result_attributes(file)]
 
 
 def read_answers(folder: Path) -> dict[str, xr.Dataset]:

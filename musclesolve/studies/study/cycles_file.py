@@ -19,8 +19,8 @@ from musclesolve.results.dataset.frame_validity import sides
 from musclesolve.results.dataset.quantities import QUANTITIES, explained, in_set, with_formulas
 from musclesolve.results.facts import Facts
 from musclesolve.results.files.result_netcdf import netcdf_bytes, read_result, result_attributes
-from musclesolve.results.tables.question_tables import grouped
-from musclesolve.studies.questions.answers import NO_ANSWER, read_answers
+from musclesolve.results.tables.question_tables import NO_ANSWER, grouped
+from musclesolve.studies.questions.answers import read_answers
 from musclesolve.studies.questions.muscles_named import muscle_groups
 
 CYCLES, TRIAL_FILE = "cycles.nc", "trial.toml"

@@ -16,8 +16,8 @@ import musclesolve as ms
 from musclesolve.data import reference_stride
 from musclesolve.results.facts import Facts
 from musclesolve.results.files.result_netcdf import read_result
-from musclesolve.results.tables.question_tables import grouped
-from musclesolve.studies.questions.answers import NO_ANSWER, AnswerFile, answer, asked_of, read_answers
+from musclesolve.results.tables.question_tables import NO_ANSWER, grouped
+from musclesolve.studies.questions.answers import AnswerFile, answer, asked_of, read_answers
 from musclesolve.studies.study.cycles_file import cycles_of_trial
 from musclesolve.studies.study.run_study import prepared
 
