@@ -345,9 +345,21 @@ class Separation:
 
 
 def separation(first: Surface, second: Surface) -> Separation:
-    """Separation of two surfaces that lie as their centers and axes say; the first may be a plane.
+    """Separation of two surfaces that lie where their centers and axes place them; the first may be a plane.
 
     Where neither is a plane and they are more than a tenth of their size apart, the gap is a lower bound.
+
+    Args:
+        first, second: the surfaces.
+
+    Returns:
+        Gap [m], negative where they overlap, normal (3,) from the first to the second, and point (3,) [m] between.
+
+    Example:
+        >>> floor = ms.dynamics.plane("floor", (0.0, 0.0, 0.0), (0.0, 0.0, 1.0))
+        >>> ball = ms.dynamics.sphere("ball", (0.0, 0.0, 0.5), 0.1)
+        >>> round(ms.dynamics.separation(floor, ball).gap, 9)
+        0.4
     """
     on_ground, is_plane = np.zeros(2, dtype=int), np.array([first.is_plane])
     pair = ContactPairs({}, (first, second), np.array([0]), np.array([1]), (), on_ground, is_plane)

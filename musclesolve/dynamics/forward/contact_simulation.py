@@ -153,6 +153,17 @@ def simulate_contact(
         InputError: starts that are no states of their models, or not of the models of the pairs; surfaces that overlap
             deeply at the start.
         MuscleSolveError: steps that become too small, forces that are not finite; says when, and which pair presses.
+
+    Example:
+        >>> model = ms.dynamics.forward_human_model()
+        >>> surfaces = ms.dynamics.body_surfaces(model)
+        >>> floor = ms.dynamics.plane("floor", (0.0, 0.0, -2.0), (0.0, 0.0, 1.0))
+        >>> laws = ms.dynamics.pairs_with(floor, surfaces, ms.dynamics.body_laws(surfaces))
+        >>> pairs = ms.dynamics.ContactPairs.build({"person": model}, [floor, *surfaces], laws)
+        >>> start = ms.dynamics.Start(model, model.standing, 0.0 * model.standing)
+        >>> fall = ms.dynamics.simulate_contact({"person": start}, pairs, 0.05)
+        >>> fall.motions["person"].q.shape
+        (101, 33, 3)
     """
     times = frame_times(duration)
     check_integration(integration)

@@ -53,10 +53,26 @@ def drive_pose(
     start: Array | None = None,
     rest: Rest | None = None,
 ) -> Fit:
-    """The pose of every frame with the base and joint angles as they were measured, body by body; time (T,) [s].
+    """Pose of every frame with base and joint angles as measured, body by body (Silva 2003, 5.3).
 
     An angle that the measured points of no single body show has the value of the nearest pose; `borrowed` names it.
-    Arguments and exceptions are those of `fit_pose`.
+
+    Args:
+        model, targets, time, tolerance, max_iterations, start, rest: as in `fit_pose`.
+
+    Returns:
+        The fitted poses.
+
+    Raises:
+        InputError, MuscleSolveError: as in `fit_pose`.
+
+    Example:
+        >>> model = ms.dynamics.human_model()
+        >>> points = {name: model.standing[None, model.slot(name)] for name in ("hip_r", "hip_l", "knee_r", "ankle_r")}
+        >>> directions = {"pelvis_forward": np.array([[1.0, 0.0, 0.0]])}
+        >>> targets = ms.dynamics.Targets.build(model, points, directions)
+        >>> bool(ms.dynamics.drive_pose(model, targets).residual.max() < 1e-6)
+        True
     """
     nearest = NearestPose.from_targets(model, targets, time)
     near = fit_pose(model, targets, time, tolerance, max_iterations, start, rest)
@@ -91,10 +107,23 @@ def consistent_motion(
         start: (T, K+6) coordinates near the solution, as in `fit_pose`.
         rest: as in `fit_pose`.
 
+    Returns:
+        The fitted poses, and the motion with q, qd and qdd (T, N, 3) [m, m/s, m/s2].
+
     Raises:
         InputError: an unknown method; derivatives by constraints that the positions do not satisfy; fewer than six
             frames; no point of the base was measured.
         MuscleSolveError: frames that do not converge.
+
+    Example:
+        >>> stride, time = ms.synthetic.reference_stride(), np.linspace(0.0, 0.1, 11)
+        >>> q = stride.motion(time).q
+        >>> names = stride.model.topology.coordinate_names[: stride.model.topology.point_count]
+        >>> points = {name: q[:, k] for k, name in enumerate(names)}
+        >>> targets = ms.dynamics.Targets.build(stride.model, points, {})
+        >>> fit, motion = ms.dynamics.consistent_motion(stride.model, targets, time)
+        >>> bool(fit.residual.max() < 1e-3)
+        True
     """
     for name, known in ((method, POSITIONS), (derivatives, DERIVATIVES)):
         if name not in known:

@@ -127,6 +127,14 @@ def fit_pose(
         InputError: no point of the base body was measured; a start of another shape.
         MuscleSolveError: more than a few frames (`FEW_UNFITTED`) do not converge; says which, and which target is
             farthest off. A few are `Fit.unfitted`.
+
+    Example:
+        >>> model = ms.dynamics.human_model()
+        >>> points = {name: model.standing[None, model.slot(name)] for name in ("hip_r", "hip_l", "knee_r", "ankle_r")}
+        >>> directions = {"pelvis_forward": np.array([[1.0, 0.0, 0.0]])}
+        >>> targets = ms.dynamics.Targets.build(model, points, directions)
+        >>> bool(ms.dynamics.fit_pose(model, targets).residual.max() < 1e-6)
+        True
     """
     frames, every = len(targets.values), NearestPose.from_targets(model, targets, time)
     measured = _measured_base(model, targets)

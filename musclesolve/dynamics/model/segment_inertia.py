@@ -223,7 +223,16 @@ def segments_of(model: Model) -> tuple[Segment, ...]:
 
 
 def segment_table(model: Model) -> str:
-    """A subject's segments as a printed table: mass, length, center of mass, principal moments of inertia."""
+    """A subject's segments as a printed table: mass, length, center of mass, principal moments of inertia.
+
+    Args:
+        model: the model of the subject.
+
+    Example:
+        >>> table = ms.dynamics.segment_table(ms.dynamics.human_model())
+        >>> "thigh" in table
+        True
+    """
     rows = segments_of(model)
     total = sum(row.mass for row in rows)
     lines = [

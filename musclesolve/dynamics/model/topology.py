@@ -192,13 +192,24 @@ class Topology:
 def standing_layout(
     topology: Topology, scale: dict[str, float] | None = None, offsets: dict[str, np.ndarray] | None = None
 ) -> np.ndarray:
-    """Points [m], then unit vectors, of one model in the standing pose, (N, 3).
+    """Points, then unit vectors, of a model in the standing pose.
 
-    scale: factor on the file's offsets by scale group (1 where absent). offsets: measured offsets of points from their
-    parents [m], or directions of vectors; they win over the file.
+    Args:
+        topology: of the model.
+        scale: factor on the file's offsets by scale group, 1 where absent.
+        offsets: measured offsets of points from their parents (3,) [m], or directions of vectors (3,), instead of those
+            of the file.
+
+    Returns:
+        (N, 3) [m].
 
     Raises:
         InputError: an offset that is not three finite numbers.
+
+    Example:
+        >>> topology = ms.dynamics.load_topology("inverse_human")
+        >>> len(ms.dynamics.standing_layout(topology)) == len(topology.coordinate_names)
+        True
     """
     scale, offsets = scale or {}, offsets or {}
     measured = {
