@@ -166,7 +166,7 @@ def share_model(
     side: str = "both",
     **choices: Any,
 ) -> xr.Dataset:
-    """Muscle forces of an OpenSim model.
+    """Compute the muscle forces of an OpenSim model from its motion and joint moments or loads.
 
     Args:
         model, coordinates, moments, side, choices: see `opensim_problem`.

@@ -41,13 +41,13 @@ _ROUND_OFF = 1e-9
 
 
 def read_person(path: str | Path) -> PersonMuscles:
-    """Read the muscles of one person, and see that the parent has them.
+    """Read the muscles of one person, and check that the parent model or muscle set has them.
 
     Args:
         path: of the file (.toml).
 
     Returns:
-        the factors with their covariance; `warnings` say it where the parent is not as it was at the calibration.
+        The factors with their covariance; `warnings` state where the parent differs from the one of the calibration.
 
     Raises:
         InputError: a key or value is wrong, the parent is missing or lacks a muscle, a covariance is none; with line.

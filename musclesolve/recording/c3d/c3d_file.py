@@ -634,6 +634,12 @@ def read_c3d(path: str | Path) -> C3D:
 
     Files of all three processors (Intel, DEC, MIPS), with numbers stored as reals or as integers, are read.
 
+    Args:
+        path: of the file.
+
+    Returns:
+        The recording: markers, analog channels, force plates and events are read from it on demand.
+
     Raises:
         InputError: this is no C3D file, it is cut short, or it is corrupted.
     """

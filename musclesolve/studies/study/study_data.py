@@ -257,6 +257,9 @@ def open_study(folder: str | Path) -> xr.Dataset:
     Args:
         folder: that of the study's results, or study.nc in it.
 
+    Returns:
+        Dataset over cycle, percent, dof, muscle, joint and axis, as of `cycles`, with subject, group and condition.
+
     Raises:
         InputError: there is no study.nc, or it is damaged.
     """

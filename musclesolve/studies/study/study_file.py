@@ -146,6 +146,12 @@ def is_study(path: Path) -> bool:
 def read_study(path: str | Path) -> Study:
     """Read a study file; the files of its trials are read when they are computed.
 
+    Args:
+        path: of the study file (.toml).
+
+    Returns:
+        Title, design, units, settings, subjects and trials (docs/study.md).
+
     Raises:
         InputError: anything that is missing, contradictory or out of its range, with the line.
     """
