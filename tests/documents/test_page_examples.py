@@ -84,6 +84,21 @@ def test_choose_a_cost(tmp_path):
     assert left["both"].sizes["cost"] == 2 and bool(left["both"].valid.all())
 
 
+def test_casadi(tmp_path):
+    left = names_left_by("casadi.md", tmp_path)
+    assert left["solution"].solved.all() and left["apart"] < 1e-6
+    expected = np.abs((left["slope"] * left["step"]).sum(axis=1) - left["by_difference"])
+    assert expected.max() < 1e-12
+    held, free = left["held"], left["free"]
+    assert (
+        held.solved.all() and (held.kkt_residual < 1e-6).all() and (held.cost >= 0.999999 * free.cost).all()
+    )
+    assert held.constraint_value[:, 0].min() > -1e-8 and held.constraint_value[:, 1].max() == pytest.approx(
+        400.0
+    )
+    assert left["informed"].solved.all() and left["informed"].cost.sum() > free.cost.sum()
+
+
 def test_certificate(tmp_path):
     left = names_left_by("certificate.md", tmp_path)
     assert ms.Status(int(left["refused"].status)) is ms.Status.INFEASIBLE
