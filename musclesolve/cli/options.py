@@ -177,7 +177,7 @@ Model = Annotated[Path, setting_option(ModelSettings, "files", "model")]
 Coordinates = Annotated[Path, setting_option(ModelSettings, "files", "coordinates")]
 Moments = Annotated[Path | None, setting_option(ModelSettings, "files", "moments")]
 Loads = Annotated[Path | None, setting_option(ModelSettings, "files", "loads")]
-Sides = Annotated[Side, typer.Option(help="Legs to analyse.")]
+Sides = Annotated[Side, typer.Option(help="Legs to analyze.")]
 
 Jobs = Annotated[int | None, typer.Option(help="Number of trials computed at a time; default: one per core.")]
 Scheduler = Annotated[
@@ -203,7 +203,7 @@ NoiseKind = Annotated[
 ForceNoise = Annotated[float, typer.Option(help="Noise of the force plates, root mean square [N].")]
 MarkerRate = Annotated[float, typer.Option(help="Sampling rate of the markers [Hz].")]
 ForceRate = Annotated[float, typer.Option(help="Sampling rate of the force plates [Hz].")]
-Strides = Annotated[int, typer.Option(help="Number of strides to analyse.")]
+Strides = Annotated[int, typer.Option(help="Number of strides to analyze.")]
 Margin = Annotated[float, typer.Option(help="Time recorded before and after the strides \\[s].")]
 Cutoff = Annotated[
     str | None,

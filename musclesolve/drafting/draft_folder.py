@@ -52,7 +52,7 @@ TITLE = (
     "Lines that begin with TODO are left to decide; `musclesolve check` reports those that are needed.",
 )
 TIME = (
-    "No [time]: for each leg, what was measured of it is found and analysed; `musclesolve check` reports it."
+    "No [time]: for each leg, what was measured of it is found and analyzed; `musclesolve check` reports it."
 )
 KEY_POINT_SETS = ("opencap", "halpe_26", "blazepose")
 """Marker sets of key points that programs find in video."""

@@ -126,7 +126,7 @@ def _forward(choice: MarkerChoice, up: Array) -> tuple[str | None, str]:
     if way is None or np.linalg.norm(level(way, up)) < TRAVEL:
         way, source = faced, "the way the subject faces: the pelvis stays in its place"
     elif faced is not None and level(way, up) @ faced < 0.0:
-        way, source = faced, "the way the subject faces, who walks backwards"
+        way, source = faced, "the way the subject faces, who walks backward"
     if way is None:
         return None, ""
     flat = level(way, up)

@@ -102,7 +102,7 @@ class SessionWatch:
                 "far",
                 time,
                 f"{names}: up to {away[still].max():.3g} m from the middle of the markers, expected at most "
-                f"{FARTHEST_MARKER:g} m: see whether they are labelled right, and in the unit and the axes "
+                f"{FARTHEST_MARKER:g} m: see whether they are labeled right, and in the unit and the axes "
                 "of the others",
             )
         whole = self._vertical[-1][0] - self._vertical[0][0] >= 0.5 * WINDOW

@@ -393,7 +393,7 @@ class Standing:
         ]
         if hidden:
             what = f"{few(hidden, 6)} {'was' if len(hidden) == 1 else 'were'} hidden most of the time"
-            remedy = "see whether the marker is on, labelled and in the view of the cameras, and stand again"
+            remedy = "see whether the marker is on, labeled and in the view of the cameras, and stand again"
             yield Finding("gap", "error", what, remedy, Where(markers=tuple(hidden)))
         visible = np.flatnonzero(seen >= SEEN)
         if not len(visible):

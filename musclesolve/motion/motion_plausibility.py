@@ -221,7 +221,7 @@ def consistency_warnings(violation: Array, time: Array) -> list[MotionWarning]:
         return []
     what = (
         f"the motion was not made consistent: points of one body change their distances, or axes their angles, by "
-        f"up to {violation.max():.2g} (metres, cosines), so joint moments hold spurious parts, and {beyond.sum()} of "
+        f"up to {violation.max():.2g} (meters, cosines), so joint moments hold spurious parts, and {beyond.sum()} of "
         f"{beyond.size} frames are not shared among the muscles"
     )
     remedy = 'choose method = "nearest" in [consistency]; "none" is there to be compared with it'

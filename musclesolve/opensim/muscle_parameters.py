@@ -189,7 +189,7 @@ def _number(context: Context, muscle: Element, path: str, limits: Range) -> floa
     if path.startswith("pennation") and 0.0 < value < _FULL_DEGREES:
         remedy = f"if these are degrees, write {math.radians(value):.6g}"
     elif path.endswith("_length") and value > 0.0:
-        remedy = f"if these are millimetres, write {0.001 * value:.6g}"
+        remedy = f"if these are millimeters, write {0.001 * value:.6g}"
     raise input_error(
         "opensim.bad_muscle_number",
         file=element.file,

@@ -75,7 +75,7 @@ def _of_recording(body: RecordedBody, tests: StrengthTests) -> StrengthGeometry:
     angles, rates = np.zeros((2, len(tests.tests), len(model.topology.dof_names)))
     warnings = []
     for number, test in enumerate(tests.tests):
-        _check_name(tests, number, test.dof, analysed, "degree of freedom of the analysed muscles", "dof")
+        _check_name(tests, number, test.dof, analysed, "degree of freedom of the analyzed muscles", "dof")
         rates[number, model.dof(test.dof)] = test.velocity
         for name, angle in test.angles.items():
             _check_name(tests, number, name, known, "joint angle", "angles_deg")

@@ -93,11 +93,11 @@ def recording_state(result: xr.Dataset) -> str:
         changed = _changed(result, path)
     except (InputError, OSError) as fault:
         first = str(fault).partition("\n")[0]
-        return f"The recording of {path} is not at hand any more as it was analysed: {first}"
+        return f"The recording of {path} is not at hand any more as it was analyzed: {first}"
     if changed:
         names = ", ".join(changed)
         return Changed(
-            f"The recording of {path} has changed since it was analysed ({names}): this "
+            f"The recording of {path} has changed since it was analyzed ({names}): this "
             "result is of what it was before."
         )
     return ""

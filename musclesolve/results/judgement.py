@@ -281,14 +281,14 @@ def certified(facts: Facts) -> str:
     counts, residual = facts.counts, facts.largest_kkt_residual
     legs = "leg-frames" if len(facts.legs) > 1 else "frames"
     if not counts.analysed:
-        return "No frame was analysed: ground forces were not measured."
+        return "No frame was analyzed: ground forces were not measured."
     if not counts.valid:
-        return f"None of the {counts.analysed} analysed {legs} has a valid solution."
+        return f"None of the {counts.analysed} analyzed {legs} has a valid solution."
     helped = f", {counts.with_reserve} of them with a reserve" if counts.with_reserve else ""
     solved = (
-        f"{counts.valid} of {counts.analysed} analysed {legs} have a valid solution{helped}"
+        f"{counts.valid} of {counts.analysed} analyzed {legs} have a valid solution{helped}"
         if counts.valid < counts.analysed
-        else f"All {counts.analysed} analysed {legs} are solved{helped or ' without a reserve'}"
+        else f"All {counts.analysed} analyzed {legs} are solved{helped or ' without a reserve'}"
     )
     proof = (
         f"the optimality of every one of them is certified (largest residual {residual:.1e})"

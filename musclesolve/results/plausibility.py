@@ -273,7 +273,7 @@ class Plausibility:
         if self.movement.seen:
             return f"{_seen(self.movement)}, not of the stated movement: no contact forces to compare with"
         if self.movement.name == UNKNOWN:
-            return "the movement was not recognised: no contact forces to compare with"
+            return "the movement was not recognized: no contact forces to compare with"
         return f"no contact forces were measured in {_words_with_speed(self.movement)}"
 
     @property
@@ -431,7 +431,7 @@ def _not_measured(peak: ContactPeak, movement: Movement) -> str:
     if movement.seen:
         return f"stated: {in_vivo()['words'][movement.name]}; {_seen(movement)}"
     if movement.name == UNKNOWN:
-        return "the movement was not recognised"
+        return "the movement was not recognized"
     return f"no peaks were measured in {_words_with_speed(movement)}"
 
 

@@ -86,7 +86,7 @@ class RecordingOptions:
     def __post_init__(self) -> None:
         """Refuse what makes no recording."""
         self._need("motion", lambda v: v in MOTIONS, " or ".join(f'"{name}"' for name in MOTIONS))
-        self._need("noise_mm", number(0.0, 1000.0), "a number of millimetres from 0 to 1000")
+        self._need("noise_mm", number(0.0, 1000.0), "a number of millimeters from 0 to 1000")
         self._need("noise", lambda v: v in NOISES, " or ".join(f'"{name}"' for name in NOISES))
         most = MOST_UNLOADED / SIGMAS
         self._need("force_noise_n", number(0.0, most), f"a number of newtons from 0 to {most:g}")

@@ -359,12 +359,12 @@ def unit_of_moments(case: MomentCase) -> Iterator[Finding]:
     factor = float((given * due).sum()) / power
     if not 1.0 / OTHER_UNIT < factor < OTHER_UNIT:
         units = {
-            "newton millimetres": 0.001,
-            "newton centimetres": 0.01,
-            "kilonewton metres": 1000.0,
-            "newton metres per kilogram": mass,
-            "half of the newton metres": 2.0,
-            "twice the newton metres": 0.5,
+            "newton millimeters": 0.001,
+            "newton centimeters": 0.01,
+            "kilonewton meters": 1000.0,
+            "newton meters per kilogram": mass,
+            "half of the newton meters": 2.0,
+            "twice the newton meters": 0.5,
         }
         unit, right = min(units.items(), key=lambda each: abs(np.log(each[1] / factor)))
         named = abs(np.log(right / factor)) < np.log(NEAR)

@@ -191,7 +191,7 @@ def point_unit(case: ModelCase) -> Iterator[Finding]:
     now = nearness(case, case.loads)
     if not now > AWAY:
         return
-    units = {"millimetres": 0.001, "centimetres": 0.01, "kilometres": 1000.0}
+    units = {"millimeters": 0.001, "centimeters": 0.01, "kilometers": 1000.0}
     for unit, factor in units.items():
         repair = scaled(factor, ["point"])
         if any(nearness(case, turned(axes, ["point"])(repair(case.loads))) < BELOW for axes in AXES):

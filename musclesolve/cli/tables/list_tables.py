@@ -74,7 +74,7 @@ def muscle_table(database: MuscleDatabase) -> Group:
         caption="F0 maximum isometric force, L0 optimal fiber length, LT tendon slack length",
     )
     remarks = [f"source: {database.source}"]
-    remarks += [f"licence: {database.license}"] * bool(database.license)
+    remarks += [f"license: {database.license}"] * bool(database.license)
     remarks += [f"note: {note}" for note in database.notes]
     return Group(listing, "", *remarks)
 

@@ -105,7 +105,7 @@ class Files:
         if self.desk.draft is None:
             return
         for trial in self.desk.draft.trials:
-            ui.label(f"Recognised for {trial.path.name}").classes("ms-part")
+            ui.label(f"Recognized for {trial.path.name}").classes("ms-part")
             statements(trial.recognised)
             if trial.todos:
                 ui.label("Left to decide").classes("ms-part")

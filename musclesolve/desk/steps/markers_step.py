@@ -48,7 +48,7 @@ AXES = {
     "forward": "Walking direction",
     "up": "Upwards",
     "static_forward": "Standing trial: direction faced",
-    "static_up": "Standing trial: upwards",
+    "static_up": "Standing trial: upward",
 }
 """Key of [laboratory] -> its title."""
 JOINTS_AND_GAPS = {

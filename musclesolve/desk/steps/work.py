@@ -85,7 +85,7 @@ class Work:
                 show_progress(self.view.desk, task)
                 return
             if task.cancelled:
-                ui.label("Cancelled: nothing was written.").props('role="status"')
+                ui.label("Canceled: nothing was written.").props('role="status"')
             elif task.error is not None:
                 ui.label(str(task.error)).classes("ms-bad ms-message").props('role="alert"')
         self._idle()

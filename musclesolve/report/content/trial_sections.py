@@ -139,7 +139,7 @@ def recording(trial: TrialFiles) -> dict[str, object]:
         "trial": PurePath(text(result, "trial_file").replace("\\", "/")).name,
         "files": ", ".join(f"{name} ({role})" for role, name, _ in _files(result) if role != "trial"),
         "frames": f"{time.size}, {time[0]:.3f} to {time[-1]:.3f} s{rate}",
-        "legs analysed": " and ".join(SIDE_NAMES.get(side, "all muscles") for side in trial.facts.legs),
+        "legs analyzed": " and ".join(SIDE_NAMES.get(side, "all muscles") for side in trial.facts.legs),
         "EMG": f"{channels} channels" if channels else "none in this file",
     }
     remarks = []

@@ -602,7 +602,7 @@ def contribution_lines(found: xr.Dataset) -> list[str]:
         *judgement_lines(found),
         line("frames", f"{solved} of {frames} frames have forces of both legs and count"),
         line(
-            "stance", f"{'; '.join(stances)}. All of it counts, also of stances that the analysed time cuts"
+            "stance", f"{'; '.join(stances)}. All of it counts, also of stances that the analyzed time cuts"
         ),
         line(
             "contact",
@@ -642,7 +642,7 @@ def coordination_lines(found: xr.Dataset) -> list[str]:
         for side, own in document["sides"].items()
     ]
     note = (
-        "Synergies of computed activations describe few joint moments, too: no proof of neural organisation."
+        "Synergies of computed activations describe few joint moments, too: no proof of neural organization."
     )
     return [*judgement_lines(found), *lines("synergies", text), line("note", note)]
 

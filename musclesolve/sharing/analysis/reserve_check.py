@@ -115,7 +115,7 @@ def check_reserves(
     check_solution(check_problem(problem), solution)
     compared, shape = problem.moment, problem.moment.shape
     if moment is not None:
-        shapes, expected = (shape, shape[1:]) if len(compared) == 1 else (shape,), f"{shape} newton metres"
+        shapes, expected = (shape, shape[1:]) if len(compared) == 1 else (shape,), f"{shape} newton meters"
         compared = np.atleast_2d(
             check_real_array(moment, "moment", expected, where="check_reserves", shapes=shapes)
         )

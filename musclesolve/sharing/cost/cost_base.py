@@ -20,7 +20,7 @@ NEEDS = {
     "separable": "terms f_i(a_i) of one muscle each",
     "coupled": "terms in which the slope of one muscle depends on the activation of another",
     "rows": "squares of linear combinations of the activations",
-    "linear_programme": "a largest value minimised lexicographically (min/max)",
+    "linear_programme": "a largest value minimized lexicographically (min/max)",
     "nonconvex": "terms that are not known to be convex",
     "nonsmooth": "terms with a kink",
 }

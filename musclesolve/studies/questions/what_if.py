@@ -455,9 +455,9 @@ def _sorted(dof: str, limits: tuple[float, float]) -> tuple[float, float]:
 
 
 MINIMIZED = {
-    "minimized_before": "force that a device minimises, without it",
-    "minimized": "force that a device minimises, with it, while muscles minimise their own cost",
-    "minimized_together": "force that a device minimises, if muscles minimised it, too",
+    "minimized_before": "force that a device minimizes, without it",
+    "minimized": "force that a device minimizes, with it, while muscles minimize their own cost",
+    "minimized_together": "force that a device minimizes, if muscles minimized it, too",
 }
 """Variables of scenarios with `minimize`; NaN in others."""
 OF_SCENARIO = (
