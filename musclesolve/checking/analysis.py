@@ -132,7 +132,7 @@ def find_time_range(case: Case) -> Case:
 
 @check_at(Stage.PLATE_POSITION, needs=["plates", "mapping"])
 def analysed_range(case: Case) -> Iterator[Finding]:
-    """Report what is analysed, and why not more."""
+    """Report what is analyzed, and why not more."""
     if case.trial.analysed:
         values = {"sentences": "; ".join(case.trial.analysed)}
         yield finding("analysed", "note", values, Where(case.trial.markers.path))

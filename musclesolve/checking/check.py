@@ -227,7 +227,7 @@ def check(path: str | Path, progress: Progress | None = None) -> Report:
     with collect_errors(refused, "sharing of the forces"):
         if body is not None:
             judgement = judge(Facts(shared_result(body, sorted_findings(findings), report)))
-    if refused:  # a fault with which the trial cannot be analysed is an error, whatever it costs
+    if refused:  # a fault with which the trial cannot be analyzed is an error, whatever it costs
         findings = [replace(each, severity="error") if each.lowered else each for each in findings]
     # What follows from an error is no finding of its own.
     if not any(each.severity == "error" for each in findings):

@@ -33,7 +33,7 @@ in walking. Two programs differ by up to 0.14 on the moments of one recording.""
 def with_costs(case: Case) -> tuple[Finding, ...]:
     """Return the findings of an examined case; errors and warnings that were repaired say what they cost.
 
-    An error that costs less than `SERIOUS` becomes a warning. The cost is None where the recording cannot be analysed
+    An error that costs less than `SERIOUS` becomes a warning. The cost is None where the recording cannot be analyzed
     with the fault, or without it, or the frames are others.
     """
     moments: dict[int, Any] = {}

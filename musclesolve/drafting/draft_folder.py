@@ -65,7 +65,7 @@ MODEL_KIND = "model_trial"
 
 @dataclass(frozen=True)
 class TrialDraft:
-    """A trial file that is not written yet: its path and text, what was recognised, and what is left open."""
+    """A trial file that is not written yet: its path and text, what was recognized, and what is left open."""
 
     path: Path
     text: str
@@ -343,7 +343,7 @@ def _recognised(
     case: Case | None,
     runs: bool,
 ) -> Iterator[tuple[str, str]]:
-    """Yield the recognised facts, subject and statement, for the terminal."""
+    """Yield the recognized facts, subject and statement, for the terminal."""
     motion = f"{files.motion.path.name}: {_length(files.motion.markers, 'markers')}"
     if case is not None:
         names = [*both("asis", "psis", "hip_center"), "sacrum"]

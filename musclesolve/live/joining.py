@@ -137,7 +137,7 @@ class Wanted:
         return cls(live, rotation, repeats)
 
     def markers(self, position: ArrayLike, metres: float = 1.0) -> Array:
-        """Positions (n, 3) in the axes of the stream and a unit of so many metres -> global frame [m].
+        """Positions (n, 3) in the axes of the stream and a unit of so many meters -> global frame [m].
 
         A marker at (0, 0, 0) is hidden: so write programs that have no other sign for it.
         """
@@ -146,7 +146,7 @@ class Wanted:
         return np.asarray(turned)
 
     def plates(self, values: ArrayLike, metres: float = 1.0) -> Array:
-        """Plates (P, 9), force [N], point in a unit of so many metres, moment [N m] -> global frame, point in [m]."""
+        """Plates (P, 9), force [N], point in a unit of so many meters, moment [N m] -> global frame, point in [m]."""
         turned = np.asarray(values, float).reshape(-1, 3, 3) @ self.rotation.T
         turned[:, 1] *= metres
         return np.asarray(turned.reshape(-1, 9))

@@ -178,7 +178,7 @@ class Live:
             marker is. labels: whether the markers of the samples are where their labels say.
 
     Raises:
-        InputError: a trial that cannot be analysed or has elastic tendons, a motion that is not made consistent by the
+        InputError: a trial that cannot be analyzed or has elastic tendons, a motion that is not made consistent by the
             nearest pose; a rate, lag or cut-off that cannot be.
     """
 

@@ -57,7 +57,7 @@ UNKNOWN_MASS = 70.0
 """Stands where the mass is to be weighed and could not be [kg]: an error is reported then."""
 STILL = 0.05
 """A marker of somebody who stands still stays within this of the middle of all of them [m]: the body may sway as a
-whole, by some centimetres in 5 s. A tenth of the samples may lie outside."""
+whole, by some centimeters in 5 s. A tenth of the samples may lie outside."""
 RAISED_DEG = 45.0
 """Arms that hang are nearer to the vertical [degrees]."""
 SEEN = 0.5

@@ -6,7 +6,7 @@ of flexion. Optimal fiber and tendon slack lengths of a model are seen, and chos
 0.12 optimal lengths of a gastrocnemius. Where frames stand alone (rigid tendons) the fibers are given OpenSim's
 lengths, and velocities are those of the path, as in OpenSim. Where the rate of a length must be its velocity (elastic
 tendons), and on another skeleton (a muscle set made of the model), the length is that of the path and the tendon slack
-length is greater by the difference in the neutral pose, all coordinates zero: there normalised fiber lengths are
+length is greater by the difference in the neutral pose, all coordinates zero: there normalized fiber lengths are
 OpenSim's, with the knee flexed they are less by up to the same difference.
 
 A length that is no number or an optimal fiber length away from that of the path, as OpenSim's are where its search for

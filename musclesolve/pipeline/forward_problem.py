@@ -1,4 +1,4 @@
-"""The forward problem of an analysed recording: the muscle forces that were shared, and everything else that acted.
+"""The forward problem of an analyzed recording: the muscle forces that were shared, and everything else that acted.
 
 From the recorded start, the simulated motion is the recorded one, but for what lies between the samples and for how
 fast the body leaves a motion that nothing holds (`growth`, `Drift`). Small moments at the joints hold it (`Tracking`).
@@ -144,7 +144,7 @@ def forward_problem(
             the recording (see `refined`). They remove what the forces miss between the frames.
 
     Raises:
-        InputError: a trial that cannot be analysed, or with elastic tendons; no frames with a valid solution; a result
+        InputError: a trial that cannot be analyzed, or with elastic tendons; no frames with a valid solution; a result
             without activations, or of other muscles, tendons or times.
     """
     check_choice(replay, "replay", REPLAYS)
@@ -411,7 +411,7 @@ class Growth:
 
 
 def growth(model: Model, forces: tuple[Force, ...], motion: Motion, frame: int) -> Growth:
-    """The growth rates about one frame of a motion: real parts of the eigenvalues of the linearised equations.
+    """The growth rates about one frame of a motion: real parts of the eigenvalues of the linearized equations.
 
     The motion goes on meanwhile, so that the rates are those of the moment, not of a whole step.
     """

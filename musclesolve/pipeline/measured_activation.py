@@ -27,7 +27,7 @@ FAINT = 0.01
 
 @dataclass(frozen=True)
 class MeasuredActivation:
-    """Envelopes of the k channels of EMG whose muscles are analysed, as shares of their maximum."""
+    """Envelopes of the k channels of EMG whose muscles are analyzed, as shares of their maximum."""
 
     channels: tuple[str, ...]
     muscles: Channels  # whose mean activation each channel is compared with

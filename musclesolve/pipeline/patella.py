@@ -63,7 +63,7 @@ class Ligament:
 
 @dataclass(frozen=True, eq=False)
 class PatellarLever:
-    """Load on the knee through the patellar ligament where muscles have one newton metre about a coordinate.
+    """Load on the knee through the patellar ligament where muscles have one newton meter about a coordinate.
 
     force (T, 3) [1/m], moment about the knee center (T, 3) [1]: minus those of the ligament on the shank. With the
     moment arm r of a muscle they are its part of `JointLoads.across` and `JointLoads.moment_across`.

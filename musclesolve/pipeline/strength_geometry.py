@@ -1,6 +1,6 @@
 """The muscles of a body in the poses of strength tests: lengths, rates and moment arms.
 
-The muscles are those of the analysed motion, on the subject's own skeleton or model; a test asks for a pose in which
+The muscles are those of the analyzed motion, on the subject's own skeleton or model; a test asks for a pose in which
 every angle that it does not state is zero, and for a rate of the tested degree of freedom alone.
 """
 

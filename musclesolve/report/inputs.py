@@ -1,4 +1,4 @@
-"""The files of a report, recognised by their content and put together by trial."""
+"""The files of a report, recognized by their content and put together by trial."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ class TrialFiles:
     path: Path  # that file
     uncertainty: xr.Dataset | None = None
     comparison: xr.Dataset | None = None
-    changed: str = ""  # since it was analysed, in a sentence; known once the page is made
+    changed: str = ""  # since it was analyzed, in a sentence; known once the page is made
 
     @cached_property
     def facts(self) -> Facts:

@@ -111,7 +111,7 @@ class LegFacts:
 
     @cached_property
     def without_solution(self) -> int:
-        """Analysed frames without a valid solution."""
+        """Analyzed frames without a valid solution."""
         return int(frames.unsolved(self.result, self.side).sum())
 
     @cached_property
@@ -197,7 +197,7 @@ class LegFacts:
 
     @cached_property
     def failures(self) -> dict[str, list[Stretch]]:
-        """The stretches of analysed frames without a valid solution, by what is wrong with them."""
+        """The stretches of analyzed frames without a valid solution, by what is wrong with them."""
         failed = frames.unsolved(self.result, self.side)
         verdicts = dict.fromkeys(frames.reason_names(self.result, self.side)[failed].tolist())
         return {verdict: [each for each in self.stretches if each.verdict == verdict] for verdict in verdicts}
@@ -394,7 +394,7 @@ class Facts:
 
     @cached_property
     def legs(self) -> dict[str, LegFacts]:
-        """The analysed legs by side, right before left, last what is of no side."""
+        """The analyzed legs by side, right before left, last what is of no side."""
         return {
             side: LegFacts(self.result, side, part) for side, part in frames.part_names(self.result).items()
         }
@@ -807,7 +807,7 @@ class MetabolicRate:
 
     @property
     def cost_of_transport(self) -> float:
-        """Energy for a kilogram and a metre [J/(kg m)]."""
+        """Energy for a kilogram and a meter [J/(kg m)]."""
         return self.rate / self.speed if self.speed > WALKING_SPEEDS[0] else np.nan
 
     @property

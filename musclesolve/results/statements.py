@@ -51,7 +51,7 @@ CHANNELS_IN_A_LINE = 5
 WEAK = 0.5
 """Channels of a lower correlation are named."""
 USUAL_FIBERS = (0.4, 1.6)
-"""Normalised fiber lengths within which muscles are expected to work."""
+"""Normalized fiber lengths within which muscles are expected to work."""
 ROUGH = 0.1
 """Relative standard error of a standard deviation from which the summary says it."""
 SUBJECT = {"name": "subject", "mass_kg": "subject_mass_kg", "stature_m": "subject_stature_m"}
@@ -620,7 +620,7 @@ def notes(facts: Facts) -> Said:
 
 @of_result
 def frames_left_out(facts: Facts) -> Said:
-    """Frames and legs that were not analysed, and results of another version."""
+    """Frames and legs that were not analyzed, and results of another version."""
     total = facts.result.sizes["time"]
     for side, leg in facts.legs.items():
         if count := leg.not_analysed:

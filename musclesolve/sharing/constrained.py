@@ -2,7 +2,7 @@
 
 In every frame, with the moments, bounds and reserves of `Problem`,
 
-    minimise f(a) + 1/2 sum_k w_k s_k^2   subject to   A a + s = b,  lower <= a <= upper,  l_j <= c_j(a) <= u_j.
+    minimize f(a) + 1/2 sum_k w_k s_k^2   subject to   A a + s = b,  lower <= a <= upper,  l_j <= c_j(a) <= u_j.
 
 A frame is solved by Ipopt with the exact derivatives of the expressions, through CasADi or through cyipopt, which get
 the same functions. Its certificate is that of `certificate.py` with one more term: at an optimum some multipliers mu
@@ -330,7 +330,7 @@ def _backend(
     sizes: tuple[int, int],
     method: Any,
 ) -> Backend:
-    """The programme of a frame as symbols, handed to CasADi's Ipopt or to cyipopt."""
+    """The program of a frame as symbols, handed to CasADi's Ipopt or to cyipopt."""
     import casadi
 
     from musclesolve.sharing.solver.ipopt_casadi import casadi_ipopt, cost_expression
@@ -373,7 +373,7 @@ CYIPOPT = {
 
 
 def _through_cyipopt(problem: dict[str, Any], options: dict[str, Any]) -> Backend:
-    """The same programme for cyipopt: its functions and their exact derivatives are compiled by CasADi."""
+    """The same program for cyipopt: its functions and their exact derivatives are compiled by CasADi."""
     import casadi
     import cyipopt
 

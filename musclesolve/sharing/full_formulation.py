@@ -2,7 +2,7 @@
 
 Per frame (Silva 2003, 6.22, with the transposes of correction A17 and the muscle rows of correction A1),
 
-    minimise  sum_i f_i(a_i) + 1/2 sum_k w_k s_k^2
+    minimize  sum_i f_i(a_i) + 1/2 sum_k w_k s_k^2
     such that Phi_q^T lambda + R^T C a - U^T s + (M qdd - g) = 0      lower <= a <= upper
 
 R = dL_MT/dq are the muscle rows, C the force capacities, U the generalized forces of unit moments of the degrees of

@@ -1,4 +1,4 @@
-"""The optimality conditions of every frame, linearised in activations and multipliers, and the active set.
+"""The optimality conditions of every frame, linearized in activations and multipliers, and the active set.
 
 With the activations F that are free between their bounds, the held ones moving with their bounds, D = f''(a), the
 moments A a + C lambda = b with C = 1/w (zero without reserves), and soft rows 1/2 sum_k w_k (t_k - (G a)_k)^2,
@@ -51,7 +51,7 @@ SINGULAR = 1e-13
 
 @dataclass(frozen=True, eq=False)
 class OptimalitySystem:
-    """The linearised conditions, factorised once for any number of right-hand sides."""
+    """The linearized conditions, factorized once for any number of right-hand sides."""
 
     free: Mask  # (T, n)
     matrix: Array  # B, (T, M, n), moments first
@@ -68,7 +68,7 @@ class OptimalitySystem:
     def from_activation(
         cls, problem: Problem, cost: Cost, activation: Array, free: Mask, compliance: Array
     ) -> OptimalitySystem:
-        """Linearise at activations (T, n) of which some are free (T, n); the compliance is C, (T, m)."""
+        """Linearize at activations (T, n) of which some are free (T, n); the compliance is C, (T, m)."""
         dofs, muscles = problem.n_dof, problem.n_muscles
         with np.errstate(all="ignore"):
             curvature = np.where(free, cost.hessian_diagonal(problem, activation), 1.0)

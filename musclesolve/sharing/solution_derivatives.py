@@ -71,7 +71,7 @@ def solution_derivatives(
 
     Args:
         solution: of the problem, by any solver.
-        cost: what was minimised, by name or as a Cost: smooth and convex.
+        cost: what was minimized, by name or as a Cost: smooth and convex.
 
     Returns:
         The derivatives, NaN for frames that are not solved.
@@ -113,11 +113,11 @@ class SolutionDerivatives:
 
     Attributes:
         problem: what was solved.
-        cost: what was minimised.
+        cost: what was minimized.
         which: (T,) the solved frames; what follows is of those only.
         part: the problem, with upper bounds within the domain of the cost.
         optimum: activations refined to all digits, and which of them are held at bounds.
-        system: the linearised conditions of optimality.
+        system: the linearized conditions of optimality.
     """
 
     problem: Problem

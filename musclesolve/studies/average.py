@@ -45,7 +45,7 @@ def average_results(
 
     Raises:
         InputError: a file is no result or lacks what is averaged, a file or a stride is there twice, no leg has a
-            cycle, or the muscle forces minimise different costs or are of different muscles.
+            cycle, or the muscle forces minimize different costs or are of different muscles.
     """
     seen: dict[str, Path] = {}
     for path in map(Path, paths):

@@ -241,7 +241,7 @@ def read_stride(path: Path) -> ReferenceStride:
 MIRROR = np.array([1.0, -1.0, 1.0, -1.0, 1.0, -1.0])
 
 WRENCH = ("force_forward", "force_left", "force_up", "moment_forward", "moment_left", "moment_up")
-"""Components of the wrench on the right foot, about its ball: [body weight], [body weight metre]."""
+"""Components of the wrench on the right foot, about its ball: [body weight], [body weight meter]."""
 
 
 @dataclass(frozen=True)

@@ -45,7 +45,7 @@ WALK, STANDING, BENDING = "walk", "static", "bending"
 MILLIMETRE = 1e-3
 FORCE_DECIMALS = 5
 MOMENT_NOISE = 0.01
-"""Noise of a moment of a plate [N m] for each newton of the noise of its force: an arm of a centimetre.
+"""Noise of a moment of a plate [N m] for each newton of the noise of its force: an arm of a centimeter.
 
 Both act at the middle of the plate, as the sensors do: the noise of the center of pressure is the same anywhere.
 """

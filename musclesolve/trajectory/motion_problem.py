@@ -41,7 +41,7 @@ _USUAL = RateLimits()
 class MotionProblem:
     """Activations that produce the joint moments of a motion, with elastic tendons and activation dynamics.
 
-    Minimise the integral of the cost over time subject to
+    Minimize the integral of the cost over time subject to
 
         sum_i r_tki F_ti + s_tk = M_tk                     moments, in every frame
         F_T(z) = (a f_l(l) f_v(v) F0 + F_p f_p(l)) cos(alpha)    balance of tendon and fiber, in every frame

@@ -45,7 +45,7 @@ class OptimumDerivatives:
 
     Args:
         problem: the motion; with a reserve weight where muscles may lack something.
-        cost: what was minimised.
+        cost: what was minimized.
         attempt: an optimum, such as `BandedInteriorPoint` finds it.
 
     Attributes:

@@ -1,6 +1,6 @@
 """Solve a whole motion within rate limits, all its frames as one convex problem or frame by frame, and certify it.
 
-Whether a motion can be produced within its limits at all is a linear programme: the least total reserve
+Whether a motion can be produced within its limits at all is a linear program: the least total reserve
 sum |s_k| / max(1, |b_k|) subject to A a + s = b, the bounds and the limits G a >= h (sharing/rate_limits.py). Its dual
 gives a combination y of the moments and multipliers v >= 0 of the limits. The motion is infeasible (Farkas) if
 
@@ -94,7 +94,7 @@ def solve_rate_limited(
         problem: T frames; no upper bound above 1, where excitation ends. Frames that are not finite are left out, and
             the limits hold across them.
         time: (T,) [s], increasing.
-        cost: a name or a Cost, smooth and convex; its sum over the frames is minimised. "together" takes sums over
+        cost: a name or a Cost, smooth and convex; its sum over the frames is minimized. "together" takes sums over
             muscles and squares of linear combinations (soft rows), no terms that join muscles otherwise.
         limits: the time constants; 10 and 40 ms unless given.
         method: "together": all frames as one convex problem, which anticipates later frames (structured.py, as for
@@ -442,7 +442,7 @@ class Reach:
     """The least reserves of a motion."""
 
     # (T, m) [N m] what the muscles lack, signed like the moments; zeros where they suffice. NaN where the
-    # programme was not solved.
+    # program was not solved.
     shortage: Array
     direction: Array  # y, (T, m)
     proved: bool  # whether y and v prove that the motion is out of reach

@@ -177,7 +177,7 @@ def _time_offset(trial: Trial) -> float | None:
 def _best_shift(trial: Trial, required: Law, ahead: bool) -> float | None:
     """Return the shift d [s] with which the forces best accelerate the subject, None where none does well.
 
-    With F(t) the total force and a(t) the acceleration of the center of mass, m (a + g) = F. The shift d minimises
+    With F(t) the total force and a(t) the acceleration of the center of mass, m (a + g) = F. The shift d minimizes
     sum |k F(t + d) - (a(t) + g)|^2 over the vertical and, if asked for, the forward direction; k, which stands for one
     over the mass, is fitted with it, so that a wrong mass does not count as a shift.
     """

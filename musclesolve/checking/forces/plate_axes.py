@@ -231,7 +231,7 @@ def best_rotation(force: list[Array], due: Array, groups: list[Group]) -> PlateR
 def _rotation(force: list[Array], due: Array, group: Group, variation: Array) -> PlateRotation | None:
     """Return the rotation of one group of plates, None where its evidence is weak.
 
-    The angle that minimises sum |R f - d|^2 is atan2(sum f x d, sum f . d). Whether it is accepted is decided with both
+    The angle that minimizes sum |R f - d|^2 is atan2(sum f x d, sum f . d). Whether it is accepted is decided with both
     directions measured by their own variation (2,).
     """
     turning = np.sum([force[k] for k in group], axis=0)

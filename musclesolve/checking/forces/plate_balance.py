@@ -168,7 +168,7 @@ def patterns(measured: BalanceFit, judged: list[int]) -> dict[str, tuple[Array, 
 
 
 def _moved(wrench: Array) -> Array:
-    """Return what a wrench (T, 6) gains where its point moves by a metre forward and to the left, (T, 6, 2)."""
+    """Return what a wrench (T, 6) gains where its point moves by a meter forward and to the left, (T, 6, 2)."""
     x, y, z = wrench[:, :3].T
     gained = np.zeros((len(wrench), 6, 2))
     # e_x x F = (0, -Fz, Fy), e_y x F = (Fz, 0, -Fx)

@@ -225,7 +225,7 @@ def cutoff_of_flight(case: ModelCase) -> Iterator[Finding]:
 
 
 def _levers(force: Array) -> Array:
-    """Moment (T, 3, 2) of forces (T, 3) that are moved by a metre along x and along z of the ground."""
+    """Moment (T, 3, 2) of forces (T, 3) that are moved by a meter along x and along z of the ground."""
     return np.stack([np.cross(axis, force) for axis in np.eye(3)[[0, 2]]], axis=2)
 
 

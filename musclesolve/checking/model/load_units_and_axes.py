@@ -1,4 +1,4 @@
-"""Are loads in newtons, metres and newton metres, and in the axes of the model?
+"""Are loads in newtons, meters and newton meters, and in the axes of the model?
 
 A body needs the force f of all loads F. Their sizes are compared where F is great, |f| / |F|, which holds in whatever
 axes the loads are; axes by which of the 48 signed permutations Q of x, y and z makes k Q F like f, each component over

@@ -54,7 +54,7 @@ def _limb(database: MuscleDatabase) -> str:
 
 
 def muscle_table(database: MuscleDatabase) -> Group:
-    """One line per muscle, in the units of the literature, with source and licence."""
+    """One line per muscle, in the units of the literature, with source and license."""
     rows = (
         (
             *(muscle.name, muscle.short_name, muscle.group),
@@ -269,7 +269,7 @@ def _ends(moment: Array) -> str:
 
 
 def passive_moment_csv(moments: Moments) -> bytes:
-    """Every angle of every sweep, in degrees and newton metres."""
+    """Every angle of every sweep, in degrees and newton meters."""
     rows = [
         [
             *("joint", *(f"{dof}_deg" for dof in SAGITTAL), "source", "published_n_m"),

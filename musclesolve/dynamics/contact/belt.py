@@ -57,7 +57,7 @@ class Webbing:
         return strain[:-1], force[:-1], energy[:-1], np.diff(force) / np.diff(strain)
 
     def elastic(self, strain: Array) -> tuple[Array, Array]:
-        """Tension [N] without damping, and energy [J] of a metre of webbing."""
+        """Tension [N] without damping, and energy [J] of a meter of webbing."""
         piece = np.clip(
             np.searchsorted(self._pieces[0], strain, side="right") - 1, 0, len(self._pieces[0]) - 1
         )

@@ -3,7 +3,7 @@
 The law of a pair is a nonlinear spring with hysteresis, and friction (Silva 2003, 4.1-4.4, 4.8):
 
     N = K d^n (1 + 3 (1 - e^2) / 4 * d' / d'-)     while the surfaces overlap by the depth d      (4.3)
-    F = -mu N v / sqrt(|v|^2 + v_s^2)              along the tangential velocity v                (4.4, regularised)
+    F = -mu N v / sqrt(|v|^2 + v_s^2)              along the tangential velocity v                (4.4, regularized)
 
 d' is the rate of the depth and d'- the one at which the contact began (Lankarani and Nikravesh 1990). Print (4.2)
 lacks K d^n (correction C13). N is never negative: surfaces do not stick to each other.

@@ -354,7 +354,7 @@ class System:
     def accelerations(
         self, time: float, q: Array, qd: Array, contact: Array | float = 0.0, polished: bool = True
     ) -> Accelerations:
-        """Accelerations (3N,) and multipliers of one state, with stabilisation (2.30, 2.37).
+        """Accelerations (3N,) and multipliers of one state, with stabilization (2.30, 2.37).
 
         contact (N, 3): generalized force of contacts with other bodies, beyond the forces of the system; polished:
         multipliers free of round-off.
@@ -397,7 +397,7 @@ class System:
     def projected(self, time: float, state: Array) -> tuple[Array, float]:
         """The nearest state that satisfies the constraints, nearest by the mass matrix, and how far it was off.
 
-        Positions minimise 1/2 |q - q*|^2_M subject to Phi = 0, then velocities 1/2 |qd - qd*|^2_M subject to
+        Positions minimize 1/2 |q - q*|^2_M subject to Phi = 0, then velocities 1/2 |qd - qd*|^2_M subject to
         Phi_q qd = 0: the equations of (2.37) with M (q* - q) or M qd* for the force.
         """
         before, moving = self.split(time, state)

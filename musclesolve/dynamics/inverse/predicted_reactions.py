@@ -2,7 +2,7 @@
 
 The equations of the whole body give what the ground must apply in total: the force F = m (a - g), and the moment M
 about the center of mass, the rate of the angular momentum. One foot on the ground carries both alone. Two feet share
-them, and one convex programme over the whole motion decides how:
+them, and one convex program over the whole motion decides how:
 
 - Six points of each sole (heel, ball, toes; inner and outer) push with a vertical force f_p >= 0. The horizontal force
   and the free moment of a foot stay within friction, |F_h| <= mu F_z and |T_z| <= r F_z.
@@ -74,7 +74,7 @@ class PredictedReactions:
 
     wrenches: of the right and the left foot. required (T, 6): force [N] and moment about the global origin [N m] that
     the motion needs in total. lacking (T, 6): what the wrenches do not supply of it. residual: of the optimality
-    conditions of the programme. ground_velocity (3,): of the belt, zero on the floor [m/s]. level: height of the ground
+    conditions of the program. ground_velocity (3,): of the belt, zero on the floor [m/s]. level: height of the ground
     [m].
     """
 
@@ -182,7 +182,7 @@ def _ground_velocity(height: Array, velocity: Array) -> Array:
     tried = near[:: max(len(near) // 400, 1)]
     typical = tried[np.argmin([np.minimum(np.linalg.norm(near - v, axis=1), beyond).mean() for v in tried])]
     mean = near[np.linalg.norm(near - typical, axis=1) < within].mean(axis=0)
-    # on the floor soles roll and creep by centimetres a second, and no belt is as slow
+    # on the floor soles roll and creep by centimeters a second, and no belt is as slow
     return np.array([*mean, 0.0]) if np.linalg.norm(mean) > within else np.zeros(3)
 
 
@@ -209,9 +209,9 @@ def _acting(arm: Array) -> Array:
 
 
 def _programme(needed: Array, acting: Array, cost: Array, measured: Array, step: float) -> BandedProgramme:
-    """The programme; needed (T, 6) and measured (T, 2, 6) [body weights, and times m], cost (T, 2, P), step [s].
+    """The program; needed (T, 6) and measured (T, 2, 6) [body weights, and times m], cost (T, 2, P), step [s].
 
-    A measured foot is in the programme for the smoothness of its forces alone.
+    A measured foot is in the program for the smoothness of its forces alone.
     """
     frames, _, points = cost.shape
     count = points + 3

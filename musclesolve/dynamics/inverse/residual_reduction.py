@@ -11,7 +11,7 @@ centers of mass by dc = C y and turns the bodies by dt = S y. With v and w as th
     A y = (sum m dc, sum c x m dc + I dt),   B y = (0, sum 2 m dc x v + dt x I w - w x I dt + I (w x dt))
 
 so that dr is linear in y and its first two derivatives by time, with matrices that follow from A and B. The change
-minimises, over all frames,
+minimizes, over all frames,
 
     sum |r + dr - f b|^2 / s_r^2 + (f / s_f)^2 + sum [ |dc|^2 + L^2 |dt|^2 ] / s^2
 

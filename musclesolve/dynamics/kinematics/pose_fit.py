@@ -1,6 +1,6 @@
 """Kinematic consistency: the pose nearest to the measured points and directions that satisfies every constraint.
 
-Minimise 1/2 sum_n w_n |q_n - target_n|^2 subject to Phi(q) = 0. The steps go along the allowed directions D (the null
+Minimize 1/2 sum_n w_n |q_n - target_n|^2 subject to Phi(q) = 0. The steps go along the allowed directions D (the null
 space of Phi_q), after which the pose is rebuilt from the joint coordinates, so that the constraints hold to round-off
 at every iterate. All frames advance together. The step ds solves
 
@@ -447,7 +447,7 @@ class NearestPose:
 
         tree = self.model.tree
         targets, work = self.compiled
-        # From where each frame starts: hundreds of metres into a laboratory the round-off of places would hide what
+        # From where each frame starts: hundreds of meters into a laboratory the round-off of places would hide what
         # the last steps gain.
         start = pose.position
         values = self.targets.values - np.where(targets.point[:, None], start[:, None], 0.0)

@@ -1,6 +1,6 @@
-"""Qualisys Track Manager: labelled markers and force plates by its real-time protocol.
+"""Qualisys Track Manager: labeled markers and force plates by its real-time protocol.
 
-QTM sends, for every frame, its time [us], the positions of the labelled markers in the order of its settings [mm], NaN
+QTM sends, for every frame, its time [us], the positions of the labeled markers in the order of its settings [mm], NaN
 where hidden, and the newest force of every plate: force [N], moment about its point [N m], point [mm] (components `3d`
 and `forcesingle`, docs.qualisys.com/qtm-rt-protocol). Forces are in the axes of the laboratory, or, with the address
 HOST/plate, in those of each plate, which its corners give: with C1, C2, C3, C4 the corners in the settings and C their

@@ -205,7 +205,7 @@ class PageState:
     def steps(self) -> dict[str, list[float]]:
         """Return by side the value of each of the last steps, NaN where unknown, oldest first.
 
-        There is none of a leg that is not analysed.
+        There is none of a leg that is not analyzed.
         """
         settings, quantity = self.settings, self.every[self.settings.quantity]
         if settings.value == "now":

@@ -35,7 +35,7 @@ SMALLEST_RANGE_DEG = 20.0
 UNSURE_DEG, UNKNOWN_DEG = 5.0, 15.0
 # A joint that turns about a second axis by more than this share of the first is no hinge.
 SECOND_SHARE = 0.5
-# Skin and a knee that glides leave about a centimetre between the two bodies [m].
+# Skin and a knee that glides leave about a centimeter between the two bodies [m].
 LARGEST_RESIDUAL = 0.020
 # An axis farther than this from the left of the standing foot is not that of flexion [deg].
 ASKEW_DEG = 45.0

@@ -173,7 +173,7 @@ UNLOADED_WEIGHTS = 0.05
 SHORTEST_FLIGHT = 0.02
 """A shorter flight is noise [s]."""
 SMOOTH_HZ = 6.0
-"""Cut-off for the acceleration of the pelvis: noise of some millimetres must not fall, a step of 0.35 s passes [Hz]."""
+"""Cut-off for the acceleration of the pelvis: noise of some millimeters must not fall, a step of 0.35 s passes [Hz]."""
 PELVIS = ("asis_r", "asis_l", "psis_r", "psis_l", "sacrum", "hip_center_r", "hip_center_l")
 
 

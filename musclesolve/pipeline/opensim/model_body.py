@@ -266,7 +266,7 @@ def opensim_problem(
             contact_spacing_m: distance of the medial and the lateral contact of a knee [m], 0.01 to 0.1, with loads
                 alone; 0.104 of the length of the shank unless given (46 mm for a stature of 1.80 m).
             movement: what the subject does, such as "walking" (docs/results.md), for the comparison of contact forces
-                with measured ones; recognised by the motion unless given.
+                with measured ones; recognized by the motion unless given.
             cycles_s: beginning and end of each cycle of the movement [s], as `cycles` cuts the result; by heel strikes
                 or the motion unless given.
             person: the muscles of one person, from `read_person`, or the path of their file: their factors are on the

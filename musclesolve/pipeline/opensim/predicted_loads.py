@@ -1,6 +1,6 @@
 """Loads on the feet of an OpenSim model that its motion predicts, where no force plate measured them.
 
-The programme is that of recordings (`dynamics.inverse.predicted_reactions`). What the whole body needs of the ground
+The program is that of recordings (`dynamics.inverse.predicted_reactions`). What the whole body needs of the ground
 is the sum of what its bodies need; the soles are placed on the bodies of the foot by the proportions of a foot.
 """
 

@@ -238,7 +238,7 @@ class Legs:
 
     @classmethod
     def from_result(cls, result: xr.Dataset, x: Abscissa | None = None, *, analysed: bool = True) -> Legs:
-        """Legs whose muscles were analysed, or all that were measured."""
+        """Legs whose muscles were analyzed, or all that were measured."""
         sides = frames.sides(result) if analysed else [str(side) for side in result["side"].values]
         axis = x or abscissa(result)
         events = {side: event_places(result, side, axis.passes[side], axis.is_cycle) for side in sides}

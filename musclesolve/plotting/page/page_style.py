@@ -30,7 +30,7 @@ NARROW = 140.0
 SMALLEST = 6.0
 """Size of text below which notes are as large as the other text: less is not readable in print [points]."""
 MM = 1.0 / 25.4
-"""Inches of a millimetre."""
+"""Inches of a millimeter."""
 
 
 @dataclass(frozen=True)

@@ -111,7 +111,7 @@ def joint_rows(
 def dof_rows(
     panels: np.ndarray, x: Abscissa, dofs: Sequence[str], moment_unit: str
 ) -> Iterator[tuple[np.ndarray, str]]:
-    """Yield each row of panels, angle and moment, with its degree of freedom; afterwards it is labelled."""
+    """Yield each row of panels, angle and moment, with its degree of freedom; afterwards it is labeled."""
     for row, dof in zip(panels, dofs, strict=True):
         yield row, dof
         name = dof.replace("_", " ")

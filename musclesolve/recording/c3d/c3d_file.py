@@ -412,7 +412,7 @@ def _frames(description: Description, room: int, padding: int) -> tuple[int, int
 
 _INCHES = {"in": 0.0254, "inch": 0.0254, "inches": 0.0254, "ft": 0.3048, "feet": 0.3048}
 _DEFAULT_UNIT = "mm"
-# Points that the modelling part of capture software stores among the markers: angles, moments, and so on.
+# Points that the modeling part of capture software stores among the markers: angles, moments, and so on.
 _COMPUTED = ("ANGLES", "FORCES", "MOMENTS", "POWERS", "SCALARS", "REACTIONS")
 # Markers are of such diameters [m]; another number is in another unit, or not filled in.
 DIAMETERS = (0.002, 0.05)
@@ -485,7 +485,7 @@ class C3D:
 
     @property
     def labels(self) -> dict[str, int]:
-        """The name of every labelled marker -> its place among the points, the first one of several."""
+        """The name of every labeled marker -> its place among the points, the first one of several."""
         return self._labelled[0]
 
     @cached_property
@@ -513,7 +513,7 @@ class C3D:
         return self.layout.start_time + np.arange(self.layout.frames * self.layout.samples) / self.analog_rate
 
     def markers(self) -> Markers:
-        """Return the labelled markers in metres, in the axes of the file.
+        """Return the labeled markers in meters, in the axes of the file.
 
         A negative residual marks a point that was not seen; so does a coordinate that is no number.
 
@@ -614,7 +614,7 @@ class C3D:
                 yield slice(first, first + count), numbers.reshape(count, layout.numbers)
 
     def channels(self) -> Table:
-        """Return every labelled analog channel over time, in the unit it is calibrated in.
+        """Return every labeled analog channel over time, in the unit it is calibrated in.
 
         Raises:
             InputError: there are none.

@@ -46,7 +46,7 @@ GREATEST_FRICTION, FRICTION_FLOOR = 2.0, 100.0
 # A force that changes by more than a body weight from one sample to the next, and faster than this [body weights/s],
 # is not of a foot: the hardest landings reach some hundreds.
 JUMP, FASTEST = 1.0, 1000.0
-# Moment about the point over vertical force [m], with some newton metres for the ends of contact: a foot that
+# Moment about the point over vertical force [m], with some newton meters for the ends of contact: a foot that
 # rotates on the floor makes a third of it.
 MOMENT_ARM, MOMENT_FLOOR = 0.3, 20.0
 THROUGHOUT = 0.25
@@ -395,7 +395,7 @@ def _faults(trial: Trial, plate: PlateForce) -> Iterator[PlateFault]:
             yield PlateFault("nearness", problem, "point", expected, remedy, on_plate)
 
     # What is filtered is the moment of the force about a fixed point, so it is the moment that must not go astray: a
-    # point of 20 N may miss the foot by a metre, one of the body weight only by some centimetres.
+    # point of 20 N may miss the foot by a meter, one of the body weight only by some centimeters.
     if plate.side in feet:
         known = in_use & _seen(trial.markers, feet[plate.side], plate)
         off = feet[plate.side].distance(plate.point[known], plate.time[known])

@@ -1,8 +1,8 @@
-"""SHA-256 of the files of a trial as they were read, and which of them were changed while the trial was analysed.
+"""SHA-256 of the files of a trial as they were read, and which of them were changed while the trial was analyzed.
 
 The hash of a trial file is that of the text that was parsed. Recordings are hashed at the end of `read_trial`; one of
 which size or time of change is not what it was before it was opened is refused. The files of an OpenSim model are read
-after that, when it is analysed.
+after that, when it is analyzed.
 """
 
 from __future__ import annotations

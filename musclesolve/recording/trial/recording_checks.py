@@ -157,7 +157,7 @@ def check_gaps(trial: Trial) -> None:
 
 
 def check_plate_gaps(trial: Trial) -> None:
-    """Refuse a plate without numbers, for longer than is filled, while its leg is analysed."""
+    """Refuse a plate without numbers, for longer than is filled, while its leg is analyzed."""
     for plate in trial.forces:
         start, end = trial.legs.get(plate.side, trial.time_range)
         for gap in plate.gaps:

@@ -91,7 +91,7 @@ def emg_and_activation(result: xr.Dataset) -> Sheet:
 
 
 def _muscles(result: xr.Dataset, channel: str) -> list[str]:
-    """The analysed muscles of a channel."""
+    """The analyzed muscles of a channel."""
     known = set(map(str, result["muscle"].values))
     names = str(result["channel_muscles"].sel(channel=channel).item()).split(", ")
     return [name for name in names if name in known]

@@ -1,4 +1,4 @@
-"""The data of a picture as text of a page: numbers in base64, positions in tenths of a millimetre.
+"""The data of a picture as text of a page: numbers in base64, positions in tenths of a millimeter.
 
 Positions are 16-bit integers relative to the place of the body in each frame, values 16-bit shares of their range,
 forces floats of 32 bits; the last integer stands for "none". Rotations of bodies are quaternions of 16-bit integers.
@@ -152,7 +152,7 @@ def _range_and_values(quantity: Quantity) -> dict[str, Any]:
 
 
 KINDS = {"solved": "good", "solved_with_reserve": "reserve", "not_measured": "unmeasured"}
-"""Verdicts of frames with a valid solution, or that were not analysed, and the kind of their color."""
+"""Verdicts of frames with a valid solution, or that were not analyzed, and the kind of their color."""
 
 
 def verdict_of(name: str) -> dict[str, str]:

@@ -318,7 +318,7 @@ class View:
         return np.asarray(to_rgba_array(shades()))
 
     def grid(self, frame: int) -> Array:
-        """Lines of the floor (k, 2, 2), half a metre apart, which stay where they are while the view moves."""
+        """Lines of the floor (k, 2, 2), half a meter apart, which stay where they are while the view moves."""
         if not self.data.level:
             return np.zeros((0, 2, 2))
         x, y = np.round(2.0 * self.centers[frame, :2]) / 2.0

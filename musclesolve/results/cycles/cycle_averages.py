@@ -26,7 +26,7 @@ SENTENCES = ("left_out", "invalid", "reserves")
 MOST_COMMON = 0.5
 """Cycles of one recording that have more than this share of the shorter one in common are the same stride."""
 PROBLEM = ("cost", "muscle_database", "muscle_parameters", "passive", "fiber_lengths", "tendon", "curves")
-"""Choices that define the optimisation problem of which the muscle forces are the solution."""
+"""Choices that define the optimization problem of which the muscle forces are the solution."""
 UNSTATED = {"tendon": "rigid", "muscle_parameters": "those of the set"}
 """Choices of results that do not state them: older than the choice, or with muscles of nobody in particular."""
 
@@ -49,7 +49,7 @@ def average_cycles(cycles: xr.Dataset | Sequence[xr.Dataset]) -> xr.Dataset:
         the subjects.
 
     Raises:
-        InputError: these are no gait cycles or none at all, one of them is there twice, their forces minimise
+        InputError: these are no gait cycles or none at all, one of them is there twice, their forces minimize
             different costs or are of different muscles, or they have unlike names or percentages.
     """
     every = [cycles] if isinstance(cycles, xr.Dataset) or not isinstance(cycles, Iterable) else list(cycles)

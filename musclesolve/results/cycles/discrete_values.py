@@ -1,4 +1,4 @@
-"""Single numbers of the curves of cycles, one row each, as statistics programmes want them (long format).
+"""Single numbers of the curves of cycles, one row each, as statistics programs want them (long format).
 
 With duration T of a phase and the curve x over it:
 

@@ -3,7 +3,7 @@ them.
 
 stated
     ``cycles_s`` of the trial file, for both legs.
-walking, running, stairs, and what is not recognised
+walking, running, stairs, and what is not recognized
     From heel strike to the next one of the same foot. Where no plate saw the foot strike, and in files that are cut to
     a single cycle, the motion shows it: seen from the hips, the foot is farthest ahead a little before it strikes
     (Zeni, Richards & Higginson 2008, Gait Posture 27:710-714), and at each strike of a foot it is as far ahead as at

@@ -33,7 +33,7 @@ def fiber_range(analysis: Analysis) -> tuple[Array, Array]:
 
 
 def beyond_plausible(names: Sequence[str], least: Array, greatest: Array) -> list[str]:
-    """A sentence on the muscles whose normalised fiber lengths, least and greatest (n,), leave the plausible range."""
+    """A sentence on the muscles whose normalized fiber lengths, least and greatest (n,), leave the plausible range."""
     low, high = USABLE
     ranges = zip(names, least.tolist(), greatest.tolist(), strict=True)
     beyond = [f"{name} {a:.2f} to {b:.2f}" for name, a, b in ranges if a < low or b > high]

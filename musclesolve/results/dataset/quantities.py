@@ -38,7 +38,7 @@ ANALYSIS = "analysis"
 
 @dataclass(frozen=True)
 class UnitRule:
-    """Rule for the unit of a normalised quantity: the unit of the result divided by the quantities `by`, times the
+    """Rule for the unit of a normalized quantity: the unit of the result divided by the quantities `by`, times the
     factor.
     """
 

@@ -187,7 +187,7 @@ def _angles(body: RecordedBody, sides: Sequence[str]) -> dict[str, Variable]:
 
 
 def _of_ground(body: RecordedBody, sides: Sequence[str]) -> dict[str, Variable]:
-    """Ground reaction force, its center of pressure and free moment on the analysed sides, NaN where not measured.
+    """Ground reaction force, its center of pressure and free moment on the analyzed sides, NaN where not measured.
 
     The free moment is that of the ground about the vertical through the center of pressure [N m], positive where it
     turns the toes to the median plane (adduction), so that both feet have the same sign.

@@ -1,6 +1,6 @@
 """Feasible ranges: the least and greatest force of every muscle with which the moments are met.
 
-For each frame and muscle two linear programmes, minimise and maximise a_i subject to A a = b, lower <= a <= upper. All
+For each frame and muscle two linear programs, minimize and maximize a_i subject to A a = b, lower <= a <= upper. All
 frames of one muscle are solved at once by the interior-point method; frames that it leaves open go to HiGHS. Any lambda
 bounds the least value from outside (weak duality),
 

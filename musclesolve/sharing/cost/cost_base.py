@@ -40,7 +40,7 @@ class Cost(ABC):
 
     Attributes:
         name: in messages and results.
-        formula: what is minimised (F force, F0 maximum isometric force).
+        formula: what is minimized (F force, F0 maximum isometric force).
         source: where it comes from.
         data: optional fields of Problem without which it is not defined.
         parameter_rows: p, how many numbers per muscle `expression` needs.
@@ -59,12 +59,12 @@ class Cost(ABC):
 
     @property
     def linear(self) -> bool:
-        """Return whether a linear programme finds the optimum."""
+        """Return whether a linear program finds the optimum."""
         return False
 
     @property
     def quadratic(self) -> bool:
-        """Return whether a quadratic programme finds the optimum: no term is of a higher degree than the second."""
+        """Return whether a quadratic program finds the optimum: no term is of a higher degree than the second."""
         return False
 
     @property

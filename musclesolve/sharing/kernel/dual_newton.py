@@ -1,4 +1,4 @@
-"""Newton's method on the dual of a frame's programme, compiled: tried before the interior point.
+"""Newton's method on the dual of a frame's program, compiled: tried before the interior point.
 
 For multipliers lambda of the moments and soft rows (compiled_interior_point.py has A, b, C and f) the Lagrangian
 separates, and the activation of each muscle follows from p_i = (A^T lambda)_i alone:

@@ -93,7 +93,7 @@ class Latency:
 
     @classmethod
     def from_seconds(cls, seconds: ArrayLike) -> Latency:
-        """Summarise times [s]."""
+        """Summarize times [s]."""
         times = np.asarray(seconds, dtype=np.float64)
         median, slow = np.percentile(times, [50.0, 99.0])
         return cls(float(median), float(slow), float(times.max()), times.size)

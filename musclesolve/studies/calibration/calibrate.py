@@ -3,13 +3,13 @@
 The moments of every frame of every trial are met by muscles with factors exp(theta) on their numbers, shared by the
 cost of the trials; what this says of EMG, fascicle lengths and strength is compared with what was measured:
 
-    minimise over theta   sum_b w_b |r_b(x(theta), theta)|^2 + (theta - m)^T P^-1 (theta - m),
+    minimize over theta   sum_b w_b |r_b(x(theta), theta)|^2 + (theta - m)^T P^-1 (theta - m),
     x_k(theta) = the optimum of trial k with these muscles.
 
 The optimum x_k is differentiated exactly (trajectory/optimum_derivatives.py, sharing/solution_derivatives.py), so that
 a step costs one solution of each trial (gauss_newton.py). CEINMS (Pizzolato et al. 2015, J Biomech 48:3929-36) and the
 NMSM Pipeline fit moments and EMG; the Leuven solver (Delabastita et al. 2020, Ann Biomed Eng 48:1517-29) fits EMG and
-fascicles in one programme over all states. Here effort alone shares the moments, as it will in a trial without such
+fascicles in one program over all states. Here effort alone shares the moments, as it will in a trial without such
 measurements: what is fitted is what predicts.
 
 Every trial is also predicted with the muscles that the others give.
@@ -338,7 +338,7 @@ class CalibrationProblem:
         most = np.inf
 
         def evaluate(at: Array) -> Linear | None:
-            """The linearised misfit; None also where muscles lack more than before."""
+            """The linearized misfit; None also where muscles lack more than before."""
             nonlocal most
             observed = self.observed(at, which)
             if observed is None:

@@ -2,7 +2,7 @@
 
 Synergies describe activations by few patterns, a = sum_k w_k c_k(t) with weights and courses of zero or more (d'Avella
 and Bizzi 2005, PNAS 102:3076-3081). Activations of static optimization follow from few joint moments: their synergies
-describe these, too, and are no proof of a neural organisation.
+describe these, too, and are no proof of a neural organization.
 
 The stiffness of a joint is what its moment loses when the angle changes quickly, before activation changes:
 

@@ -37,7 +37,7 @@ class StressCubed(SumOfTerms):
     """sum_i sigma_i^3 with sigma_i = sigma_bar F_i / F0_i [(N/cm^2)^3] (Silva 2003, eqs 6.16 and 6.21).
 
     The stress is the force over the physiological cross-section, which is F0_i / sigma_bar. Newtons per square
-    centimetre are kept because they make the numbers the ones of the literature; the activations do not depend
+    centimeter are kept because they make the numbers the ones of the literature; the activations do not depend
     on sigma_bar at all. Assumes that endurance falls with the third power of stress and that the muscles are chosen so
     as to last long (Crowninshield and Brand 1981).
 
@@ -219,11 +219,11 @@ class MusclePower(SumOfTerms):
 
 @dataclass(frozen=True)
 class SoftSaturation(SumOfTerms):
-    """sum_i (1 - (1 - x_i^p)^(1/p)) with x_i = F_i / F0_i: the soft-saturation sum, maximised.
+    """sum_i (1 - (1 - x_i^p)^(1/p)) with x_i = F_i / F0_i: the soft-saturation sum, maximized.
 
     With p = 2 it is Silva 2003, eq. 6.19, there ascribed to Siemienski; the general exponent is that of Rasmussen et
-    al. (2001). The print minimises the sum of the roots, which drives every muscle to full co-contraction; the
-    criterion is meant to be maximised (correction A12). Here it is a cost that is zero at rest.
+    al. (2001). The print minimizes the sum of the roots, which drives every muscle to full co-contraction; the
+    criterion is meant to be maximized (correction A12). Here it is a cost that is zero at rest.
 
     Assumes that no muscle exceeds its maximum isometric force: the domain ends at F_i = F0_i, where the slope is
     infinite for p > 1, so that no activation exceeds F0_i / force_capacity_i. (It ends a billionth before, to be
