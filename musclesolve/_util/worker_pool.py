@@ -339,7 +339,7 @@ def _load(module: str, name: str) -> Function:
 
 @contextlib.contextmanager
 def helper(module: str, function: str, *, wanted: bool = True) -> Iterator[Helper | None]:
-    """A helper, where one is wanted and there is a core for it; ended afterwards, whatever happens.
+    """A helper, where one is wanted and there is a core for it; ended afterward, whatever happens.
 
     A process of a pool has none: there the other cores have work of their own. Nor is there one on a busy machine: what
     it loads a second time would take longer than what it does.

@@ -145,7 +145,7 @@ def clearly_seen(trial: Trial, names: list[str]) -> Mask:
 
 
 def facing(trial: Trial) -> Array | None:
-    """Return the horizontal vector (T, 3) towards which the pelvis faces, not scaled.
+    """Return the horizontal vector (T, 3) toward which the pelvis faces, not scaled.
 
     From the back to the front of the pelvis; square to the hip centers where its spines are not seen.
     """

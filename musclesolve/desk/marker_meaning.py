@@ -134,7 +134,7 @@ class Meaning:
     def axes_to_state(self) -> dict[str, str | None]:
         """The axes that the markers show, where another one is stated as pointing up, or one is not stated; else empty.
 
-        The walking direction is not compared: a subject may walk backwards, or on a treadmill.
+        The walking direction is not compared: a subject may walk backward, or on a treadmill.
         """
         if self.case is None or self.proposed is None or not (shown := self.proposed.laboratory):
             return {}

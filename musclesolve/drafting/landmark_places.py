@@ -1,6 +1,6 @@
 """Landmarks of knees and ankles guessed by the places of markers on a standing subject, where no name shows them.
 
-With r the direction from the left to the right landmarks of the pelvis, u upwards and z the height above the lowest
+With r the direction from the left to the right landmarks of the pelvis, u upward and z the height above the lowest
 marker, divided by that of the pelvis, a marker at a knee or ankle lies in a band of z. The lateral and the medial
 marker of a joint are a pair of such markers on one side: apart by the width of a joint along r, and by little square to
 it. Of several pairs it is the one that is least apart square to r.

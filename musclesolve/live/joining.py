@@ -305,7 +305,7 @@ class Joined:
                 continue
 
     def skip_waiting_samples(self) -> None:
-        """Leave out samples that arrived until now; recordings begin afterwards.
+        """Leave out samples that arrived until now; recordings begin afterward.
 
         Raises:
             InputError: as `wait`.

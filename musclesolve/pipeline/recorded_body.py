@@ -54,7 +54,7 @@ class RecordedBody:
 
     @cached_property
     def dofs(self) -> tuple[str, ...]:
-        """Joint degrees of freedom: those that muscles serve, right and left, then the rest outwards."""
+        """Joint degrees of freedom: those that muscles serve, right and left, then the rest outward."""
         topology = self.mechanics.model.topology
         served = [dof for side in SIDES for dof in served_dofs(topology, self.options.database, side)]
         return tuple(dict.fromkeys([*served, *(dof.name for dof in topology.dofs)]))

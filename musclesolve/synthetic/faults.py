@@ -125,7 +125,7 @@ def run_forces_at(copy: Copy, rate: float) -> None:
 def tilt_plates(copy: Copy, forward_deg: float = 0.0, left_deg: float = 0.0) -> None:
     """Rotate what all plates show about the middle of where each was trodden: their axes are not those of the markers.
 
-    forward_deg: of the vertical towards forward; left_deg: towards the left.
+    forward_deg: of the vertical toward forward; left_deg: toward the left.
     """
     rotation = _tilt(forward_deg, left_deg)
     for plate in copy.plates():
@@ -154,7 +154,7 @@ def tilt_laboratory(copy: Copy, forward_deg: float = 0.0, left_deg: float = 0.0)
 
 
 def _tilt(forward_deg: float, left_deg: float) -> Array:
-    """Return the rotation (3, 3) that takes the vertical so far towards forward or to the left."""
+    """Return the rotation (3, 3) that takes the vertical so far toward forward or to the left."""
     (s, c), (t, d) = ((np.sin(a), np.cos(a)) for a in np.radians([forward_deg, left_deg]))
     forward = np.array([[c, 0.0, s], [0.0, 1.0, 0.0], [-s, 0.0, c]])
     return forward @ np.array([[1.0, 0.0, 0.0], [0.0, d, t], [0.0, -t, d]])

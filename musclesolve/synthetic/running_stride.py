@@ -298,7 +298,7 @@ def foot_points(person: StrideSubject, ground: RunGround, path: CubicSpline, tim
 
 
 SIDEWAYS = 0.035
-"""b: horizontal force towards the other foot over the vertical one."""
+"""b: horizontal force toward the other foot over the vertical one."""
 MIRROR = np.array([1.0, -1.0, 1.0])
 """A vector of the other side; a moment changes its other two signs."""
 

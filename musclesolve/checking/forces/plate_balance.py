@@ -49,7 +49,7 @@ from musclesolve.results.finding import Finding, finding
 # What sound recordings have, standard deviations: place of a plate [m], its scale and the factor of its free moment;
 # delay of the forces, which follow the markers by 5 to 11 ms on recorded walks, as soft tissue follows the bones [s].
 PLACE, SCALE, TWIST, DELAY = 0.004, 0.012, 0.15, 0.006
-# Of the body: center of mass of the whole, forward and to the left [m]; where both feet are, outwards [m]; its mass,
+# Of the body: center of mass of the whole, forward and to the left [m]; where both feet are, outward [m]; its mass,
 # which another check looks at; the mass of a segment.
 CENTER, OUTWARD, MASS, SEGMENT = (0.009, 0.004), 0.006, 0.1, 0.08
 # Of the center of pressure under a foot: on one foot, and on both feet alike forward and outward [m].

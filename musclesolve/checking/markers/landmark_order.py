@@ -76,7 +76,7 @@ def violations(trial: Trial, markers: Markers) -> list[tuple[str, str, str, floa
             if not seen.keys() >= set(names):
                 continue
             heel, toe = seen.get(f"heel_{side}"), seen.get(f"toe_{side}")
-            # Without heel and toe what is outwards is that of the pelvis.
+            # Without heel and toe what is outward is that of the pelvis.
             left_of_foot = left if heel is None or toe is None else _unit(np.cross(UP, toe - heel))
             axis = {
                 "up": np.broadcast_to(UP, left.shape),

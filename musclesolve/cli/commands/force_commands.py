@@ -157,7 +157,7 @@ def finish_result(
     page: bool = False,
     show: bool = False,
 ) -> None:
-    """Summarize a result, with its uncertainty where that is known; afterwards write its page, and open it."""
+    """Summarize a result, with its uncertainty where that is known; afterward write its page, and open it."""
     from musclesolve.results.facts import Facts
     from musclesolve.results.judgement import judge
     from musclesolve.results.statements import document, statements, summary

@@ -44,7 +44,7 @@ EXTRA = 2
 LOOKS = np.array([0.25, 0.5, 0.75, 1.0])
 """Shares of a step at which it is seen whether surfaces overlap."""
 PULL = 10.0
-"""Acceleration [m/s2] that surfaces may have towards each other before they touch, for the longest step."""
+"""Acceleration [m/s2] that surfaces may have toward each other before they touch, for the longest step."""
 OVERLAP = 20.0
 """Force of a contact at the start, in weights of all models together, beyond which it is refused."""
 FOLLOWED = 1e-3

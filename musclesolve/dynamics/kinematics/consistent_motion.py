@@ -6,10 +6,10 @@ whatever its neighbors do; the distances between them differ from frame to frame
 and the one before it: the rotation about the axes of the joints between them that brings the body's own points and
 directions nearest to those measured. Links keep the lengths of the model, the base lies on its own points, and the pose
 follows along the tree, which is what Newton-Raphson on the driven constraints (5.7) converges to. What the joints
-cannot follow is not distributed among the points, as in `fit_pose`, but carried outwards: it adds up along a chain, and
+cannot follow is not distributed among the points, as in `fit_pose`, but carried outward: it adds up along a chain, and
 ends (hands, feet, head) are moved most.
 
-`drive_plan` says in which order the bodies show the angles, from the base outwards. Each body is fitted twice: the
+`drive_plan` says in which order the bodies show the angles, from the base outward. Each body is fitted twice: the
 joints between it and a body that is placed already, with the whole tree free to shift; then its own place, with all
 joints held. Every such solve starts from the pose of one before.
 
@@ -238,7 +238,7 @@ def _without_twist(model: Model, line: tuple[int, int], before: Pose, after: Pos
 
 
 def drive_plan(nearest: NearestPose) -> DrivePlan:
-    """The solves that show the joints of a model by what was measured of it, from the base outwards."""
+    """The solves that show the joints of a model by what was measured of it, from the base outward."""
     model, tree, targets = nearest.model, nearest.model.tree, nearest.targets
     on_joints, points = tree.distal_frames.astype(bool), model.topology.point_count
     moved = generic_directions(model, targets)

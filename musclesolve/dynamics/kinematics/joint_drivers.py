@@ -7,7 +7,7 @@ lambda is lambda Lv Lu sin(phi), and -lambda Ln Lv Lu cos(phi) for the second fo
 
 Six rows drive the base body through its motion, whatever points and vectors it has. Its first point follows its path,
 and two of its directions keep to prescribed axes: with a along the line between its first two points, b across it
-towards its vector (or third point), c = a x b, and E the same axes prescribed,
+toward its vector (or third point), c = a x b, and E the same axes prescribed,
 
     b . E_c = 0,   -a . E_c = 0,   a . E_b = 0
 

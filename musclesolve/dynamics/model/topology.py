@@ -143,7 +143,7 @@ class Topology:
         return Names((dof.name for dof in self.dofs), "joint degree of freedom", self.name)
 
     def dofs_between(self, bodies: Iterable[str]) -> tuple[str, ...]:
-        """The joint degrees of freedom by which some bodies move against each other, from the base outwards."""
+        """The joint degrees of freedom by which some bodies move against each other, from the base outward."""
         inner = {dof.child: dof.parent for dof in self.dofs}
         beyond = list[set[str]]()  # of each body the frames that move with it, up to the base
         for body in bodies:

@@ -9,7 +9,7 @@ middle,
     x = (C1 - C2) / |C1 - C2|,   z = x (C1 - C4) / |...|,   y = z x x,   p = C + R p_plate,   R = [x y z].
 
 Which of both it is, and whether the force is that on the foot or on the plate, is not in the stream, but shows in
-several readings of a loaded plate: its point lies on it, and the ground pushes upwards. A single reading may be a knock
+several readings of a loaded plate: its point lies on it, and the ground pushes upward. A single reading may be a knock
 or a spike.
 """
 

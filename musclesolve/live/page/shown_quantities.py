@@ -103,7 +103,7 @@ class ShownQuantities:
         return np.where(by_side[:, *self._asked], np.concatenate(columns, axis=1), np.nan).astype(np.float32)
 
     def _of_page(self, kind: str, values: Array) -> Array:
-        """Values (k, n) in the unit of the page, of vectors (k, n, 3) their magnitude, of ground forces upwards."""
+        """Values (k, n) in the unit of the page, of vectors (k, n, 3) their magnitude, of ground forces upward."""
         if "axis" in QUANTITIES[kind].dims:
             values = values[:, :, 2] if kind == GROUND else np.linalg.norm(values, axis=2)
         of_kind = KINDS[QUANTITIES[kind].kind]

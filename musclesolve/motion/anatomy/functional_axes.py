@@ -3,7 +3,7 @@
 The axis follows from the motion. It has no center of its own: along it the center is put
 
 - nearest to the midpoint of the lateral and the medial marker, where both are mapped;
-- half the joint width and the radius of the marker inwards of the only one that is;
+- half the joint width and the radius of the marker inward of the only one that is;
 - without markers, knee: nearest to the line from hip to ankle of the standing leg (radiographs: 1.3, s.d. 2.3 degrees
   of varus, which is 5, s.d. 8 mm at the knee; Bellemans et al. 2012, Clin Orthop Relat Res 470:45-53. By markers it
   passed the middle of the epicondyles of four recorded legs by 10 to 27 mm);
@@ -180,7 +180,7 @@ def _hip(trial: Trial, side: Side, standing: Points, landmarks: Points) -> Array
 
 
 def _ankle(trial: Trial, side: Side, landmarks: Points, left: Array) -> Array:
-    """Return the standing ankle center (3,) [m]; without a medial marker half a width inwards along the knee axis."""
+    """Return the standing ankle center (3,) [m]; without a medial marker half a width inward along the knee axis."""
     if f"ankle_center_{side}" in landmarks or f"ankle_medial_{side}" in landmarks:
         return joint_center(landmarks, "ankle", side)
     inward = left if side == "r" else -left

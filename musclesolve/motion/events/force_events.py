@@ -167,7 +167,7 @@ def contacts(time: Array, vertical: Array, threshold: float, firm: float) -> Arr
 
 
 FALLS = 0.7
-"""A pelvis that accelerates downwards by more than this falls; in walking it comes to half of it [g]."""
+"""A pelvis that accelerates downward by more than this falls; in walking it comes to half of it [g]."""
 UNLOADED_WEIGHTS = 0.05
 """Below this vertical force under both feet the plates carry no load [body weights]."""
 SHORTEST_FLIGHT = 0.02

@@ -1,4 +1,4 @@
-"""Zero-lag low-pass filter: a Butterworth run forwards and backwards (Silva 2003, eqs 5.2-5.5 for order 2)."""
+"""Zero-lag low-pass filter: a Butterworth run forward and backward (Silva 2003, eqs 5.2-5.5 for order 2)."""
 
 from __future__ import annotations
 

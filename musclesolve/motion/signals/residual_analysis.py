@@ -226,7 +226,7 @@ class _Fit:
 def _fit(x: Array, y: Array, end: Indices, threshold: float) -> _Fit:
     """Fit a line to the points start to end of every curve (C, k) over x (C,), start the first that correlates.
 
-    All starts at once, by sums from the end backwards: small values are added up before large ones.
+    All starts at once, by sums from the end backward: small values are added up before large ones.
     """
     k = np.arange(y.shape[1])
     level = y[end - 1, k]

@@ -10,7 +10,7 @@ lengths can, when over poses p of the whole range of motion
 
 holds in the sense of least squares, where l(p) is the normalized fiber length in the own model, and L_MT(p) the
 musculotendon length on the new skeleton (J Biomech 49:141-148; with a tendon that does not stretch). Muscles whose
-length hardly changes do not determine two lengths: L0 is therefore also drawn towards the one that grew with the mean
+length hardly changes do not determine two lengths: L0 is therefore also drawn toward the one that grew with the mean
 length of the muscle, L0', so that
 
     mean_p (L0 l cos a + L_T - L_MT)^2 / e^2 + ((L0 / L0' - 1) / d)^2

@@ -120,7 +120,7 @@ def served_dofs(topology: Topology, database: MuscleDatabase, side: str) -> tupl
     """The degrees of freedom of a model that the muscles of a set serve on one side.
 
     Those between the bones of the set, if a muscle crosses them or the set states them: joint after joint from the base
-    outwards, of a joint first those that the set states, in its order.
+    outward, of a joint first those that the set states, in its order.
 
     Raises:
         InputError: the set has a bone or states a degree of freedom that is not of the model.

@@ -22,7 +22,7 @@ SHARES = "shares of the panel"
 ACROSS = "shares of the height"
 """In the place of a transform of matplotlib: x in units of the axis, y in shares of the height of the panel."""
 BELOW = "inches below the panel"
-"""In the place of a transform: x in shares of the axis, y in inches upwards from the lower edge of the panel."""
+"""In the place of a transform: x in shares of the axis, y in inches upward from the lower edge of the panel."""
 MARGINS = {"x": 0.05, "y": 0.1}
 """Free space at either end of a scale, as a share of what is drawn: those of the style sheet of drawn pages."""
 DASHES = {"-": "", "": None, "None": None, "--": (3.7, 1.6), ":": (1.0, 1.65), "-.": (6.4, 1.6, 1.0, 1.6)}
@@ -177,7 +177,7 @@ class Panel:
         self._boxes(np.array([[-np.inf, low, np.inf, high]]), style)
 
     def bar(self, x: Any, height: Any, width: float, **style: Any) -> list[_Bar]:
-        """Bars upwards from zero; each of those returned may be changed."""
+        """Bars upward from zero; each of those returned may be changed."""
         self._y.zero = True
         bars = []
         for place, top in zip(np.atleast_1d(x), np.atleast_1d(height), strict=True):
@@ -415,7 +415,7 @@ class DescribedSheet:
         axes._boxes(corners, style, shares=True)
 
     def below(self, axes: Panel) -> str:
-        """Return the transform with shares across a panel, and inches upwards from its lower edge."""
+        """Return the transform with shares across a panel, and inches upward from its lower edge."""
         return BELOW
 
     def strip_below(self, axes: Panel, bottom: float, height: float) -> Panel:

@@ -298,7 +298,7 @@ class DrawnSheet(Figure):
         axes.add_collection(bar, autolim=False)
 
     def below(self, axes: Axes) -> Transform:
-        """Across a panel in its own shares, upwards in inches of the default style from its lower edge."""
+        """Across a panel in its own shares, upward in inches of the default style from its lower edge."""
         upwards = self.dpi_scale_trans + ScaledTranslation(0.0, 0.0, axes.transAxes)  # type: ignore[arg-type]
         return blended_transform_factory(axes.transAxes, Affine2D().scale(1.0, self.style.scale) + upwards)
 

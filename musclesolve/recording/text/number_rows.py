@@ -415,7 +415,7 @@ class Stack:
         self._count = count
 
     def finished(self) -> AnyArray:
-        """Return all rows in one array; nothing can be added afterwards."""
+        """Return all rows in one array; nothing can be added afterward."""
         self._array.resize((self._count, *self._array.shape[1:]), refcheck=False)
         return self._array
 

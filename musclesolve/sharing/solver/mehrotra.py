@@ -5,7 +5,7 @@ are
 
     x_i k_i = sigma omega_i,      sigma -> 0,
 
-with a scale omega_i for each muscle. A Newton step towards products sigma omega gives, where dx is what the step of the
+with a scale omega_i for each muscle. A Newton step toward products sigma omega gives, where dx is what the step of the
 unknowns makes of the distance,
 
     dk = push - k - (k / x) dx,      push = sigma omega / x,

@@ -187,7 +187,7 @@ def great_circle(work):
 
 @compiled_in_order
 def _basis(work, end):
-    """Unit vectors across the line from the center to an end: towards the chosen side, and across that."""
+    """Unit vectors across the line from the center to an end: toward the chosen side, and across that."""
     share = dot(work, NEAREST, end) / dot(work, end, end)
     for k in range(3):
         work[TOWARDS + k] = work[NEAREST + k] - share * work[end + k]
