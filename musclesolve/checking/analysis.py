@@ -1,7 +1,7 @@
 """Refusals and warnings of the analysis itself, on the repaired recording: range, reading, anatomy, motion.
 
-Every fact is tested by the function with which the analysis tests it; what it raises is reported as a finding, unless
-a finding covers it already.
+Every fact is tested by the function with which the analysis tests it; an error that it raises is reported as a finding,
+unless a finding covers it already.
 """
 
 from __future__ import annotations

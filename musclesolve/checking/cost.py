@@ -70,8 +70,8 @@ def _moments(
 ) -> tuple[Array, dict[Side, dict[str, Array]]] | None:
     """Return time (T,) [s] and moments (T,) [N m] about the joints between pelvis and each foot, by side and name.
 
-    Of contacts too that are not measured whole. states: the recording and its mechanics at the last place that was
-    asked for: where the markers are the same, so is the motion.
+    Of contacts too that are not measured whole. states: the recording and its mechanics at the last place computed:
+    where the markers are the same, so is the motion.
     """
     last = case.trial
     trial = replace(trial, time_range=last.time_range, legs=last.legs, predicted_spans=last.predicted_spans)

@@ -32,7 +32,7 @@ _KNOWN: dict[int, dict[Any, Any]] = {}
 def once(function: Callable[P, R]) -> Callable[P, R]:
     """Compute a function of a trial or a plate, and of names, once for each: many checks ask the same.
 
-    What it returns is kept as long as its first argument, and must not be changed.
+    The returned value is kept as long as its first argument, and must not be changed.
     """
 
     @wraps(function)

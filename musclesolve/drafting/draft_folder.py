@@ -94,7 +94,7 @@ def draft_folder(
         folder: the folder with the recordings; its subfolders are not looked at. Without any: the folder of a service
             (AddBiomechanics, OpenCap), or of an OpenSim model with coordinates, in it or below.
         output: the trial file; `trial.toml` in the folder when None. With several motions every one has a file of its
-            own, whose name ends in that of the recording. A folder means `trial.toml` in it.
+            own, whose name ends in the name of the recording. A folder means `trial.toml` in it.
         subject: what is stated of the subject.
 
     Raises:

@@ -55,7 +55,7 @@ class LoadsFile:
 
 @dataclass(frozen=True)
 class ScaleSetup:
-    """A setup file of OpenSim's scale tool: what it states of the subject, None where it states nothing."""
+    """A setup file of OpenSim's scale tool: the stated facts on the subject, None where nothing is stated."""
 
     path: Path
     name: str | None

@@ -1,6 +1,6 @@
 """Readings of several streams joined into samples: markers, plates and EMG of different rates and clocks.
 
-A sample is made of every reading of markers, at its time t. Plates and EMG are those of their newest reading at or
+A sample is made of every reading of markers, at its time t. Plates and EMG are taken from their newest reading at or
 before t, by its own time; up to a quarter of its period after t counts as at t. A reading that is older than one and a
 half of its periods, or half a period of the markers where that is longer, is not used: what was not measured is NaN,
 and `Live` leaves it out.
@@ -284,7 +284,7 @@ class Joined:
         """See Source.
 
         Raises:
-            InputError: markers of two streams, or at another rate than that of the `Live`; what a stream refuses.
+            InputError: markers of two streams, or at another rate than the rate of the `Live`; what a stream refuses.
         """
         self._start(recordings=True)
         until = perf_counter() + timeout
@@ -382,7 +382,7 @@ class Joined:
             self._held.insert(place, reading)
 
     def _check_rate(self, time: float) -> None:
-        """Refuse markers that come at another rate than that of the filter.
+        """Refuse markers that come at another rate than the rate of the filter.
 
         Looked at are the first `STRETCHES` stretches of a clock. The rate is the slope of the periods of the `Live`
         that have passed, counted step by step, over the time: so neither jitter nor lost samples change it.

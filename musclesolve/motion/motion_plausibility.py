@@ -161,7 +161,9 @@ class Support:
 
     @property
     def limit(self) -> Array:
-        """Force that may be lacking, (T,) [body weights]; residuals grow with the forces, beyond those of walking."""
+        """Force that may be lacking, (T,) [body weights]; residuals grow with the forces, beyond the
+        forces of walking.
+        """
         return np.asarray(BALANCE_LIMIT * np.maximum(self.force / WALKING_FORCE, 1.0))
 
     @property

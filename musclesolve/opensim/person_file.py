@@ -352,9 +352,9 @@ def model_parameters(
 
 
 def _with_numbers(person: PersonMuscles) -> PersonMuscles:
-    """The person with the numbers that differ from those of a parent model, unless it has them.
+    """The person with the numbers that differ from the numbers of a parent model, unless it has them.
 
-    Not where the names are those of a muscle set: its numbers are scaled to the subject.
+    Not where the names belong to a muscle set: its numbers are scaled to the subject.
     """
     from musclesolve.opensim.read_model import read_osim  # loads scipy: only where a model is read
 
@@ -371,8 +371,8 @@ def _with_numbers(person: PersonMuscles) -> PersonMuscles:
 def write_person(person: PersonMuscles, path: str | Path) -> None:
     """Write the muscles of one person; `read_person` gives them back exactly.
 
-    Where the parent is a model and the factors are on its own muscles, the file has every number that differs from that
-    of the parent, too: tendon slack lengths as they are used with the tendons of the calibration.
+    Where the parent is a model and the factors are on its own muscles, the file has every number that differs from the
+    parent's, too: tendon slack lengths as they are used with the tendons of the calibration.
 
     Args:
         person: the factors and their covariance.

@@ -108,7 +108,7 @@ def _model(root: Element) -> Element:
 
 
 def _masses(context: Context) -> tuple[dict[str, BodyMass], dict[str, str]]:
-    """Mass properties of the bodies that state them, and why those of others cannot be used."""
+    """Mass properties of the bodies that state them, and why the properties of others cannot be used."""
     masses, faults, odd = {}, {}, list[str]()
     for body in context.of_kind("Body"):
         if body.find("mass") is None:

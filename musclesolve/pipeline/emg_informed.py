@@ -38,7 +38,8 @@ MISFIT = EmgTracking(unmeasured_weight=0.0)
 
 
 def with_arguments(trial: AnyTrial, **settings: Any) -> AnyTrial:
-    """The trial with settings by their keyword in `run` instead of those of its file; None leaves that of the file.
+    """The trial with settings by their keyword in `run` instead of the settings of its file; None leaves the setting of
+    the file.
 
     Raises:
         TypeError: there is no such keyword.

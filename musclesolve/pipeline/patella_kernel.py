@@ -1,4 +1,4 @@
-"""The compiled parts of `patella`: the lever, and what it makes of the pulls of the quadriceps."""
+"""The compiled parts of `patella`: the lever, and its loads by the pulls of the quadriceps."""
 
 from __future__ import annotations
 

@@ -63,7 +63,7 @@ class Options:
 
     @property
     def curve_name(self) -> str:
-        """The family of Hill curves: `curves`, or that of the set."""
+        """The family of Hill curves: `curves`, or the set's."""
         return self.curves or self.database.curves
 
     @property

@@ -209,7 +209,7 @@ class Event:
 class SegmentValues:
     """Stated inertia of a segment instead of the inertia table; None: as in the table.
 
-    mass [kg], or a factor on that of the table; center: its place from the first end to the second as a share of the
+    mass [kg], or a factor on the table's mass; center: its place from the first end to the second as a share of the
     length; inertia about the center, about the front-back, left-right and long axis [kg m2], in proportion to the
     mass unless stated.
     """

@@ -142,7 +142,7 @@ def read_subjects(path: Path) -> SubjectsTable:
 
 
 def _cells(path: Path, most: int = _MOST_ROWS) -> list[list[Any]]:
-    """The rows of a file, of Excel those of its first sheet; at most so many."""
+    """The rows of a file, of Excel the rows of its first sheet; at most so many."""
     if not is_file(path):
         raise no_file(path)
     if path.suffix.casefold() == EXCEL:

@@ -110,7 +110,7 @@ def analysed_trial(result: xr.Dataset) -> Path | None:
 
 
 def _changed(result: xr.Dataset, path: Path) -> list[str]:
-    """The files of a trial that are not those of the result."""
+    """The files of a trial that differ from the files of the result."""
     before = {}
     for line in listed(result, "inputs"):
         role, _, rest = line.partition(" ")

@@ -30,7 +30,7 @@ def texts() -> dict[str, dict[str, Any]]:
 
 
 def codes() -> dict[str, str]:
-    """Return every code with what it means."""
+    """Return every code with its meaning."""
     return {code: entry["about"] for code, entry in texts().items()}
 
 

@@ -53,7 +53,7 @@ MOST = 0.5
 class Judgement:
     """Findings, the verdict on every leg and on the trial, and why.
 
-    findings: those of the trial and of its result, in the order of a report. legs: side -> verdict, of the analyzed
+    findings: findings of the trial and of its result, in the order of a report. legs: side -> verdict, of the analyzed
     legs. why: sentences.
     """
 
@@ -191,7 +191,7 @@ _JUDGED: WeakKeyDictionary[Facts, Judgement] = WeakKeyDictionary()
 
 
 def judge(facts: Facts) -> Judgement:
-    """The judgement of a result, by the findings that it holds, its frames and what it says."""
+    """The judgement of a result, by the findings that it holds, its frames and its facts."""
     if facts not in _JUDGED:
         _JUDGED[facts] = _judge(facts)
     return _JUDGED[facts]

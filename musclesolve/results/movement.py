@@ -140,7 +140,7 @@ class GroundSupport:
 
 
 def ground_support(seen: SeenMotion) -> GroundSupport | None:
-    """The ground reaction of both feet; None where that of one of them is not in the result."""
+    """The ground reaction of both feet; None where the reaction of one of them is not in the result."""
     if seen.time.size < FEWEST_FRAMES or len(seen.legs) < 2:
         return None
     known = np.zeros(seen.time.size, dtype=bool)

@@ -3,7 +3,7 @@
 This is the definition, for any cost and any solver. kernel/compiled_certificate.py computes the same compiled, because
 recomputing it in numpy would take longer than solving; tests/sharing/kernel/test_kernel.py holds the two together.
 
-With g_i = df/da_i the marginal cost of muscle i, that of soft rows 1/2 sum_k w_k (t_k - (G a)_k)^2 included, and
+With g_i = df/da_i the marginal cost of muscle i, the cost of soft rows 1/2 sum_k w_k (t_k - (G a)_k)^2 included, and
 the pull p_i = (A^T lambda)_i of the moments on its activation, the optimum of a convex cost is characterized by
 
     stationarity and complementarity   a_i = clip(a_i - (g_i - p_i) / S_i, lower_i, upper_i)

@@ -17,12 +17,12 @@ as they stand.
 
 A muscle is held where the step of the certificate, a - (g - p) / S, leads to a bound or past it (certificate.py; g is
 the marginal cost, p = A^T lambda). On this set Newton's method refines a solution that is good to six digits to all
-its digits: muscles that are nearly at rest need them, because their curvature is that of their own small activation.
+its digits: muscles that are nearly at rest need them, because their curvature follows from their own small activation.
 
 Distances from a change of the set are relative, between 0 and 1: |g - p| / S of a held muscle; of a free one the
-distance to the nearer bound over that between the bounds, or the same of the marginal cost of the muscle alone if that
-is larger: next to the end of the domain of soft saturation hardly any activation is left, but almost all of the
-marginal cost.
+distance to the nearer bound over the distance between the bounds, or the same ratio of the marginal cost of the muscle
+alone if that is larger: next to the end of the domain of soft saturation hardly any activation is left, but almost all
+of the marginal cost.
 """
 
 from __future__ import annotations

@@ -142,8 +142,8 @@ class SolutionDerivatives:
         """The distance of the nearest muscle from a change of the active set, (T,), 0 to 1.
 
         Of a held muscle it is the share of its marginal cost that is missing to make it leave the bound; of a free one
-        the distance to the nearer bound over that between the bounds, or the same of its marginal cost, whichever is
-        larger.
+        the distance to the nearer bound over the distance between the bounds, or the same ratio of its marginal cost,
+        whichever is larger.
         """
         nearest = np.minimum(self.optimum.distance.min(axis=1), 1.0)
         return self._whole(np.where(self._determined, nearest, 0.0), keep=True)

@@ -36,7 +36,7 @@ def average_results(
         paths: one or more ``result.nc``.
         partial: whether cycles count of which the frames cover less than 95 %.
         units: kind -> unit, as `normalised` takes them. Unless given, the results of one person stay in the units they
-            have, those of several persons are averaged in units that these share: N m/kg, body weights, % of maximum
+            have, results of several persons are averaged in units that these share: N m/kg, body weights, % of maximum
             isometric force.
 
     Returns:

@@ -1,4 +1,5 @@
-"""The center of pressure that minimizes the residual moment at the pelvis (Silva 2003, 7.2): what it would have to be.
+"""The center of pressure that minimizes the residual moment at the pelvis (Silva 2003, 7.2): the point that would be
+needed.
 
 A shift d of the point where the ground force F acts changes the moment that the pelvis lacks from r to r - d x F.
 While one foot alone is on the ground, the horizontal shift that leaves the smallest |r - d x F| is a least-squares

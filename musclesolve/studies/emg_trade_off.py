@@ -57,8 +57,8 @@ def emg_trade_off(
     Args:
         trial: a trial with EMG, or the path of its file; its weight of EMG, if it has one, does not count here.
         weights: two or more, zero (the effort alone) or more, in units of the cost; sorted.
-        cost: the effort; that of the trial file unless given.
-        solver: name of a solver, or a Solver; that of the trial file unless given.
+        cost: the effort; the trial file's unless given.
+        solver: name of a solver, or a Solver; the trial file's unless given.
         side: "r", "l" or "both"; legs without any muscle that is followed do not count.
         progress: called with the name of each stage and the share of the work that is done.
 

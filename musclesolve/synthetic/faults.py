@@ -50,7 +50,7 @@ def plant(name: str, trial_path: str | Path, folder: str | Path) -> Path:
 
 
 def plant_all(names: Iterable[str], trial_path: str | Path, folder: str | Path) -> Path:
-    """Copy a trial (TRC and MOT) into a folder with faults planted in order, those of the written text last.
+    """Copy a trial (TRC and MOT) into a folder with faults planted in order, faults of the written text last.
 
     All go into one copy, so that a fault that makes a file unreadable does not prevent the others. Returns the trial
     file of the copy. An unknown name of a fault and a trial that cannot be read are an InputError.
@@ -66,7 +66,7 @@ def plant_all(names: Iterable[str], trial_path: str | Path, folder: str | Path) 
 
 
 def fault(code: str | None) -> Callable[[Spoil], Spoil]:
-    """Register a function that spoils a copy; its name is that of the fault, its docstring says what is wrong.
+    """Register a function that spoils a copy; its name is the name of the fault, its docstring says what is wrong.
 
     code: the finding that it should lead to; None where the recording cannot show it.
     """
@@ -123,7 +123,8 @@ def run_forces_at(copy: Copy, rate: float) -> None:
 
 
 def tilt_plates(copy: Copy, forward_deg: float = 0.0, left_deg: float = 0.0) -> None:
-    """Rotate what all plates show about the middle of where each was trodden: their axes are not those of the markers.
+    """Rotate what all plates show about the middle of where each was trodden: their axes differ from the axes of the
+    markers.
 
     forward_deg: of the vertical toward forward; left_deg: toward the left.
     """

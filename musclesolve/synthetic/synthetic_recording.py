@@ -66,7 +66,7 @@ def synthetic_recording(
         folder: where to; made when it is missing.
         stride: another stride than the bundled one.
         truth: write truth.nc.
-        options: those of `RecordingOptions`: noise_mm, noise, marker_rate_hz, strides, gaps, marker_set, cameras, ...
+        options: fields of `RecordingOptions`: noise_mm, noise, marker_rate_hz, strides, gaps, marker_set, cameras, ...
 
     Returns:
         The trial file.
@@ -375,7 +375,7 @@ def truth_bytes(stride: ReferenceStride, options: RecordingOptions, time: Array)
 def truth(stride: ReferenceStride, time: Array) -> xr.Dataset:
     """Joint angles and moments, ground reaction and markers (global frame) at times (T,) of the stride.
 
-    The names are those of `musclesolve.run` where both give the same thing.
+    The names are as in `musclesolve.run` where both give the same thing.
     """
     ground = stride.ground(time)
 

@@ -217,7 +217,7 @@ _SAME = 1e-9
 
 @dataclass(frozen=True, eq=False)
 class MotionCost:
-    """Costs with their factors: those of the active force x = F / F0 (T, n), and those of the activation a (T, n).
+    """Costs with their factors: factors of the active force x = F / F0 (T, n), and of the activation a (T, n).
 
     isometric: the problem with F0 for the capacity.
     """

@@ -106,8 +106,8 @@ class _Case:
     def solve(self, method: Method, on_infeasible: str) -> MotionSolution:
         """The motion solved without reserves where that is possible, then with reserves.
 
-        The reference is not asked for a solution without reserves that single frames do not have either: that it finds
-        none takes it long.
+        The reference does not seek a solution without reserves where single frames have none: the vain search takes
+        long.
         """
         problem, exact = self.problem, None
         if problem.reserve_weight is not None or method.name != REFERENCE or not self.start.lacks:

@@ -6,7 +6,7 @@ gives a combination y of the moments and multipliers v >= 0 of the limits. The m
 
     y . b  >  max over lower <= a <= upper of (A^T y + G^T v) . a  -  v . h,
 
-which is checked here, whoever proposes y and v; the Farkas ratio is that of sharing/certificate.py, summed over frames.
+which is checked here, whoever proposes y and v; the Farkas ratio is as in sharing/certificate.py, summed over frames.
 
 The frames are a motion for the structured method (structured.py), of muscles without tendon and passive force: a muscle
 has the tendon force f(z) = z over its capacity and the capacity g = 1, so that its tendon coordinate z is its
@@ -61,7 +61,8 @@ class RateLimited:
 
     Attributes:
         solution: of the T frames; `kkt_residual` is the certificate of the whole motion (trajectory/certificate.py)
-            for the method "together", that of each frame within what the frame before leaves it for "frame_by_frame".
+            for the method "together", the certificate of each frame within what the frame before leaves it for
+            "frame_by_frame".
         limits: the time constants.
         falling_multiplier: (T-1, n) how much less the motion would cost if the activation could fall by one unit more
             between two frames; zero where the limit is not met, NaN if not solved and for "frame_by_frame".
@@ -232,7 +233,7 @@ class GivenCapacities:
 
     @property
     def coordinate_range(self) -> tuple[Array, Array]:
-        """Bounds (T, n) of z, farther than those of the activations."""
+        """Bounds (T, n) of z, farther than the bounds of the activations."""
         return self.lower - BEYOND_BOUNDS, self.upper + BEYOND_BOUNDS
 
     @property
@@ -247,7 +248,7 @@ class GivenCapacities:
 
     @property
     def mean_step(self) -> float:
-        """The time between frames as a unit of that of rates: any, for there are no rates."""
+        """The time between frames as a unit of the time of rates: any, for there are no rates."""
         return 1.0
 
     def state(self, z: Array, y: Array) -> FiberBalance:
@@ -310,7 +311,7 @@ class CapacityCertifier:
         self.motion, self.certifier = motion, Certifier(motion, cost)
 
     def reduced(self, attempt: MotionAttempt) -> MotionAttempt:
-        """The attempt with z, its multipliers and those of soft rows eliminated."""
+        """The attempt with z, its multipliers and the multipliers of soft rows eliminated."""
         multiplier = attempt.multiplier[:, : self.motion.moment.shape[1]]
         return replace(
             attempt,

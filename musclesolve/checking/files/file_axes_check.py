@@ -33,7 +33,7 @@ def _rotation(case: Case) -> Array:
 
 
 def _axis_name(case: Case, direction: Array, rotation: Array | None = None) -> str:
-    """Return the name of the file axis nearest to a global direction (3,); `rotation`: that of another file."""
+    """Return the name of the file axis nearest to a global direction (3,); `rotation`: the axes of another file."""
     in_file = (_rotation(case) if rotation is None else rotation).T @ direction
     return max(AXES, key=lambda name: float(axis_vector(name) @ in_file))
 

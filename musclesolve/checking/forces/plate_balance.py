@@ -11,9 +11,9 @@ body model, which every sound recording has and which are of the same size on ev
 of the center of mass of the trunk, total mass. e is what is left: smooth errors of the markers, correlated in time.
 
 e is taken as a process of the first order with a correlation time of 80 ms, so that e(t) - phi e(t-h) is white and the
-number of independent samples is that of the recording and not that of its frames (Cochrane & Orcutt 1949). beta, and
-the errors that plates always have, have normal priors. All is then linear and normal: the estimate of theta_j is that
-of generalized least squares with the covariance of everything else,
+number of independent samples depends on the recording and not on its frames (Cochrane & Orcutt 1949). beta, and
+the errors that plates always have, have normal priors. All is then linear and normal: the estimate of theta_j follows
+from generalized least squares with the covariance of everything else,
 
     theta_j = (A' S^-1 A)^-1 A' S^-1 r,  S = cov(e) + B P B' + sum of all other A_i P_i A_i',
 
@@ -152,7 +152,7 @@ def segment_masses(model: Model, motion: Motion) -> dict[str, Array]:
 def patterns(measured: BalanceFit, judged: list[int]) -> dict[str, tuple[Array, list[float]]]:
     """Return what corrections of the plates add to the residual, (T, 6, p), with the usual size of each (p,).
 
-    "place 0" is that of plate 0, "place" that of all plates together. Plates that are not judged may be as wrong as
+    "place 0" belongs to plate 0, "place" to all plates together. Plates that are not judged may be as wrong as
     any.
     """
     terms: dict[str, tuple[Array, list[float]]] = {}

@@ -332,7 +332,7 @@ def pairs_of_landmarks(case: Case) -> Iterator[Finding]:
 
 
 def _is_across(trial: Trial, markers: Markers, name: str, neighbor: str) -> bool:
-    """Whether the pair of a landmark points against that of its neighbor on average."""
+    """Whether the pair of a landmark points against its neighbor's pair on average."""
     pair, other = (shown(trial, [f"{mark}_{side}" for side in SIDES], markers) for mark in (name, neighbor))
     if pair is None or other is None:
         return False

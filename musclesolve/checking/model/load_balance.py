@@ -140,7 +140,7 @@ def _unequal_plates(case: ModelCase, limit: float) -> Iterator[Finding]:
 
 
 def mass_of_model(case: ModelCase) -> Iterator[Finding]:
-    """Compare the mass of the model with that which the loads carry and accelerate."""
+    """Compare the mass of the model with the mass that the loads carry and accelerate."""
     fit = best_fit(case)
     if fit is None:
         return

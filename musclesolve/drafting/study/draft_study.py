@@ -357,7 +357,7 @@ def _trials(
 
 
 def _trial_names(trials: Sequence[FoundTrial], named: Sequence[Role]) -> list[str]:
-    """Names of trials, each once: that of the file, behind what it does not say of subject, session and condition."""
+    """Names of trials, each once: the name of the file, behind the missing words on subject, session and condition."""
     count: Counter[str] = Counter()
     found = []
     for trial, role in zip(trials, named, strict=True):

@@ -44,7 +44,7 @@ class ContactLaw(Protocol):
     slip_speed: float
 
     def normal_force(self, depth: Array, rate: Array, approach: Array) -> Array:
-        """Normal force [N], zero where depth [m] is negative, of its rate [m/s] and that of the first touch."""
+        """Normal force [N], zero where depth [m] is negative, of its rate [m/s] and the rate at first touch."""
         ...
 
     def stored_energy(self, depth: Array) -> Array:
@@ -79,7 +79,7 @@ class HertzContact:
         check_number(self.least_approach, "least_approach", positive, above=0.0)
 
     def normal_force(self, depth: Array, rate: Array, approach: Array) -> Array:
-        """Normal force (P,) [N] by depth [m], its rate [m/s] and that of the first touch [m/s], (P,) each (4.3)."""
+        """Normal force (P,) [N] by depth [m], its rate [m/s] and the rate at first touch [m/s], (P,) each (4.3)."""
         loss = 0.75 * (1.0 - self.restitution**2)
         damping = 1.0 + loss * rate / np.maximum(approach, self.least_approach)
         return self.stiffness * np.maximum(depth, 0.0) ** self.exponent * np.maximum(damping, 0.0)

@@ -6,7 +6,7 @@ its length, so that the point of contact moves continuously from one end to the 
 
 The distance is the largest over all unit normals n of the gap between the two tangent planes,
 
-    g(n) = n . c - h_1(n) - h_2(n),        c from the center of the first surface to that of the second,
+    g(n) = n . c - h_1(n) - h_2(n),        c from the center of the first surface to the center of the second,
 
 negative where they overlap: then it is minus the least translation that parts them. h is how far a shape reaches along
 n (its support function), for an ellipsoid of any order (Silva 2003, 4.5)
@@ -118,7 +118,7 @@ def ellipsoid(
         name: of the surface.
         center: (3,) [m], in the standing layout.
         semi_axes: (3,) [m].
-        axes: (3, 3) directions of the semi-axes as columns; those of the global frame unless given.
+        axes: (3, 3) directions of the semi-axes as columns; the global frame's unless given.
         order: exponent of the equation of the surface, 2 for an ellipsoid.
         body, model: names of the body and model that carry the surface; empty for the ground.
 

@@ -1,9 +1,9 @@
 """Forward dynamics with contact: several models in one simulation, whose surfaces touch each other and the ground.
 
 All models and what touches and pulls between them are one system of differential equations (`World`). Between events
-the motion is that of `simulate`. A contact begins where a gap becomes zero: there the step ends, the speed of approach
-is stored for the law of contact (Silva 2003, 4.3), and the integrator starts anew; it is deleted when the surfaces have
-parted.
+the motion is computed as by `simulate`. A contact begins where a gap becomes zero: there the step ends, the speed of
+approach is stored for the law of contact (Silva 2003, 4.3), and the integrator starts anew; it is deleted when the
+surfaces have parted.
 """
 
 from __future__ import annotations
@@ -267,7 +267,7 @@ class World:
         return sum(model.mass.total * float(np.linalg.norm(model.gravity)) for model in models)
 
     def parts(self, state: Array) -> list[Array]:
-        """The state of every model, cut from that of all."""
+        """The state of every model, cut from the state of all models."""
         return [state[numbers] for numbers in self._slices]
 
     def bodies(self, time: float, state: Array) -> BodyStates:

@@ -47,7 +47,7 @@ class JointResistance:
     def build(
         cls, model: Model, table: str | Path | None = None, damping: bool = True, limits: bool = True
     ) -> JointResistance:
-        """Resistance from a data file, bundled (by name) or a user's own (by path); None: that of the human model.
+        """Resistance from a data file, bundled (by name) or a user's own (by path); None: the table of the human model.
 
         `damping` and `limits` say whether viscous and motion-limiting moments are included.
 

@@ -50,7 +50,7 @@ class Simulation:
     """A simulated motion: time (T,) [s]; q, qd, qdd (T, N, 3); multipliers (T, c) of the constraint rows.
 
     violation, velocity_violation (T,): largest error of a constraint [m or 1] and of its rate, at the output.
-    drift: largest error that any step left before it was projected away. steps, evaluations: what it cost.
+    drift: largest error that any step left before it was projected away. steps, evaluations: the effort.
     """
 
     model: Model

@@ -4,7 +4,7 @@ A model whose bodies share points and vectors has no rows for its joints, and no
 reactions (Silva 2003, 2.4.2). Here every body gets copies of its own (Fig. 2.2, 2.3.3), and the joints become rows:
 r_a - r_b = 0 for a point that two bodies had in common (2.20), the same for a vector (2.21), and perpendicular vectors
 of two bodies in a universal joint (2.3.3). A revolute joint so has six rows for five constraints; two bodies on two
-points, besides, can pull at each other along the line. The multipliers then are those of minimum norm (2.88), and what
+points, besides, can pull at each other along the line. The multipliers then have minimum norm (2.88), and what
 is reported is the force and moment of each joint's rows on its distal body, -Phi_q^T lambda, which is unique
 (corrections B5 and B10).
 """

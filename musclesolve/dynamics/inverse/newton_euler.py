@@ -55,7 +55,7 @@ def segment_motion(model: Model, motion: Motion) -> SegmentMotion:
         accelerations [m/s2], (T, B, 3) each.
 
     Raises:
-        InputError: the motion is that of another model.
+        InputError: the motion belongs to another model.
 
     Example:
         >>> stride, time = ms.synthetic.reference_stride(), np.linspace(0.0, 0.1, 11)
@@ -87,7 +87,7 @@ def turned_inertia(model: Model, segments: SegmentMotion, bodies: Indices) -> Ar
 def angular_momentum_rate(model: Model, segments: SegmentMotion, bodies: Indices) -> Array:
     """d(I w)/dt = I alpha + w x I w of some bodies, (T, b, 3) [N m], about their centers of mass (5.11).
 
-    In global axes, where the moments are, while the print leaves it in those of the body (correction D3).
+    In global axes, where the moments are, while the print leaves it in the axes of the body (correction D3).
     """
     inertia = turned_inertia(model, segments, bodies)
     spin, twist = segments.velocity[:, bodies], segments.acceleration[:, bodies]

@@ -101,7 +101,7 @@ def predicted_reactions(model: Model, motion: Motion, measured: Array | None = N
             measured them, NaN where they are to be predicted. Measured reactions are returned as they are.
 
     Raises:
-        InputError: the model has no such points, the motion is that of another model, or no reactions were found.
+        InputError: the model has no such points, the motion belongs to another model, or no reactions were found.
     """
     wrench = projected_moments(model, motion, [])[:, model.tree.joint_count :]
     force = wrench[:, :3]
@@ -176,7 +176,7 @@ def _soles(model: Model, motion: Motion) -> Array:
 
 
 def _ground_velocity(height: Array, velocity: Array) -> Array:
-    """The horizontal velocity (3,) that most points near the ground have [m/s]: zero, or that of a belt."""
+    """The horizontal velocity (3,) that most points near the ground have [m/s]: zero, or the velocity of a belt."""
     near = velocity[height < NEAR_GROUND][:, :2]
     within, beyond = RESTING
     tried = near[:: max(len(near) // 400, 1)]

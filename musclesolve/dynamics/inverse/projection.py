@@ -301,7 +301,9 @@ def _joint_bases(model: Model, motion: Motion, joint: LinkJoint) -> tuple[Array,
 
 
 def _shifted(arm: Array) -> Array:
-    """(…, 6, 6): from the velocity and angular velocity at a point to those of the same body at `arm` from there."""
+    """(…, 6, 6): from the velocity and angular velocity at a point to the velocities of the same body at `arm` from
+    there.
+    """
     matrix = np.zeros((*arm.shape[:-1], 6, 6))
     matrix[..., range(6), range(6)] = 1.0
     x, y, z = np.moveaxis(arm, -1, 0)

@@ -102,7 +102,7 @@ class JointArrays(NamedTuple):
 
 
 class Stops(NamedTuple):
-    """Ends of the range of angles (S), those of universal joints too."""
+    """Ends of the range of angles (S), the limits of universal joints too."""
 
     joint: Indices  # (S,)
     axis: Array  # (S, 3) in the standing pose

@@ -15,7 +15,7 @@ joints held. Every such solve starts from the pose of one before.
 
 `measured_pose` takes no step that makes the pose fit the model (the "non-consistent" data of Silva 2003): measured
 points and axes go into q where they were seen, so distances between them change from frame to frame and Phi(q) = 0 is
-violated. Vectors that nobody measured, and points without a marker, are those of the nearest pose.
+violated. Vectors that nobody measured, and points without a marker, are taken from the nearest pose.
 """
 
 from __future__ import annotations
@@ -159,10 +159,10 @@ def measured_pose(
     start: Array | None = None,
     rest: Rest | None = None,
 ) -> Fit:
-    """Every measured point and axis where it was measured; joint coordinates are those of the nearest pose.
+    """Every measured point and axis where it was measured; joint coordinates are taken from the nearest pose.
 
     No point is moved, so the residual is zero; how far the constraints are from being met is
-    `model.constraints.violation(fit.q)`. Arguments and exceptions are those of `fit_pose`.
+    `model.constraints.violation(fit.q)`. Arguments and exceptions are as for `fit_pose`.
     """
     nearest = fit_pose(model, targets, time, start=start, rest=rest)
     q = nearest.q.copy()

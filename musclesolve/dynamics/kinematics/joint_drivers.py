@@ -63,9 +63,8 @@ def driver_rows(
     Args:
         model: the model.
         motion: its motion over T frames.
-        q, qd: (T, N, 3) [m, m/s] positions and velocities at which the rows are evaluated; those of the motion unless
-            given.
-        base: add the six rows that drive the base, after those of the joints.
+        q, qd: (T, N, 3) [m, m/s] positions and velocities at which the rows are evaluated; the motion's unless given.
+        base: add the six rows that drive the base, after the rows of the joints.
 
     Returns:
         Rows with values, Jacobian and moment factors.

@@ -30,7 +30,7 @@ class Motion:
     """Natural coordinates and their derivatives, all satisfying the constraints and their time derivatives.
 
     time (T,) [s]; coordinates, rates, second (T, K+6): joint angles [rad], then base position [m] and Cardan angles
-    (those of a spherical joint are a rotation vector); speeds and speed_rates (T, K+6): joint rates, base velocity,
+    (for a spherical joint a rotation vector); speeds and speed_rates (T, K+6): joint rates, base velocity,
     base angular velocity (global axes), and derivatives; q, qd, qdd (T, N, 3).
     """
 
@@ -154,7 +154,7 @@ def motion_from(model: Model, time: Array, coordinates: Array, rates: Array, sec
 def moving_bodies(
     model: Model, time: Array, coordinates: Array, rates: Array, second: Array
 ) -> tuple[Motion, SegmentArrays]:
-    """The motion of joint coordinates and their derivatives (T, K+6), real and finite, and that of all bodies."""
+    """The motion of joint coordinates and their derivatives (T, K+6), real and finite, and the motion of all bodies."""
     from musclesolve.dynamics.kernel.entry import MOVE_TREE
 
     tree, joints, frames, slots = model.tree, model.tree.joint_count, len(time), len(model.standing)

@@ -6,7 +6,7 @@ at every iterate. All frames advance together. The step ds solves
 
     (D^T W D - near S) ds = D^T p,   p = w (target - q),   S_ij = sum_n p_n . d2q_n/ds_i ds_j
 
-without the curvature S that of Gauss-Newton, which finds its way from afar, with it that of Newton, which converges
+without the curvature S the step of Gauss-Newton, which converges from afar, with it the step of Newton, which converges
 quadratically although markers and model disagree.
 
 D is never formed. A speed with the axis a and the pivot o moves a point r by a x r + c, c = o x a, and a vector v by
@@ -18,8 +18,8 @@ a x v, if it is distal to the joint. So
 
 with C = sum w r r^T and P = sum r p^T over points and vectors, h = sum w r, m = sum w and f = sum p over points, all of
 them over what j moves, i being j itself or a joint before it (what neither moves gives nothing). This is the composite
-rigid body method (Featherstone 2008, 6.2) with targets for masses. Of two rotations that are before each other, those
-of the base or of a spherical joint, S is shared evenly.
+rigid body method (Featherstone 2008, 6.2) with targets for masses. Of two rotations that are before each other, as at
+the base or a spherical joint, S is shared evenly.
 """
 
 from __future__ import annotations
@@ -493,8 +493,8 @@ def normal_equations(
 ) -> tuple[Array, Array]:
     """H - near S (T, F, F) and the gradient D^T p (T, F) over the free speeds (K+6,).
 
-    slots (n,) with weights w (n,) and pull p (T, n, 3); origin (T, 3): that of the standing layout [m]; near (T,):
-    how much of the curvature S is counted, 0 (Gauss-Newton) to 1 (Newton).
+    slots (n,) with weights w (n,) and pull p (T, n, 3); origin (T, 3): the origin of the standing layout [m]; near
+    (T,): how much of the curvature S is counted, 0 (Gauss-Newton) to 1 (Newton).
     """
     from musclesolve.dynamics.kernel.entry import EQUATE
 

@@ -14,7 +14,7 @@ with phi0 the direction of p. The first term is the square of the distance by wh
 second forbids a hinge to bend backward by more than h. The third is what a rotation costs that the points do not show:
 a rotation at the speed w counts as much as a wrist that is off by `rest`, the arm on which an undetermined angle is
 drawn to its place. A bent hinge is followed, a straight one keeps the rotation of the frames before and after it. The
-last term, in sum that of one frame, decides where nothing else does.
+last term, in sum as large as for one frame, decides where nothing else does.
 
 The first sum has two minima in every frame; the path of least sum is found by dynamic programming (Viterbi 1967) on a
 grid of angles, then by Gauss-Newton between them.
@@ -23,7 +23,7 @@ The nearest pose of a frame is drawn to this path with the weight that its two n
 2 rest^2 / (w dt)^2, times (1 - (s / (5 rest))^2)^2 where a rotation of 1 rad moves the points by s < 5 rest, and not at
 all elsewhere: what a bent hinge shows is a matter of its own frame. s is |p|, or the distance by which a rotation about
 the first axis of the joint before the body moves its end, if that is less: where the long axis lies along the first
-axis, the two rotations cannot be told from each other.
+axis, the two rotations cannot be distinguished.
 """
 
 from __future__ import annotations
@@ -57,8 +57,8 @@ class Hinge:
     """A hinge at the end of a body whose rotation about its long axis the measured points show by the bent hinge only.
 
     first, rotation, bend: the degrees of freedom of the first axis of the joint before the body, of the rotation of the
-    body about its long axis, and of the hinge; twist: that of the rotation about the long axis beyond the
-    hinge, None where none is free. near, far: from- and to-slot of the long axes of the two bodies; reach: length
+    body about its long axis, and of the hinge; twist: the degree of freedom of the rotation about the long axis beyond
+    the hinge, None where none is free. near, far: from- and to-slot of the long axes of the two bodies; reach: length
     of the far one [m]; rest: the arm on which the rotation is drawn to its place [m].
     """
 

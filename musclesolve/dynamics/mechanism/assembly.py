@@ -98,7 +98,7 @@ def _listed(constraints: Iterable[Constraint]) -> list[Constraint]:
 def _closed(constraints: list[Constraint], time: Array, start: Array, number: int | None = None) -> Array:
     """Newton-Raphson steps from a start (T, N, 3) until none moves a coordinate; refuses rows that stay open.
 
-    number: that of the frame where only one is closed.
+    number: number of the frame where only one is closed.
     """
     q = np.array(start)
     for _ in range(_STEPS):
@@ -145,7 +145,7 @@ def consistent_rates(
     """Velocities and accelerations of a pose that satisfies the rows (Silva 2003, 5.8, 5.9).
 
     Args:
-        constraints: those of the mechanism.
+        constraints: constraints of the mechanism.
         time: (T,) [s], for the drivers.
         q: (T, N, 3) [m] poses, from `assemble`.
         coordinate_names: names of the N points and vectors, for messages.

@@ -36,7 +36,7 @@ class Mechanism(Model):
     """Bodies with their standing layout and masses, all of whose joints are in rows: it needs no tree of joints."""
 
     def __post_init__(self) -> None:
-        """Refuse a layout or masses that are not those of the topology."""
+        """Refuse a layout or masses that do not fit the topology."""
         wanted = len(self.topology.coordinate_names), len(self.topology.bodies)
         if (len(self.standing), len(self.mass.mass)) != wanted:
             raise input_error(

@@ -53,7 +53,7 @@ def human_model(
         lengths: measured lengths [m] of "thigh", "shank", "foot", "forearm" ..., both sides; offsets win over them.
         segments: segment -> what is stated of it instead of the table, shoe included (`with_stated`).
         topology: points, bodies and joints, from `load_topology`; the bundled "inverse_human" unless given.
-        age: [years]; below 18 masses are those of children (`segment_rows`), else or by default those of adults.
+        age: [years]; below 18 masses are as in children (`segment_rows`), else or by default as in adults.
 
     Raises:
         InputError: a mass, stature, sex, length, segment or table that cannot be, or an offset of an unknown point.

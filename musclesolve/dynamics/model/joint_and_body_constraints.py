@@ -166,7 +166,7 @@ class Constraints:
         return jacobian[:, :, : self.size]
 
     def gamma(self, qd: Array) -> Array:
-        """Right-hand side of Phi_q qdd = gamma, (T, c) (2.17); that of the velocities, nu, is zero."""
+        """Right-hand side of Phi_q qdd = gamma, (T, c) (2.17); the right-hand side of the velocities, nu, is zero."""
         gamma = np.zeros((len(qd), len(self.names)), dtype=qd.dtype)
         gamma[:, : len(self.constant)] = -2.0 * dot(lines_of(qd, self.first), lines_of(qd, self.second))
         return gamma

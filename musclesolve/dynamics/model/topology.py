@@ -73,8 +73,8 @@ class Dof:
     A spherical joint is three of them in a row, with the same child; each has a `fixed_axis` instead, a unit vector of
     the parent (its components in the standing pose). rest: where the data do not determine the angle, it is drawn to
     zero, or to what the whole motion shows (`straight_hinges`), as by a point on an arm of this length [m]. nominal:
-    the axis is not that of the joint, so bones and ligaments bear a part of its moment, which muscles do not share
-    unless asked.
+    the axis is not the joint's, so bones and ligaments bear a part of its moment, which muscles do not share
+    unless requested.
     """
 
     name: str
@@ -197,8 +197,8 @@ def standing_layout(
     Args:
         topology: of the model.
         scale: factor on the file's offsets by scale group, 1 where absent.
-        offsets: measured offsets of points from their parents (3,) [m], or directions of vectors (3,), instead of those
-            of the file.
+        offsets: measured offsets of points from their parents (3,) [m], or directions of vectors (3,), instead of the
+            file's.
 
     Returns:
         (N, 3) [m].

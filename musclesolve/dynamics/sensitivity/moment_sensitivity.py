@@ -55,8 +55,8 @@ from musclesolve.errors import input_error
 class Sensitivity:
     """Derivative of every generalized force by every source, values (T, K+6, S).
 
-    kind: what the sources are; unit: that of one source. A joint moment is in N m, so its derivative in N m per unit;
-    the last six are the force [N] and moment [N m] that the base would need from outside, global axes.
+    kind: what the sources are; unit: the unit of one source. A joint moment is in N m, so its derivative in N m per
+    unit; the last six are the force [N] and moment [N m] that the base would need from outside, global axes.
     """
 
     kind: str
@@ -378,8 +378,8 @@ def _nearest_response(nearest: NearestPose, coordinates: Array, places: list[int
 
 
 def _driven_response(nearest: NearestPose, coordinates: Array, places: list[int]) -> tuple[Array, float]:
-    """Derivative of the speeds (T, K+6, 3 n) of the pose driven by joint angles, and how far its angles are from those
-    of the coordinates (T, K+6).
+    """Derivative of the speeds (T, K+6, 3 n) of the pose driven by joint angles, and how far its angles are from the
+    angles of the coordinates (T, K+6).
     """
     model, targets, joints = nearest.model, nearest.targets, nearest.model.tree.joint_count
     start = coordinates, nearest.rest

@@ -3,8 +3,8 @@
 QTM sends, for every frame, its time [us], the positions of the labeled markers in the order of its settings [mm], NaN
 where hidden, and the newest force of every plate: force [N], moment about its point [N m], point [mm] (components `3d`
 and `forcesingle`, docs.qualisys.com/qtm-rt-protocol). Forces are in the axes of the laboratory, or, with the address
-HOST/plate, in those of each plate, which its corners give: with C1, C2, C3, C4 the corners in the settings and C their
-middle,
+HOST/plate, in the axes of each plate, which its corners give: with C1, C2, C3, C4 the corners in the settings and C
+their middle,
 
     x = (C1 - C2) / |C1 - C2|,   z = x (C1 - C4) / |...|,   y = z x x,   p = C + R p_plate,   R = [x y z].
 

@@ -37,8 +37,8 @@ def functional_hips(
 ) -> tuple[Points, list[str]]:
     """Find the hip centers of the standing pelvis in the functional trials.
 
-    Markers (`standing`), landmarks (`pelvis`) and hip centers by the regression `name` are those of the standing trial,
-    (3,) [m].
+    Markers (`standing`), landmarks (`pelvis`) and hip centers by the regression `name` are taken from the standing
+    trial, (3,) [m].
 
     Returns:
         Hip centers "hip_r", "hip_l" (3,) in the standing pelvis [m] and sentences on them; nothing when the trial has

@@ -138,7 +138,7 @@ def unseen(points: Container[str]) -> list[tuple[str, Side]]:
 
 
 def _above(points: Mapping[str, Array], hips: Mapping[str, Array], joint: str, side: Side) -> Array:
-    """Return the joint center above a knee or ankle; a mapped hip center before that of `hips`."""
+    """Return the joint center above a knee or ankle; a mapped hip center before the center of `hips`."""
     if joint == "knee":
         return points.get(f"hip_center_{side}", hips[f"hip_{side}"])
     return joint_center(points, "knee", side)

@@ -83,7 +83,7 @@ class SmoothingSpline:
 def smoothing_spline(
     signal: ArrayLike, rate_hz: float, cutoff_hz: ArrayLike | None = None, half_order: int = 3
 ) -> SmoothingSpline:
-    """Smooth every coordinate by a natural spline, with a given cut-off or with that of generalized cross-validation.
+    """Smooth every coordinate by a natural spline, with a given cut-off or by generalized cross-validation.
 
     The generalized cross-validation (Craven & Wahba 1979) takes the p with the least
     (RSS / T) / (1 - trace H / T)^2, where g = H y; the noise is sqrt(RSS / (T - trace H)). It presumes noise that

@@ -15,7 +15,7 @@ length of the muscle, L0', so that
 
     mean_p (L0 l cos a + L_T - L_MT)^2 / e^2 + ((L0 / L0' - 1) / d)^2
 
-is least: e is the error of a path, which grows with the muscle too, d that of the assumption that fibers do.
+is least: e is the error of a path, which grows with the muscle too, d the error of the assumption that fibers do.
 """
 
 from __future__ import annotations

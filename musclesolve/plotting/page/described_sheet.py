@@ -92,7 +92,7 @@ class Numbers:
 
 
 class Panel:
-    """One panel of a described page; calls are those of `matplotlib.axes.Axes`, of which it knows these."""
+    """One panel of a described page; calls are as for `matplotlib.axes.Axes`, of which it knows these."""
 
     def __init__(self, figure: DescribedSheet, x: Scale, y: Scale) -> None:
         self.figure, self._x, self._y = figure, x, y
@@ -331,7 +331,7 @@ class _Bar:
 
 
 class DescribedSheet:
-    """A page as data, made by `page` in a `BrowserStyle`; the methods are those of `DrawnSheet`."""
+    """A page as data, made by `page` in a `BrowserStyle`; the methods are as in `DrawnSheet`."""
 
     def __init__(self, style: PageStyle, grid: Arrangement, sharey: Any = False) -> None:
         self.style, self.grid, self.numbers = style, grid, Numbers()
@@ -377,7 +377,7 @@ class DescribedSheet:
         axes.set_xlabel(text)
 
     def one_panel(self, row: np.ndarray) -> Panel:
-        """Return a panel that takes the place of those of a row (columns,)."""
+        """Return a panel that takes the place of the panels of a row (columns,)."""
         first: Panel = row[0]
         for other in row[1:]:
             other.set_visible(False)

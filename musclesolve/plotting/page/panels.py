@@ -52,7 +52,7 @@ def small_multiples(
 ) -> Sheet:
     """A page with a panel for each name, from zero upward.
 
-    The titles are those of the page and of the vertical axis; panels: name -> note below it; fill draws one of them.
+    The titles belong to the page and of the vertical axis; panels: name -> note below it; fill draws one of them.
     """
     style, names = current_style(), [name.replace("_", " ") for name in panels]
     narrow = style.narrow  # each line above 43 panels counts
@@ -90,7 +90,7 @@ def fitting_columns(names: Sequence[str], most: int, lines: int) -> int:
 
 
 def muscles_by_group(names: Sequence[str], groups: Sequence[str]) -> dict[str, str]:
-    """Muscle -> group, the muscles of one group together, the groups from hip to ankle, then those of other names."""
+    """Muscle -> group, the muscles of one group together, the groups from hip to ankle, then groups of other names."""
     group_of = dict(zip(names, groups, strict=True))
     order = list(dict.fromkeys((*GROUPS, *group_of.values())))
     return dict(sorted(group_of.items(), key=lambda entry: order.index(entry[1])))

@@ -89,7 +89,8 @@ def calibrate_cameras(
     Minimizes sum_k |u_k - u(X_k; a)|^2 over the eleven coefficients a of eq. 5.1. It begins with the linear
     equations, eq. 5.1 multiplied out, in normalized coordinates (Abdel-Aziz & Karara 1971; Hartley 1997) and goes on
     with the same equations divided by the denominator and expanded about the projected point, which is the
-    Gauss-Newton method: its fixed point minimizes the residual in pixels, that of the linear equations does not.
+    Gauss-Newton method: its fixed point minimizes the residual in pixels, the fixed point of the linear equations does
+    not.
 
     Args:
         points: (n, 3) positions of six or more control points [m].

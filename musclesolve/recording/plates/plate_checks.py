@@ -85,7 +85,7 @@ def stray_moment(beside: Value, vertical: Value) -> Value:
 def impossible_samples(force: Array, moment: Array, beside: Array, weight: float) -> tuple[Mask, Mask]:
     """Return which samples of a plate (S,) cannot be of a foot by their force, and by their point or moment.
 
-    The limits are those of `sample_fault`, and so are the arguments, sample by sample: force and moment (S, 3), beside
+    Limits and arguments are as for `sample_fault`, sample by sample: force and moment (S, 3), beside
     (S,) [m], 0 where the foot is not known.
     """
     vertical, upward = np.abs(force[:, 2]), force[:, 2]

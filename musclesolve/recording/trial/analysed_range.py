@@ -35,7 +35,9 @@ FEWEST_FRAMES = 10
 
 @dataclass(frozen=True)
 class AnalysedRange:
-    """The part of a recording that is analyzed: first and last time, those of each leg in it [s], and notes on why."""
+    """The part of a recording that is analyzed: first and last time, the times of each leg in it [s], and
+    notes on why.
+    """
 
     time_range: tuple[float, float]
     legs: Mapping[Side, tuple[float, float]]

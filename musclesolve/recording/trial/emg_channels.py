@@ -198,7 +198,7 @@ class KindNote:
 
 
 def kind_notes(emg: Emg, stated: bool | None) -> list[KindNote]:
-    """Return which channels are envelopes where the trial file does not say, and which are not what it says."""
+    """Return which channels are envelopes where the trial file does not say, and which contradict the trial file."""
     processed = bool(emg.options.processed)
     known, notes = emg.kinds, []
     for envelopes in (processed, not processed):

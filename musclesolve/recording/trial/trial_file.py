@@ -298,7 +298,7 @@ class TrialReader:
         return forces, [*table.sentences, *plate_gap_notes(list(plates.values())), *notes]
 
     def subject(self, **others: Any) -> Subject:
-        """Return the subject; what is not known is not a number. others: values instead of those of [subject]."""
+        """Return the subject; what is not known is not a number. others: values instead of the values of [subject]."""
         table = self.settings.subject.changed(**others)
         unknown = {key: float("nan") for key in ("mass_kg", "stature_m") if table[key] is None}
         table = table.changed(**unknown, sex=table.sex or "male")

@@ -35,7 +35,7 @@ EMG = "emg_and_activation"
 
 
 def figures_of(data: xr.Dataset, kind: str) -> dict[str, Draw]:
-    """The figures of a dataset by name, without those of a variable that it does not have."""
+    """The figures of a dataset by name, without figures of a variable that it does not have."""
     if kind == UNCERTAINTY:
         return dict(drawable(data, uncertainty_figures.FIGURES, uncertainty_figures.NEEDS))
     if kind == AVERAGE:

@@ -177,7 +177,7 @@ def ribs_of(data: PictureData) -> list[dict[str, Any]]:
 
 
 def hoops() -> dict[str, Any]:
-    """The shape of the ribs, that of every subject."""
+    """The shape of the ribs, the same for every subject."""
     return dict(bundled_toml(__package__, "picture.toml")["hoops"])
 
 
@@ -248,7 +248,7 @@ def shape_colors(shapes: Shapes) -> list[str]:
 
 
 def quaternions(rotation: Array) -> Array:
-    """(T, B, 4) x, y, z, w of rotations (T, B, 3, 3); that of no rotation where one is NaN."""
+    """(T, B, 4) x, y, z, w of rotations (T, B, 3, 3); the identity where one is NaN."""
     from scipy.spatial.transform import Rotation
 
     if not rotation.size:

@@ -1,4 +1,4 @@
-"""Angles that gait analysis states beside those of the joints: of pelvis and trunk to the ground, and of the feet.
+"""Angles that gait analysis states beside the joint angles: of pelvis and trunk to the ground, and of the feet.
 
 Pelvis and trunk: R = Rz(rotation) Rx(list) Ry(tilt) of the axes of the segment, forward, left and up, whose columns R
 has in the laboratory; zero where the segment is as in standing and faces along x.

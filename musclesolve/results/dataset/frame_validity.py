@@ -117,9 +117,9 @@ def limb_name(result: xr.Dataset) -> str:
 
 
 def muscle_sides(result: xr.Dataset) -> dict[str, str]:
-    """Muscle -> the side whose status is its own: that of its name, unless the result says otherwise.
+    """Muscle -> the side whose status is its own: the side of its name, unless the result says otherwise.
 
-    Muscles that act on coordinates of no side alone, as those of the trunk do, have the status of `other`.
+    Muscles that act on coordinates of no side alone, as in the trunk, have the status of `other`.
     """
     names = [str(name) for name in result["muscle"].values]
     if MUSCLE_SIDE in result.coords:

@@ -82,7 +82,7 @@ def balance_error(analysis: Analysis) -> dict[str, Variable]:
 def emg_labels(analysis: Analysis) -> VariablesAndAttributes:
     """Envelopes, the activation that they let expect, and how well activation agrees with them, over the channels.
 
-    Where the cost follows EMG, agreement is that of each channel predicted while it alone is not followed. The
+    Where the cost follows EMG, agreement is computed for each channel predicted while it alone is not followed. The
     coordinates hold the name of every channel, and its muscles between commas.
     """
     measured, time, names = analysis.body.emg, analysis.body.time, analysis.body.muscles

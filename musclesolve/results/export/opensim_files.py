@@ -69,11 +69,11 @@ def mot_files(
     """Joint angles in degrees as the motion of a model, with rotation and position of the pelvis where they are known.
 
     pelvis_tilt, list and rotation are R = Rz(tilt) Rx(list) Ry(rotation) in OpenSim's axes; pelvis_tx, ty, tz put the
-    hips of the unscaled model where those of the subject are. Joints that the model of the names does not have keep
+    hips of the unscaled model where the hips of the subject are. Joints that the model of the names does not have keep
     their own names.
 
     Raises:
-        InputError: the result has no joint angles over time, or translations among them; other variables are asked for.
+        InputError: the result has no joint angles over time, or translations among them; other variables are requested.
     """
     if variables is not None and list(variables) != ["joint_angle"]:
         raise input_error(

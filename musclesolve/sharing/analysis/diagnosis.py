@@ -270,7 +270,7 @@ def diagnose(
 
     Args:
         problem: its reserves are ignored; frames that are not valid are left out.
-        passive_force: (T, n) [N] passive tendon forces; those of the problem unless given.
+        passive_force: (T, n) [N] passive tendon forces; the problem's unless given.
         frames: numbers of the frames to diagnose, or (T,) truth values; all unless given.
 
     Raises:

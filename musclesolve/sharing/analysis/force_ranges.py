@@ -280,7 +280,7 @@ class _CertifiedOptimum:
 
 
 def _total(problem: Problem, solution: Solution, frames: NDArray[np.intp]) -> Array:
-    """Cost with that of the reserves, (t,), of some frames of a solution."""
+    """Cost with the cost of the reserves, (t,), of some frames of a solution."""
     value = solution.cost[frames]
     if problem.reserve_weight is None:
         return value

@@ -75,7 +75,7 @@ class FrameProgramme:
         return slope
 
     def value(self, x: Array) -> float:
-        """The scaled cost with that of the reserves, at scaled unknowns x (n,), or (n + m,) with reserves."""
+        """The scaled cost with the cost of the reserves, at scaled unknowns x (n,), or (n + m,) with reserves."""
         a, s = x[: self.muscles], x[self.muscles :]
         total = float(self.cost.total_value(self.problem, a[None])[0])
         return total / self.scale + 0.5 * float(self.weight @ np.square(s))

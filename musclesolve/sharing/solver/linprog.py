@@ -1,4 +1,4 @@
-"""Linear programs by HiGHS (SciPy): linear costs, lexicographic min/max, and those of single frames."""
+"""Linear programs by HiGHS (SciPy): linear costs, lexicographic min/max, and programs of single frames."""
 
 from __future__ import annotations
 

@@ -10,7 +10,7 @@ unknowns makes of the distance,
 
     dk = push - k - (k / x) dx,      push = sigma omega / x,
 
-so that of a program nothing but its Newton step for given pushes has to be known. The predictor, push = 0, shows to
+so that a program only has to supply its Newton step for given pushes. The predictor, push = 0, shows to
 what the mean product, `now`, would fall in the longest possible step t. The corrector takes in the second-order term of
 the predictor, as far as that could go, or the method may cycle:
 

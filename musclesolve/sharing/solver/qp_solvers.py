@@ -172,7 +172,7 @@ def scaled_frames(problem: Problem, cost: Cost) -> tuple[QuadraticFrame, Array, 
 
     Returns:
         the frames as one QuadraticFrame, whose arrays have the frame axis first; c, (T, 1); the units of the unknowns,
-        (T, k); the largest entries of the rows, (T, r), of which the first m are those of the moments.
+        (T, k); the largest entries of the rows, (T, r), of which the first m belong to the moments.
     """
     rows, muscles, zero = cost.soft_rows(problem), problem.n_muscles, problem.lower
     bent = cost.hessian_diagonal(problem, zero)

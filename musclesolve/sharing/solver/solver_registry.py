@@ -48,7 +48,7 @@ class Attempt:
         )
 
     def store(self, which: NDArray[Any], other: Attempt) -> None:
-        """Store an attempt at some frames, by numbers or as a mask, among those of all."""
+        """Store an attempt at some frames, by numbers or as a mask, among the attempts at all."""
         for name in ("activation", "reserve", "multiplier", "iterations", "claim"):
             getattr(self, name)[which] = getattr(other, name)
 
@@ -159,7 +159,7 @@ def _add_plugins() -> None:
 
 
 def solvers() -> dict[str, SolverRecord]:
-    """Every registered solver by name: what it can do and whether it is installed."""
+    """Every registered solver by name: its abilities and whether it is installed."""
     _add_plugins()
     return dict(REGISTRY)
 

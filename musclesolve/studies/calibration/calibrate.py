@@ -282,7 +282,7 @@ class CalibrationProblem:
         return noise
 
     def linear(self, observed: Sequence[Observation], noise: Mapping[tuple[str, str], Noise]) -> Linear:
-        """The weighted residuals and their derivatives; of a channel without a noise that of its kind."""
+        """The weighted residuals and their derivatives; of a channel without a noise the noise of its kind."""
         residuals, rows = [np.zeros(0)], [np.zeros((0, len(self.names)))]
         # sum over the samples of a channel of the variance of its errors: they are alike throughout, and count once
         every: dict[tuple[str, str], float] = {}
@@ -379,7 +379,7 @@ def calibrate_muscles(
         strength: path of a file of strength tests.
         profile: name of a fitted parameter, as the result has it: the best sum of squares over its values.
         name: of the person.
-        cost: by which moments are shared; that of the trial files unless given.
+        cost: by which moments are shared; the trial files' unless given.
         side: "r", "l" or "both".
         progress: called with what is done and its share.
 

@@ -8,7 +8,7 @@ the assumed one, crosstalk and changes of its gain (`emg_errors` of priors.toml)
 is the sum of its variances over all samples of the channel. Without e_b intervals hold only for envelopes that obey
 this model of EMG (`python -m benchmarks.calibration.coverage --generator other`). A step is the bounded least-squares
 solution of the linearized problem within a distance, halved where it does not help (Levenberg & Marquardt; Moré 1978).
-Standard deviations sd_b and n_b are those of the residuals, and found with the fit. At the end, with A = J^T W J,
+Standard deviations sd_b and n_b belong to the residuals, and found with the fit. At the end, with A = J^T W J,
 
     C = (A + P^-1)^-1
 

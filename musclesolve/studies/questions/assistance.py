@@ -8,7 +8,7 @@ proximal one, so the muscles produce the rest:
 The optimal torques minimize the cost of the muscles: each is a column of the problem with a moment arm about its degree
 of freedom alone and no cost but EFFORT times its square as a share of the largest one allowed, which decides where the
 muscles do not care. The frame is solved once with these columns, and once more with the torques held, so that the
-certificate of a result is that of its muscles.
+certificate of a result belongs to its muscles.
 """
 
 from __future__ import annotations

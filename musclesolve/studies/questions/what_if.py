@@ -63,7 +63,7 @@ class Scenario:
             chooses the torque of least cost in every frame. Positive as the joint moment.
         spring: degree of freedom, of a side or of both -> stiffness [N m/rad] and angle without torque [deg].
         minimize: what the torques minimize instead of the cost of the muscles, which the muscles go on to minimize: a
-            muscle or group, the contact force of a joint ("knee", "hip_r"), or that of a side of the knee
+            muscle or group, the contact force of a joint ("knee", "hip_r"), or the force on a side of the knee
             ("knee_medial", "knee_lateral_r").
         mass: factor on the masses of all segments and on the ground reactions.
         load: [kg] carried on the trunk, the heaviest segment: the feet bear it in proportion to their forces, at their

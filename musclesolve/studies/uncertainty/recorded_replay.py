@@ -66,7 +66,7 @@ from musclesolve.studies.uncertainty.replay import (
 class SubjectWithErrors:
     """The subject in motion: model, motion, loads on the bodies, forces on the feet, moments (T, K+6) [N m].
 
-    rows: the degrees of freedom of the results among those of the model. muscles: of each part, without their errors.
+    rows: the degrees of freedom of the results among all of the model. muscles: of each part, without their errors.
     ground (T, S, 3): the forces on the feet by side [N], NaN where they are not known.
     """
 

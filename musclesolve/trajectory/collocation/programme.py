@@ -213,7 +213,7 @@ def spline(curves: SampledCurves, x: Any, rows: int) -> Any:
         c0 + u c1 + u^2 c2 + u^3 c3.
 
     The number of the piece has no derivative, and the splines are twice continuously differentiable: first and second
-    derivatives of the expression are those of the curve everywhere.
+    derivatives of the expression equal the curve's everywhere.
     """
     grid, kinds = curves.grid, curves.coefficient.shape[2]
     inside = casadi.fmin(casadi.fmax(x, grid.first), grid.last)

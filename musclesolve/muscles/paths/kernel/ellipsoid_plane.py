@@ -89,7 +89,7 @@ def section_path(work):
 
 @compiled_in_order
 def other_section(work):
-    """Path on the other side of the line than that of `section_path`: tangent points and length of the arc."""
+    """Path on the other side of the line than the path of `section_path`: tangent points and length of the arc."""
     for k in range(3):
         work[SIDE + k] *= -1.0
         work[NEAREST + k] *= -1.0
@@ -482,7 +482,9 @@ def _move(work, matrix, stretch, to):
 
 @compiled_in_order
 def tangent_side(work, end, at):
-    """On which side of the line from an end to the middle of the section a tangent point is: 1, that of SIDE, or -1."""
+    """On which side of the line from an end to the middle of the section a tangent point is: 1 on the side of SIDE, or
+    -1.
+    """
     square, lean, along = 0.0, 0.0, 0.0
     for k in range(3):
         out = work[end + k] / work[RADII + k] - work[CENTER + k]
