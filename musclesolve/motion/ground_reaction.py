@@ -82,7 +82,7 @@ def center_of_pressure(force: Array, moment: Array, height: float = 0.0) -> Arra
 
 
 def sampled_wrench(plate: PlateForce, wrench: Array, chosen: FilterChoice, time: Array) -> Array:
-    """Return the wrench (S, 6) of a plate filtered at its own rate and sampled at other times, (T, 6)."""
+    """Return wrenches (S, k) of a plate filtered at its own rate and sampled at other times, (T, k)."""
     from scipy.interpolate import CubicSpline
 
     smooth = chosen.smooth_force(wrench, plate.rate)
