@@ -67,7 +67,7 @@ class SubjectSettings(Settings):
     )
     marker_diameter_m: float = setting(
         "number",
-        "diameter of the markers [m]; that which a C3D file states (MarkerDiameter) when absent; used where"
+        "diameter of the markers [m]; the one that a C3D file states (MarkerDiameter) when absent; used where"
         " no medial marker is mapped",
         default=0.014,
         minimum=0.0,
@@ -419,7 +419,7 @@ class MuscleSettings(Settings):
     )
     strength: float | str = setting(
         "number",
-        "maximum isometric forces: of the muscle database, from body mass and stature, or a factor on those"
+        "maximum isometric forces: of the muscle database, from body mass and stature, or a factor on the forces"
         " of the database",
         default="table",
         words=("table", "handsfield_2014"),
