@@ -69,7 +69,7 @@ class Judgement:
 
     @property
     def use(self) -> str:
-        """What a reader may do with the result, in a plain sentence."""
+        """Use of the result that the verdict allows, in a plain sentence."""
         return words(self.verdict)["use"]
 
     @property
