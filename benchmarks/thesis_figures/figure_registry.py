@@ -1,8 +1,8 @@
 """Number of a figure of the source -> the function that draws ours.
 
 Numbers with a year are those of the papers beside the thesis: Hof (1992), Silva & Ambrosio (1998), Blajer & Czaplicki
-(2005), Blajer, Dziewiecki & Mazur (2006). 6.defaults is no figure of the source: chapter 6 with its configuration
-beside the defaults of a run.
+(2005), Blajer, Dziewiecki & Mazur (2006). 6.saturation and 6.defaults are no figures of the source: why muscles of
+chapter 6 are at activation 1, and chapter 6 beside the defaults of a run.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ from benchmarks.thesis_figures.hof_1992 import explicit_moment, pressure_and_mas
 from benchmarks.thesis_figures.knee_acceleration import knee_acceleration
 from benchmarks.thesis_figures.muscle_forces import activations, compared_forces, forces
 from benchmarks.thesis_figures.optimizers import optimizers
+from benchmarks.thesis_figures.saturation import saturation
 from benchmarks.thesis_figures.sensitivities import SOURCES, sensitivity_figure
 from benchmarks.thesis_figures.stick_figure import stick_figure
 from benchmarks.thesis_figures.study import Study
@@ -44,6 +45,7 @@ FIGURES: dict[str, Callable[[Study], Finding]] = {
     "6.18": forces,
     "6.19": compared_forces,
     "6.20": function_groups,
+    "6.saturation": saturation,
     "6.defaults": configurations,
     "1992.1": explicit_moment,
     "1992.2": pressure_and_mass,

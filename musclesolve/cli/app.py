@@ -99,7 +99,7 @@ def example_text(name: str) -> str:
 
 
 def examples() -> dict[str, dict[str, str]]:
-    """For each command its examples and what they do; those of `musclesolve` are of the whole."""
+    """Return for each command its examples and their purposes; the entry `musclesolve` holds those of the whole."""
     from musclesolve._util.bundled_toml import bundled_toml
 
     return bundled_toml("musclesolve.cli", "examples.toml")

@@ -90,7 +90,7 @@ class Picture:
         return int(np.argmin(np.abs(self.markers.time - time)))
 
     def moment(self, frame: int) -> dict[str, Any]:
-        """Where markers and landmarks are in a frame, and the point in the middle of the picture [m]."""
+        """Return the places of markers and landmarks in a frame, and the point in the middle of the picture [m]."""
         markers = self.markers.position[frame]
         landmarks = np.array([path[frame] for path in self.paths.values()]).reshape(-1, 3)
         points = landmarks if np.isfinite(landmarks).all(axis=1).any() else markers

@@ -51,7 +51,7 @@ class Step:
 
 @dataclass
 class Focus:
-    """What the window looks at: a marker, an instant [s], a foot; set by a finding of `check`."""
+    """Place that the window shows: a marker, an instant [s], a foot; set by a finding of `check`."""
 
     markers: tuple[str, ...] = ()
     time: float | None = None

@@ -186,7 +186,7 @@ def within_domain(problem: Problem, cost: Cost) -> Problem:
 
 
 def needs_reserve(reserve: Array, moment: Array) -> Mask:
-    """Whether a reserve or a shortage (T, m) [N m] counts: it exceeds 1e-6 max(1 N m, |b_k|) of the moment b (T, m).
+    """Return which reserves or shortages (T, m) [N m] count: above 1e-6 max(1 N m, |b_k|) of the moment b (T, m).
 
     The one definition of SOLVED_WITH_RESERVE; kernel/solve_frame.py has the same in compiled form.
     """
@@ -275,10 +275,10 @@ def farkas_ratio(problem: Problem, direction: Array, pull: Array | None = None) 
 
 
 def is_proof(ratio: Array) -> Mask:
-    """Whether a Farkas ratio, (T,), proves infeasibility."""
+    """Return whether a Farkas ratio, (T,), proves infeasibility."""
     return ratio > TOLERANCE
 
 
 def empty_box(problem: Problem) -> Mask:
-    """Whether no activation at all satisfies the bounds, (T,) (the domain of the cost ends below the lower one)."""
+    """Return which frames have bounds that no activation satisfies, (T,): the domain of the cost ends below `lower`."""
     return np.any(problem.lower > problem.upper, axis=1)

@@ -18,6 +18,7 @@ from benchmarks.thesis_figures.knee_acceleration import SPARSE, motions
 from benchmarks.thesis_figures.muscle_names import bursts_of, groups_of_source, over_cycle, within
 from benchmarks.thesis_figures.optimizers import answers
 from benchmarks.thesis_figures.perturbation import mechanics_by, on_branch, sensitivity
+from benchmarks.thesis_figures.saturation import SOURCE, largest, legs, outcomes
 from benchmarks.thesis_figures.sensitivities import SOURCES
 from benchmarks.thesis_figures.study import SAGITTAL, Study
 from musclesolve.constants import USUAL_COST
@@ -30,6 +31,8 @@ from musclesolve.dynamics.sensitivity.moment_sensitivity import (
     mass_sensitivity,
 )
 from musclesolve.settings.trial import MuscleSettings
+
+PAGE = (Path(__file__).parents[2] / "docs" / "thesis_figures.md").read_text(encoding="utf-8")
 
 
 @pytest.fixture(scope="module")
@@ -176,6 +179,28 @@ def test_both_configurations_are_of_the_same_frames_and_not_the_same_muscles(stu
     assert "correlation with measured EMG, median (least)" not in table
     peaks = [cells for what, cells in table.items() if what.startswith("peak")]
     numbers = [[cell.split()[0] for cell in cells] for cells in peaks]
-    page = (Path(__file__).parents[2] / "docs" / "thesis_figures.md").read_text(encoding="utf-8")
     for three in (numbers[:3], numbers[3:6], numbers[6:9], numbers[9:]):  # as the rows of the page have them
-        assert " | ".join(", ".join(column) for column in zip(*three, strict=True)) in page
+        assert " | ".join(", ".join(column) for column in zip(*three, strict=True)) in PAGE
+
+
+def test_exchanged_parts_are_those_of_the_page_and_the_whole_is_the_default(study) -> None:
+    """The table of the page; all four parts exchanged together are the problem of the default muscles."""
+    column = [line.split(" | ")[1] for line in PAGE[PAGE.index("| exchanged |") :].splitlines()[2:15]]
+    assert column == [each.words for each in outcomes(study).values()]
+    leg = legs(study)
+    default = leg.default.problem
+    whole = leg.problem(arm=True, passive="none", capacity=default.force_capacity[:, leg.order])
+    np.testing.assert_allclose(whole.moment, default.moment, atol=1e-9)
+    np.testing.assert_allclose(whole.moment_matrix, default.moment_matrix[:, :, leg.order], atol=1e-12)
+    np.testing.assert_allclose(leg.capacity(), leg.source.problem.force_capacity, atol=1e-9)
+
+
+def test_the_largest_moment_is_what_no_frame_can_exceed(study) -> None:
+    """Where a frame needs no reserve the moment is possible; where the ankle lacks one it is not."""
+    problem, row = legs(study).source.problem, 4
+    needed = -problem.moment[:, row]
+    most = np.array([largest(problem, problem.force_capacity, t, row, -1.0, []) for t in study.cycle.index])
+    alone = np.maximum(-problem.moment_arm[:, row] * problem.force_capacity, 0.0).sum(axis=1)
+    np.testing.assert_allclose(most, study.of_cycle(alone), rtol=1e-9)
+    lacks = study.of_cycle(needed) > most
+    assert lacks.any() and outcomes(study)[SOURCE].reserved[lacks].all()
