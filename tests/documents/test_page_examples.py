@@ -84,7 +84,7 @@ def test_the_summary_of_the_first_result_is_that_of_the_program(tmp_path, monkey
     monkeypatch.setenv("COLUMNS", "250")
     line = ["run", str(reference_stride()), "-o", str(tmp_path / "out"), "--no-figures"]
     printed = [part.split() for part in CliRunner().invoke(app, line).output.splitlines()]
-    (shown,) = [block for block in blocks(DOCS / "first_result.md", "") if block.startswith("trial ")]
+    (shown,) = [block for block in blocks(DOCS / "first_result.md", "") if block.startswith("in short ")]
     for quoted in shown.splitlines():
         if not quoted.startswith("optimality"):  # its digits are round-off
             assert quoted.split() in printed, quoted

@@ -12,7 +12,7 @@ from musclesolve.sharing.solver.solver_registry import solvers
 
 
 def install_solver(name: str) -> str:
-    """Install what a solver lacks, by pip, and return in words what is there now; cyipopt is built against CasADi's Ipopt.
+    """Install the missing packages of a solver by pip; return its state in words. cyipopt is built against the Ipopt of CasADi.
 
     Raises:
         InputError: an unknown solver; pip or the build fails.
