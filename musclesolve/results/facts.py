@@ -246,6 +246,15 @@ class ContactPeak:
 
 
 @dataclass(frozen=True)
+class StrongestMuscle:
+    """The muscle of the greatest force over all frames with a solution."""
+
+    muscle: str  # in words: right soleus
+    force_n: float
+    time_s: float
+
+
+@dataclass(frozen=True)
 class ResidualSize:
     """Peak and root mean square over the frames of the residual at the pelvis."""
 
@@ -504,6 +513,17 @@ class Facts:
         return {
             stem: {side: peaks[stem, side] for side in self.legs if (stem, side) in peaks} for stem in stems
         }
+
+    @cached_property
+    def strongest_muscle(self) -> StrongestMuscle | None:
+        """The muscle of the greatest force; None where no frame has a solution."""
+        force = self.result["muscle_force"].transpose("time", "muscle").values
+        if not np.isfinite(force).any():
+            return None
+        frame, muscle = np.unravel_index(int(np.nanargmax(force)), force.shape)
+        stem, side = split_side(str(self.result["muscle"].values[muscle]))
+        words = f"{SIDE_NAMES.get(side, '')} {stem.replace('_', ' ')}".strip()
+        return StrongestMuscle(words, float(force[frame, muscle]), float(self.result["time"].values[frame]))
 
     @cached_property
     def pelvis_residual(self) -> ResidualSize | None:

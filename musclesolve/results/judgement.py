@@ -68,6 +68,11 @@ class Judgement:
         return LABELS[self.verdict]
 
     @property
+    def use(self) -> str:
+        """What a reader may do with the result, in a plain sentence."""
+        return words(self.verdict)["use"]
+
+    @property
     def mark(self) -> str:
         """The verdict as a sign."""
         return words(self.verdict)["mark"]

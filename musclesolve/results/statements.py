@@ -267,6 +267,43 @@ def document(said: Iterable[Statement]) -> dict[str, Any]:
 
 
 @of_result
+def in_short(facts: Facts) -> Said:
+    """State the result in at most ten plain sentences, for readers who do not know the method."""
+    judged, plausible, time = judge(facts), plausibility(facts), facts.result["time"].values
+    yield say("short_use", use=judged.use)
+    yield say("short_motion", movement=plausible.movement_words, start_s=time[0], end_s=time[-1])
+    for leg in facts.legs.values():
+        yield say(
+            "short_leg",
+            part=leg.part,
+            valid=leg.valid,
+            analyzed=leg.valid + leg.without_solution,
+            with_reserve=leg.with_reserve or None,
+            lacking_nm=leg.largest_reserve and leg.largest_reserve.moment_nm,
+        )
+    joints = [
+        f"{max(peak.body_weights for peak in of_legs.values()):.1f} ({joint})"
+        for joint, of_legs in facts.contact_by_joint.items()
+        if of_legs and all(np.isfinite(peak.body_weights) for peak in of_legs.values())
+    ]
+    if joints:
+        measured = "they agree with implants, where these measured this movement"
+        compared = measured if plausible.verdict == PLAUSIBLE else None
+        yield say("short_joints", joints=", ".join(joints), compared=compared)
+    if (strongest := facts.strongest_muscle) is not None:
+        yield say("short_muscle", **asdict(strongest))
+    if (
+        residual := facts.pelvis_residual
+    ) is not None and residual.peak_force_percent_body_weight is not None:
+        percent = residual.peak_force_percent_body_weight
+        yield say("short_balance", percent=percent, limit=facts.result.attrs.get("balance_limit"))
+    if facts.median_and_mean_correlation and not facts.follows_emg:
+        yield say("short_emg", count=len(facts.channels), median=facts.median_and_mean_correlation[0])
+    if first := [each for each in judged.of("error", "warning") if each.remedy]:
+        yield say("short_todo", remedy=first[0].remedy)
+
+
+@of_result
 def choices(facts: Facts) -> Said:
     """State the subject and the trial, the choices on which the numbers depend, and the frames."""
     result, given, time = facts.result, facts.result.attrs, facts.result["time"].values

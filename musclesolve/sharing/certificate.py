@@ -105,6 +105,8 @@ def kkt_residual(
     reserve: Array,
     multiplier: Array,
     level_multiplier: Array | None = None,
+    *,
+    further_pull: Array | float = 0.0,
 ) -> Array:
     """The certificate of each frame: zero at the optimum, at most 1e-6 for a solved frame.
 
@@ -115,6 +117,7 @@ def kkt_residual(
         reserve: (T, m) [N m].
         multiplier: (T, m) [cost per N m].
         level_multiplier: (T, L, m) y of every level of a cost of levels (min/max); NaN below the last.
+        further_pull: (T, n) pull of constraints beside the moments, added to A^T lambda (constrained.py).
 
     Returns:
         (T,) without unit; infinite where a number is not finite, or level multipliers lack.
@@ -133,7 +136,7 @@ def kkt_residual(
             theta = slope_scale(problem, cost, np.maximum(LEAST_REACH, (inside - problem.lower).max(axis=1)))
             sizes = np.matmul(np.abs(multiplier)[:, None, :], np.abs(problem.moment_matrix))[:, 0, :]
             blur = ROUNDING * sizes, UNCERTAIN if weight is None else UNCERTAIN_WITH_RESERVES
-            slope, pull = cost.total_gradient(problem, inside), problem.pull(multiplier)
+            slope, pull = cost.total_gradient(problem, inside), problem.pull(multiplier) + further_pull
             asked = 0.0 if weight is None else multiplier / weight
             misses = [
                 stationarity_miss(problem, activation, slope, pull, theta, blur),

@@ -85,7 +85,8 @@ def cushion():
 
 def chosen_cutoffs():
     low, high = np.percentile(STUDY.by_method["nearest"].measured.filter.cutoff_hz, [5, 95])
-    return f"{low:.1f} to {high:.1f} Hz"
+    noise = of_figure("5.14", r"\[mm\]: ([\d., ]+)\.", r"Planted: ([\d., ]+) \(")
+    return [f"{low:.1f} to {high:.1f} Hz", f"{noise[0]} mm where {noise[1]} are planted"]
 
 
 def of_figure(number, *patterns):
