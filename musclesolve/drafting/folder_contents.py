@@ -76,7 +76,7 @@ def read_opensim(path: Path) -> LoadsFile | ScaleSetup | str:
         if element.tag == "ScaleTool":
             mass, height = _number(element, "mass"), _number(element, "height")
             # In millimeters, unless it is no more than three.
-            stature = None if height is None else height * (0.001 if height > 3.0 else 1.0)
+            stature = None if height is None else round(height * (0.001 if height > 3.0 else 1.0), 6)
             return ScaleSetup(path, element.name or None, mass, stature)
     return root.children[0].tag if root.children else root.tag
 

@@ -67,7 +67,7 @@ def point_derivatives(model: Model, motion: Motion, state: ScaledState) -> Point
 
     Conditional points stay on the path, or off it, as they are; the angles at which they switch count as given.
     """
-    paths, places = state.muscles.paths, state.path
+    paths, places = state.muscles.paths, state.path.nodes
     points = len(paths.standing)
     on = paths.on_path(motion.coordinates)
     position = places.position[:, :points]
@@ -181,7 +181,7 @@ class GradientDifferences:
 
     def _by_place(self, q: Array, coordinates: Array) -> Array:
         """Gradient dL_MT/ds (T, P, 3) by the standing places of the path points."""
-        gradient = self.paths.evaluate(q, coordinates, self.on).gradient[:, : len(self.paths.standing)]
+        gradient = self.paths.nodes(q, coordinates, self.on).gradient[:, : len(self.paths.standing)]
         return on_standing(gradient, self.paths.point_rotation(q, coordinates))
 
     def of_pull(self, bodies: Indices) -> Array:

@@ -115,7 +115,10 @@ class JointLoads:
     def matrix(self) -> Array:
         """All components below each other, (T, 3 x joints, n), for the forces of the contractile elements."""
         frames, joints, muscles, _ = self.across.shape
-        return self.across.transpose(0, 1, 3, 2).reshape(frames, 3 * joints, muscles)
+        rows = np.empty((frames, 3 * joints, muscles))
+        rows.reshape(frames, joints, 3, muscles)[:] = self.across.transpose(0, 1, 3, 2)
+        rows.flags.writeable = False  # a problem need not copy it
+        return rows
 
     def offset(self, passive_force: Array) -> Array:
         """All joint force components (T, 3 x joints) [N] where muscles bear only passive forces (T, n) [N]."""

@@ -11,6 +11,7 @@ from musclesolve._util.arrays import Array
 from musclesolve._util.sides import side_of, split_side
 from musclesolve._util.warning_note import WarningNote
 from musclesolve.dynamics.model.segment_inertia import inertia_source
+from musclesolve.dynamics.vectors import blocks
 from musclesolve.motion.events.gait import Gait
 from musclesolve.motion.motion_plausibility import FOOT_LIMIT
 from musclesolve.motion.signals.filter_choice import FilterChoice
@@ -134,8 +135,11 @@ def _of_body(body: RecordedBody, sides: Sequence[str]) -> dict[str, Variable]:
     """Motion of the pelvis and its residual, how far the model's points are off, and which frames are valid."""
     mechanics, points = body.mechanics, body.mechanics.fit.points
     model, motion = mechanics.model, mechanics.motion
-    rates = model.constraints.rate_violation(motion.q, motion.qd, motion.qdd)
-    velocity, acceleration = (np.abs(rate).max(axis=1) for rate in rates)
+    parts = [motion.frames(part) for part in blocks(len(motion.time))]
+    rates = [model.constraints.rate_violation(part.q, part.qd, part.qdd) for part in parts]
+    velocity, acceleration = (
+        np.concatenate([np.abs(rate).max(axis=1) for rate in each]) for each in zip(*rates, strict=True)
+    )
     order = [points.index(point) for point in sorted(points, key=model.slot)]
     always = np.ones(len(body.time), bool)
     changed: dict[str, Variable] = {}

