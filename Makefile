@@ -64,9 +64,9 @@ $(VENV)/created:
 	$(PYTHON) -m venv $(VENV)
 	@touch $@
 
-$(VENV)/installed: $(VENV)/created pyproject.toml tools/build_cyipopt.py
+$(VENV)/installed: $(VENV)/created pyproject.toml musclesolve/sharing/solver/build_cyipopt.py
 	$(RUN) -m pip install --quiet --editable '.[test]'
-	$(RUN) tools/build_cyipopt.py --optional
+	$(RUN) -m musclesolve install cyipopt --optional
 	@touch $@
 
 $(VENV)/linters: $(VENV)/installed

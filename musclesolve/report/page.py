@@ -83,7 +83,7 @@ def write_report(
             written beside the result, scenarios and bounds are those of [questions] of the trial file.
 
     Returns:
-        The page, and what it was made of.
+        The page, and its sources.
 
     Raises:
         InputError: a file or the folder of geometry does not exist, none can be used, or the page cannot be written.

@@ -12,15 +12,18 @@ from benchmarks.thesis_figures.carpet_plots import LENGTH, VELOCITY, surface
 from benchmarks.thesis_figures.comparison import statements
 from benchmarks.thesis_figures.configurations import configurations
 from benchmarks.thesis_figures.consistency import support
+from benchmarks.thesis_figures.digitization import analysis, points
 from benchmarks.thesis_figures.figure_registry import FIGURES
 from benchmarks.thesis_figures.hof_1992 import terms_of
 from benchmarks.thesis_figures.knee_acceleration import SPARSE, motions
 from benchmarks.thesis_figures.muscle_names import bursts_of, groups_of_source, over_cycle, within
 from benchmarks.thesis_figures.optimizers import answers
-from benchmarks.thesis_figures.perturbation import mechanics_by, on_branch, sensitivity
+from benchmarks.thesis_figures.perturbation import mass_of, mechanics_by, on_branch, sensitivity
+from benchmarks.thesis_figures.routes_overlaid import by_route
 from benchmarks.thesis_figures.saturation import SOURCE, largest, legs, outcomes
 from benchmarks.thesis_figures.sensitivities import SOURCES
 from benchmarks.thesis_figures.study import SAGITTAL, Study
+from benchmarks.thesis_figures.twitches import PEAK, RATES, summed, sustained, twitch
 from musclesolve.constants import USUAL_COST
 from musclesolve.data.bundled import reference_stride
 from musclesolve.dynamics.inverse.newton_euler import segment_motion
@@ -30,6 +33,7 @@ from musclesolve.dynamics.sensitivity.moment_sensitivity import (
     landmark_sensitivity,
     mass_sensitivity,
 )
+from musclesolve.motion.signals.residual_analysis import CutoffVerdict
 from musclesolve.settings.trial import MuscleSettings
 
 PAGE = (Path(__file__).parents[2] / "docs" / "thesis_figures.md").read_text(encoding="utf-8")
@@ -204,3 +208,42 @@ def test_the_largest_moment_is_what_no_frame_can_exceed(study) -> None:
     np.testing.assert_allclose(most, study.of_cycle(alone), rtol=1e-9)
     lacks = study.of_cycle(needed) > most
     assert lacks.any() and outcomes(study)[SOURCE].reserved[lacks].all()
+
+
+def test_noise_that_residual_analysis_finds_is_the_planted_one(study) -> None:
+    """Of all points, to a tenth at the median; two markers of a joint have less by the square root of two."""
+    found, by = points(study), analysis(study)
+    seen = by.verdict == CutoffVerdict.FOUND
+    assert seen.mean() > 0.8
+    np.testing.assert_allclose(np.median((by.noise / found.planted)[seen]), 1.0, atol=0.1)
+    ankle, heel = (found.planted[found.names.index(name)] for name in ("ankle_r", "heel_r"))
+    np.testing.assert_allclose(heel, [0.007, 0.003, 0.0033], rtol=0.2)
+    np.testing.assert_allclose(ankle, heel / np.sqrt(2.0), rtol=0.3)
+    # the line meets the axis at the noise
+    slope = (by.line[-1] - by.line[0]) / (by.frequency_hz[-1] - by.frequency_hz[0])
+    np.testing.assert_allclose((by.line[0] - slope * by.frequency_hz[0])[seen], by.noise[seen], atol=1e-12)
+
+
+def test_multibody_and_classical_moments_lie_on_each_other(study) -> None:
+    one, other = by_route(study).values()
+    assert np.abs(one - other).max() < 1e-12 * np.abs(one).max() and np.abs(one).max() > 100.0
+
+
+def test_the_mass_of_the_lower_torso_changes_no_joint_moment(study) -> None:
+    """5.5.2: it hangs on the base alone; the mass of a thigh does change some."""
+    torso, thigh = (mass_of(segment, segment) for segment in ("lower_torso", "thigh_r"))
+    assert np.abs(sensitivity(study, torso, "nearest", 1.0)).max() < 1e-9
+    assert np.abs(sensitivity(study, thigh, "nearest", 1.0)).max() > 1.0
+
+
+@pytest.mark.parametrize("rate", RATES)
+def test_twitches_add_up_to_the_closed_form(rate) -> None:
+    """After many stimuli the sum is F(s), whose mean is e f T; one twitch has its peak 1 at T."""
+    since = np.linspace(1e-9, 0.999 / rate, 50)
+    np.testing.assert_allclose(
+        summed(40.0 / rate + since, rate), sustained(since, rate), rtol=1e-5, atol=1e-9
+    )
+    whole = np.linspace(0.0, 1.0 / rate, 20_001)
+    mean = np.trapezoid(sustained(whole, rate), whole) * rate
+    assert mean == pytest.approx(np.e * rate * PEAK, rel=1e-6)
+    assert twitch(PEAK) == pytest.approx(1.0) and twitch(np.linspace(0.0, 1.0, 1001)).max() <= 1.0

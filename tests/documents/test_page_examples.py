@@ -84,7 +84,7 @@ def test_the_summary_of_the_first_result_is_that_of_the_program(tmp_path, monkey
     monkeypatch.setenv("COLUMNS", "250")
     line = ["run", str(reference_stride()), "-o", str(tmp_path / "out"), "--no-figures"]
     printed = [part.split() for part in CliRunner().invoke(app, line).output.splitlines()]
-    (shown,) = [block for block in blocks(DOCS / "first_result.md", "") if block.startswith("trial ")]
+    (shown,) = [block for block in blocks(DOCS / "first_result.md", "") if block.startswith("in short ")]
     for quoted in shown.splitlines():
         if not quoted.startswith("optimality"):  # its digits are round-off
             assert quoted.split() in printed, quoted
@@ -101,6 +101,21 @@ def test_choose_a_cost(tmp_path):
     assert left["both"].sizes["cost"] == 2 and bool(left["both"].valid.all())
 
 
+def test_casadi(tmp_path):
+    left = names_left_by("casadi.md", tmp_path)
+    assert left["solution"].solved.all() and left["apart"] < 1e-6
+    expected = np.abs((left["slope"] * left["step"]).sum(axis=1) - left["by_difference"])
+    assert expected.max() < 1e-12
+    held, free = left["held"], left["free"]
+    assert (
+        held.solved.all() and (held.kkt_residual < 1e-6).all() and (held.cost >= 0.999999 * free.cost).all()
+    )
+    assert held.constraint_value[:, 0].min() > -1e-8 and held.constraint_value[:, 1].max() == pytest.approx(
+        400.0
+    )
+    assert left["informed"].solved.all() and left["informed"].cost.sum() > free.cost.sum()
+
+
 def test_certificate(tmp_path):
     left = names_left_by("certificate.md", tmp_path)
     assert ms.Status(int(left["refused"].status)) is ms.Status.INFEASIBLE
@@ -115,6 +130,7 @@ def test_running(tmp_path):
     assert int(left["ran"].valid.sum()) == 2 * 141
 
 
+@pytest.mark.usefixtures("in_this_process")
 def test_many_trials(tmp_path):
     """On one trial, in one process; the subject of the service and the study are small ones."""
     example = runpy.run_path(str(DOCS.parent / "examples" / "study" / "make_study.py"))

@@ -140,7 +140,7 @@ def analyse(
     questions: Sequence[str] = (),
     **options: Any,
 ) -> None:
-    """Read, compute, write, summarise; ends with exit code 3 where frames have no valid solution.
+    """Read, compute, write, summarize; ends with exit code 3 where frames have no valid solution.
 
     figures: also as files; False: neither these nor the page. show: write the page anyhow, and open it in the browser.
     questions: answered besides those of the trial file.
@@ -170,7 +170,7 @@ def finish_result(
     show: bool = False,
     answers: Mapping[str, Any] | None = None,
 ) -> None:
-    """Summarise a result, with its uncertainty where that is known; afterwards write answers and page, and open it.
+    """Summarize a result, with its uncertainty where that is known; afterward write answers and page, and open it.
 
     answers: what makes the files of answers to questions, by their names.
     """
@@ -631,7 +631,7 @@ def live(
 
 
 def _replay_into(trial: Path, output: Path, settings: dict[str, Any]) -> None:
-    """Send a recording through `Live` as fast as it goes, write its frames as a result, and summarise it."""
+    """Send a recording through `Live` as fast as it goes, write its frames as a result, and summarize it."""
     from musclesolve.live.replay import replay
     from musclesolve.results.files.atomic_writing import reserved, write_files
     from musclesolve.results.files.result_netcdf import netcdf_bytes
