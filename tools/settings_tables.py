@@ -29,7 +29,7 @@ def row(name: str, setting: Setting) -> str:
         "required"
         if setting.required
         else ""
-        if setting.default in (None, "", {}, ())
+        if setting.default in (None, "", {})
         else f"`{shown(setting.default)}`"
     )
     text = setting.about

@@ -79,8 +79,8 @@ def write_report(
         progress: called with the name of each stage and the share of the work that is done.
         geometry: folder with the .vtp, .stl or .obj files of an OpenSim model, where these are not in the folder
             Geometry beside it.
-        questions: asked of the trial of each result besides: contributions, margins, what_if, coordination. Answers are
-            written beside the result, scenarios and bounds are those of [questions] of the trial file.
+        questions: answered for the trial of each result: contributions, margins, what_if, coordination. Answers are
+            written beside the result; the trial file states scenarios and bounds in [questions].
 
     Returns:
         The page, and its sources.

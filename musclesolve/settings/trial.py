@@ -499,16 +499,14 @@ QUESTIONS = ("contributions", "margins", "what_if", "coordination")
 class QuestionSettings(Settings):
     """[questions]."""
 
-    ask: tuple[str, ...] = setting(
+    ask: tuple[str, ...] | None = setting(
         "name_list",
         "questions that are answered beside the result, in its report and in studies",
-        default=(),
         choices=QUESTIONS,
     )
-    scenarios: tuple[str, ...] = setting(
+    scenarios: tuple[str, ...] | None = setting(
         "name_list",
         "scenarios of what_if, each as `what-if --set` takes it",
-        default=(),
         example='["weak calf: triceps_surae=0.6"]',
     )
     strength: Mapping[str, float] = setting(
@@ -519,10 +517,9 @@ class QuestionSettings(Settings):
         maximum=10.0,
         example="{ triceps_surae = 0.8 }",
     )
-    contact: tuple[str, ...] = setting(
+    contact: tuple[str, ...] | None = setting(
         "name_list",
         'for margins: largest contact forces, each as `margins --contact` takes it, or "now"; no bound when absent',
-        default=(),
         example='["knee=2.5"]',
     )
 

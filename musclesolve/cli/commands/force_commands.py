@@ -143,7 +143,7 @@ def analyse(
     """Read, compute, write, summarize; ends with exit code 3 where frames have no valid solution.
 
     figures: also as files; False: neither these nor the page. show: write the page anyhow, and open it in the browser.
-    questions: answered besides those of the trial file.
+    questions: answered beside the questions of the trial file.
     """
     from musclesolve.results.files.result_netcdf import check_folder
     from musclesolve.studies.many_trials.one_trial import analyse_with_uncertainty

@@ -44,7 +44,7 @@ def answer_files(found: xr.Dataset, question: str) -> dict[str, bytes]:
 
 
 def figures_of_answer(found: xr.Dataset, question: str) -> dict[str, Callable[[xr.Dataset], Sheet]]:
-    """What draws the figures of the answer to a question, by their names; those of a leg end in its side."""
+    """Drawing functions of the answer to a question, by the names of the figures; figures of a leg end in its side."""
     match question:
         case "contributions":
             pages: dict[str, Callable[[xr.Dataset], Sheet]] = {}

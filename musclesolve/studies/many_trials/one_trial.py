@@ -70,10 +70,10 @@ class Job:
     style: PageStyle = A4_PAGE  # of the figures
     # files beside the result by name, made in this order; None: not wanted, removed where it is of an earlier result
     further: Mapping[str, Further | None] = field(default_factory=dict)
-    questions: tuple[str, ...] = ()  # asked of it besides those of the trial file
+    questions: tuple[str, ...] = ()  # beside the questions of the trial file
 
     def with_answers(self) -> Job:
-        """The job whose further files begin with the answers to what is asked.
+        """The job whose further files begin with the answers to the questions of the trial.
 
         Raises:
             InputError: an unknown question, or a scenario that cannot be read.

@@ -41,7 +41,7 @@ class ManyOptions(TypedDict, total=False):
     again: compute all trials, whatever results there are.
     figures: draw the figures of every trial as files (default).
     further: what makes the content of files beside each result, by their name, as `report.page.trial_report`.
-    questions: answered of every trial besides those of its file, such as "margins": margins.nc beside the result.
+    questions: answered for every trial beside the questions of its file, such as "margins": margins.nc.
     progress: called with the names of running trials, and the share of the work that is done.
     """
 

@@ -1,4 +1,4 @@
-"""Answers beside a result: each question that a trial file or a command asks has its answer in a file of its name.
+"""Answers beside a result: each question of a trial file or a command has its answer in a file of its name.
 
 The trial is answered with the options of the result: its cost, its legs, its settings. What cannot be answered, such as
 contributions without ground reactions, keeps nobody from the result: the file then says why.
@@ -40,11 +40,11 @@ from musclesolve.studies.questions.margins import margins
 from musclesolve.studies.questions.what_if import Scenario, contact_from_texts, what_if
 
 ASKED = "asked"
-"""Attribute of an answer beside a result: what was asked, as JSON."""
+"""Attribute of an answer beside a result: the settings of the question, as JSON."""
 
 
 def asked_of(path: Path, more: Iterable[str] = ()) -> tuple[str, ...]:
-    """The questions that are asked of a trial, by its file and besides, in the order of `QUESTIONS`.
+    """The questions about a trial, of its file and besides, in the order of `QUESTIONS`.
 
     A file that cannot be read, or another fault in it, is left to those who compute the trial.
 
@@ -61,7 +61,7 @@ def asked_of(path: Path, more: Iterable[str] = ()) -> tuple[str, ...]:
         settings: QuestionSettings = examined(document, kind)[0].questions
     except InputError:
         return ()
-    asked = tuple(name for name in QUESTIONS if name in {*settings.ask, *more})
+    asked = tuple(name for name in QUESTIONS if name in {*(settings.ask or ()), *more})
     check_texts(document, settings, "questions")
     if "what_if" in asked and not settings.scenarios:
         raise document.error("studies.no_scenarios_stated", "questions", "scenarios")
@@ -93,7 +93,7 @@ def answer(
     """The answer to a question about a trial; without one a dataset whose attribute says why.
 
     Args:
-        name: one of `QUESTIONS`; scenarios and bounds are those of [questions] of the trial.
+        name: one of `QUESTIONS`; [questions] of the trial states scenarios and bounds.
         trial: what `read_trial` returned.
         result: of this trial.
         options: keyword arguments of `run` with which the result was computed.
@@ -116,7 +116,7 @@ def answer(
                 if cost is not None and not isinstance(cost, str):
                     raise input_error("studies.cost_without_name", where=name)
                 named = own if cost is None else own.with_settings(sharing={"cost": cost})
-                return what_if(named, settings.scenarios, side, progress)
+                return what_if(named, settings.scenarios or (), side, progress)
             case _:
                 return coordination(result)
     except InputError as error:
@@ -131,7 +131,7 @@ class AnswerFile:
     options: Mapping[str, Any] = field(default_factory=dict)
 
     def made(self, path: Path) -> bool:
-        """Whether a file is the answer to this question, asked alike; the commands may have asked something else."""
+        """Whether a file is the answer to this question with these settings; commands may have used others."""
         stored = result_attributes(path)
         file = trial_path(stored, path.parent)
         return file is not None and file.is_file() and stored.get(ASKED) == _asked(read_trial(file))
@@ -159,19 +159,19 @@ def _asked(trial: Trial | ModelTrial) -> str:
 def answer_files(
     asked: Iterable[str], options: Mapping[str, Any] | None = None
 ) -> dict[str, AnswerFile | None]:
-    """What makes the file of every question beside a result, by its name; None of those that are not asked."""
+    """Makers of the file of every question beside a result, by its name; None for the other questions."""
     given = dict(options or {})
     return {f"{name}.nc": AnswerFile(name, given) if name in set(asked) else None for name in QUESTIONS}
 
 
 def files_again(asked: Iterable[str], result: xr.Dataset) -> dict[str, AnswerFile]:
-    """What makes the files of questions beside a result that was stored, with the options that its file names."""
+    """Makers of the files of questions beside a stored result, with the options that its file names."""
     options = options_in(str(result.attrs.get(ATTRIBUTE, "")))
     return {name: make for name, make in answer_files(asked, options).items() if make is not None}
 
 
 def answers_beside(result: Path) -> list[Path]:
-    """The files of answers that were asked with a result: those of the commands, asked otherwise, are not."""
+    """The files of answers that were made with a result, without files that commands made with other options."""
     files = (result.with_name(f"{name}.nc") for name in QUESTIONS)
     return [file for file in files if ASKED in result_attributes(file)]
 

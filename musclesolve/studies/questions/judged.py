@@ -1,4 +1,4 @@
-"""What an answer states of the trial that it is about: its files, and the judgement, which holds for every answer."""
+"""Statements of an answer about its trial: the files, and the judgment, which holds for every answer."""
 
 from __future__ import annotations
 

@@ -111,7 +111,7 @@ def cycles_of_trial(result: xr.Dataset, answers: Mapping[str, xr.Dataset] | None
 
 
 def _curves_of_answers(result: xr.Dataset, answers: Mapping[str, xr.Dataset]) -> xr.Dataset:
-    """The curves of answers over the frames of a result, those of muscles by the function groups of both legs."""
+    """The curves of answers over the frames of a result; parts are the function groups of both legs."""
     groups, found = muscle_groups(result), dict[str, xr.DataArray]()
     if "contributions" in answers:
         together = grouped(answers["contributions"]).isel(contact=0, drop=True)
@@ -129,7 +129,7 @@ def _curves_of_answers(result: xr.Dataset, answers: Mapping[str, xr.Dataset]) ->
 
 
 def _of_groups(values: xr.DataArray, groups: Mapping[str, Sequence[str]]) -> xr.DataArray:
-    """What margins say of each function group, over part; a group of one muscle is this muscle."""
+    """Values of `margins` over the function groups (part); a group of one muscle is this muscle."""
     of = {name: name if len(muscles) > 1 else muscles[0] for name, muscles in groups.items()}
     there = set(map(str, values["of"].values))
     names = [name for name, own in of.items() if own in there]

@@ -92,7 +92,7 @@ def known_names(path: Path) -> KnownNames:
         labels["muscle"] |= {muscle.name for muscle in database}
         labels["part"] = {muscle.group for muscle in database}
         asked = of_recording.questions.ask
-    return KnownNames({dim: frozenset(names) for dim, names in labels.items()}, frozenset(asked))
+    return KnownNames({dim: frozenset(names) for dim, names in labels.items()}, frozenset(asked or ()))
 
 
 def check_curves(study: Study, trials: Iterable[Path]) -> None:
