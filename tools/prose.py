@@ -33,6 +33,7 @@ SAID = ("problem", "expected", "remedy", "about", "what", "sentence", "otherwise
 CODE = re.compile(
     r"^(```+)[^\n]*\n.*?^\1[ ]*$|<!--.*?-->|`[^`\n]*`|\]\([^()\s]+\)", flags=re.DOTALL | re.MULTILINE
 )
+NO_SUBJECT = re.compile(r"^```(?!math)[^\n]*\n(?:(?!```).*\n)*?```[ ]*\n\n(?=[a-z])", flags=re.MULTILINE)
 ITEM = re.compile(r"\s*(?:[-*]|\d+\.) ")
 SHORT_FORMS = re.compile(r"\b(et al|e\.g|i\.e|Fig|eq|vs|cf|No)\.")
 END = re.compile(r"(?<=[.!?])[\"')*]*\s+(?=[A-Z0-9\"'(*\[])")
@@ -93,6 +94,8 @@ def page_faults(page: Path) -> Iterator[str]:
     plain = without_code(text)
     for place, fault in word_faults(plain):
         yield f"{name}:{plain.count(chr(10), 0, place) + 1}: {fault}"
+    for match in NO_SUBJECT.finditer(text):
+        yield f"{name}:{text.count(chr(10), 0, match.end()) + 1}: a sentence after a code block needs a subject"
     counted = lengths(text)
     if fmean(counted) >= RULES["longest_mean_sentence"]:
         yield f"{name}: the mean sentence has {fmean(counted):.1f} words (python tools/prose.py {name} lists long ones)"
