@@ -130,8 +130,8 @@ def said(keys: object, place: str) -> Iterator[tuple[str, str, str]]:
             yield from ((key, place, text) for text in (value if isinstance(value, list) else [value]))
 
 
-def docstring_faults(file: Path) -> Iterator[str]:
-    """Yield the faults of the docstrings of a module."""
+def docstring_faults(file: Path, words: bool = True) -> Iterator[str]:
+    """Yield the bad beginnings of the docstrings of a module, and the faults of their words."""
     for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
         if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
             text = ast.get_docstring(node) or ""
@@ -139,21 +139,21 @@ def docstring_faults(file: Path) -> Iterator[str]:
             for beginning in RULES["bad_beginnings"]:
                 if re.match(rf"{beginning}\b", text):
                     yield f"{place}: a docstring does not begin with {beginning!r}"
-            for _, fault in word_faults(without_code(text)):
+            for _, fault in word_faults(without_code(text)) if words else ():
                 yield f"{place}: {fault}"
 
 
-def modules() -> Iterator[Path]:
-    """Yield the modules whose docstrings are checked."""
-    for room in RULES["rooms"]:
-        place = PACKAGE / room
-        yield from sorted(place.rglob("*.py")) if place.is_dir() else [place]
+def is_in_rooms(module: Path) -> bool:
+    """Return whether the words of the docstrings of a module are checked."""
+    place = module.relative_to(PACKAGE).as_posix()
+    return any(place == room or place.startswith(f"{room}/") for room in RULES["rooms"])
 
 
 def faults() -> list[str]:
     """Return every fault of pages, messages and docstrings."""
     messages = (fault for file in MESSAGES for fault in message_faults(file))
-    docstrings = (fault for file in modules() for fault in docstring_faults(file))
+    modules = sorted(PACKAGE.rglob("*.py"))
+    docstrings = (fault for file in modules for fault in docstring_faults(file, words=is_in_rooms(file)))
     return [*all_page_faults(), *messages, *docstrings]
 
 

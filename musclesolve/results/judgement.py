@@ -69,7 +69,7 @@ class Judgement:
 
     @property
     def use(self) -> str:
-        """What a reader may do with the result, in a plain sentence."""
+        """Return what a reader may do with the result, in a plain sentence."""
         return words(self.verdict)["use"]
 
     @property

@@ -373,7 +373,7 @@ CYIPOPT = {
 
 
 def _through_cyipopt(problem: dict[str, Any], options: dict[str, Any]) -> Backend:
-    """The same programme for cyipopt: its functions and their exact derivatives are compiled by CasADi."""
+    """Return the program for cyipopt: CasADi compiles its functions and their exact derivatives."""
     import casadi
     import cyipopt
 
