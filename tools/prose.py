@@ -130,7 +130,7 @@ def said(keys: object, place: str) -> Iterator[tuple[str, str, str]]:
             yield from ((key, place, text) for text in (value if isinstance(value, list) else [value]))
 
 
-def docstring_faults(file: Path, words: bool = True) -> Iterator[str]:
+def docstring_faults(file: Path) -> Iterator[str]:
     """Yield the bad beginnings of the docstrings of a module, and the faults of their words."""
     for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
         if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
@@ -139,21 +139,15 @@ def docstring_faults(file: Path, words: bool = True) -> Iterator[str]:
             for beginning in RULES["bad_beginnings"]:
                 if re.match(rf"{beginning}\b", text):
                     yield f"{place}: a docstring does not begin with {beginning!r}"
-            for _, fault in word_faults(without_code(text)) if words else ():
+            for _, fault in word_faults(without_code(text)):
                 yield f"{place}: {fault}"
-
-
-def is_in_rooms(module: Path) -> bool:
-    """Return whether the words of the docstrings of a module are checked."""
-    place = module.relative_to(PACKAGE).as_posix()
-    return any(place == room or place.startswith(f"{room}/") for room in RULES["rooms"])
 
 
 def faults() -> list[str]:
     """Return every fault of pages, messages and docstrings."""
     messages = (fault for file in MESSAGES for fault in message_faults(file))
     modules = sorted(PACKAGE.rglob("*.py"))
-    docstrings = (fault for file in modules for fault in docstring_faults(file, words=is_in_rooms(file)))
+    docstrings = (fault for file in modules for fault in docstring_faults(file))
     return [*all_page_faults(), *messages, *docstrings]
 
 

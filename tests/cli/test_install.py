@@ -35,5 +35,5 @@ def test_a_machine_without_compiler(monkeypatch, words, code):
 
 
 def test_the_reason_is_the_line_of_pip_that_names_the_fault():
-    printed = "Collecting cyipopt\n  × Building wheel\n  error: exited\n  ╰─> fatal error: IpStdCInterface.h\n"
+    printed = "Collecting cyipopt\n  × Building wheel\n  error: subprocess-exited\n  ╰─> fatal error: IpStdCInterface.h\n"
     assert build_cyipopt.reason(printed) == "fatal error: IpStdCInterface.h"

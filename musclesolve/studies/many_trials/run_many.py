@@ -208,7 +208,7 @@ def _attempt(shared: None, job: Job, progress: Progress) -> TrialRecord:
 
 
 class TrialsProgress:
-    """Progress of all trials, from that of each."""
+    """Progress of all trials, from the progress of each."""
 
     def __init__(self, total: int, progress: Progress) -> None:
         self.total, self.progress, self.done = total, progress, 0
