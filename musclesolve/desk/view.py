@@ -7,9 +7,10 @@ A step is a function `show(view)` that draws itself into the page with NiceGUI; 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import Any, Literal
+from urllib.parse import urlencode
 
 from nicegui import ui
 
@@ -17,6 +18,8 @@ from musclesolve.desk.desk import Change, Desk
 from musclesolve.desk.trial_document import Place
 from musclesolve.errors import MuscleSolveError
 
+PLACE = "ms-place"
+"""Event of the page: the buttons Back and Forward of the browser have changed its address."""
 State = Literal["done", "open", "warning", "fault", ""]
 """State of a step: done, something is left to do, to be looked at, something is wrong, or nothing can be said."""
 ICONS = {
@@ -61,14 +64,20 @@ class Focus:
 class View:
     """A window of the desk.
 
-    Attributes:
+    Args:
         desk: the state that all windows share.
+        steps: that there are.
+        place: of the address of the page, `trial` and `step` by name; a finished trial is shown at its result, another
+            one at the step behind the files.
+
+    Attributes:
         focus: what the step that is shown should look at.
     """
 
-    def __init__(self, desk: Desk, steps: tuple[Step, ...]) -> None:
+    def __init__(self, desk: Desk, steps: tuple[Step, ...], place: Mapping[str, str] | None = None) -> None:
         self.desk, self.steps, self.focus = desk, steps, Focus()
-        self.step = steps[0] if desk.trial is None else steps[1]
+        self.step = steps[0]
+        self._take_place(place or {})
         self._task_listeners: list[Callable[[], None]] = []
         desk.listen(self, self._on_change)
 
@@ -83,14 +92,54 @@ class View:
         with ui.element("main").classes("ms-main"):
             self._content()
 
+        ui.on(PLACE, lambda event: self._back(event.args))
+        self._state_place("replaceState")
+
+    # ---- the address
+
+    @property
+    def place(self) -> dict[str, str]:
+        """Trial and step that are shown, as the address of the page states them."""
+        trial = {} if self.desk.trial is None else {"trial": self.desk.trial.path.name}
+        return trial | {"step": self.step.name}
+
+    def _take_place(self, place: Mapping[str, str]) -> None:
+        """Open what an address states, as far as it is there."""
+        named = [path for path in self.desk.trials if path.name == place.get("trial")]
+        if named and (self.desk.trial is None or self.desk.trial.path != named[0]):
+            with suppress(MuscleSolveError):
+                self.desk.open(named[0], by=self)
+        stated = [step for step in self.steps if step.name == place.get("step")]
+        if stated:
+            self.step = stated[0]
+        elif self.desk.trial is not None:
+            self.step = self._first_step()
+
+    def _first_step(self) -> Step:
+        """Where a trial that is opened is shown first: at its result where that is of the trial as it is now."""
+        finished = self.desk.result is not None and not self.desk.changed_inputs
+        return next((step for step in self.steps if finished and step.name == "result"), self.steps[1])
+
+    def _state_place(self, how: str = "pushState") -> None:
+        ui.run_javascript(f'history.{how}({{}}, "", location.pathname + "?{urlencode(self.place)}")')
+
+    def _back(self, place: Mapping[str, str]) -> None:
+        """Show what the address says after the buttons Back and Forward of the browser."""
+        self._take_place(place)
+        self.focus = Focus()
+        self.refresh()
+
     # ---- what steps use
 
     def go(self, name: str, focus: Focus | None = None) -> None:
-        """Show a step."""
-        self.step = next(step for step in self.steps if step.name == name)
+        """Show a step, from its beginning unless it is shown already."""
+        before, self.step = self.step, next(step for step in self.steps if step.name == name)
         self.focus = Focus() if focus is None else focus
         self._navigation.refresh()
         self._content.refresh()
+        if self.step is not before:
+            self._state_place()
+            ui.run_javascript("msShowStep()")
 
     def state(self, place: Place, value: Any) -> bool:
         """State a value of the trial file; returns whether it was taken. What cannot be is said."""
@@ -191,7 +240,7 @@ class View:
     @ui.refreshable_method
     def _content(self) -> None:
         self._task_listeners.clear()
-        ui.label(self.step.title).classes("ms-title").props('role="heading" aria-level="1"')
+        ui.label(self.step.title).classes("ms-title").props('role="heading" aria-level="1" tabindex="-1"')
         ui.label(self.step.about).classes("ms-about")
         if self.desk.trial is None and self.step is not self.steps[0]:
             ui.label("There is no trial file yet: begin with the files.")
@@ -238,6 +287,9 @@ class View:
     def _choose(self, event: Any) -> None:
         with self.saying():
             self.desk.open(next(path for path in self.desk.trials if str(path) == event.value), by=self)
+            first = self._first_step()
+            self.step = first if first.name == "result" else self.step
+            self._state_place()
         self.refresh()
 
     def _undo(self) -> None:
