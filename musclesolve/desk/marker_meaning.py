@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache, cached_property
 from pathlib import Path
 from typing import Any, Literal
@@ -80,6 +80,7 @@ class Mapped:
 
     way: as a trial file writes it: a marker, a midpoint, or weights; None where it is not mapped. problem: why what is
     mapped cannot be used, or why it is asked for; suggestion: what the names of the markers mean, None where nothing.
+    needed: the motion cannot be measured without it, as the others are mapped; missing: needed, and not mapped.
     """
 
     name: str
@@ -88,6 +89,7 @@ class Mapped:
     problem: str = ""
     suggestion: Any = None
     missing: bool = False
+    needed: bool = False
 
     @property
     def markers(self) -> list[str]:
@@ -299,6 +301,7 @@ class Meanings:
                 problem=wrong.get(f"[mapping] {name}", "") if way is not None else "",
                 suggestion=proposal.mapping.get(name) if way is None and source == "" else None,
                 missing=needed and way is None,
+                needed=needed,
             )
         mapped = _without_double_suggestions(mapped)
         return Meaning(
@@ -403,9 +406,7 @@ def _without_double_suggestions(mapped: Mapping[str, Mapped]) -> dict[str, Mappe
     """The landmarks without suggestions of a point that another landmark is mapped to."""
     taken = [each.way for each in mapped.values() if each.way is not None]
     return {
-        name: Mapped(name, each.way, each.source, each.problem, None, each.missing)
-        if each.suggestion in taken
-        else each
+        name: replace(each, suggestion=None) if each.suggestion in taken else each
         for name, each in mapped.items()
     }
 

@@ -13,8 +13,9 @@ from musclesolve._util.sides import has_side
 from musclesolve.checking.observed_body import ahead, seen_mean
 from musclesolve.desk.marker_meaning import Meaning, Recording, landmark_paths, parts
 from musclesolve.plotting.page.page_style import SIDE_COLOR
+from musclesolve.recording.markers.marker_set import markers_of
 
-COLORS = {"r": SIDE_COLOR["r"], "l": SIDE_COLOR["l"], "m": "#3c4650", "": "#a4adb7"}
+COLORS = {"r": SIDE_COLOR["r"], "l": SIDE_COLOR["l"], "m": "var(--ink)", "": "var(--faint)"}
 """By side: right, left, mapped without side, not mapped."""
 USUAL_HEIGHT = 1.8
 """Height of a picture in which no landmark shows it [m]."""
@@ -88,6 +89,27 @@ class Picture:
     def frame_at(self, time: float) -> int:
         """The frame nearest to a time [s]."""
         return int(np.argmin(np.abs(self.markers.time - time)))
+
+    def place_of(self, name: str, frame: int) -> list[float] | None:
+        """Where a landmark is in a frame, or would be looked for [m]; None where nothing near it is mapped.
+
+        Its own place; else that of its suggestion, of its part of the body on this side, on the other side.
+        """
+        own = name[-2:] if has_side(name) else ""
+        part = next(each for each in parts() if name.removesuffix(own) in each.landmarks)
+        this = [f"{stem}{own}" for stem in part.landmarks]
+        other = [f"{stem}{'_l' if own == '_r' else '_r'}" for stem in part.landmarks]
+        suggested = markers_of(self.meaning.mapped[name].suggestion)
+        for points in (
+            [self.paths[each][frame] for each in (name,) if each in self.paths],
+            [self.markers[each][frame] for each in suggested if each in self.markers],
+            [self.paths[each][frame] for each in this if each in self.paths],
+            [self.paths[each][frame] for each in other if each in self.paths],
+        ):
+            seen = [point for point in points if np.isfinite(point).all()]
+            if seen:
+                return [round(float(x), 4) for x in np.mean(seen, axis=0)]
+        return None
 
     def moment(self, frame: int) -> dict[str, Any]:
         """Where markers and landmarks are in a frame, and the point in the middle of the picture [m]."""

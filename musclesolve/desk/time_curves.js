@@ -10,7 +10,7 @@ export default {
         </template>
         <template v-for="t in tTicks" :key="'t' + t">
           <line :x1="px(t)" :x2="px(t)" :y1="top" :y2="height - bottom"></line>
-          <text :x="px(t)" :y="height - bottom + 16" text-anchor="middle">{{ t }}</text>
+          <text :x="px(t)" :y="height - bottom + 15" text-anchor="middle">{{ t }}</text>
         </template>
         <text :x="width - right" :y="height - 4" text-anchor="end">time [s]</text>
         <text :x="4" :y="12">{{ unit }}</text>
@@ -41,7 +41,7 @@ export default {
     label: String, unit: String, curves: Array, span: Array, largest: Number, handles: Array, outside: Array,
     cursor: { default: null }, height: { default: 260 },
   },
-  data() { return { width: 900, left: 52, right: 14, bottom: 24, moving: null }; },
+  data() { return { width: 900, left: 52, right: 14, bottom: 36, moving: null }; },
   computed: {
     top() { return 20 + 14 * this.handles.reduce((most, each) => Math.max(most, each.row + 1), 0); },
     // By time: so the Tab key goes through them.

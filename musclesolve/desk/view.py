@@ -78,6 +78,7 @@ class View:
         self.desk, self.steps, self.focus = desk, steps, Focus()
         self.step = steps[0]
         self._take_place(place or {})
+        self._error: ui.notification | None = None
         self._task_listeners: list[Callable[[], None]] = []
         desk.listen(self, self._on_change)
 
@@ -163,22 +164,30 @@ class View:
 
     @contextmanager
     def saying(self) -> Iterator[None]:
-        """Say an error of the input in the window, and go on."""
+        """Say an error of the input in the window, and go on; without one, an earlier one is said no more."""
         try:
             yield
         except MuscleSolveError as error:
             self.say(str(error), bad=True)
+        else:
+            self._say_no_more()
 
     def say(self, text: str, bad: bool = False) -> None:
-        """Show a message; one of an error stays until it is closed."""
-        ui.notify(
+        """Show a message; one of an error stays until it is closed, or something else has succeeded."""
+        self._say_no_more()
+        shown = ui.notification(
             text,
             type="negative" if bad else "positive",
             multi_line=True,
             close_button="Close" if bad else False,
-            timeout=0 if bad else 4000,
-            classes="ms-message",
-        )
+            timeout=None if bad else 4.0,
+        ).classes("ms-message")
+        self._error = shown if bad else None
+
+    def _say_no_more(self) -> None:
+        if self._error is not None:
+            self._error.dismiss()
+            self._error = None
 
     def on_task(self, listener: Callable[[], None]) -> None:
         """Call `listener` when the progress of a task has changed, as long as this step is shown."""
