@@ -198,7 +198,8 @@ def _stature(case: Case, body: Anatomy) -> Iterator[Finding]:
     off = fitting / stated - 1.0
     if abs(off) > OFF_STATURE:
         values = {"fitting": fitting, "given": stated, "off": off, "limit": OFF_STATURE}
-        yield finding("stature", "warning", values, case.key("subject", "stature_m"))
+        change = {("subject", "stature_m"): round(fitting, 2)}
+        yield finding("stature", "warning", values, case.key("subject", "stature_m"), change=change)
 
 
 def _proportions(case: Case, body: Anatomy) -> Iterator[Finding]:

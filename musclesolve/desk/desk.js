@@ -15,6 +15,16 @@ function msShowStep() {
   });
 }
 
+// The field that a finding concerns comes into view, with the focus.
+function msShowField(id) {
+  setTimeout(() => {
+    const row = getHtmlElement(id);
+    row?.closest(".q-expansion-item")?.querySelector(".q-item[aria-expanded=false]")?.click();
+    row?.scrollIntoView({ block: "center" });
+    row?.querySelector("input, [tabindex='0'], button")?.focus({ preventScroll: true });
+  }, 60);
+}
+
 // ---- the focus: an element that is drawn anew has it again
 
 const msSame = (one) => (other) => other.tagName === one.tag && msSign(other) === one.sign;

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
@@ -24,7 +23,7 @@ from musclesolve.desk.trial_document import Place, TrialDocument
 from musclesolve.drafting.choose_mapping import MarkerChoice, choose_mapping
 from musclesolve.drafting.laboratory_axes import LaboratoryAxes, laboratory_axes
 from musclesolve.errors import InputError
-from musclesolve.recording.data import SIDES, Markers, Trial
+from musclesolve.recording.data import Markers, Trial
 from musclesolve.recording.file_axes import global_from_laboratory, standing_axes
 from musclesolve.recording.markers.landmark_names import landmarks
 from musclesolve.recording.markers.mapping_tables import functional_joints
@@ -144,14 +143,6 @@ class Meaning:
         stated: Mapping[str, Any] = table if isinstance(table, dict) else {}
         upwards = [(axes.get("up"), axes.get("static_up") or axes.get("up")) for axes in (stated, shown)]
         return {} if upwards[0] == upwards[1] and stated.get("forward") else shown
-
-    def exchange_of(self, finding: Finding) -> dict[Place, Any]:
-        """What the trial file states once a pair of landmarks is exchanged that a finding says is; else empty."""
-        at = re.fullmatch(r"\[mapping\] (\w+)_[rl]", finding.where.field or "")
-        if finding.code != "pair_swapped" or at is None:
-            return {}
-        right, left = (f"{at[1]}_{side}" for side in SIDES)
-        return {("mapping", right): self.mapped[left].way, ("mapping", left): self.mapped[right].way}
 
     @cached_property
     def landmark_of(self) -> dict[str, str]:

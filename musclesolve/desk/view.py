@@ -8,15 +8,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 from urllib.parse import urlencode
 
 from nicegui import ui
 
 from musclesolve.desk.desk import Change, Desk
-from musclesolve.desk.trial_document import Place
+from musclesolve.desk.trial_document import Place, change_title
 from musclesolve.errors import MuscleSolveError
+from musclesolve.results.finding import Finding
 
 PLACE = "ms-place"
 """Event of the page: the buttons Back and Forward of the browser have changed its address."""
@@ -54,11 +55,16 @@ class Step:
 
 @dataclass
 class Focus:
-    """What the window looks at: a marker, an instant [s], a foot; set by a finding of `check`."""
+    """What the window looks at: a marker, an instant [s], a foot; set by a finding of `check`, which stands beside it.
+
+    field: table and key of the trial file, "[subject] mass_kg". finding: `Finding.as_dict` of it.
+    """
 
     markers: tuple[str, ...] = ()
     time: float | None = None
     side: str | None = None
+    field: str = ""
+    finding: Mapping[str, Any] | None = None
 
 
 class View:
@@ -79,6 +85,7 @@ class View:
         self.step = steps[0]
         self._take_place(place or {})
         self._error: ui.notification | None = None
+        self._mended: Mapping[str, Any] | None = None
         self._task_listeners: list[Callable[[], None]] = []
         desk.listen(self, self._on_change)
 
@@ -251,6 +258,7 @@ class View:
         self._task_listeners.clear()
         ui.label(self.step.title).classes("ms-title").props('role="heading" aria-level="1" tabindex="-1"')
         ui.label(self.step.about).classes("ms-about")
+        self._finding()
         if self.desk.trial is None and self.step is not self.steps[0]:
             ui.label("There is no trial file yet: begin with the files.")
         else:
@@ -264,6 +272,47 @@ class View:
                     ui.button(
                         f"{text}: {step.title}", on_click=lambda _, name=step.name: self.go(name)
                     ).props(f"{props} no-caps")
+
+    def _finding(self) -> None:
+        """The finding that has led here, with what mends it."""
+        found = self.focus.finding
+        if found is None:
+            return
+        with ui.row().classes("ms-apply").props('role="status"'):
+            with ui.column().classes("ms-words"):
+                ui.label(Finding.from_dict(found).sentence).classes("ms-what")
+                ui.label(found["remedy"]).classes("ms-remedy")
+            self.mend_button(found)
+            ui.button("Back to the check", on_click=lambda: self.go("check")).props("flat dense no-caps")
+
+    def mend_button(self, found: Mapping[str, Any]) -> None:
+        """A button that states what mends a finding, where the trial file alone does, and checks again."""
+        change = Finding.from_dict(found).change
+        if change:
+            button = ui.button(change_title(change), on_click=lambda: self._mend(found))
+            button.props("outline dense no-caps icon=build")
+
+    def _mend(self, found: Mapping[str, Any]) -> None:
+        """State what mends a finding, and check again; the window says whether it is found still."""
+        if self.state_all(dict(Finding.from_dict(found).change)):
+            with self.saying():
+                self.desk.check()
+            self._mended = found
+            self.focus = replace(self.focus, finding=None)
+            self._content.refresh()
+
+    def _say_mended(self) -> None:
+        """Say whether what was mended is found still, once the check has ended."""
+        found, findings = self._mended, self.desk.findings
+        if found is None or findings is None:
+            return
+        self._mended = None
+        still = next((each for each in findings["findings"] if each["code"] == found["code"]), None)
+        with self._drawer:
+            if still is None:
+                self.say("Checked again: it is mended.")
+            else:
+                self.say(f"Checked again, and found still: {still['what']}", bad=True)
 
     @ui.refreshable_method
     def _trial_text(self) -> None:
@@ -312,6 +361,7 @@ class View:
         if what == "task":
             for listener in list(self._task_listeners):
                 listener()
+            self._say_mended()
             if not self.desk.runner.busy:
                 self.refresh_frame()
         else:

@@ -36,7 +36,9 @@ def body_mass(case: Case) -> Iterator[Finding]:
         if abs(off) >= MASS and fitting > 0.0:
             amount = "too much" if off > 0 else "too little"
             values = {"fitting": fitting, "given": stated, "off": off, "limit": MASS, "amount": amount}
-            yield finding("mass", "error" if abs(off) > FAR_MASS else "warning", values, place)
+            severity: Severity = "error" if abs(off) > FAR_MASS else "warning"
+            change = {("subject", "mass_kg"): round(fitting, 1)}
+            yield finding("mass", severity, values, place, change=change)
         return
     # What the plate of each foot bears while it carries the body alone, over what the body weighs.
     for side, shares in support_shares(case.trial).items():
@@ -49,7 +51,7 @@ def body_mass(case: Case) -> Iterator[Finding]:
                 "limit": ALONE,
                 "more": "" if off > 0.0 else ", and whether the whole foot stands on it",
             }
-            severity: Severity = "error" if abs(off) > FAR_ALONE else "warning"
+            severity = "error" if abs(off) > FAR_ALONE else "warning"
             where = replace(place, plate=SIDE_NAMES[side])
             yield finding("mass.single_support", severity, values, where)
 

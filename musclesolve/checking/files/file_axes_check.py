@@ -57,7 +57,8 @@ def vertical_axis(case: Case) -> Iterator[Finding]:
     # That nothing is stated is an error already.
     unstated = "up" in case.unknown
     text = "unstated" if unstated else "all_files" if in_all_files else "markers"
-    yield finding(f"up_axis.{text}", "note" if unstated else "error", values, where, repair)
+    change = {("laboratory", "up"): name, ("laboratory", "forward"): forward} if in_all_files else None
+    yield finding(f"up_axis.{text}", "note" if unstated else "error", values, where, repair, change=change)
 
 
 def _forward_axis(
@@ -92,10 +93,11 @@ def forward_axis(case: Case) -> Iterator[Finding]:
         values = {"axis": name, "forward": laboratory.forward}
         where = case.key("laboratory", "forward")
         repair = rotate_recordings(rotation, {"forward": name, "up": up})
+        change = {("laboratory", "forward"): name}
         if "forward" in case.unknown:
-            yield finding("walking_direction.unstated", "note", values, where, repair)
+            yield finding("walking_direction.unstated", "note", values, where, repair, change=change)
         else:
-            yield finding("walking_direction", "warning", values, where, repair)
+            yield finding("walking_direction", "warning", values, where, repair, change=change)
     # How far the pelvis goes frame by frame as it faces.
     if (front := between(case.trial, "asis_r", "asis_l")) is not None:
         unit = faced / np.maximum(np.linalg.norm(faced, axis=1, keepdims=True), 1e-9)
@@ -124,7 +126,8 @@ def vertical_axis_when_standing(case: Case) -> Iterator[Finding]:
         "stated": stated[1],
         "axes": f'static_up = "{name}" and static_forward = "{forward}"',
     }
-    yield finding("up_axis.standing", "error", values, Where(static.path), repair)
+    change = {("laboratory", "static_up"): name, ("laboratory", "static_forward"): forward}
+    yield finding("up_axis.standing", "error", values, Where(static.path), repair, change=change)
 
 
 def _upright(direction: Array) -> Array:

@@ -29,7 +29,7 @@ from musclesolve.desk.marker_words import (
     seen_text,
     source_text,
 )
-from musclesolve.desk.trial_document import Place
+from musclesolve.desk.trial_document import Place, change_title
 from musclesolve.desk.view import Focus, State, Step, View
 from musclesolve.errors import MuscleSolveError
 from musclesolve.recording.markers.landmark_names import landmarks
@@ -567,10 +567,10 @@ class MarkersStep:
                         "ms-bad" if finding.severity == "error" else "ms-suggested"
                     )
                     ui.label(clipped(finding.remedy)).classes("ms-why")
-                    if exchange := meaning.exchange_of(finding):
+                    if finding.change:
                         ui.button(
-                            "Exchange right and left",
-                            on_click=lambda _, changes=exchange: self._state(changes),
+                            change_title(finding.change),
+                            on_click=lambda _, changes=dict(finding.change): self._state(changes),
                         ).props("outline dense no-caps")
             if (more := len(meaning.faults) - MOST_FAULTS) > 0:
                 ui.label(f"And {more} more: the step Check shows all.").classes("ms-why")

@@ -2,8 +2,9 @@
 
 The template is the trial file of an earlier recording of the same protocol: same laboratory, marker set and plates. A
 new recording has the name of the template's recording but for the part that names the motion, and so have the files
-that belong to it: markers = "walk_03.trc", forces = "walk_03_grf.mot" find `walk_07.trc` and wait for `walk_07_grf.mot`.
-Standing and functional trials belong to a session: they are looked for beside the recording, then in the folders above.
+that belong to it: markers = "walk_03.trc", forces = "walk_03_grf.mot" find `walk_07.trc`, and wait for
+`walk_07_grf.mot`. Standing and functional trials belong to a session: they are looked for beside the recording, then
+in the folders above.
 """
 
 from __future__ import annotations
