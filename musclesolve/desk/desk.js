@@ -9,20 +9,19 @@ addEventListener("popstate", () => emitEvent("ms-place", Object.fromEntries(new 
 function msShowStep() {
   requestAnimationFrame(() => {
     const title = document.querySelector(".ms-title[role=heading]");
-    if (!title) return;
+    if (!title || document.querySelector(".ms-field-here")) return;
     title.focus({ preventScroll: true });
     title.scrollIntoView({ block: "nearest" });
   });
 }
 
-// The field that a finding concerns comes into view, with the focus.
-function msShowField(id) {
-  setTimeout(() => {
-    const row = getHtmlElement(id);
-    row?.closest(".q-expansion-item")?.querySelector(".q-item[aria-expanded=false]")?.click();
-    row?.scrollIntoView({ block: "center" });
-    row?.querySelector("input, [tabindex='0'], button")?.focus({ preventScroll: true });
-  }, 60);
+// The field that a finding concerns comes into view, with the focus, as soon as it is drawn.
+function msShowField(tries = 60) {
+  const row = document.querySelector(".ms-field-here");
+  if (!row) return void (tries && setTimeout(() => msShowField(tries - 1), 50));
+  row.closest(".q-expansion-item")?.querySelector(".q-item[aria-expanded=false]")?.click();
+  row.scrollIntoView({ block: "center" });
+  row.querySelector("input, [tabindex='0'], button")?.focus({ preventScroll: true });
 }
 
 // ---- the focus: an element that is drawn anew has it again

@@ -113,7 +113,7 @@ def field(
     with ui.row().classes("ms-field") as row:
         if view.focus.field == f"[{table}] {key}":
             row.classes("ms-field-here")
-            ui.run_javascript(f"msShowField({row.id})")
+            ui.run_javascript("msShowField()")
         if setting.kind == "truth":
             shown = value if value is not None else default
             ui.checkbox(title, value=bool(shown), on_change=lambda event: taken(event.value))

@@ -61,8 +61,9 @@ class Picture:
 
     @cached_property
     def extent(self) -> tuple[float, float]:
-        """Height of the floor, and of the body above it [m], by the landmarks; else by all markers."""
-        paths = list(self.paths.values()) or [self.markers.position.reshape(-1, 3)]
+        """Height of the floor, and of the body above it [m]: by landmarks, or all markers where one is missing."""
+        whole = self.paths and not self.meaning.missing
+        paths = list(self.paths.values()) if whole else [self.markers.position.reshape(-1, 3)]
         heights = np.concatenate([path[:, 2] for path in paths])
         heights = heights[np.isfinite(heights)]
         if not heights.size:
@@ -115,7 +116,8 @@ class Picture:
         """Where markers and landmarks are in a frame, and the point in the middle of the picture [m]."""
         markers = self.markers.position[frame]
         landmarks = np.array([path[frame] for path in self.paths.values()]).reshape(-1, 3)
-        points = landmarks if np.isfinite(landmarks).all(axis=1).any() else markers
+        whole = np.isfinite(landmarks).all(axis=1).any() and not self.meaning.missing
+        points = landmarks if whole else markers
         points = points[np.isfinite(points).all(axis=1)]
         floor, height = self.extent
         middle = np.median(points, axis=0) if len(points) else np.zeros(3)

@@ -84,12 +84,12 @@ export default {
       camera.tilt = Math.min(1.57, Math.max(-0.3, camera.tilt + y));
       this.draw();
     },
-    // Bring a place [m] into the middle, with so much around it [m].
+    // Bring a place [m] into the middle, with so much around it [m]; the whole body without a place.
     visit(place, around) {
       const from = { ...camera };
       const to = {
-        ...camera, x: 0, y: 0, from: place.map((value, k) => value - this.moment.center[k]),
-        zoom: Math.min(LARGEST, Math.max(0.3, this.height / around)),
+        ...camera, x: 0, y: 0, from: place ? place.map((value, k) => value - this.moment.center[k]) : START.from,
+        zoom: place ? Math.min(LARGEST, Math.max(0.3, this.height / around)) : START.zoom,
       };
       const begun = performance.now();
       const still = matchMedia("(prefers-reduced-motion: reduce)").matches;

@@ -62,9 +62,9 @@ class MarkerScene(Element, component="marker_scene.js"):
         self._props |= {"selected": selected or "", "marked": list(marked), "offered": list(offered)}
         self.update()
 
-    def visit(self, place: Sequence[float], around: float) -> None:
-        """Bring a place [m] into the middle, with so much around it [m]."""
-        self.run_method("visit", list(place), around)
+    def visit(self, place: Sequence[float] | None, around: float) -> None:
+        """Bring a place [m] into the middle, with so much around it [m]; the whole body where it is not known."""
+        self.run_method("visit", None if place is None else list(place), around)
 
     @property
     def drag_shifts(self) -> bool:

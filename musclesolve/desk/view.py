@@ -39,6 +39,10 @@ SAID = {
 }
 
 
+SHOWN_STATES = ("ms-here", "ms-none", *(f"ms-{state}" for state in ICONS if state))
+"""Classes of a step in the list of steps."""
+
+
 @dataclass(frozen=True)
 class Step:
     """A step of the way from recordings to a report.
@@ -84,6 +88,7 @@ class View:
         self.desk, self.steps, self.focus = desk, steps, Focus()
         self.step = steps[0]
         self._take_place(place or {})
+        self._buttons = dict[str, ui.button]()
         self._error: ui.notification | None = None
         self._mended: Mapping[str, Any] | None = None
         self._task_listeners: list[Callable[[], None]] = []
@@ -143,7 +148,7 @@ class View:
         """Show a step, from its beginning unless it is shown already."""
         before, self.step = self.step, next(step for step in self.steps if step.name == name)
         self.focus = Focus() if focus is None else focus
-        self._navigation.refresh()
+        self.refresh_steps()
         self._content.refresh()
         if self.step is not before:
             self._state_place()
@@ -210,13 +215,20 @@ class View:
         self._content.refresh()
 
     def refresh_steps(self) -> None:
-        """Draw anew what is known of the steps."""
-        self._navigation.refresh()
+        """Show what is known of the steps."""
+        for number, step in enumerate(self.steps, 1):
+            state, button = step.state(self.desk), self._buttons[step.name]
+            here = step is self.step
+            button.props(f"icon={ICONS[state]}")
+            button.props["aria-label"] = f"Step {number}, {step.title}: {SAID[state]}"
+            button.props["aria-current"] = "step" if here else None
+            shown = f"ms-{state or 'none'}" + (" ms-here" if here else "")
+            button.classes(remove=" ".join(SHOWN_STATES), add=shown)
 
     def refresh_frame(self) -> None:
         """Draw anew what stands around the step: header, steps, text of the trial file."""
         self._header.refresh()
-        self._navigation.refresh()
+        self.refresh_steps()
         self._trial_text.refresh()
 
     # ---- parts of the page
@@ -239,19 +251,12 @@ class View:
             "end the desk; everything is in the folder"
         )
 
-    @ui.refreshable_method
     def _navigation(self) -> None:
+        """The steps. Their buttons stay while what is known of them changes: a click that has begun is not lost."""
         for number, step in enumerate(self.steps, 1):
-            state = step.state(self.desk)
-            here = step is self.step
-            button = ui.button(
-                f"{number} {step.title}", on_click=lambda _, name=step.name: self.go(name)
-            ).props(f"flat no-caps dense icon={ICONS[state]}")
-            button.classes(f"ms-step ms-{state or 'none'}" + (" ms-here" if here else ""))
-            button.props(
-                f'aria-label="Step {number}, {step.title}: {SAID[state]}"'
-                + (' aria-current="step"' if here else "")
-            )
+            button = ui.button(f"{number} {step.title}", on_click=lambda _, name=step.name: self.go(name))
+            self._buttons[step.name] = button.props("flat no-caps dense").classes("ms-step")
+        self.refresh_steps()
 
     @ui.refreshable_method
     def _content(self) -> None:

@@ -53,7 +53,8 @@ def body_mass(case: Case) -> Iterator[Finding]:
             }
             severity = "error" if abs(off) > FAR_ALONE else "warning"
             where = replace(place, plate=SIDE_NAMES[side])
-            yield finding("mass.single_support", severity, values, where)
+            change = {("subject", "mass_kg"): round((1.0 + off) * stated, 1)}
+            yield finding("mass.single_support", severity, values, where, change=change)
 
 
 @check_at(Stage.SUPPORT)

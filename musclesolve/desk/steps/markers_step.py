@@ -272,9 +272,7 @@ class MarkersStep:
     def _visit(self, name: str) -> None:
         """Bring a landmark, or where it would be looked for, into the middle of the picture."""
         if self.picture is not None and self.shown.frame is not None:
-            place = self.picture.place_of(name, self.shown.frame)
-            if place is not None:
-                self.scene.visit(place, AROUND)
+            self.scene.visit(self.picture.place_of(name, self.shown.frame), AROUND)
 
     def _focus(self, name: str) -> None:
         with self.root:
@@ -293,9 +291,7 @@ class MarkersStep:
                     {"standing": "Standing trial", "motion": "Motion"},
                     value=picture.which,
                     on_change=self._show_other,
-                ).props("dense no-caps unelevated toggle-color=primary color=white text-color=black").classes(
-                    "ms-which"
-                )
+                ).props("dense no-caps unelevated toggle-color=primary").classes("ms-which")
             for title, turn, tilt in VIEWS:
                 ui.button(
                     title, on_click=lambda _, at=(turn, tilt): self.scene.run_method("look", *at)

@@ -111,6 +111,7 @@ class WatchStep:
             on = desk.watching is None
             button = ui.button("Watch the folder" if on else "End watching", on_click=lambda: self._turn(on))
             button.props(f"{'unelevated' if on else 'outline'} no-caps icon={'visibility' if on else 'stop'}")
+            button.props["data-focus"] = "watch"
             task = desk.runner.task
             if desk.runner.busy and task is not None and task.name == "recording":
                 ui.spinner()
