@@ -4,7 +4,7 @@
 #   make test-thorough  the same, with every case of the largest sweeps
 #   make lint     formatting, lint, types
 #   make package  wheel and sdist; the wheel installed into an empty environment, and used from another folder
-#   make docs     the documentation as a site, in site/index.html; every warning is an error
+#   make docs     plain words (tools/prose.py), and the documentation as a site, in site/index.html; a warning is an error
 #   make recipes  the tests on a copy to which every recipe of CONTRIBUTING.md was applied
 #   make bench    measured comparisons of the solvers (slow; never part of the tests)
 #   make clean    remove the environment and everything that was produced
@@ -42,6 +42,7 @@ package: $(VENV)/installed
 	$(RUN) tools/check_package.py
 
 docs: $(VENV)/writers
+	$(RUN) tools/prose.py
 	NO_MKDOCS_2_WARNING=1 $(RUN) -m mkdocs build --strict
 	@echo "Open $(CURDIR)/site/index.html"
 
@@ -63,9 +64,9 @@ $(VENV)/created:
 	$(PYTHON) -m venv $(VENV)
 	@touch $@
 
-$(VENV)/installed: $(VENV)/created pyproject.toml tools/build_cyipopt.py
+$(VENV)/installed: $(VENV)/created pyproject.toml musclesolve/sharing/solver/build_cyipopt.py
 	$(RUN) -m pip install --quiet --editable '.[test]'
-	$(RUN) tools/build_cyipopt.py --optional
+	$(RUN) -m musclesolve install cyipopt --optional
 	@touch $@
 
 $(VENV)/linters: $(VENV)/installed

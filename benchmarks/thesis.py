@@ -1,13 +1,14 @@
 """The table of the thesis, with today's methods of the same kinds beside it.
 
-    python -m benchmarks.thesis [TRIAL.toml] [--seconds N] [--which full|reduced|both] [-o FILE.csv]
+    python -m benchmarks.thesis [TRIAL.toml] [--seconds N] [--which full|reduced|both] [--method SQP ...] [-o FILE.csv]
 
 Silva 2003 shared the forces of the muscles of one leg over the 66 frames of a stride, under the sum of cubed stresses
 (eq. 6.21), with all multipliers and all activations unknown and all equations of motion as constraints (6.22). He
 reports (section 6.7, which begins on page 257):
 
     DNCONG of IMSL, sequential quadratic programming (SQP)            45 s for the 66 frames
-    DOT 5.0, of whose methods sequential linear programming did best  about 2 hours, similar results
+    DOT 5.0: modified feasible directions, sequential linear and
+        quadratic programmes, of which the linear ones did best       about 2 hours, similar results
     MMA, the method of moving asymptotes (Svanberg)                   did not produce any result
 
 Genetic algorithms are named (6.6.3) and not tried. Here stand, on a stride of 66 frames as well, the same two
@@ -21,7 +22,7 @@ from __future__ import annotations
 
 import argparse
 import csv
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
@@ -178,8 +179,8 @@ def own(problem: Problem, full: FullProblem, which: str) -> list[Line]:
     return lines
 
 
-def report(file: Path, seconds: float, which: str) -> list[Line]:
-    """All methods on both formulations."""
+def report(file: Path, seconds: float, which: str, only: Sequence[str] = ()) -> list[Line]:
+    """All methods on both formulations, or those whose names begin with some words."""
     problem, full = leg(file)
     least = ms.solve(problem, COST)
     order = np.flatnonzero(least.status == 0)
@@ -194,6 +195,8 @@ def report(file: Path, seconds: float, which: str) -> list[Line]:
         if which not in ("both", formulation):
             continue
         for name, method in METHODS.items():
+            if only and not name.startswith(tuple(only)):
+                continue
             if ("NLopt" in name and find_spec("nlopt") is None) or (
                 formulation == "full" and name.startswith(BOUNDED)
             ):
@@ -240,10 +243,13 @@ def main() -> None:
     parser.add_argument("trial", nargs="?", type=Path, default=reference_stride())
     parser.add_argument("--seconds", type=float, default=SECONDS, help="for each method")
     parser.add_argument("--which", choices=("both", "full", "reduced"), default="both")
+    parser.add_argument(
+        "--method", action="extend", nargs="+", default=[], help="beginnings of names; default: all"
+    )
     parser.add_argument("-o", "--output", type=Path, metavar="FILE.csv")
     given = parser.parse_args()
     print(", ".join(f"{name} {value}" for name, value in machine().items()))
-    lines = report(given.trial, given.seconds, given.which)
+    lines = report(given.trial, given.seconds, given.which, given.method)
     console.width = 150
     console.print(table(lines))
     if given.output:

@@ -7,7 +7,15 @@ from dataclasses import dataclass
 from time import perf_counter
 
 import numpy as np
-from scipy.optimize import LinearConstraint, OptimizeResult, differential_evolution, linprog, minimize
+from scipy.optimize import (
+    LinearConstraint,
+    OptimizeResult,
+    differential_evolution,
+    linprog,
+    lsq_linear,
+    minimize,
+    minimize_scalar,
+)
 
 from musclesolve._util.arrays import Array
 from musclesolve.sharing.solver.frame_programme import FrameProgramme
@@ -116,6 +124,49 @@ def slp(form: Form) -> Answer:
     return Answer(x, width <= 1e-7, steps)
 
 
+def feasible_directions(form: Form) -> Answer:
+    """Modified feasible directions (Vanderplaats 1984, a method of DOT), from the feasible point nearest to a half.
+
+    The direction S of steepest descent that leaves no active constraint, min g.S with rows S = 0, S_i >= 0 at a lower
+    and <= 0 at an upper bound and |S| <= 1, is the projection of -g on these S: -g less its nearest combination of
+    the normals. Along S the cost is minimised up to the first bound.
+    """
+    held = np.isfinite(form.lower)
+    low, high = np.where(held, form.lower, -1e6), np.where(held, form.upper, 1e6)
+    stiff = np.vstack([1e4 * form.rows, np.eye(form.unknowns)[held]])
+    x = np.asarray(
+        lsq_linear(stiff, np.concatenate([1e4 * form.right, form.start[held]]), (low, high), method="bvls").x
+    )
+    unit, end, steps, small = np.eye(form.unknowns), perf_counter() + ALONE, 0, np.inf
+    while perf_counter() < end and small > 1e-9:
+        slope = form.gradient(x)
+        at_low, at_high = held & (x - low <= 1e-9), held & (high - x <= 1e-9)
+        normals = np.vstack([form.rows, unit[at_low], -unit[at_high]]).T
+        floor = np.concatenate(
+            [np.full(len(form.rows), -np.inf), np.zeros(normals.shape[1] - len(form.rows))]
+        )
+        push = lsq_linear(normals, slope, (floor, np.inf), method="bvls", tol=1e-12).x
+        direction = normals @ push - slope
+        small = float(np.abs(direction).max())
+        if small <= 1e-9:
+            break
+        with np.errstate(divide="ignore", invalid="ignore"):
+            room = np.where(direction > 0.0, (high - x) / direction, (low - x) / direction)
+        room = np.where(held & (np.abs(direction) > 1e-14), room, np.inf)
+        most = min(float(np.maximum(room, 0.0).min()), 1e3 / small)
+        line = minimize_scalar(
+            lambda s, x=x, d=direction: form.value(x + s * d),
+            bounds=(0.0, most),
+            method="bounded",
+            options={"xatol": 1e-12},
+        )
+        x, before = np.clip(x + line.x * direction, low, high), x
+        steps += 1
+        if np.abs(x - before).max() <= 1e-13:
+            break
+    return Answer(x, small <= 1e-9, steps)
+
+
 def moving_asymptotes(algorithm: str, outer: bool) -> Method:
     """MMA or its relative CCSA of NLopt; rows as pairs of inequalities, or in an augmented Lagrangian around it."""
 
@@ -202,6 +253,7 @@ def genetic(penalty: float | None) -> Method:
 METHODS: dict[str, Method] = {
     "SQP (SciPy SLSQP)": sqp,
     "SLP (HiGHS, limits on steps)": slp,
+    "modified feasible directions (projection)": feasible_directions,
     "MMA (NLopt), pairs of inequalities": moving_asymptotes("LD_MMA", outer=False),
     "CCSA (NLopt), pairs of inequalities": moving_asymptotes("LD_CCSAQ", outer=False),
     "MMA (NLopt) in an augmented Lagrangian": moving_asymptotes("LD_MMA", outer=True),

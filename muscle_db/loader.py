@@ -237,7 +237,7 @@ def _derived(root: TomlTable) -> MuscleDatabase:
     """A set stated by its differences from a bundled one."""
     root.require_keys(("name", "source", "based_on", "muscle"), ("wrap", "calibrated_passive"))
     base = root.choice("based_on", [name for name in _own() if f"{name}.toml" != root.file])
-    parent, parent_root = load(base), _root(*_bundled(base))
+    parent, parent_root = load(base), _complete(base)
     added = read_wrap_objects(root, (*parent.reference.names, *parent.frames))
     for table, wrap in zip(root.tables("wrap"), added, strict=True):
         if wrap in parent.wrap_objects:
@@ -262,6 +262,18 @@ def _derived(root: TomlTable) -> MuscleDatabase:
         wrap_objects=common.wraps,
         calibrated_passive=calibrated or parent.calibrated_passive,
     )
+
+
+def _complete(name: str) -> TomlTable:
+    """Return the table of a bundled set, completed by the set on which it is based."""
+    root = _root(*_bundled(name))
+    if "based_on" not in root.values:
+        return root
+    base = _complete(root.values["based_on"]).values
+    changed = {values["name"]: values for values in root.values["muscle"]}
+    muscles = [values | changed.get(values["name"], {}) for values in base["muscle"]]
+    wraps = [*base.get("wrap", ()), *root.values.get("wrap", ())]
+    return replace(root, values=base | root.values | {"muscle": muscles, "wrap": wraps})
 
 
 def _velocity(table: TomlTable, default: float) -> float:

@@ -1,4 +1,4 @@
-"""From pixels to points: the direct linear transformation, calibrated on known points, solved for unknown ones.
+"""Three-dimensional points from camera images: the direct linear transformation, calibrated on known points.
 
 The camera is a pinhole with eleven coefficients; lenses that bend straight lines are not modelled: undistort their
 images first.

@@ -1,4 +1,4 @@
-"""Which musclesolve this is."""
+"""Version of musclesolve."""
 
 from importlib.metadata import PackageNotFoundError, version
 

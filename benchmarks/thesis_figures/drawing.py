@@ -11,12 +11,14 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from benchmarks.thesis_figures.study import Study
-from musclesolve._util.arrays import Array, true_runs
+from musclesolve._util.arrays import Array, Mask, true_runs
 from musclesolve.plotting.page.page_style import SMALL, TEXT
 from musclesolve.plotting.page.sheet import Sheet, page
 
 COLORS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#7F7F7F")
 STANCE = "#E3E3E3"
+LACKS = "#F2F2F2"
+BACKED = {"facecolor": "white", "edgecolor": "none", "pad": 1.5}
 
 
 def panels(
@@ -49,6 +51,26 @@ def over_cycle(axes: Axes, study: Study, unit: str, labelled: bool = True) -> No
     axes.tick_params(labelbottom=labelled)  # numbers of a row above would lie on the headings of the next
     if labelled:
         axes.set_xlabel("gait cycle of the right leg [%]", fontsize=TEXT)
+
+
+def mark_gaps(axes: Axes, study: Study, lacks: Mask, reason: str = "") -> None:
+    """Hatch the frames of the cycle (K,) that lack something; the reason stands in the longest run of them."""
+    runs = true_runs(lacks)
+    edges = np.interp(np.arange(lacks.size + 1) - 0.5, np.arange(lacks.size), study.percent)
+    for first, stop in runs:
+        axes.axvspan(
+            edges[first],
+            edges[stop],
+            facecolor=LACKS,
+            edgecolor="#B5B5B5",
+            hatch="//",
+            linewidth=0.0,
+            zorder=0.05,
+        )
+    if reason and len(runs):
+        first, stop = max(runs, key=lambda run: run[1] - run[0])
+        place = {"xy": (0.5 * (edges[first] + edges[stop]), 0.97), "xycoords": axes.get_xaxis_transform()}
+        axes.annotate(reason, **place, rotation=90, ha="center", va="top", fontsize=SMALL, bbox=BACKED)
 
 
 def key(axes: Axes, **options: Any) -> None:

@@ -1,8 +1,8 @@
 """Number of a figure of the source -> the function that draws ours.
 
 Numbers with a year are those of the papers beside the thesis: Hof (1992), Silva & Ambrosio (1998), Blajer & Czaplicki
-(2005), Blajer, Dziewiecki & Mazur (2006). 6.defaults is no figure of the source: chapter 6 with its configuration
-beside the defaults of a run.
+(2005), Blajer, Dziewiecki & Mazur (2006). 6.saturation and 6.defaults are no figures of the source: why muscles of
+chapter 6 are at activation 1, and chapter 6 beside the defaults of a run.
 """
 
 from __future__ import annotations
@@ -16,24 +16,35 @@ from benchmarks.thesis_figures.comparison import Finding
 from benchmarks.thesis_figures.configurations import configurations
 from benchmarks.thesis_figures.consistency import moment_of, support_moment
 from benchmarks.thesis_figures.cutoffs import cutoffs_of
+from benchmarks.thesis_figures.digitization import chosen_cutoffs, correlations, noise, positions, residuals
 from benchmarks.thesis_figures.function_groups import function_groups
 from benchmarks.thesis_figures.hill_curves import active_curves, passive_curve
 from benchmarks.thesis_figures.hof_1992 import explicit_moment, pressure_and_mass
 from benchmarks.thesis_figures.knee_acceleration import knee_acceleration
 from benchmarks.thesis_figures.muscle_forces import activations, compared_forces, forces
 from benchmarks.thesis_figures.optimizers import optimizers
+from benchmarks.thesis_figures.routes_overlaid import overlaid
+from benchmarks.thesis_figures.saturation import saturation
 from benchmarks.thesis_figures.sensitivities import SOURCES, sensitivity_figure
 from benchmarks.thesis_figures.stick_figure import stick_figure
 from benchmarks.thesis_figures.study import Study
 from musclesolve._util.names import unknown_name
 
 FIGURES: dict[str, Callable[[Study], Finding]] = {
+    "5.4": positions,
+    "5.11": residuals,
+    "5.12": correlations,
+    "5.13": chosen_cutoffs,
+    "5.14": noise,
     "5.17": partial(cutoffs_of, joint="ankle"),
     "5.18": partial(cutoffs_of, joint="knee"),
     "5.20": partial(moment_of, joint="ankle"),
     "5.21": partial(moment_of, joint="knee"),
     "5.22": partial(moment_of, joint="hip"),
     "5.23": support_moment,
+    "5.28": partial(overlaid, joint="ankle"),
+    "5.29": partial(overlaid, joint="knee"),
+    "5.30": partial(overlaid, joint="hip"),
     **{number: partial(sensitivity_figure, number=number) for number in SOURCES},
     "6.12": active_curves,
     "6.13": passive_curve,
@@ -44,6 +55,7 @@ FIGURES: dict[str, Callable[[Study], Finding]] = {
     "6.18": forces,
     "6.19": compared_forces,
     "6.20": function_groups,
+    "6.saturation": saturation,
     "6.defaults": configurations,
     "1992.1": explicit_moment,
     "1992.2": pressure_and_mass,

@@ -15,10 +15,12 @@ from benchmarks.thesis_figures.muscle_names import (
     over_cycle,
     within,
 )
+from benchmarks.thesis_figures.saturation import FULL
 from benchmarks.thesis_figures.study import Study
-from musclesolve._util.arrays import Array, true_runs
+from musclesolve._util.arrays import Array, Mask, true_runs
 from musclesolve.plotting.page.page_style import TEXT
 from musclesolve.plotting.page.sheet import heading
+from musclesolve.sharing.status import Status
 
 COLUMNS = 5
 BURST = "#E69F00"
@@ -48,7 +50,7 @@ def activations(study: Study) -> Finding:
         f"{100 * np.median(list(blind.values())):.0f} %; "
         f"{better} muscles do better than constant. Least: "
         + ", ".join(f"{name.replace('_', ' ')} {100 * share[name]:.0f} %" for name in worst)
-        + f". {_solved(study)}",
+        + f". {_saturated(study, series)} {_solved(study)}",
     )
 
 
@@ -80,15 +82,19 @@ def _grid(study: Study, series: dict[str, Array], title: str, unit: str, top: fl
     figure, axes = drawing.panels(study, title, rows, COLUMNS, 1.0, labels=False)
     for number, panel in enumerate(axes.flat):
         panel.set_visible(number < len(series))
+    reserved = _reserved(study)
     for number, (panel, (name, values)) in enumerate(zip(axes.flat, series.items(), strict=False)):
         panel.plot(study.percent, values, color=COLORS[0], linewidth=1.2)
         _bursts(panel, name)
+        drawing.mark_gaps(panel, study, reserved)
         panel.set_xlim(0.0, 100.0)
         panel.set_ylim(0.0, 1.08 * (top or max(np.nanmax(values), 10.0)))
         heading(panel, _short(name))
         panel.tick_params(labelbottom=number >= len(series) - COLUMNS)
     figure.supylabel(unit, fontsize=TEXT)
-    figure.supxlabel("gait cycle of the right leg [%]; bars: EMG on, published", fontsize=TEXT)
+    figure.supxlabel(
+        "gait cycle of the right leg [%]; bars: EMG on, published; hatched: with a reserve", fontsize=TEXT
+    )
     return figure
 
 
@@ -106,11 +112,23 @@ def _bursts(axes: Axes, name: str) -> None:
         axes.axvspan(percent[first], percent[stop - 1], ymin=0.95, color=BURST, linewidth=0.0)
 
 
-def _solved(study: Study) -> str:
-    status = study.of_cycle(study.result["status"].values)[:, 0]
-    flags = dict(
-        zip(study.result["status"].flag_meanings.split(), study.result["status"].flag_values, strict=True)
+def _saturated(study: Study, series: dict[str, Array]) -> str:
+    full = (np.array(list(series.values())) > FULL).sum(axis=0)
+    several = study.percent[full > 1]
+    spread = f" from {several[0]:.0f} to {several[-1]:.0f} %" if several.size else ""
+    return (
+        f"Up to {int(full.max())} muscles are at 1 together, at {study.percent[int(full.argmax())]:.0f} % (more than "
+        f"one{spread}; why: 6.saturation)."
     )
-    solved, reserve = (int((status == flags[name]).sum()) for name in ("SOLVED", "SOLVED_WITH_RESERVE"))
+
+
+def _reserved(study: Study) -> Mask:
+    """Frames of the cycle that are solved with a reserve, (K,)."""
+    return np.asarray(study.of_cycle(study.result["status"].values)[:, 0] == Status.SOLVED_WITH_RESERVE)
+
+
+def _solved(study: Study) -> str:
+    status, reserve = study.of_cycle(study.result["status"].values)[:, 0], int(_reserved(study).sum())
+    solved = int((status == Status.SOLVED).sum())
     size = np.nanmax(np.abs(study.of_cycle(study.result["reserve_moment"].values))) if reserve else 0.0
     return f"{solved} of {status.size} frames solved, {reserve} more with a reserve (largest {size:.0f} N m)."

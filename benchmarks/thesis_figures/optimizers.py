@@ -16,7 +16,7 @@ import numpy as np
 
 from benchmarks.thesis import judge
 from benchmarks.thesis_figures.comparison import Finding
-from benchmarks.thesis_figures.drawing import COLORS, key, over_cycle, panels, plain
+from benchmarks.thesis_figures.drawing import COLORS, key, mark_gaps, over_cycle, panels, plain
 from benchmarks.thesis_figures.study import SIDE, Study
 from benchmarks.thesis_methods import Answer, Form, slp, sqp
 from musclesolve._util.arrays import Array
@@ -102,6 +102,7 @@ def optimizers(study: Study) -> Finding:
             apart.append(f"{title[4:]} {name} {plain(float(np.nanmax(np.abs(force - best))))}")
         heading(panel, title)
         panel.set_ylim(bottom=0.0)
+        mark_gaps(panel, study, ~np.isfinite(best), "no optimum: these muscles\ncannot hold the moments")
         over_cycle(panel, study, "[N]", labelled=number == 1)
     key(axes[0, 0])
     solved = int(np.isfinite(optimum[:, 0]).sum())

@@ -54,7 +54,7 @@ def check_integer(given: object, name: str, least: int, *, where: str | None = N
 
 
 def check_choice(given: object, name: str, known: Collection[str], *, where: str | None = None) -> None:
-    """See that a word is one of those that are known."""
+    """Check that a word is one of the known ones."""
     if not isinstance(given, str) or given not in known:
         raise input_error(
             "no_such_choice",
@@ -146,7 +146,7 @@ def check_increasing(given: object, least: int = 1, *, where: str | None = None)
 
 
 def _first_entry(array: AnyArray) -> str:
-    """What an array without numbers holds, for a message."""
+    """Return a description of the content of an array without numbers, for a message."""
     return f"it holds {array.ravel()[:1].tolist()[0]!r:.60}" if array.size else f"its type is {array.dtype}"
 
 

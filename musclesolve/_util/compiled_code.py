@@ -105,7 +105,7 @@ class CompiledFunction:
             self.dispatcher = njit(**self.options)(function)
 
     def is_kept(self) -> bool:
-        """Whether compiled code of this version is in the cache on disk."""
+        """Return whether compiled code of this version is in the cache on disk."""
         folder = self.dispatcher.stats.cache_path
         return folder is not None and any(self._files("*.nbc"))
 

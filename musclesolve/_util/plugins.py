@@ -1,4 +1,4 @@
-"""What other installed packages add by entry points: costs, solvers and readers by name.
+"""Plug-ins: costs, solvers and readers that other installed packages add by entry points.
 
 # pyproject.toml of the other package
 [project.entry-points."musclesolve.solvers"]

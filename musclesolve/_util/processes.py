@@ -1,4 +1,4 @@
-"""How many processes and threads to use, and with what threads and signals processes are started."""
+"""Numbers of processes and threads, and the threads and signals with which processes are started."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ def collect_rarely() -> None:
 
 
 def cores() -> int:
-    """How many cores this process may use."""
+    """Return the number of cores that this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def threads() -> int:
-    """How many threads compiled code may use: as NUMBA_NUM_THREADS says, or one for each core."""
+    """Return the number of threads that compiled code may use: NUMBA_NUM_THREADS, or one for each core."""
     asked = os.environ.get("NUMBA_NUM_THREADS", "")
     return min(int(asked), cores()) if asked.isdecimal() and int(asked) > 0 else cores()
 

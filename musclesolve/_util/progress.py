@@ -1,4 +1,4 @@
-"""How a computation reports its progress."""
+"""Reports of the progress of a computation."""
 
 from __future__ import annotations
 

@@ -21,7 +21,7 @@ def side_of(name: str) -> str:
 
 
 def has_side(name: str) -> bool:
-    """Whether the name of a muscle, coordinate, landmark or joint ends in that of a side."""
+    """Return whether the name of a muscle, coordinate, landmark or joint ends in a side."""
     return side_of(name) != OTHER
 
 

@@ -201,7 +201,7 @@ class Worker:
 
     @property
     def death(self) -> str:
-        """How the process died, in words."""
+        """Description of how the process died, in words."""
         end_all([self])
         code = self.process.exitcode or 0
         if code >= 0:
@@ -299,7 +299,7 @@ class Helper:
         return content if kind == DONE else None
 
     def news(self) -> Iterator[tuple[str, Any]]:
-        """What it has sent since it was asked last, kind and content, without waiting.
+        """Yield the messages of the helper since the last call, kind and content, without waiting.
 
         Raises:
             MuscleSolveError: it has died.

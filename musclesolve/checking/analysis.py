@@ -1,4 +1,4 @@
-"""What the analysis itself would refuse and warn of, on the repaired recording: range, reading, anatomy, motion.
+"""Refusals and warnings of the analysis itself, on the repaired recording: range, reading, anatomy, motion.
 
 Every fact is tested by the function with which the analysis tests it; what it raises is reported as a finding, unless
 a finding covers it already.

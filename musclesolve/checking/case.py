@@ -38,7 +38,7 @@ Fact = Literal["up", "forward", "plates", "mapping"]
 
 @dataclass(frozen=True)
 class Case:
-    """What a check looks at; a check changes nothing in it."""
+    """Recording as a check sees it; a check changes nothing in it."""
 
     document: Document  # the trial file
     recorded: Recorded  # the recording, with the faults repaired that earlier stages have found

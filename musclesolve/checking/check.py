@@ -53,7 +53,7 @@ PREPARE: Mapping[Stage, Callable[[Case], Case]] = {
 
 
 def findings_of(trial: Trial | ModelTrial, body: RecordedBody | ModelBody) -> tuple[Finding, ...]:
-    """What is wrong with a trial that could be read and prepared, as `check` says it.
+    """Return the findings on a trial that could be read and prepared, as `check` reports them.
 
     A recording that is as its file holds it is examined as it was recorded, since reading fills gaps; one that was
     changed in memory is examined as it is.
@@ -68,7 +68,7 @@ def findings_of(trial: Trial | ModelTrial, body: RecordedBody | ModelBody) -> tu
 
 
 def findings_of_body(body: ModelBody) -> tuple[Finding, ...]:
-    """What is wrong with an OpenSim model, its motion and its loads."""
+    """Return the findings on an OpenSim model, its motion and its loads."""
     findings: list[Finding] = []
     with collect_errors(findings, "examination of the model"):
         findings += model_findings(body)
@@ -78,7 +78,7 @@ def findings_of_body(body: ModelBody) -> tuple[Finding, ...]:
 
 
 def findings_of_file(path: Path) -> tuple[Finding, ...]:
-    """What is wrong with the recording of a trial file."""
+    """Return the findings on the recording of a trial file."""
     return sorted_findings(examined_file(path, all_checks(), costs=True))
 
 
@@ -111,7 +111,7 @@ def run(
     progress: Progress | None = None,
     **settings: Any,
 ) -> xr.Dataset:
-    """From recorded motion and ground forces to muscle forces.
+    """Compute muscle forces from recorded motion and ground forces.
 
     Args:
         trial: a checked trial, from `read_trial`, or the path of a trial file.

@@ -1,4 +1,4 @@
-"""What a fault costs: the largest change of a moment of the legs between a recording with it and without it.
+"""Cost of a fault: the largest change of a moment of the legs between a recording with the fault and without it.
 
 Repairs follow each other, and each is made of what the ones before it left. So a fault is compared with its own repair
 at that place: all faults that were found before it are repaired in both, those that were found after it in neither.
@@ -15,7 +15,8 @@ from musclesolve._util.arrays import Array
 from musclesolve.checking.case import Case
 from musclesolve.checking.repair import Recorded
 from musclesolve.dynamics.inverse.inverse_dynamics import projected_moments
-from musclesolve.pipeline.mechanics import carries_foot, mechanics
+from musclesolve.motion.anatomy.anatomy import anatomy
+from musclesolve.pipeline.mechanics import MARGIN, Mechanics, carries_foot, mechanics_of
 from musclesolve.recording.data import SIDES, Side, Trial
 from musclesolve.recording.trial.trial_file import completed_trial
 from musclesolve.results.finding import Cost, Finding
@@ -36,10 +37,12 @@ def with_costs(case: Case) -> tuple[Finding, ...]:
     with the fault, or without it, or the frames are others.
     """
     moments: dict[int, Any] = {}
+    known = None if case.prepared is None else (case.prepared.trial, case.prepared.mechanics)
+    states: list[tuple[Trial, Mechanics]] = [] if known is None else [known]
 
     def moments_of(recorded: Recorded) -> tuple[Array, dict[Side, dict[str, Array]]] | None:
         if id(recorded) not in moments:
-            moments[id(recorded)] = _moments(case, recorded.trial)
+            moments[id(recorded)] = _moments(case, recorded.trial, states)
         found: tuple[Array, dict[Side, dict[str, Array]]] | None = moments[id(recorded)]
         return found
 
@@ -62,15 +65,20 @@ def with_costs(case: Case) -> tuple[Finding, ...]:
     return tuple(findings)
 
 
-def _moments(case: Case, trial: Trial) -> tuple[Array, dict[Side, dict[str, Array]]] | None:
+def _moments(
+    case: Case, trial: Trial, states: list[tuple[Trial, Mechanics]]
+) -> tuple[Array, dict[Side, dict[str, Array]]] | None:
     """Return time (T,) [s] and moments (T,) [N m] about the joints between pelvis and each foot, by side and name.
 
-    Of contacts too that are not measured whole.
+    Of contacts too that are not measured whole. states: the recording and its mechanics at the last place that was
+    asked for: where the markers are the same, so is the motion.
     """
     last = case.trial
     trial = replace(trial, time_range=last.time_range, legs=last.legs, predicted_spans=last.predicted_spans)
     try:
-        recorded = mechanics(completed_trial(trial, case.settings)[0])
+        whole = completed_trial(trial, case.settings)[0]
+        recorded = mechanics_of(whole, anatomy(whole, MARGIN), known=states[-1] if states else None)
+        states[:] = [(whole, recorded)]
         moments = projected_moments(recorded.model, recorded.motion, recorded.wrenches)
     except Exception:
         # With a fault, or what was not found because of it, a recording may lack anything: there is no cost then.

@@ -78,7 +78,7 @@ def load(path: Path) -> tuple[Case | None, list[Finding]]:
 def load_markers(
     path: Path, read: Callable[[Path], Markers] = read_markers, axes: Mapping[str, str | None] | None = None
 ) -> tuple[Case | None, list[Finding]]:
-    """As `load`, of motion, standing trial and what their markers mean; nothing else is read, or reported.
+    """Read motion, standing trial and the meaning of their markers, as `load` does; nothing else is read or reported.
 
     read: reader of the markers of a file. axes: what is used instead of [laboratory], by its keys.
     """

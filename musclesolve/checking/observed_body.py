@@ -1,4 +1,4 @@
-"""What the markers of a case show: landmarks, the way the subject faces, feet on the ground, the center of mass."""
+"""Body as the markers of a case show it: landmarks, facing direction, feet on the ground, the center of mass."""
 
 from __future__ import annotations
 

@@ -18,7 +18,7 @@ ROLES: tuple[Role, ...] = ("markers", "static")
 
 @dataclass(frozen=True)
 class Recorded:
-    """What a repair may change."""
+    """Parts of a recording that a repair may change."""
 
     trial: Trial  # the recording
     laboratory: LaboratorySettings  # which axes of the files point forward and up

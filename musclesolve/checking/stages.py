@@ -1,4 +1,4 @@
-"""In which state of the recording a check looks at it: faults of earlier stages are repaired, in memory only."""
+"""Stages of checks: the state of the recording that a check sees, with faults of earlier stages repaired in memory."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ class Check:
 
     @property
     def name(self) -> str:
-        """What it is called where it fails."""
+        """Name of the check where it fails."""
         return self.detect.__name__
 
 

@@ -100,7 +100,7 @@ def example_text(name: str) -> str:
 
 
 def examples() -> dict[str, dict[str, str]]:
-    """For each command its examples and what they do; those of `musclesolve` are of the whole."""
+    """Return for each command its examples and their purposes; the entry `musclesolve` holds those of the whole."""
     from musclesolve._util.bundled_toml import bundled_toml
 
     return bundled_toml("musclesolve.cli", "examples.toml")
@@ -209,6 +209,7 @@ PANELS: dict[str, dict[Callable[..., None], tuple[str, ...]]] = {
         list_commands.person: (),
         list_commands.markers: (),
         list_commands.faults: (),
+        list_commands.install: (),
         list_commands.benchmark: BOTH,
     },
 }

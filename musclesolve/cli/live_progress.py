@@ -1,4 +1,4 @@
-"""What `musclesolve live` prints: one line that is renewed while samples come, and the summary at the end."""
+"""Printing of `musclesolve live`: one line that is renewed while samples come, and the summary at the end."""
 
 from __future__ import annotations
 

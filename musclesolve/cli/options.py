@@ -23,7 +23,7 @@ from musclesolve.settings.trial import ModelSettings, RecordedSettings
 
 
 def _completing(module: str, names: Callable[[Any], Iterable[str]]) -> Callable[[str], list[str]]:
-    """What the shell completes behind an option: names in a module, which is imported only when they are asked for."""
+    """Return the completion of an option by the shell: names in a module, which is imported only at completion."""
 
     def complete(incomplete: str) -> list[str]:
         return [name for name in names(import_module(module)) if name.startswith(incomplete)]
@@ -44,7 +44,7 @@ fault_names = _completing("musclesolve.synthetic.faults", lambda faults: faults.
 
 
 class Side(StrEnum):
-    """Which legs are analysed."""
+    """Legs that are analysed."""
 
     right = "r"
     left = "l"
@@ -156,7 +156,7 @@ def with_settings(
 
 
 def _stated(setting: Setting, given: Any) -> Any:
-    """What an option states of a setting, as a file would; None where it is not given."""
+    """Return the value of a setting that an option states, as a file would; None where the option is absent."""
     if setting.kind == "number_or_weights":
         return stated_strains(given or ())
     if setting.kind == "name_list":
@@ -177,7 +177,7 @@ Model = Annotated[Path, setting_option(ModelSettings, "files", "model")]
 Coordinates = Annotated[Path, setting_option(ModelSettings, "files", "coordinates")]
 Moments = Annotated[Path | None, setting_option(ModelSettings, "files", "moments")]
 Loads = Annotated[Path | None, setting_option(ModelSettings, "files", "loads")]
-Sides = Annotated[Side, typer.Option(help="Legs to analyse.")]
+Sides = Annotated[Side, typer.Option(help="Legs to analyze.")]
 
 Jobs = Annotated[int | None, typer.Option(help="Number of trials computed at a time; default: one per core.")]
 Scheduler = Annotated[
@@ -203,7 +203,7 @@ NoiseKind = Annotated[
 ForceNoise = Annotated[float, typer.Option(help="Noise of the force plates, root mean square [N].")]
 MarkerRate = Annotated[float, typer.Option(help="Sampling rate of the markers [Hz].")]
 ForceRate = Annotated[float, typer.Option(help="Sampling rate of the force plates [Hz].")]
-Strides = Annotated[int, typer.Option(help="Number of strides to analyse.")]
+Strides = Annotated[int, typer.Option(help="Number of strides to analyze.")]
 Margin = Annotated[float, typer.Option(help="Time recorded before and after the strides \\[s].")]
 Cutoff = Annotated[
     str | None,
@@ -299,7 +299,9 @@ PageMuscle = Annotated[
 
 
 def drawn_figures(figures: bool | None, file_format: FileFormat, width: float, font: float) -> bool | None:
-    """What --figures and --no-figures say; without either whoever states how figures look wants them."""
+    """Return the choice of --figures and --no-figures; without either, options on the form of figures ask for
+    figures.
+    """
     stated = (file_format.value, width, font) != (A4_PAGE.file_format, A4_PAGE.width_mm, A4_PAGE.font_pt)
     return True if figures is None and stated else figures
 
@@ -317,7 +319,8 @@ def page_style_of(
 
 
 def stated_strains(given: Sequence[str], option: str = "--tendon-strain") -> dict[str, float] | None:
-    """What --tendon-strain of `share` states, WORD=NUMBER, or a number for all muscles; None of nothing.
+    """Return the strains that --tendon-strain of `share` states, WORD=NUMBER, or a number for all muscles; None without
+    any.
 
     Numbers by word are what `share_model` takes.
 

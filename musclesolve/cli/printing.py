@@ -1,4 +1,4 @@
-"""What a command prints: summary, JSON document, progress and messages, and how it ends.
+"""Printing by a command: summary, JSON document, progress and messages, and its exit.
 
 Lines are wrapped on a terminal, whole for other programs. `--quiet`: errors only; `--json`: one document.
 """
@@ -26,7 +26,7 @@ WIDE = 140
 
 @dataclass
 class OutputMode:
-    """What the command that runs was asked to print."""
+    """Output that the running command prints."""
 
     quiet: bool = False  # nothing but errors, and what was asked for with --json
     json: bool = False  # one JSON document on standard output, in the place of the summary

@@ -79,7 +79,7 @@ def _number(leg: xr.Dataset, name: str) -> float | None:
 
 
 def many_trials_document(records: Sequence[TrialRecord]) -> dict[str, Any]:
-    """What became of each trial, and how many ended how."""
+    """Return the document of many trials: the outcome of each, and the number of trials by outcome."""
     from musclesolve.studies.many_trials.trial_record import Outcome
 
     count, trials = Counter(record.outcome for record in records), []

@@ -1,4 +1,4 @@
-"""What the desk knows, for all browsers alike: a folder, the trial file that is open, the task that is on its way."""
+"""State of the desk, for all browsers alike: a folder, the trial file that is open, the task that is on its way."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _NOBODY = GivenSubject()
 
 @dataclass(frozen=True)
 class RunOptions:
-    """What `musclesolve run` is given beside the trial file.
+    """Options of `musclesolve run` beside the trial file.
 
     side: "r", "l" or "both". figures: also as files. samples: of the uncertainty, as in `uncertainty`; 0: none.
     """
@@ -234,13 +234,13 @@ class Desk:
 
     @property
     def findings(self) -> dict[str, Any] | None:
-        """What `check` says of the text as it is now, None where it has not looked at it."""
+        """Findings of `check` on the present text, None before `check` has examined it."""
         said = self._said
         return said if isinstance(said, dict) else None
 
     @property
     def check_failure(self) -> Exception | None:
-        """Why `check` has nothing to say of the text as it is now."""
+        """Error that kept `check` from examining the present text."""
         said = self._said
         return said if isinstance(said, Exception) else None
 
@@ -252,7 +252,7 @@ class Desk:
 
     @property
     def run_failure(self) -> Exception | None:
-        """Why the last run of the text as it is now has no result."""
+        """Error that kept the last run of the present text from a result."""
         same = self._failed is not None and self.trial is not None and self._failed[0] == self.trial.text
         return self._failed[1] if same and self._failed is not None else None
 

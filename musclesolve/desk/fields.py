@@ -166,7 +166,7 @@ def read_number(text: str | None) -> float | None:
 
 
 def fault_of(text: str | None, setting: Setting) -> str | None:
-    """Why a number is not taken, with what may be meant; None where it is, or where nothing is stated."""
+    """Return the reason why a number is not taken, with a likely meaning; None for a valid or empty text."""
     if not (text or "").strip():
         return None
     number = read_number(text)
@@ -224,7 +224,7 @@ def _number_or_word(title: str, setting: Setting, value: Any, taken: Callable[[A
 
 
 def _suggestion(each: Open, take: Callable[[Any], object]) -> None:
-    """What the draft has left open, with a button that takes its value."""
+    """Show the open decision of the draft, with a button that takes its value."""
     ui.label(f"{each.why[0].upper()}{each.why[1:]}.").classes("ms-suggested")
     with ui.row():
         if each.value is not None:

@@ -1,4 +1,4 @@
-"""Who may use the page: the browser that was given its address, on this machine, and no other page in it.
+"""Access to the page: the browser that received its address, on this machine, and no other page in it.
 
 The address begins with a token that nobody can guess, `http://127.0.0.1:PORT/TOKEN/`: every page, every file, every
 upload and the stream of the page lie below it. Besides, a request must call this machine by its own name, which a page
@@ -63,7 +63,7 @@ class Guard:
             await self.app(scope, self._counted(receive), _with_headers(send))
 
     def _refusal(self, scope: Scope) -> str:
-        """Why a request is refused, "" where it is not."""
+        """Return the reason why a request is refused, "" where it is not."""
         headers = Headers(scope=scope)
         if headers.get("host") not in self.names:
             return "unknown host"
@@ -81,7 +81,7 @@ class Guard:
         return int(stated) if stated.isdecimal() else 0
 
     def _counted(self, receive: Receive) -> Receive:
-        """What ends a request that is longer than it announced."""
+        """Return a receiver that ends a request that is longer than it announced."""
         read = 0
 
         async def counted() -> Message:

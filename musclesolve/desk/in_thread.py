@@ -1,4 +1,4 @@
-"""What takes longer than a glance is computed in a thread, so that the page goes on."""
+"""Slow computations in a thread, so that the page goes on."""
 
 from __future__ import annotations
 
@@ -10,5 +10,5 @@ Value = TypeVar("Value")
 
 
 async def in_thread(function: Callable[..., Value], *arguments: object) -> Value:
-    """As `nicegui.run.io_bound`, with the errors of the input."""
+    """Run a function in a thread as `nicegui.run.io_bound` does, with the errors of the input."""
     return await asyncio.get_running_loop().run_in_executor(None, lambda: function(*arguments))

@@ -1,4 +1,4 @@
-"""What the markers of the open trial mean: landmark by landmark, from where it is known, and what is wrong with it."""
+"""Meaning of the markers of the open trial: landmark by landmark, with its source and its faults."""
 
 from __future__ import annotations
 
@@ -98,7 +98,7 @@ class Mapped:
 
 @dataclass(frozen=True)
 class Meaning:
-    """What the markers of a trial mean.
+    """Meaning of the markers of a trial.
 
     case: motion and standing trial in the global frame, by the names that the mapping uses; None where there is no
     motion. findings: what is wrong, causes first. mapped: landmark -> what is known of it. clusters: as they are
@@ -127,7 +127,7 @@ class Meaning:
 
     @property
     def faults(self) -> list[Finding]:
-        """What is wrong besides landmarks that are missing, and axes that the markers show."""
+        """Findings besides missing landmarks, and besides axes that the markers show."""
         said = {"[mapping]" if self.missing else None, "[laboratory]" if self.axes_to_state else None}
         return [finding for finding in self.findings if finding.where.field not in said - {None}]
 
@@ -169,7 +169,7 @@ class Meaning:
         return self.labels.get(marker, marker)
 
     def changes_of(self, suggestions: Mapping[str, Any]) -> dict[Place, Any]:
-        """What the trial file states once suggestions are accepted: landmarks, and the clusters that carry them."""
+        """Return the changes of the trial file by accepted suggestions: landmarks, and the clusters that carry them."""
         changes: dict[Place, Any] = {("mapping", name): way for name, way in suggestions.items()}
         moving = self.recording("motion")
         for marker in (marker for way in suggestions.values() for marker in markers_of(way)):
@@ -183,7 +183,7 @@ class Meaning:
 
 @dataclass(frozen=True)
 class Proposal:
-    """What the names of the markers mean: landmarks, and clusters that carry what only the standing trial shows.
+    """Meaning of the markers by their names: landmarks, and clusters that carry the points of the standing trial only.
 
     set: a bundled marker set whose names are there, None where none is. axes: of the files, as the markers show them.
     """
@@ -205,7 +205,7 @@ class Proposal:
 
 
 class Meanings:
-    """What the markers of the trial mean, found once for each text and state of the files.
+    """Meanings of the markers of the trial, computed once for each text and state of the files.
 
     Args:
         recordings: that were read.
@@ -314,7 +314,7 @@ class Meanings:
     def _proposal(
         self, raw: tuple[Markers, Markers | None], names: MarkerNames, labels: Mapping[str, str]
     ) -> Proposal:
-        """What drafting makes of the markers, by the names of the trial."""
+        """Return the proposal of drafting for the markers, by the names of the trial."""
         if self._proposed is None or any(a is not b for a, b in zip(self._proposed[0], raw, strict=True)):
             self._proposed = raw, choose_mapping(*raw)
         choice = self._proposed[1]
@@ -382,7 +382,7 @@ def _written_names(raw: tuple[Markers, Markers | None], names: MarkerNames) -> d
 
 
 def _way(weights: Mapping[str, float], name_of: Mapping[str, str]) -> Any:
-    """How a trial file writes weights of markers; None where one is not there."""
+    """Return weights of markers as a trial file writes them; None where a marker is missing."""
     if not set(weights) <= set(name_of):
         return None
     named = {name_of[marker]: weight for marker, weight in weights.items()}
@@ -403,7 +403,7 @@ def _without_double_suggestions(mapped: Mapping[str, Mapped]) -> dict[str, Mappe
 
 
 def way_text(way: Any) -> str:
-    """How a landmark is mapped, in words."""
+    """Return the mapping of a landmark, in words."""
     if isinstance(way, str):
         return way
     if isinstance(way, dict) and isinstance(way.get("midpoint"), list):

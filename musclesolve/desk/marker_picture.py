@@ -113,7 +113,7 @@ class Picture:
         return None
 
     def moment(self, frame: int) -> dict[str, Any]:
-        """Where markers and landmarks are in a frame, and the point in the middle of the picture [m]."""
+        """Return the places of markers and landmarks in a frame, and the point in the middle of the picture [m]."""
         markers = self.markers.position[frame]
         landmarks = np.array([path[frame] for path in self.paths.values()]).reshape(-1, 3)
         whole = np.isfinite(landmarks).all(axis=1).any() and not self.meaning.missing

@@ -48,7 +48,7 @@ def missing_text(names: Sequence[str]) -> str:
 
 
 def cell_text(mapped: Mapped) -> tuple[str, str, str]:
-    """What a cell shows, its kind, and what it says to those who hear the page."""
+    """Return the text of a cell, its kind, and its words for a screen reader."""
     if mapped.problem:
         return way_text(mapped.way), "bad", f"{way_text(mapped.way)}, cannot be used"
     if mapped.way is not None:
@@ -66,7 +66,7 @@ def cell_text(mapped: Mapped) -> tuple[str, str, str]:
 
 
 def source_text(mapped: Mapped, meaning: Meaning) -> str:
-    """Where it is known from what a landmark is mapped to."""
+    """Return the source of the mapping of a landmark."""
     return {
         "file": "A line of [mapping] in the trial file maps it.",
         "set": f"The marker set {meaning.chosen_set} maps it; another marker here overrides the set.",
@@ -75,7 +75,7 @@ def source_text(mapped: Mapped, meaning: Meaning) -> str:
 
 
 def seen_text(meaning: Meaning, marker: str) -> list[str]:
-    """How much of each recording shows a marker."""
+    """Return the share of each recording that shows a marker, in words."""
     said = []
     for which, title in RECORDINGS.items():
         markers = meaning.recording(which)

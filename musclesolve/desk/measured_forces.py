@@ -1,4 +1,4 @@
-"""What the steps Plates and Events show: the forces that were measured, whose they are, and when feet strike and leave.
+"""Data of the steps Plates and Events: the measured forces, their feet, and the times of strike and toe-off.
 
 The trial is read as `check` reads it, with all that can be read of it, so that a file that is not complete is shown.
 """
@@ -52,7 +52,7 @@ class SeenPlate:
     steps: Steps
 
     def place(self, count: int) -> Place:
-        """Where its foot is stated, of a list that has `count` tables so far."""
+        """Return the place of the foot of the plate in the trial file, with a list of `count` tables so far."""
         return ("force", count if self.index is None else self.index, "side")
 
 

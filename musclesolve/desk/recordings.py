@@ -48,7 +48,7 @@ class Recordings:
         return known
 
     def known(self, path: Path) -> bool:
-        """Whether `markers` returns, or refuses, without reading the file."""
+        """Return whether `markers` returns, or refuses, without reading the file."""
         return self._known(path) is not None
 
     def _known(self, path: Path) -> Markers | InputError | None:

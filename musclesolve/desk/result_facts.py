@@ -1,4 +1,4 @@
-"""What the desk says of a result: the verdict, the summary of the command line, peaks as rows of tables."""
+"""Facts of a result on the desk: the verdict, the summary of the command line, peaks as rows of tables."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class ResultFacts:
 
 
 def result_facts(path: Path) -> ResultFacts:
-    """What the result.nc of a path says.
+    """Return the facts of the result.nc of a path.
 
     Raises:
         InputError: the file cannot be read, or is no result.

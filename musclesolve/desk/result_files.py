@@ -38,12 +38,12 @@ def size_words(size: int) -> str:
 
 
 def is_older(path: Path, than: Path) -> bool:
-    """Whether a file was made before the result that is there now."""
+    """Return whether a file was made before the present result."""
     return path.stat().st_mtime < than.stat().st_mtime
 
 
 def of_same_input(one: Path, other: Path) -> bool:
-    """Whether two files were computed from the same recordings and the same trial file."""
+    """Return whether two files were computed from the same recordings and the same trial file."""
     stated = [result_attributes(path).get("inputs") for path in (one, other)]
     return stated[0] is not None and stated[0] == stated[1]
 
@@ -68,5 +68,5 @@ def zipped(folder: Path) -> Path:
 
 
 def figure_title(path: Path) -> str:
-    """What a figure is, in words."""
+    """Return the title of a figure, in words."""
     return path.stem.replace("_", " ").capitalize()

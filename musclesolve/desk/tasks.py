@@ -1,4 +1,4 @@
-"""What the desk computes in a process of its own, by the functions of the commands; each returns plain data."""
+"""Computations of the desk in a process of their own, by the functions of the commands; each returns plain data."""
 
 from __future__ import annotations
 

@@ -32,7 +32,7 @@ MOST_STEPS = 100
 
 @dataclass(frozen=True)
 class Open:
-    """What a draft has left to decide.
+    """Decision that a draft has left open.
 
     table: its name. key: None for the whole table. why: the sentence of the file. value: what is suggested, None where
     nothing is. first, last: its lines in the text, from 0, the last not included.
@@ -69,7 +69,7 @@ class TrialDocument:
 
     @property
     def fault(self) -> str:
-        """Why the text is no TOML, "" where it is."""
+        """Fault of the text as TOML, "" without fault."""
         return self._read_text()[1]
 
     def _read_text(self) -> tuple[Mapping[str, Any], str]:
@@ -190,7 +190,7 @@ class TrialDocument:
 
     @property
     def opens(self) -> list[Open]:
-        """What the draft has left to decide, in the order of the file."""
+        """Decisions that the draft has left open, in the order of the file."""
         found, table = list[Open](), ""
         lines = self.text.splitlines()
         for first, line in enumerate(lines):
@@ -230,7 +230,7 @@ class TrialDocument:
         self.write("\n".join(lines) + "\n")
 
     def _open_at(self, place: Place) -> Open | None:
-        """What is left open at a place: its value, or the whole table that it is in."""
+        """Return the open decision at a place: its value, or the whole table that contains the place."""
         wanted = ".".join(map(str, place[:-1]))
         for each in self.opens:
             if (each.table, each.key) == (wanted, place[-1]) and self.value(*place) is None:
@@ -266,7 +266,7 @@ def _before_comments(before: str, after: str) -> str:
 
 
 def _end_of_open(lines: list[str], start: int, table: str) -> int:
-    """Where a table ends that a draft has written as comments, with the tables within it."""
+    """Return the line where a table ends that a draft has written as comments, with the tables within it."""
     end = start
     while end < len(lines):
         header = _HEADER.match(lines[end]) if lines[end].startswith("# ") else None

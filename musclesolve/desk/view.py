@@ -59,9 +59,9 @@ class Step:
 
 @dataclass
 class Focus:
-    """What the window looks at: a marker, an instant [s], a foot; set by a finding of `check`, which stands beside it.
+    """Place that the window shows: a marker, an instant [s], a foot; set by a finding of `check`.
 
-    field: table and key of the trial file, "[subject] mass_kg". finding: `Finding.as_dict` of it.
+    field: table and key of the trial file, "[subject] mass_kg". finding: `Finding.as_dict`, shown beside it.
     """
 
     markers: tuple[str, ...] = ()

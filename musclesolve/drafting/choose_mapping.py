@@ -1,4 +1,4 @@
-"""What the markers of a recording mean: a bundled set if its names are there, else landmarks by the words in names.
+"""Meaning of the markers of a recording: a bundled set if its names are there, else landmarks by the words in names.
 
 Clusters of markers that move as one body, and the markers that they carry on from the standing trial.
 
@@ -151,7 +151,7 @@ SPOKEN = 0.6
 
 
 def _splits(name: str) -> list[tuple[str, Side]]:
-    """What is left of a name without the word of its side, and the side; every way to read it, the surest first."""
+    """Return the name without the word of its side, and the side; every way to read the name, the surest first."""
     words = re.findall(r"[A-Za-z]+|\d+", re.sub(r"(?<=[a-z])(?=[A-Z])", " ", name))
     ways: list[tuple[str, Side]] = []
     for word, side in SIDE_WORDS.items():
@@ -391,7 +391,7 @@ MOST_NAMES = 24
 
 @dataclass(frozen=True)
 class MarkerChoice:
-    """What the markers mean.
+    """Meaning of the markers.
 
     Name of a set, or None; lines of [mapping], [clusters], [carried]; subject before the labels, where there are
     several. Markers by the names of the mapping; landmark -> weights of what is resolved; required landmarks that are
@@ -464,7 +464,9 @@ def choose_mapping(
     choices.append(_by_names(open_choice, named))
 
     def rank(choice: MarkerChoice) -> tuple[int, bool, int, bool]:
-        """What is open counts most; then a set that fits as it is; then how much is shown."""
+        """Return the rank of a choice: first the number of open landmarks, then a set that fits as it is, then the
+        number shown.
+        """
         alone = choice.set is not None and not choice.mapping and not choice.clusters.markers
         return len(choice.missing), not alone, -len(choice.resolved), choice.set is None
 

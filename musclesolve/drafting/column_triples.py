@@ -59,7 +59,7 @@ def plates_of(table: Table) -> list[PlateNames]:
 
 
 def common_beginning(names: tuple[str, ...]) -> str | None:
-    """What three names begin with that end in x, y and z; None where they are others."""
+    """Return the common beginning of three names that end in x, y and z; None for other names."""
     stem = names[0][:-1]
     return (
         stem if stem and all(name == stem + axis for name, axis in zip(names, "xyz", strict=True)) else None

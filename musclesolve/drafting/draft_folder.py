@@ -52,7 +52,7 @@ TITLE = (
     "Lines that begin with TODO are left to decide; `musclesolve check` reports those that are needed.",
 )
 TIME = (
-    "No [time]: for each leg, what was measured of it is found and analysed; `musclesolve check` reports it."
+    "No [time]: for each leg, what was measured of it is found and analyzed; `musclesolve check` reports it."
 )
 KEY_POINT_SETS = ("opencap", "halpe_26", "blazepose")
 """Marker sets of key points that programs find in video."""
@@ -264,7 +264,7 @@ def functional_paths(choice: MarkerChoice, roles: FileRoles) -> dict[str, Path]:
 
 
 def _length(recorded: Markers | Table, what: str, count: int | None = None) -> str:
-    """How many of what were recorded, how long and how fast."""
+    """Return the number of recorded items, the duration and the rate, in words."""
     count = len(recorded.names) if count is None else count
     return f"{count} {what}, {np.ptp(recorded.time):.2f} s at {recorded.rate:g} Hz"
 
@@ -343,7 +343,7 @@ def _recognised(
     case: Case | None,
     runs: bool,
 ) -> Iterator[tuple[str, str]]:
-    """What was found, subject and statement, for the terminal."""
+    """Yield the recognised facts, subject and statement, for the terminal."""
     motion = f"{files.motion.path.name}: {_length(files.motion.markers, 'markers')}"
     if case is not None:
         names = [*both("asis", "psis", "hip_center"), "sacrum"]

@@ -80,7 +80,7 @@ class DraftTable:
 
     @property
     def todos(self) -> list[str]:
-        """What is left to decide in it."""
+        """Decisions that are left open in the table."""
         return [text for text in (self.todo, *(line.todo for line in self.lines)) if text]
 
     def texts(self) -> Iterator[str]:

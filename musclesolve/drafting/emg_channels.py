@@ -1,4 +1,4 @@
-"""Which muscle a channel of EMG shows, by its name ("R_SOL", "soleus_r", "EMG VL right"), and the table [emg] of it.
+"""Muscles that channels of EMG show, by name ("R_SOL", "soleus_r", "EMG VL right"), and the table [emg] of them.
 
 The side is what the name states, else what the signals show.
 """

@@ -1,4 +1,4 @@
-"""What a folder holds, file by file: markers, plates, EMG, files of OpenSim; what cannot be read is noted.
+"""Contents of a folder, file by file: markers, plates, EMG, files of OpenSim; unreadable files are noted.
 
 Which recording is the standing trial, which are motions, and which forces and EMG belong to each motion.
 
@@ -149,7 +149,7 @@ class ForceFile:
 
 @dataclass
 class FolderContents:
-    """What was found in a folder, and a sentence on every file that is no part of a trial."""
+    """Files in a folder, and a sentence on every file that is no part of a trial."""
 
     folder: Path
     markers: list[MarkerFile] = field(default_factory=list)
@@ -354,7 +354,7 @@ class FileRoles:
 
 
 def travel(file: MarkerFile) -> float:
-    """How far the middle one of all markers moves, over the extent of the body; 0 where there are none."""
+    """Return the distance that the median marker moves, over the extent of the body; 0 without markers."""
     position = file.markers.position
     with np.errstate(invalid="ignore"):
         seen = np.isfinite(position).all(axis=2).sum(axis=0) > 1
@@ -427,7 +427,7 @@ def _once(files: Sequence[MarkerFile]) -> tuple[list[MarkerFile], list[str]]:
 def _with_tables(
     contents: FolderContents, motion: MarkerFile, static: MarkerFile | None, motions: list[MarkerFile]
 ) -> MotionFiles:
-    """What was recorded together with a motion."""
+    """Return the files that were recorded together with a motion."""
     unclear: dict[str, str] = {}
     forces = loads = None
     plates = PlateFile(motion.path, motion.plates) if motion.plates else None
@@ -493,22 +493,22 @@ def _lasts_as_long(file: ForceFile | EmgFile, motion: MarkerFile) -> bool:
 
 
 def says_static(stem: str) -> bool:
-    """Whether a name says that the subject stands."""
+    """Return whether a name says that the subject stands."""
     return _STATIC.search(stem.casefold()) is not None
 
 
 def stands_by_name(path: Path) -> bool:
-    """Whether the name of a file says that the subject stands, or the name of its folder says nothing else."""
+    """Return whether the name of a file says that the subject stands, or the name of its folder says nothing else."""
     return says_static(path.stem) or _STATIC_FOLDER.fullmatch(path.parent.name.casefold()) is not None
 
 
 def says_functional(stem: str) -> bool:
-    """Whether a name says that a hip moves in all directions, or that a knee or an ankle bends."""
+    """Return whether a name says that a hip moves in all directions, or that a knee or an ankle bends."""
     return _FUNCTIONAL.search(stem.casefold()) is not None or bool(bent_joints(stem))
 
 
 def bent_joints(stem: str) -> tuple[str, ...]:
-    """Which of knee and ankle bend, by a name: "knee_flexion_r", "ankle_rom", "bending" for both."""
+    """Return the joints, knee or ankle, that bend by a name: "knee_flexion_r", "ankle_rom", "bending" for both."""
     folded = stem.casefold()
     named = tuple(joint for joint in HINGES if joint in folded)
     if named:
@@ -517,7 +517,7 @@ def bent_joints(stem: str) -> tuple[str, ...]:
 
 
 def says_maximum(stem: str) -> bool:
-    """Whether a name says that muscles contract as strongly as they can."""
+    """Return whether a name says that muscles contract as strongly as they can."""
     return _MAXIMUM.search(stem.casefold()) is not None
 
 
@@ -527,7 +527,9 @@ def is_kind_word(word: str) -> bool:
 
 
 def kinship(one: str, other: str) -> int:
-    """How clearly two names belong to one trial: 3 the same, 2 one begins with the other, 1 words in common, 0 none."""
+    """Return the degree to which two names belong to one trial: 3 equal, 2 one begins with the other, 1 words in
+    common, 0 none.
+    """
     first, second = _words(one), _words(other)
     if first == second and first:
         return 3

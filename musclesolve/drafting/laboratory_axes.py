@@ -1,4 +1,4 @@
-"""Which axis of the files points up, and which one the subject walks along: from the markers, else from the forces.
+"""Axis of the files that points up, and axis along which the subject walks: from the markers, else from the forces.
 
 Which foot each plate of a text file measures: by external loads, by the contacts, or by the names of its columns.
 """
@@ -126,7 +126,7 @@ def _forward(choice: MarkerChoice, up: Array) -> tuple[str | None, str]:
     if way is None or np.linalg.norm(level(way, up)) < TRAVEL:
         way, source = faced, "the way the subject faces: the pelvis stays in its place"
     elif faced is not None and level(way, up) @ faced < 0.0:
-        way, source = faced, "the way the subject faces, who walks backwards"
+        way, source = faced, "the way the subject faces, who walks backward"
     if way is None:
         return None, ""
     flat = level(way, up)

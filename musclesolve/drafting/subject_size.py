@@ -56,7 +56,7 @@ _WIDTHS = {
 
 @dataclass(frozen=True)
 class GivenSubject:
-    """What the user states on the command line, None where nothing is stated."""
+    """Subject data that the user states on the command line, None where nothing is stated."""
 
     name: str | None = None
     mass_kg: float | None = None
@@ -219,7 +219,9 @@ def _stated(
     limits: tuple[float, float],
     field: str,
 ) -> Iterator[Value]:
-    """What files state: parameters of C3D files, then scale setups; the unit of a number by its size."""
+    """Yield the values that files state: parameters of C3D files, then scale setups; the unit of a number by its
+    size.
+    """
     for file in c3d:
         for key in [f"{group}:{name}" for group in ("PROCESSING", "SUBJECTS", "SUBJECT") for name in names]:
             number = file.description.number(key)
@@ -261,7 +263,9 @@ def _measured_masses(files: MotionFiles, case: Case | None) -> Iterator[Mass]:
 
 
 def _by_newtons_law(case: Case) -> Iterator[Mass]:
-    """By Newton's second law in the motion: what the plates give to the center of mass, which the markers show."""
+    """Yield the mass by Newton's second law in the motion: the force of the plates on the center of mass of the
+    markers.
+    """
     balance = law(case)
     measured_s = 0.0 if balance is None else balance.frames.sum() / case.trial.markers.rate
     if balance is None or measured_s < SHORTEST_CARRIED:
@@ -271,7 +275,8 @@ def _by_newtons_law(case: Case) -> Iterator[Mass]:
 
 
 def _over_strides(case: Case) -> Iterator[Mass]:
-    """By the mean of the plates over whole strides, without any marker: the body rises as much as it falls.
+    """Yield the mass by the mean of the plates over whole strides, without any marker: the body rises as much as it
+    falls.
 
     From one heel strike of a foot to the next, both seen by its plates, with all contacts measured.
     """

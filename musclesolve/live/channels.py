@@ -61,7 +61,8 @@ class Channel:
 
 @dataclass(frozen=True, eq=False)
 class Layout:
-    """Where a sample of a stream has its markers (n, 3), plates (P, 9) and channels of EMG (k,); -1 where nowhere.
+    """Layout of a sample of a stream: places of markers (n, 3), plates (P, 9) and channels of EMG (k,); -1 where
+    absent.
 
     scale: (c,) what the numbers of its channels are multiplied by [m, N, N m].
     """
@@ -134,7 +135,7 @@ class Layout:
         return cls(wanted, markers, plates if carries[1] else None, emg if carries[2] else None, scale)
 
     def readings(self, sample: Array, time: float, received: float) -> list[Reading]:
-        """What a sample (c,) of the stream holds."""
+        """Return the readings in a sample (c,) of the stream."""
         values, readings = sample * self.scale, list[Reading]()
         if self.plates is not None:
             plates = np.where(self.plates >= 0, values[self.plates], np.nan)
@@ -163,7 +164,7 @@ def _stated_plates(wanted: Wanted) -> dict[str, tuple[str, str]]:
 def _meaning(
     channel: Channel, live: Expected, stated: dict[str, tuple[str, str]]
 ) -> tuple[tuple[str, str] | None, str]:
-    """What a channel is, None for what is not needed; and the kind of its unit."""
+    """Return the meaning of a channel, None for a channel that is not needed; and the kind of its unit."""
     label = channel.label.strip()
     if channel.marker in live.markers and re.fullmatch("Position[XYZ]", channel.type):
         return (channel.marker, channel.type[-1].lower()), "marker"

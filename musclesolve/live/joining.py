@@ -69,7 +69,7 @@ ANEW = 1.0
 
 
 class Reading(NamedTuple):
-    """What a stream delivers at a time: its kind is "markers", "plates" or "emg".
+    """Reading of a stream at a time: its kind is "markers", "plates" or "emg".
 
     time: when it was measured, by the clock of the stream [s]. values, in the global frame and the order of the `Live`:
     markers (n, 3) [m]; plates (P, 9) force on the foot [N], point [m] and moment about it [N m]; envelopes (k,); NaN
@@ -83,7 +83,7 @@ class Reading(NamedTuple):
 
 
 class Stream(Protocol):
-    """What delivers readings.
+    """Stream of readings.
 
     `read` is called again and again in a thread of its own, `close` when it is not called any more.
     """
@@ -110,7 +110,7 @@ class Stream(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class Wanted:
-    """What streams shall deliver: the names of a `Live`, and how their axes are turned into the global frame.
+    """Data that streams must deliver: the names of a `Live`, and the rotation of their axes into the global frame.
 
     rotation: (3, 3) from the axes of the streams to the global frame. repeats: a recording begins again at its end.
     """
@@ -123,7 +123,7 @@ class Wanted:
     def from_live(
         cls, live: Expected, forward: str | None = None, up: str | None = None, *, repeats: bool = False
     ) -> Wanted:
-        """With the axes of the files of the trial ([laboratory]), or others such as "+x".
+        """Return the wanted data with the axes of the files of the trial ([laboratory]), or others such as "+x".
 
         Raises:
             InputError: axes that are not square to each other.

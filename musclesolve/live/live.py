@@ -134,7 +134,7 @@ class Frame:
 
 @dataclass
 class _Past:
-    """What a sample needs of those before it."""
+    """State of earlier samples that a sample needs."""
 
     coordinates: Array | None = None  # its pose (K+6,)
     shift: Array = field(
@@ -280,7 +280,7 @@ class Live:
 
     @property
     def findings(self) -> tuple[Finding, ...]:
-        """What is wrong with the labels and places of the markers, of the trial and of all samples since `clear`."""
+        """Findings on the labels and places of the markers, of the trial and of all samples since `clear`."""
         of_samples = self.labels.findings
         exchanged = {found.where.markers for found in of_samples}
         # what the samples show too is said once
@@ -442,7 +442,8 @@ class Live:
     def _fitted(
         self, markers: Array, near: Array | None, base: Array | None
     ) -> tuple[Array, Array, tuple[Array, Array]]:
-        """As `pose`; and of the pose natural coordinates (N, 3) and rotations of the bodies (B, 3, 3).
+        """Return the coordinates as `pose` does, and natural coordinates (N, 3) and rotations of the bodies (B, 3, 3)
+        of the pose.
 
         base (3, 3): rotation of the pelvis in the pose `near`.
         """

@@ -1,4 +1,5 @@
-"""Whether the markers of every sample are where their labels say: the shape of each group of markers, and how it moves.
+"""Check that the markers of every sample are where their labels say: the shape of each group of markers, and its
+motion.
 
 The markers of one body (landmarks and clusters, as `musclesolve check` measures distances between them) keep their
 shape. The reference is the mean shape in the motion of the trial, or the shape in the standing trial where the two
@@ -291,7 +292,7 @@ class MarkerLabels:
 
     @property
     def findings(self) -> list[Finding]:
-        """What was found, in the words of `musclesolve check`."""
+        """Findings in the words of `musclesolve check`."""
         return [fault.finding() for fault in self.faults]
 
     def mended(self, time: float, markers: Array) -> Array:

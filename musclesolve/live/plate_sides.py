@@ -1,4 +1,4 @@
-"""Which foot stands on which plate, from what is known so far: contact by contact, the foot nearest to the pressure.
+"""Assignment of feet to plates, from the samples so far: contact by contact, the foot nearest to the pressure.
 
 The rule is that of recordings (`recording.plates.plate_assignment`) without what comes later. While a plate is loaded,
 every sample is given to the foot whose line from heel to toe is nearer to the center of pressure, by its vertical

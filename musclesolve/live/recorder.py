@@ -102,7 +102,7 @@ class _Log:
         os.fsync(self._file.fileno())
 
     def close(self) -> None:
-        """Nothing follows."""
+        """Close the file."""
         self._file.close()
 
 
@@ -386,7 +386,7 @@ def frame_columns(live: Live) -> list[tuple[str, str]]:
 
 
 def _decimals(name: str, unit: str) -> int:
-    """How many decimals a column of the table of frames has."""
+    """Return the number of decimals of a column of the table of frames."""
     return 0 if name == "part" else 15 if name.startswith("kkt_residual") else _DECIMALS.get(unit, 8)
 
 
@@ -443,7 +443,7 @@ def plate_columns(plate: int) -> dict[str, str]:
 
 
 def side_option(live: Live) -> str:
-    """What `musclesolve run` needs for the legs of a session, "" for both: a trial file has no key for it."""
+    """Return the option of `musclesolve run` for the legs of a session, "" for both: a trial file has no key for it."""
     return f" --side {live.sides[0]}" if len(live.sides) == 1 else ""
 
 

@@ -109,7 +109,7 @@ class Replay:
 
     @property
     def sentence(self) -> str:
-        """How fast it was, and how many frames may be used."""
+        """Speed of the replay and number of usable frames, in a sentence."""
         median, slowest = 1e3 * np.quantile(self.seconds, [0.5, 0.999])
         valid = int(sum(frame.valid.all() for frame in self.frames))
         return (

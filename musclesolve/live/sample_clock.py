@@ -1,4 +1,4 @@
-"""Which samples of a stream are taken, by their times alone.
+"""Choice of the samples of a stream to take, by their times alone.
 
 Samples belong to an even clock that starts with the first of them: each to the slot that is a whole number of periods
 after that of the sample before, so that a clock that runs a little fast or slow is followed. What comes twice, late or
@@ -21,7 +21,7 @@ LONGEST_JUMP = 1.0
 
 
 class Taken(NamedTuple):
-    """What becomes of a sample.
+    """Treatment of a sample.
 
     slots: periods since the sample before that was taken; 0 of a first one, and where that is not known. anew: what
     came before is no longer of use. refusal: why it is not taken, "" where it is.

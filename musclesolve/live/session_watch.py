@@ -1,4 +1,4 @@
-"""What goes wrong in the middle of a session, in sentences: a marker that is hidden or off, forces that drift.
+"""Faults in the middle of a session, in sentences: a marker that is hidden or off, forces that drift.
 
 Each sentence is said when it is true for some seconds, and not again before `REPEATED`. The limits are those of the
 checks of recordings where these have one.
@@ -102,7 +102,7 @@ class SessionWatch:
                 "far",
                 time,
                 f"{names}: up to {away[still].max():.3g} m from the middle of the markers, expected at most "
-                f"{FARTHEST_MARKER:g} m: see whether they are labelled right, and in the unit and the axes "
+                f"{FARTHEST_MARKER:g} m: see whether they are labeled right, and in the unit and the axes "
                 "of the others",
             )
         whole = self._vertical[-1][0] - self._vertical[0][0] >= 0.5 * WINDOW

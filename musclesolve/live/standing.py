@@ -82,7 +82,7 @@ ASKED = frozenset(
 
 @dataclass(frozen=True, eq=False)
 class Stood:
-    """What a standing showed.
+    """Result of a standing.
 
     trial: of which `Live` is made, None where it was refused. mass: by the plates [kg], NaN where nobody stood on them.
     findings: what is wrong, errors first.
@@ -385,13 +385,15 @@ class Standing:
         return mass, findings
 
     def _seen_and_still(self, markers: Array, seen: Array) -> Iterator[Finding]:
-        """Which markers (T, n, 3) were hidden, and whether the subject stood still; seen (n,): share of the samples."""
+        """Yield findings on markers (T, n, 3) that were hidden, and on a subject that moved; seen (n,): share of the
+        samples.
+        """
         hidden = [
             self.markers[k] for k in np.flatnonzero(seen < SEEN) if self.markers[k] not in self.optional
         ]
         if hidden:
             what = f"{few(hidden, 6)} {'was' if len(hidden) == 1 else 'were'} hidden most of the time"
-            remedy = "see whether the marker is on, labelled and in the view of the cameras, and stand again"
+            remedy = "see whether the marker is on, labeled and in the view of the cameras, and stand again"
             yield Finding("gap", "error", what, remedy, Where(markers=tuple(hidden)))
         visible = np.flatnonzero(seen >= SEEN)
         if not len(visible):

@@ -1,4 +1,4 @@
-"""What comes and goes while the subject moves: samples from a source, frames to sinks, and the loop between them.
+"""Streams of a session: samples from a source, frames to sinks, and the loop between them.
 
 A source joins whatever measures (markers, plates, EMG, each with its own rate and way of arriving) into samples in the
 order of the names of a `Live`. A sink takes each frame on: to a stream, a page, a disk. Neither knows of the other.
@@ -44,7 +44,7 @@ STATUS_NAMES = {member.value: member.name for member in Status}
 
 
 class Sample(NamedTuple):
-    """What `Live.step` takes: time [s], markers (n, 3) [m], plates (P, 9) and envelopes of EMG (k,)."""
+    """Sample for `Live.step`: time [s], markers (n, 3) [m], plates (P, 9) and envelopes of EMG (k,)."""
 
     time: float
     markers: Array
@@ -68,7 +68,7 @@ class StreamEnded(Exception):
 
 
 class Expected(Protocol):
-    """For whom samples are: a `Live`, or a standing that is to be measured; names and order of what they hold.
+    """Receiver of samples: a `Live`, or a standing that is to be measured; names and order of the data.
 
     Names of markers and channels, the foot of each plate, samples a second, the longest time without them [s], and
     which of the markers a stream need not have.
@@ -93,7 +93,7 @@ class Expected(Protocol):
 
 
 class Source(Protocol):
-    """Where samples come from."""
+    """Source of samples."""
 
     def wait(self, timeout: float) -> Arrival | None:
         """The next sample; None where none came within `timeout` [s].
@@ -118,7 +118,7 @@ class Source(Protocol):
 
 
 class Sink(Protocol):
-    """Where frames go. A sink keeps up with the stream: what may take longer is done elsewhere.
+    """Sink of frames. A sink keeps up with the stream: slow work is done elsewhere.
 
     One that has something to say in the summary of the session has `remarks`, sentences that are asked for in the end.
     One that shows that nothing comes has `idle`, called with the time since the last sample [s], ten times a second.
@@ -139,7 +139,7 @@ class Sink(Protocol):
 
 @dataclass
 class Passed:
-    """What went through a session.
+    """Counts and findings of a session.
 
     samples: so many came. valid: so many gave a frame that is valid on all sides. failed: so many gave one without a
     valid solution of a leg whose forces were measured, but for those that filled the filter at the beginning. lost: so
@@ -183,7 +183,7 @@ class Passed:
 
     @property
     def reason(self) -> str:
-        """What most of the frames that are not valid note, "" where none has a note."""
+        """The most frequent note of frames that are not valid, "" without notes."""
         return max(self.notes.values())[1] if self.notes else ""
 
     def latency_ms(self, share: float) -> float:

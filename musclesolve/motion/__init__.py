@@ -1,1 +1,1 @@
-"""From a checked recording to the measured anatomy, gait events and ground reactions."""
+"""Measured anatomy, gait events and ground reactions of a checked recording."""

@@ -1,4 +1,4 @@
-"""What the ground does to each foot, as a wrench about the global origin.
+"""Ground reaction on each foot, as a wrench about the global origin.
 
 The center of pressure is a quotient of noise while a plate is unloaded; force and moment are not. So they are what
 is filtered and sampled, and the center of pressure is recovered from them where there is enough force.
@@ -82,7 +82,7 @@ def center_of_pressure(force: Array, moment: Array, height: float = 0.0) -> Arra
 
 
 def sampled_wrench(plate: PlateForce, wrench: Array, chosen: FilterChoice, time: Array) -> Array:
-    """Return the wrench (S, 6) of a plate filtered at its own rate and sampled at other times, (T, 6)."""
+    """Return wrenches (S, k) of a plate filtered at its own rate and sampled at other times, (T, k)."""
     from scipy.interpolate import CubicSpline
 
     smooth = chosen.smooth_force(wrench, plate.rate)

@@ -1,4 +1,4 @@
-"""Whether a consistent motion can be the subject's: feet where they were measured, no impossible joint speed."""
+"""Plausibility of a consistent motion: the feet where they were measured, no impossible joint speed."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ ARM_SHOWN_BY = (
 
 @dataclass(frozen=True)
 class MotionWarning:
-    """Why a motion, or a part of it, is not plausible."""
+    """Warning about a motion, or a part of it, that is not plausible."""
 
     # of its finding: "joint_leap", "pose_ambiguous", "foot_displaced", "pose", "not_carried" or "inconsistent_motion"
     code: str
@@ -72,7 +72,7 @@ class MotionWarning:
 
 @dataclass(frozen=True, eq=False)
 class MotionValidity:
-    """Which frames (T,) hold a motion that can be the subject's, with ground forces that balance it."""
+    """Masks of the frames (T,) with a plausible motion of the subject, and with ground forces that balance it."""
 
     steady: Mask  # no joint of a leg jumps
     foot_in_place: Mapping[str, Mask]  # by side, the foot lies where it was measured
@@ -128,7 +128,7 @@ def balance_limit(force: Array, weight: float) -> float:
 
 @dataclass(frozen=True)
 class Support:
-    """What predicted ground reactions supply of what the motion requires, and what they lack of it, over T frames.
+    """Part of the required loads that predicted ground reactions supply, and the part that they lack, over T frames.
 
     time (T,) [s]; lacking_force, lacking_moment: (T,) sizes at the pelvis [body weights, body weights times m];
     force: (T,) size of both feet [body weights]. spread: so far in time a jump of markers reaches through the filter of
@@ -154,7 +154,9 @@ class Support:
 
     @property
     def distance(self) -> Array:
-        """How far beyond the soles the force would have to act, (T,) [m]; a light one counts as one body weight."""
+        """Distance by which the force would have to act beyond the soles, (T,) [m]; a light force counts as one body
+        weight.
+        """
         return np.asarray(self.lacking_moment / np.maximum(self.force, 1.0))
 
     @property
@@ -219,7 +221,7 @@ def consistency_warnings(violation: Array, time: Array) -> list[MotionWarning]:
         return []
     what = (
         f"the motion was not made consistent: points of one body change their distances, or axes their angles, by "
-        f"up to {violation.max():.2g} (metres, cosines), so joint moments hold spurious parts, and {beyond.sum()} of "
+        f"up to {violation.max():.2g} (meters, cosines), so joint moments hold spurious parts, and {beyond.sum()} of "
         f"{beyond.size} frames are not shared among the muscles"
     )
     remedy = 'choose method = "nearest" in [consistency]; "none" is there to be compared with it'

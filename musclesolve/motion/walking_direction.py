@@ -1,4 +1,4 @@
-"""Which way a subject walks, frame by frame, seen from the markers alone, whatever axis is called forward."""
+"""Walking direction of a subject, frame by frame, from the markers alone, whatever axis is called forward."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What muscles can do along a motion."""
+"""Lengths, forces and capacities of muscles along a motion."""
 
 from __future__ import annotations
 

@@ -22,7 +22,7 @@ from musclesolve.muscles.muscle_state import MuscleState
 
 @dataclass(frozen=True, eq=False)
 class MuscleChange:
-    """How muscles (n) over T frames change along some direction of their parameters, each (..., T, n).
+    """Change of muscles (n) over T frames along some direction of their parameters, each (..., T, n).
 
     fiber_length [m], fiber_velocity [m/s], force_capacity and passive_force [N].
     """

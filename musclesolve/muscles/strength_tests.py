@@ -88,7 +88,7 @@ def read_strength_tests(path: str | Path) -> StrengthTests:
 
 
 class StrengthMoments(NamedTuple):
-    """What n muscles do in P strength tests.
+    """Moments and tendon forces of n muscles in P strength tests.
 
     moment (P,) [N m]; by_log (P, 4, n): its derivatives by the natural logarithm of the `QUANTITIES` of every muscle
     [N m]; tendon_force (P, n) [N].
@@ -163,7 +163,7 @@ def _elastic_forces(
         return along, fiber, along / fiber
 
     def borne(z: Array) -> Array:
-        """What the fiber bears along the tendon over F0."""
+        """Return the fiber force along the tendon over F0."""
         _, fiber, cosine = geometry(z)
         active = (
             activation

@@ -32,7 +32,7 @@ Level = Mapping[str, Sequence[int]]
 
 
 def check_tendon(tendon: str, stated: TendonStrain | None) -> None:
-    """See that a kind of tendon is known, and that what is stated of its strain can be, and is of use.
+    """Check that a kind of tendon is known, and that a stated strain is possible and has an effect.
 
     Raises:
         InputError: another word; a strain that is not finite, not above 0 or above 0.5; a strain of rigid tendons.
@@ -46,14 +46,14 @@ def check_tendon(tendon: str, stated: TendonStrain | None) -> None:
 
 
 def by_word(stated: TendonStrain | None) -> dict[str, float]:
-    """What is stated as numbers by word: a number alone is that of all muscles."""
+    """Return the stated strains as numbers by word: a number alone holds for all muscles."""
     if stated is None:
         return {}
     return dict(stated) if isinstance(stated, Mapping) else {ALL: stated}
 
 
 def stated_texts(stated: TendonStrain | None) -> list[str]:
-    """What is stated, "achilles 0.08" for each word."""
+    """Return the stated strains as texts, "achilles 0.08" for each word."""
     return [f"{word} {value:g}" for word, value in by_word(stated).items()]
 
 

@@ -65,7 +65,7 @@ _PLATES = {"plate_point": 7, "plate_moment": 8, "plate_force": 9}
 
 @dataclass(frozen=True, eq=False)
 class B3DPass:
-    """What one processing pass states of the T frames of a trial, n coordinates and B contact bodies.
+    """One processing pass over the T frames of a trial, with n coordinates and B contact bodies.
 
     kind: of `PASSES`; number: of the pass, whose model is `B3DSubject.models[number]`. position, velocity,
     acceleration (T, n) [rad or m, s]; moment (T, n) [N m or N]: of inverse dynamics, residuals at the root included.
@@ -110,7 +110,7 @@ class B3DTrial:
 
 @dataclass(frozen=True, eq=False)
 class B3DSubject:
-    """What a B3D file holds of one subject; None where nothing is stated.
+    """Contents of a B3D file on one subject; None where nothing is stated.
 
     models: text of the .osim file of every processing pass; coordinate_count: of each model; contact_bodies: that the
     ground acts on.

@@ -400,7 +400,7 @@ def _on_feet(
 
 
 def contact_fault(model: OpenSimModel, load: ExternalLoad, time: Array, pose: BodyMotion) -> str:
-    """Why the contacts of a load show other feet than the body that it is stated for; "" where they do not.
+    """Return the reason why the contacts of a load show other feet than its stated body; "" without contradiction.
 
     A load that is far from both feet, or that two feet share, shows nothing.
     """
@@ -449,7 +449,9 @@ def toes_of_side(model: OpenSimModel, side: str) -> str:
 
 
 def foot_load_fault(model: OpenSimModel, load: ExternalLoad, time: Array, pose: BodyMotion) -> str:
-    """What no plate can measure under a foot: a mean force that does not carry it, a point far from it; "" if sound."""
+    """Return a fault that no plate can measure under a foot, a mean force that does not carry the foot or a point far
+    from it; "" if sound.
+    """
     feet = [foot for side in SIDES if (foot := foot_of_side(model, side))]
     if load.body not in feet or (load.force_frame, load.point_frame) != (GROUND, GROUND):
         return ""

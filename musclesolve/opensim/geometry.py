@@ -122,7 +122,8 @@ def path_lines(model: OpenSimModel, values: Array, muscles: Sequence[str]) -> Pa
 
 
 def path_wrenches(model: OpenSimModel, values: Array, muscles: Sequence[str], tendon_force: Array) -> Array:
-    """What tendon forces (T, n) [N] do to the bodies (B): moment about the origin of the ground and force, (T, B, 6).
+    """Return the wrenches of tendon forces (T, n) [N] on the bodies (B): moment about the origin of the ground and
+    force, (T, B, 6).
 
     A node pulls its body with -F dL/dr.
 
@@ -142,7 +143,7 @@ def path_wrenches(model: OpenSimModel, values: Array, muscles: Sequence[str], te
 def path_pulls(
     model: OpenSimModel, values: Array, muscles: Sequence[str], beyond: Array, coordinates: Sequence[str] = ()
 ) -> tuple[Array, Array]:
-    """What unit tension does to some bodies and coordinates.
+    """Return the effect of unit tension on some bodies and coordinates.
 
     Args:
         values: (T, K) [rad or m] of all coordinates.
@@ -226,7 +227,7 @@ class PathSystem:
     moving: list[tuple[int, int, int, Function]]
 
     def on(self, values: Array) -> Mask:
-        """Which points are on the path, (T, P)."""
+        """Return which points are on the path, (T, P)."""
         on = np.ones((len(values), len(self.points)), dtype=bool)
         for p, point in enumerate(self.points):
             if point.condition is not None:
@@ -305,7 +306,7 @@ NEGLIGIBLE = 1e-3
 
 
 def tendon_shifts(model: OpenSimModel, muscles: Sequence[str]) -> Array:
-    """What to add to tendon slack lengths (n,) [m]: length of the path less OpenSim's, all coordinates zero.
+    """Return the corrections of tendon slack lengths (n,) [m]: path length less OpenSim's, all coordinates zero.
 
     Zero for muscles without several wrap objects, and where the difference is negligible.
 
@@ -332,7 +333,7 @@ def fiber_path_lengths(model: OpenSimModel, found: OpenSimGeometry) -> Array:
 
 
 def over_several(model: OpenSimModel, muscle: str) -> bool:
-    """Whether a muscle has more than one wrap object that is active."""
+    """Return whether a muscle has more than one wrap object that is active."""
     return sum(model.surfaces[wrap.surface].active for wrap in model.muscles[muscle].wraps) > 1
 
 

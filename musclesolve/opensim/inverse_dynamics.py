@@ -26,7 +26,7 @@ from musclesolve.opensim.model import BodyMass, OpenSimModel
 
 @dataclass(frozen=True, eq=False)
 class InverseDynamics:
-    """What muscles, ligaments and joints must produce, over time (T).
+    """Generalized forces that muscles, ligaments and joints must produce, over time (T).
 
     force (T, K): generalized forces of all coordinates [N m; N where the coordinate is a length], couplings included:
     those of coupled coordinates act on the coordinates that drive them, and are zero themselves.
@@ -156,7 +156,7 @@ def body_dynamics(model: OpenSimModel, motion: ModelMotion) -> BodyDynamics:
 
 
 def inertial_wrench(model: OpenSimModel, bodies: BodyDynamics) -> Array:
-    """What must act on every body beside gravity, (T, B, 6).
+    """Return the wrench that must act on every body beside gravity, (T, B, 6).
 
     With the mass center at c: force m (a_c - g), moment about the origin I alpha + omega x I omega + c x force. NaN of
     a body whose mass properties cannot be used.
@@ -222,7 +222,7 @@ def require_masses(model: OpenSimModel, names: Sequence[str], force: Array) -> N
 
 @dataclass(frozen=True, eq=False)
 class JointReactions:
-    """What the child body of each joint (J) receives from its parent over time (T), in the axes of the ground.
+    """Reactions on the child body of each joint (J) from its parent over time (T), in the axes of the ground.
 
     force (T, J, 3) [N]; moment (T, J, 3) [N m] about the point; point (T, J, 3) [m]: origin of the joint's frame on
     the child. With muscle forces it is the contact force; the moment about the joint's axes is then what muscles do

@@ -139,7 +139,9 @@ APART = 0.10
 
 
 def joints_crossed(model: OpenSimModel, muscles: Sequence[str]) -> Array:
-    """How many joints that can move each muscle crosses, (n,), 0 if none; in the default pose, see `APART`."""
+    """Return the number of movable joints that each muscle crosses, (n,), 0 if none; in the default pose, see
+    `APART`.
+    """
     values = coordinate_values(model, {})
     pose = body_motion(model, values)
     free = {name for name, coordinate in model.coordinates.items() if not coordinate.locked}

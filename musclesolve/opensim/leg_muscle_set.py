@@ -124,7 +124,7 @@ _LISTED = 6
 
 
 def left_leg_note(model: OpenSimModel, right: list[OpenSimMuscle]) -> str:
-    """What a set made of the right leg does to the left one of the model; empty where both are alike."""
+    """Return a note on the change of the left leg by a set made of the right leg; empty where both are alike."""
     missing, different = [], []
     for muscle in right:
         twin = model.muscles.get(left_name(muscle.name))
@@ -157,7 +157,7 @@ def right_name(muscle: Muscle, known: Sequence[str]) -> str:
 
 
 def is_left(name: str) -> bool:
-    """Whether a name is that of a muscle of the left side: soleus_l, l_soleus."""
+    """Return whether a name belongs to a muscle of the left side: soleus_l, l_soleus."""
     folded = name.casefold()
     return folded.endswith(("_l", "_left")) or folded.startswith(("l_", "left_"))
 

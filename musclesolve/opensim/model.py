@@ -1,4 +1,4 @@
-"""What an OpenSim model holds of a skeleton and its muscles, in OpenSim's own axes (x forward, y up, z right)."""
+"""Skeleton and muscles of an OpenSim model, in OpenSim's own axes (x forward, y up, z right)."""
 
 from __future__ import annotations
 
@@ -334,7 +334,7 @@ class OpenSimModel:
         return picked
 
     def require_paths(self) -> None:
-        """See that every muscle of the file has a path of points.
+        """Check that every muscle of the file has a path of points.
 
         Raises:
             InputError: a muscle has a path of another kind.

@@ -155,7 +155,7 @@ def _curves(
 
 
 def curve_notes(muscles: Sequence[OpenSimMuscle]) -> list[str]:
-    """Which muscles have the curves of another class than their own."""
+    """Return a note on the muscles that get Hill curves of another class than their own."""
     other = [each for each in muscles if not each.kind.startswith(("Thelen2003", "Millard2012", "DeGroote"))]
     return [
         f"The curves of {', '.join(dict.fromkeys(each.kind for each in other))} are not read; "
@@ -189,7 +189,7 @@ def _number(context: Context, muscle: Element, path: str, limits: Range) -> floa
     if path.startswith("pennation") and 0.0 < value < _FULL_DEGREES:
         remedy = f"if these are degrees, write {math.radians(value):.6g}"
     elif path.endswith("_length") and value > 0.0:
-        remedy = f"if these are millimetres, write {0.001 * value:.6g}"
+        remedy = f"if these are millimeters, write {0.001 * value:.6g}"
     raise input_error(
         "opensim.bad_muscle_number",
         file=element.file,

@@ -48,7 +48,7 @@ _MILLARD = {0.4441: "millard_2013", 0.25: "millard_2013_rajagopal"}
 
 @dataclass(frozen=True)
 class SetDescription:
-    """What a model file does not say in a form that a program could use; stature, pelvis_depth [m] None: not known."""
+    """Description of a muscle set that a model file does not state; stature, pelvis_depth [m] None: not known."""
 
     name: str
     source: str

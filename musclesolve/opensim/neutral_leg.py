@@ -108,7 +108,9 @@ class NeutralLeg:
         return TO_GLOBAL @ self._neutral.rotation[0, self.model.body_number[body]]
 
     def joint_center(self, body: str) -> Array:
-        """Where the joint that carries a body is in the neutral pose: the origin of its frame on the body."""
+        """Return the position of the joint that carries a body in the neutral pose: the origin of its frame on the
+        body.
+        """
         return self.neutral_place(body, self.joint(body).outboard.position)
 
     @cached_property
@@ -199,7 +201,7 @@ class GlidingKnee:
 
     @cached_property
     def largest_glide(self) -> float:
-        """How far the tibia moves at the knee center between 0 and 100 deg [m]."""
+        """Distance that the tibia moves at the knee center between 0 and 100 deg [m]."""
         shift = self.gliding(self.leg.bodies.tibia, CENTER_RANGE)[1]
         return float(np.linalg.norm(shift, axis=1).max())
 

@@ -332,7 +332,7 @@ def _renamed(person: PersonMuscles, names: Mapping[str, str]) -> PersonMuscles:
 def model_parameters(
     person: PersonMuscles, model: OpenSimModel
 ) -> tuple[PersonMuscles, MuscleParameters, Array]:
-    """What the factors of one person are on, of their n muscles in a model.
+    """Return the parameters to which the factors of one person apply, for their n muscles in a model.
 
     Returns:
         the person with the names of the model; the parameters of the model's file; the shifts (n,) [m] with which

@@ -154,7 +154,7 @@ class _Element:
         return next((child for child in self.children if child.tag == tag), None)
 
     def below(self) -> Iterator[_Element]:
-        """This element and all below it."""
+        """Yield this element and all elements below it."""
         yield self
         for child in self.children:
             yield from child.below()

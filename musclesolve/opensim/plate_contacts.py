@@ -1,4 +1,4 @@
-"""Which foot of a model carries the load of a force plate: contact by contact, the foot that the force acts under.
+"""Feet of a model that carry the load of a force plate: contact by contact, the foot under the force.
 
 A contact is a stretch in which the plate is loaded. Where one foot is under its force throughout, the contact belongs
 to this foot. A contact that feet share in turn, as on a treadmill with one belt, is divided at the times at which only
@@ -39,7 +39,7 @@ class Sole:
     toes: Array
 
     def distance(self, point: Array, time: Array) -> Array:
-        """How far points (S, 3) are at times (S,) from the line of heel and toes (S,) [m]."""
+        """Return the distance of points (S, 3) at times (S,) from the line between heel and toes (S,) [m]."""
         heel = at_times(self.time, self.heel, time)
         along, beyond = at_times(self.time, self.toes, time) - heel, point - heel
         share = np.vecdot(beyond, along) / np.maximum(np.vecdot(along, along), 1e-12)
@@ -61,7 +61,7 @@ class Sole:
 
 @dataclass(frozen=True, eq=False)
 class PlateFeet:
-    """What carries the load of a plate at each of its S samples.
+    """Feet that carry the load of a plate at each of its S samples.
 
     under: foot -> samples (S,) whose force acts on it, noise between its contacts included; shared, far: samples (S,)
     of contacts in which both feet stand on the plate, and of those that are far from the feet; loaded: samples (S,) of

@@ -1,4 +1,4 @@
-"""What is common to all parts of a model file: default properties, frames by path, what is not supported."""
+"""Context of reading a model file: default properties, frames by path, unsupported parts."""
 
 from __future__ import annotations
 

@@ -174,7 +174,9 @@ def _trial(
 
 
 def stated_subject(path: Path) -> dict[str, Any]:
-    """What `_subject.json` of AddBiomechanics states; what is no number or is zero is not stated."""
+    """Return the subject by `_subject.json` of AddBiomechanics; a value that is no number or zero counts as not
+    stated.
+    """
     try:
         content = json.loads("\n".join(read_lines(path)))
     except (ValueError, RecursionError):
@@ -185,7 +187,9 @@ def stated_subject(path: Path) -> dict[str, Any]:
 
 
 def _metadata(path: Path) -> dict[str, Any]:
-    """What `sessionMetadata.yaml` of OpenCap states, of which the lines `key: value` at the margin are read."""
+    """Return the subject by `sessionMetadata.yaml` of OpenCap, of which the lines `key: value` at the margin are
+    read.
+    """
     found = (match for line in read_lines(path) if (match := _LINE.match(line)))
     content = {match["key"]: match["value"].strip().strip("'\"") for match in found}
     numbers = {

@@ -67,13 +67,13 @@ def found_trial(subject: B3DSubject, name: str) -> B3DTrial:
 
 
 def subject_data(subject: B3DSubject) -> dict[str, float | str]:
-    """What a B3D file states of the subject, by the keys of trial files."""
+    """Return the subject by a B3D file, by the keys of trial files."""
     keys = ("mass_kg", "stature_m", "sex", "age_years")
     return {key: value for key in keys if (value := getattr(subject, key)) is not None}
 
 
 def left_out(subject: B3DSubject, trial: B3DTrial) -> str:
-    """Why no muscle forces follow from a trial of a B3D file; "" where they do."""
+    """Return the reason why a trial of a B3D file gives no muscle forces; "" where it does."""
     if len(trial.time) < 2:
         return f"it has {len(trial.time)} frames"
     if not trial.passes or not _model_text(subject):

@@ -67,7 +67,7 @@ class Element:
         return (holder if objects is None else objects).children
 
     def descendants(self) -> Iterator[Element]:
-        """This element and all below it, in the order of the file."""
+        """Yield this element and all elements below it, in the order of the file."""
         yield self
         for child in self.children:
             yield from child.descendants()

@@ -1,1 +1,1 @@
-"""From a checked trial to a labelled result, one call per stage."""
+"""Stages of the analysis of a checked trial, one call each, up to a labelled result."""

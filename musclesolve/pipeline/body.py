@@ -30,7 +30,7 @@ from musclesolve.trajectory.motion_solution import MotionSolution
 
 @dataclass(frozen=True)
 class Sharing:
-    """How moments are shared among muscles.
+    """Settings of the sharing of moments among muscles.
 
     tendon: "rigid" or "elastic"; reserve_weight: see `Problem`; least_activation: of every muscle.
     """
@@ -129,7 +129,7 @@ class JointLoads:
 
 @lru_cache(maxsize=64)
 def stretch_of(names: tuple[str, ...], some: tuple[str, ...]) -> slice | Indices:
-    """Where some names are among others: a slice where they follow each other."""
+    """Return the positions of some names among others: a slice where the positions are consecutive."""
     rows = np.array([names.index(name) for name in some], np.intp)
     follow = rows.size > 0 and bool((np.diff(rows) == 1).all())
     return slice(int(rows[0]), int(rows[-1]) + 1) if follow else rows

@@ -77,7 +77,7 @@ def informed_cost(trial: Trial | ModelTrial, cost: Cost) -> Cost:
 
 
 def follows_emg(cost: Cost) -> bool:
-    """Whether activations under a cost depend on measured EMG."""
+    """Return whether activations under a cost depend on measured EMG."""
     return "emg" in cost.data
 
 

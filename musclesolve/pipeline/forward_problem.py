@@ -120,7 +120,7 @@ class ForwardProblem:
         )
 
     def drift(self, simulation: Simulation) -> Drift:
-        """How far a simulation is from the recorded motion."""
+        """Return the drift of a simulation from the recorded motion."""
         return drift_of(simulation, self.motion)
 
 
@@ -322,7 +322,7 @@ class Tracking:
         return cls(model, Couples.build(model), lambda t: (spline(t), spline(t, 1)), stiffness, damping)
 
     def moments(self, time: Array, q: Array, qd: Array) -> Array:
-        """What the feedback adds at each joint, (T, K) [N m]."""
+        """Return the moments that the feedback adds at each joint, (T, K) [N m]."""
         wanted, wanted_rate = self.reference(time)
         off = wanted - joint_angles(self.model, self.model.rigid_bodies.rotation(q))
         off = (off + np.pi) % (2.0 * np.pi) - np.pi

@@ -1,4 +1,4 @@
-"""From a subject's model, motion and muscles to the arrays of the full formulation (Silva 2003, 6.22).
+"""Arrays of the full formulation from a subject's model, motion and muscles (Silva 2003, 6.22).
 
 On the model itself there are as many equations of motion as natural coordinates, 141 for the whole body. Bodies that
 share points have no rows for their joints, so joint reactions are read on the expanded model, where every body has

@@ -30,7 +30,7 @@ from musclesolve.pipeline.recorded_body import MuscleJoints, RecordedBody
 
 @dataclass(frozen=True, eq=False)
 class Linked:
-    """What induced accelerations need of a body along T frames.
+    """Linked bodies of a recording or model along T frames, as induced accelerations need them.
 
     speeds: names of the K speeds. feet, foot_bodies: what the ground carries, and the names of these bodies; joints,
     joint_names: where muscles cross; sense (J,): -1 where the joint belongs to the model the other way round. forces:

@@ -105,7 +105,8 @@ class MeasuredActivation:
         return np.stack(each, axis=-1) if each else self.at(time)
 
     def expected(self, time: Array, muscles: Sequence[str]) -> Array:
-        """What a cost that follows EMG follows, (T, n): the envelope a delay earlier; NaN for unmeasured muscles.
+        """Return the activation that a cost of EMG tracks, (T, n): the envelope a delay earlier; NaN for unmeasured
+        muscles.
 
         Every muscle of a channel has its envelope; one of several channels has their mean.
         """

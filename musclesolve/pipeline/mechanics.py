@@ -1,4 +1,4 @@
-"""From the recording to the mechanics: anatomy, model, consistent motion, ground reactions, inverse dynamics."""
+"""Mechanics of a recording: anatomy, model, consistent motion, ground reactions, inverse dynamics."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ class MotionChange:
 
     @property
     def warnings(self) -> list[MotionWarning]:
-        """Where the bound holds the change: the residual has another cause than errors of the motion."""
+        """Warning where the bound limits the change: the residual has another cause than errors of the motion."""
         if self.reduction.size >= CHANGE:
             return []
         largest = 1e3 * float(self.change.max())
@@ -160,7 +160,7 @@ class Mechanics:
         return balance_limit(total, self.model.mass.total * STANDARD_GRAVITY)
 
     def validity(self, moments: Array) -> MotionValidity:
-        """Which frames can be shared among muscles, given the generalized forces (T, K+6) of inverse dynamics.
+        """Return the frames that can be shared among muscles, by the generalized forces (T, K+6) of inverse dynamics.
 
         Forces of the motion before any change: a frame that they do not balance is not made valid by a change.
         """
@@ -175,14 +175,14 @@ class Mechanics:
 
     @cached_property
     def support(self) -> Support:
-        """What the ground reactions supply and lack; a foot that was not measured counts as unloaded."""
+        """Ground reactions supplied and lacking; a foot that was not measured counts as unloaded."""
         lacking = projected_moments(self.model, self.motion, self.wrenches)[:, self.model.tree.joint_count :]
         force = sum((ground.force for ground in self.reactions), np.zeros((len(lacking), 3)))
         weight, cutoff = self.model.mass.total * STANDARD_GRAVITY, float(self.measured.filter.cutoff_hz.min())
         return Support.from_wrenches(self.motion.time, lacking, force, weight, cutoff)
 
     def warnings(self, mapping: Mapping[str, Mapping[str, float]], method: str) -> list[MotionWarning]:
-        """Why the consistent motion, or a part of it, is not plausible; causes first."""
+        """Return the warnings about a consistent motion, or a part of it, that is not plausible; causes first."""
         time = self.motion.time
         return [
             *consistency_warnings(self.constraint_violation, time),

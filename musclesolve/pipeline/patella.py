@@ -43,7 +43,7 @@ def _matching(pattern: re.Pattern[str], names: tuple[str, ...]) -> tuple[int, ..
 
 @dataclass(frozen=True)
 class Ligament:
-    """Where the patellar ligament of a knee is: distance from the helical axis and to the left of the center [m]."""
+    """Patellar ligament of a knee: its distance from the helical axis and to the left of the center [m]."""
 
     arm: float
     left: float
@@ -63,7 +63,7 @@ class Ligament:
 
 @dataclass(frozen=True, eq=False)
 class PatellarLever:
-    """What the knee carries where muscles have one newton metre about a coordinate, through the patellar ligament.
+    """Load on the knee through the patellar ligament where muscles have one newton metre about a coordinate.
 
     force (T, 3) [1/m], moment about the knee center (T, 3) [1]: minus those of the ligament on the shank. With the
     moment arm r of a muscle they are its part of `JointLoads.across` and `JointLoads.moment_across`.

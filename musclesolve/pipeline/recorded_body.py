@@ -108,7 +108,7 @@ class RecordedBody:
 
     @property
     def sharing(self) -> Sharing:
-        """How the trial file, or the caller, wants the moments shared."""
+        """Settings of the sharing of moments, from the trial file or the caller."""
         return self.options.sharing
 
     def check(self, sharing: Sharing) -> None:

@@ -1,4 +1,5 @@
-"""From a trial to a body that is ready to share its moments: `prepare`; `pipeline.share.share` then shares them.
+"""Preparation of a trial: `prepare` makes a body that is ready to share its moments; `pipeline.share.share` shares
+them.
 
 `musclesolve.checking.check` labels what `share` returns; studies start from `prepare`.
 """

@@ -1,4 +1,4 @@
-"""What a run computes, looked up by name before anything is computed."""
+"""Options of a run, looked up by name before anything is computed."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ class Options:
 
     @property
     def fiber_length_rule(self) -> str:
-        """How fiber and tendon lengths are carried over: by `fiber_lengths`, or the rule of the set."""
+        """Scaling rule of fiber and tendon lengths: `fiber_lengths`, or the rule of the muscle set."""
         return self.fiber_lengths or self.database.fiber_lengths
 
     def muscles(self, model: Model) -> tuple[ScaledMuscles, ...]:
@@ -91,7 +91,7 @@ def find_options(
     sides, sharing, muscles = _SIDES[side], trial.settings.sharing, trial.settings.muscles
 
     def in_trial(table: str, key: str, find: Callable[..., Found], stated: object) -> Found:
-        """What the trial file names; an error without a file points at the key."""
+        """Find the option that the trial file names; an error without a file points at the key."""
         try:
             return find(stated)
         except InputError as error:

@@ -44,7 +44,7 @@ class StrengthGeometry:
     warnings: tuple[str, ...] = ()
 
     def moments(self, parameters: MuscleParameters | None = None) -> StrengthMoments:
-        """What the muscles can do in the tests; with other parameters than those of the body where they are given."""
+        """Return the largest moments of the muscles in the tests, with the stated parameters or those of the body."""
         muscles = self.parameters if parameters is None else parameters
         return strength_moments(muscles, self.length, self.velocity, self.moment_arm, self.sign, self.elastic)
 
@@ -75,7 +75,7 @@ def _of_recording(body: RecordedBody, tests: StrengthTests) -> StrengthGeometry:
     angles, rates = np.zeros((2, len(tests.tests), len(model.topology.dof_names)))
     warnings = []
     for number, test in enumerate(tests.tests):
-        _check_name(tests, number, test.dof, analysed, "degree of freedom of the analysed muscles", "dof")
+        _check_name(tests, number, test.dof, analysed, "degree of freedom of the analyzed muscles", "dof")
         rates[number, model.dof(test.dof)] = test.velocity
         for name, angle in test.angles.items():
             _check_name(tests, number, name, known, "joint angle", "angles_deg")

@@ -1,4 +1,4 @@
-"""From files to a checked trial: readers and writers, the trial file, marker mapping, checks on incoming data."""
+"""Checked trials from files: readers and writers, the trial file, marker mapping, checks on incoming data."""
 
 from musclesolve._util.old_names import with_old_names
 

@@ -34,7 +34,7 @@ BODY_CLUSTERS = frozenset({"pelvis", "foot_r", "foot_l"})
 
 
 class Sampled:
-    """What has evenly spaced times (T,) [s]."""
+    """Samples at evenly spaced times (T,) [s]."""
 
     time: Array
 
@@ -45,7 +45,7 @@ class Sampled:
 
 
 class FromFile(Sampled):
-    """What was read from a file of rows, with what a reader of the results should know of it."""
+    """Samples read from a file of rows, with notes for a reader of the results."""
 
     notes: tuple[str, ...]
     row_warning: str
@@ -176,7 +176,7 @@ class PlateForce(Sampled):
     impossible: tuple[ImpossibleForce, ...] = ()
 
     def possible(self, time: Array) -> Mask:
-        """Which times (T,) nothing impossible reaches through the filter."""
+        """Return a mask of the times (T,) that no impossible sample reaches through the filter."""
         reached = [
             (time >= each.first - BESIDE_GAP) & (time <= each.last + BESIDE_GAP) for each in self.impossible
         ]
@@ -184,7 +184,9 @@ class PlateForce(Sampled):
 
     @property
     def measured(self) -> Mask:
-        """Which samples (S,) lie in no gap that is too long to be filled, and can be of the foot."""
+        """Mask of the samples (S,) outside gaps that are too long to be filled, with a force that can be of the
+        foot.
+        """
         spans = [(gap.first, gap.last) for gap in self.gaps if not gap.filled]
         spans += [(each.first, each.last) for each in self.impossible]
         lost = [(self.time >= first) & (self.time <= last) for first, last in spans]
@@ -205,7 +207,7 @@ class Event:
 
 @dataclass(frozen=True)
 class SegmentValues:
-    """What is stated of a segment instead of the inertia table; None: that of the table.
+    """Stated inertia of a segment instead of the inertia table; None: as in the table.
 
     mass [kg], or a factor on that of the table; center: its place from the first end to the second as a share of the
     length; inertia about the center, about the front-back, left-right and long axis [kg m2], in proportion to the
@@ -219,7 +221,7 @@ class SegmentValues:
 
     @property
     def sentence(self) -> str:
-        """What is stated, in words."""
+        """Stated values, in words."""
         parts = []
         if self.mass is not None:
             parts.append(f"{self.mass:g} kg")
@@ -252,7 +254,7 @@ class SubjectBody:
 
     @property
     def sentence(self) -> str:
-        """What is used, in words."""
+        """Body that is used, in words."""
         moved = "; ".join(
             f"that of {name} lies {1000.0 * x:+.0f} mm forward, {1000.0 * y:+.0f} mm left, {1000.0 * z:+.0f} mm up"
             for name, (x, y, z) in self.center_shift.items()
@@ -314,7 +316,7 @@ class Emg(Sampled):
 
     @cached_property
     def kinds(self) -> dict[str, tuple[bool, float, float, float]]:
-        """Of each channel that is not flat: whether it is an envelope, and what `fast_and_negative` says of it."""
+        """Kind of each channel that is not flat: whether it is an envelope, and the numbers of `fast_and_negative`."""
         return {
             name: (is_envelope(signal, self.rate), *fast_and_negative(signal, self.rate))
             for name, signal in zip(self.names, self.cleaned.T, strict=True)
@@ -332,7 +334,7 @@ class Emg(Sampled):
 
     @property
     def states(self) -> tuple[ChannelState, ...]:
-        """What the signal of every channel says of itself."""
+        """State of every channel, judged by its signal."""
         return self._examined[1]
 
     @property
@@ -386,7 +388,9 @@ class HingeMovement:
 
 @dataclass(frozen=True, kw_only=True)
 class Recording:
-    """What was measured: arrays in the global frame (x forward, y left, z up), and where each stands, for messages."""
+    """Recorded data: arrays in the global frame (x forward, y left, z up), and the place of each in the files, for
+    messages.
+    """
 
     document: Document  # the text of the trial file, so that an error of any stage can name a line of it
     markers: Markers  # the motion, all recorded frames
@@ -534,7 +538,7 @@ class Trial(Recording):
         __getattr__ = with_old_settings("Trial")
 
     def __repr__(self) -> str:
-        """What it is, in a line, without the numbers."""
+        """Return a description of the trial in a line, without the numbers."""
         start, end = self.time_range
         return (
             f"<Trial {str(self.path)!r}: {self.subject.name}, {len(self.markers.names)} markers, "
@@ -558,7 +562,7 @@ class Trial(Recording):
 
     @property
     def hip_method(self) -> str:
-        """How the hip centers are found: "functional", "mapped", the name of the regression, or which is which."""
+        """Method of the hip centers: "functional", "mapped", the name of the regression, or the method of each side."""
         if self.functional:
             return "functional"
         mapped = [side for side in SIDES if f"hip_center_{side}" in self.mapping]
@@ -567,5 +571,5 @@ class Trial(Recording):
         return "mapped" if mapped else self.hip_regression
 
     def joint_method(self, joint: str) -> str:
-        """How knees or ankles are found: "functional", or by "landmarks"."""
+        """Return the method of the knees or ankles: "functional" or "landmarks"."""
         return "functional" if f"{joint}_r" in self.hinges else "landmarks"

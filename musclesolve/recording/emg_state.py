@@ -1,4 +1,4 @@
-"""What the signal of an EMG channel says of itself: raw or envelope, dead, spikes, clipped, hum; the only place for it.
+"""State of an EMG channel, judged by its signal: raw or envelope, dead, spikes, clipped, hum; decided only here.
 
 Raw surface EMG has its power between 20 and 400 Hz and lies on both sides of zero; a linear envelope has nearly all of
 it below 20 Hz and nothing below zero beside the undershoot of its filter (Winter 2009, Biomechanics, chapter 10). The
@@ -71,7 +71,7 @@ HUM, SHORTEST_HUM = 0.25, 1.0
 
 @dataclass(frozen=True)
 class ChannelState:
-    """What the signal of an EMG channel says of itself."""
+    """State of an EMG channel, judged by its signal."""
 
     flat: bool = False  # whether it never changes
     dead: bool = False  # whether it is noise or a tone, without any activity of a muscle
@@ -87,7 +87,7 @@ class ChannelState:
 
     @property
     def unusable(self) -> str:
-        """Why nothing follows the channel, or is compared with it; "" where it is sound."""
+        """Reason why the channel is not used or compared; "" where the channel is sound."""
         if self.flat:
             return "it never changes"
         if self.dead:

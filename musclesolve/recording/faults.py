@@ -18,7 +18,7 @@ Arguments = ParamSpec("Arguments")
 
 @dataclass
 class Faults:
-    """Where every stage of reading leaves its faults.
+    """Faults from every stage of reading.
 
     collects: whether reading goes on with what stands in for a part at fault; otherwise the first fault is raised.
     found: stage, such as "mapping" or "time range", and error of every fault, in the order of reading; where the first

@@ -1,4 +1,4 @@
-"""From the axes of a laboratory's files to the global frame: x forward, y left, z up."""
+"""Axes of a laboratory's files, rotated into the global frame: x forward, y left, z up."""
 
 from __future__ import annotations
 

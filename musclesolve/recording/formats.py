@@ -1,4 +1,4 @@
-"""Which reader reads which file: by the suffix of its name.
+"""Readers of files by the suffix of the file name.
 
 From any recording that can be read to files that OpenSim reads: markers to TRC, forces to MOT or STO.
 """

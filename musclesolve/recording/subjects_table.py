@@ -58,7 +58,7 @@ def plain_name(name: str) -> str:
 
 
 def names_subjects(path: Path) -> bool:
-    """Whether the headings of a CSV or Excel file name subjects and something known of them; not of what is unreadable.
+    """Return whether the headings of a CSV or Excel file name subjects and other facts; False for an unreadable file.
 
     A file of Excel where openpyxl is missing is taken for one if its name says so.
     """

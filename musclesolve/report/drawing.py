@@ -1,4 +1,4 @@
-"""What is made of datasets for a page: data of figures, moving pictures, and whether recordings are as analysed."""
+"""Drawings of datasets for a page: data of figures, moving pictures, and whether recordings are as analysed."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class DrawingTask:
 
 @dataclass(frozen=True)
 class Made:
-    """What a job gave, or why it gave nothing."""
+    """Output of a job, or the reason why there is none."""
 
     content: Any = None
     fault: str = ""
@@ -93,11 +93,11 @@ def recording_state(result: xr.Dataset) -> str:
         changed = _changed(result, path)
     except (InputError, OSError) as fault:
         first = str(fault).partition("\n")[0]
-        return f"The recording of {path} is not at hand any more as it was analysed: {first}"
+        return f"The recording of {path} is not at hand any more as it was analyzed: {first}"
     if changed:
         names = ", ".join(changed)
         return Changed(
-            f"The recording of {path} has changed since it was analysed ({names}): this "
+            f"The recording of {path} has changed since it was analyzed ({names}): this "
             "result is of what it was before."
         )
     return ""

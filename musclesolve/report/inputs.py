@@ -50,7 +50,7 @@ class Unreadable:
 
 @dataclass
 class TrialFiles:
-    """What was given of one trial; `base` is what most sections show."""
+    """Files of one trial; most sections show `base`."""
 
     base: xr.Dataset  # with the layout of a result
     origin: str  # the kind of file that it comes from
@@ -61,12 +61,12 @@ class TrialFiles:
 
     @cached_property
     def facts(self) -> Facts:
-        """What the result says."""
+        """Facts of the result."""
         return Facts(self.base)
 
     @cached_property
     def said(self) -> list[Statement]:
-        """What the result says, and that its recording has changed, as soon as that is known."""
+        """Statements about the result, with a change of its recording as soon as known."""
         changed = [say("changed", text=self.changed)] if self.changed else []
         return [*changed, *statements(self.facts, damage=DAMAGE)]
 
@@ -111,7 +111,7 @@ def read_inputs(paths: Sequence[str | Path]) -> Inputs:
 
 
 def _kind(data: xr.Dataset, path: Path) -> str:
-    """What a dataset is; one that is nothing of musclesolve is refused."""
+    """Return the kind of a dataset; a dataset from elsewhere is refused."""
     for name, index in data.indexes.items():
         if not index.is_unique:  # then nothing in it can be looked up
             raise input_error(
@@ -127,7 +127,7 @@ def _kind(data: xr.Dataset, path: Path) -> str:
 
 
 def kind_of(data: xr.Dataset) -> str:
-    """What a dataset is by its variables, one of KIND_NAMES; empty for what is nothing of musclesolve.
+    """Return the kind of a dataset by its variables, one of KIND_NAMES; empty for a dataset from elsewhere.
 
     Raises:
         InputError: its status is damaged.

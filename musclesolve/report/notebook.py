@@ -1,4 +1,4 @@
-"""What a notebook shows of a result: what it says in short, its main curves and numbers, and the table of xarray."""
+"""View of a result in a notebook: statements in short, its main curves and numbers, and the table of xarray."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ Draw = Callable[[], Figure]
 
 @dataclass(frozen=True)
 class View:
-    """What is shown."""
+    """Content of a view."""
 
     title: str
     headline: Headline | None

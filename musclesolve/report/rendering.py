@@ -24,7 +24,7 @@ def rendered(name: str, /, **values: object) -> str:
 
 
 def parts() -> dict[str, Markup]:
-    """What a page holds as it is, not filled as the templates are: its style and scripts."""
+    """Return the parts of a page that are not filled as the templates are: its style and scripts."""
     return {
         "style": Markup("\n".join((template("style.css"), page_parts.style()))),
         "script": Markup(template("script.js")),

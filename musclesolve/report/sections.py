@@ -57,7 +57,7 @@ class Section:
 
 @dataclass(frozen=True)
 class Headline:
-    """What stands at the top."""
+    """Headline at the top of a page."""
 
     judgement: Judgement
     why: str
@@ -108,7 +108,9 @@ def dataset_of(trial: TrialFiles, kind: str) -> xr.Dataset | None:
 
 
 def jobs_of(trial: TrialFiles, number: int, first: int, picture: bool) -> list[DrawingTask]:
-    """What takes time for a trial; `first` is the number of its base dataset, those of the studies follow."""
+    """Return the jobs of a trial that take time; `first` is the number of its base dataset, those of the studies
+    follow.
+    """
     key = f"t{number}"
     jobs = [DrawingTask(CHECK, first, RESULT, CHECK, f"{key}-check")]
     if picture:
@@ -161,7 +163,7 @@ def sections_of(
 
 
 def _content(name: str, trial: TrialFiles, key: str, made: Mapping[str, Made]) -> dict[str, Any]:
-    """What a section says.
+    """Return the content of a section.
 
     Raises:
         Absent: why it says nothing.

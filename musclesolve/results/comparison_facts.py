@@ -1,4 +1,4 @@
-"""What a comparison of costs says: the facts under each cost, and how well the costs agree.
+"""Facts of a comparison of costs: the facts under each cost, and the agreement of the costs.
 
 For the force F of a muscle, or the sum of the forces of a function group, under cost c and under cost o, over the
 frames in which both have a valid solution:
@@ -36,7 +36,7 @@ PREFIX = {"function_group": "group_", "muscle": ""}
 
 
 class ComparisonFacts:
-    """What a comparison says."""
+    """Facts of a comparison of costs."""
 
     def __init__(self, comparison: xr.Dataset) -> None:
         self.comparison = comparison
@@ -151,7 +151,7 @@ def agreement(comparison: xr.Dataset) -> xr.Dataset:
 
 
 def valid_of(comparison: xr.Dataset, dim: str) -> xr.DataArray:
-    """Which frames (cost, time, dim) are valid for the leg that each entry of a dimension belongs to."""
+    """Return which frames (cost, time, dim) are valid for the leg to which each entry of a dimension belongs."""
     legs = xr.DataArray([str(name)[-1] for name in comparison[dim].values], dims=dim)
     return comparison["valid"].sel(side=legs).drop_vars("side").transpose("cost", "time", dim)
 

@@ -1,4 +1,4 @@
-"""What a result says, each fact computed once.
+"""Facts of a result, each computed once.
 
 The printed summary, the documents of `--json`, the tables and the report are renderings of `Facts`: none of them looks
 for a peak or counts a frame by itself. A fact is computed when it is first asked for, so that a damaged file lacks only
@@ -71,7 +71,7 @@ class Reserve:
 
 @dataclass(frozen=True, eq=False)
 class LegFacts:
-    """How the frames of a leg, or of the muscles of no side, ended."""
+    """Counts of the frames of a leg, or of the muscles of no side, by status."""
 
     result: xr.Dataset
     side: str
@@ -294,7 +294,7 @@ class Channel:
 
 @dataclass(frozen=True)
 class FascicleAgreement:
-    """How the fiber length of a muscle, less its measured fascicle length, errs; NaN where it is not known."""
+    """Error of the fiber length of a muscle against its measured fascicle length; NaN where unknown."""
 
     muscle: str
     rms_error_m: float
@@ -313,7 +313,7 @@ class Strain:
 
 @dataclass(frozen=True)
 class TendonBalance:
-    """How far fibers and tendons are from balance midway between frames, as an error of activation."""
+    """Distance of fibers and tendons from balance midway between frames, as an error of activation."""
 
     error: float  # the largest
     side: str
@@ -324,7 +324,7 @@ class TendonBalance:
 
 @dataclass(frozen=True)
 class Tendons:
-    """How elastic tendons were solved, and their largest strains."""
+    """Solution of elastic tendons, and their largest strains."""
 
     iterations: Mapping[str, int]  # of each side
     balance: TendonBalance | None
@@ -387,7 +387,7 @@ class AtLimit:
 
 
 class Facts:
-    """What a result of `run` or `share` says."""
+    """Facts of a result of `run` or `share`."""
 
     def __init__(self, result: xr.Dataset) -> None:
         self.result = result
@@ -406,7 +406,7 @@ class Facts:
 
     @cached_property
     def findings(self) -> tuple[Finding, ...]:
-        """What was found wrong with the recording or model; of a result without findings its warnings."""
+        """Findings on the recording or model; for a result without findings its warnings."""
         if stored := text(self.result, FINDINGS):
             return stored_findings(stored)
         older = (finding("remark", "warning", {"sentence": each}) for each in listed(self.result, "warnings"))
@@ -470,7 +470,7 @@ class Facts:
 
     @cached_property
     def contact_spacing(self) -> str:
-        """How far the contacts of the knees are apart, and from what that follows; "" where not stated."""
+        """Spacing of the contacts of the knees, and its origin; "" where not stated."""
         distances: dict[str, dict[str, None]] = {}  # [mm], by origin
         for line in listed(self.result, "knee_contact_spacing"):
             stated, _, origin = line.partition(", ")
@@ -517,7 +517,7 @@ class Facts:
 
     @cached_property
     def motion_change(self) -> MotionChanged | None:
-        """How the motion was changed to reduce the residual; None where it was not."""
+        """Change of the motion that reduces the residual; None where the motion was not changed."""
         before, after = self._residual_size("pelvis_residual_before"), self.pelvis_residual
         if before is None or after is None or "motion_change" not in self.result:
             return None
@@ -574,12 +574,12 @@ class Facts:
 
     @cached_property
     def movement(self) -> Movement:
-        """Which movement the result is of."""
+        """Movement of the result."""
         return movement(self._seen)
 
     @cached_property
     def _seen(self) -> SeenMotion:
-        """What the result shows of the movement."""
+        """Evidence of the movement in the result."""
         return SeenMotion(self.result)
 
     @cached_property
@@ -737,7 +737,7 @@ class Facts:
 
     @cached_property
     def moved(self) -> Moved | None:
-        """How far the consistent motion is from the measured points; None where the result does not say."""
+        """Distance of the consistent motion from the measured points; None where the result does not have it."""
         if "consistency_shift" not in self.result:
             return None
         points, rms, worst = moved_points(self.result)
@@ -883,7 +883,7 @@ NEAR_FIRST_ORDER = 0.15
 
 
 class UncertaintyFacts:
-    """What the uncertainty of a result says: the peaks of its forces in stance, with their spread."""
+    """Facts of the uncertainty of a result: the peaks of its forces in stance, with their spread."""
 
     def __init__(self, found: xr.Dataset) -> None:
         self.found = found

@@ -73,7 +73,7 @@ class Where:
 
 @dataclass(frozen=True)
 class Cost:
-    """What a fault changes at most in the numbers of a result."""
+    """Largest change that a fault causes in the numbers of a result."""
 
     size: float
     unit: str  # "N m", "N" or "body weights"
@@ -110,7 +110,7 @@ class Finding:
 
     @property
     def sentence(self) -> str:
-        """What was found, and what it costs."""
+        """Statement of the fault and its cost."""
         return self.what + (f"; this changes results by up to {self.cost}" if self.cost else "")
 
     @property

@@ -97,7 +97,7 @@ class Judgement:
         return self.ok and not any(each.code == "no_solution" for each in self.findings)
 
     def as_dict(self) -> dict[str, Any]:
-        """What JSON can hold."""
+        """Return the judgement as values for JSON."""
         return {
             "verdict": self.verdict,
             "label": self.label,
@@ -109,7 +109,7 @@ class Judgement:
 
 @dataclass(frozen=True)
 class Report:
-    """What `check` says of a trial: its findings, and the judgement of what a run would give.
+    """Report of `check` on a trial: its findings, and the judgement of the result of a run.
 
     findings: on the recording or model, the most serious first; among equals, causes before their consequences.
     judgement: with the findings on the result; of the findings alone unless given.
@@ -263,7 +263,7 @@ def _of_frames(leg: LegFacts) -> list[Finding]:
 
 
 def _of_plausibility(judged: Plausibility, side: str, known: Collection[str]) -> list[Finding]:
-    """What is outside of what was measured or can be, and what is at its edge, of a leg and of the whole body.
+    """Return findings on quantities outside or at the edge of the plausible range, of a leg and of the whole body.
 
     known: codes of the findings on the trial; a criterion of the same name says the same again.
     """
@@ -277,18 +277,18 @@ def _of_plausibility(judged: Plausibility, side: str, known: Collection[str]) ->
 
 
 def certified(facts: Facts) -> str:
-    """How many frames were solved, and whether the optimality of all of them is certified."""
+    """Return a sentence on the number of solved frames, and on the certificate of their optimality."""
     counts, residual = facts.counts, facts.largest_kkt_residual
     legs = "leg-frames" if len(facts.legs) > 1 else "frames"
     if not counts.analysed:
-        return "No frame was analysed: ground forces were not measured."
+        return "No frame was analyzed: ground forces were not measured."
     if not counts.valid:
-        return f"None of the {counts.analysed} analysed {legs} has a valid solution."
+        return f"None of the {counts.analysed} analyzed {legs} has a valid solution."
     helped = f", {counts.with_reserve} of them with a reserve" if counts.with_reserve else ""
     solved = (
-        f"{counts.valid} of {counts.analysed} analysed {legs} have a valid solution{helped}"
+        f"{counts.valid} of {counts.analysed} analyzed {legs} have a valid solution{helped}"
         if counts.valid < counts.analysed
-        else f"All {counts.analysed} analysed {legs} are solved{helped or ' without a reserve'}"
+        else f"All {counts.analysed} analyzed {legs} are solved{helped or ' without a reserve'}"
     )
     proof = (
         f"the optimality of every one of them is certified (largest residual {residual:.1e})"
@@ -299,7 +299,7 @@ def certified(facts: Facts) -> str:
 
 
 def _compared(judged: Plausibility) -> str:
-    """Where the contact forces are beside what implants measured."""
+    """Return a sentence that compares the contact forces with measurements by implants."""
     if judged.verdict == IMPLAUSIBLE:
         return f"{judged.use[0].upper()}{judged.use[1:]}."
     if judged.verdict == AT_EDGE:
@@ -311,7 +311,7 @@ def _compared(judged: Plausibility) -> str:
 
 
 def _counted(findings: Sequence[Finding]) -> list[str]:
-    """How many errors and warnings there are, in a sentence; none without any."""
+    """Return the numbers of errors and warnings, in a sentence; nothing without any."""
     count = Counter(each.severity for each in findings)
     parts = [
         f"{count[name]} {name}{'s' if count[name] > 1 else ''}" for name in SEVERITIES[:2] if count[name]

@@ -1,4 +1,4 @@
-"""Which movement a result is of, recognised by its ground reactions and its motion, or stated in the trial file.
+"""Movement of a result, recognised by its ground reactions and its motion, or stated in the trial file.
 
 The rule is conservative: what fits no movement clearly is unknown, and is then compared with no measured range. A foot
 is on the ground where its vertical force exceeds 20 N, so that every frame whose forces are known is one of double
@@ -127,7 +127,7 @@ def movement(seen: SeenMotion) -> Movement:
 
 @dataclass(frozen=True, eq=False)
 class GroundSupport:
-    """What the ground bears, over T frames: both feet together.
+    """Support of the body by the ground, over T frames: both feet together.
 
     time [s]; vertical: ground reaction [body weights]; rise: vertical velocity of the pelvis [m/s], NaN where it is not
     known; known: runs of frames (first, one after the last) in which all that bears the body is measured.
@@ -158,7 +158,7 @@ def _recognised(seen: SeenMotion) -> str:
     known = [name for name in phases if name != LOST]
 
     def steps(between: str) -> int:
-        """How often the body goes from one foot to the other with some support between them."""
+        """Return the number of changes from one foot to the other with some support between them."""
         return sum(
             phases[k : k + 3] in (["r", between, "l"], ["l", between, "r"]) for k in range(len(phases))
         )
@@ -224,7 +224,7 @@ def _on_foot(seen: SeenMotion) -> str:
 
 
 class SeenMotion:
-    """What a result shows of the movement, over its T frames."""
+    """Evidence of the movement in a result, over its T frames."""
 
     def __init__(self, result: xr.Dataset) -> None:
         self.result = result
@@ -287,7 +287,9 @@ class SeenMotion:
         return np.asarray(points.values, dtype=float)
 
     def ahead(self, side: str) -> Array | None:
-        """How far the ankle is in front of the hips (T,) [m], at right angles to the line of the hips, its mean.
+        """Return the distance of the ankle in front of the hips (T,) [m], at right angles to the mean line of the hips.
+
+        For a model with one leg the distance is from its hip along the walking direction. None where neither is known.
 
         Of a model with one leg from its hip along the walking direction. None where nothing says it.
         """

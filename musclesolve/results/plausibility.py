@@ -84,7 +84,7 @@ class Measured:
         return "; ".join(f"{who} {', '.join(each)}" for who, each in years.items())
 
     def verdict(self, value: float, band: tuple[float, float]) -> str:
-        """Where a peak with a band of its own lies, all [body weights].
+        """Return the degree of plausibility of a peak with its band, all [body weights].
 
         Within; at the edge where the peak is beyond, but not the whole band; outside where the band excludes the range.
         """
@@ -96,7 +96,7 @@ class Measured:
 
 
 def measured(joint: str, movement: Movement) -> Measured | None:
-    """What implants measured of a joint without side.
+    """Return the range that implants measured at a joint without side.
 
     Where the speed is not known, the entry of the slowest movement holds, and `Measured.movement` says so, but for
     running, where none does. None where nothing was measured, or not at this speed, or where the movement is another
@@ -146,7 +146,7 @@ def peaks_at(
 
 @dataclass(frozen=True)
 class Comparison:
-    """Where a result stands with a criterion."""
+    """Comparison of a result with a criterion."""
 
     criterion: str  # a key of plausibility.toml
     side: str  # of the leg; "" of the whole body
@@ -205,12 +205,12 @@ class Plausibility:
 
     @cached_property
     def against(self) -> list[str]:
-        """What speaks against the result, then what is at the edge."""
+        """Sentences against the result, then sentences on quantities at the edge."""
         return [each.sentence for each in (*self.failed, *self.at_edge)]
 
     @property
     def use(self) -> str:
-        """What a result that is not plausible, or at the edge, may be used for, and what to try; "" of any other.
+        """Advice on the use of a result that is not plausible, or at the edge, and on remedies; "" of any other.
 
         Residual force and body mass are of the recording: moments are wrong where these fail. The other criteria are
         of the muscles, on which angles, moments and events do not depend.
@@ -229,7 +229,7 @@ class Plausibility:
         return str(sentences["forces"].format(where=where, remedy=self._remedy))
 
     def remedy(self, comparison: Comparison) -> str:
-        """What to do about a quantity that is outside, or at the edge."""
+        """Return the remedy for a quantity that is outside, or at the edge."""
         sentences = bundled_toml(__package__, "plausibility.toml")["remedy"]
         if comparison.criterion in OF_RECORDING:
             return str(sentences["recording"])
@@ -243,7 +243,7 @@ class Plausibility:
 
     @property
     def _lower_cutoff(self) -> str:
-        """What to do about a motion that is restless: a lower cut-off than the one in use, as far as one is useful."""
+        """Remedy for an unsteady motion: a lower cut-off than the one in use, as far as one is useful."""
         sentences = bundled_toml(__package__, "plausibility.toml")["remedy"]
         lower = max(LOWEST_CUTOFF_HZ, np.floor(2.0 * self.cutoff_hz / 3.0))
         if not lower < self.cutoff_hz:
@@ -255,7 +255,7 @@ class Plausibility:
 
     @property
     def _remedy(self) -> str:
-        """What to compare with: muscle sets and costs that are not in use."""
+        """Remedy by comparison: muscle sets and costs that are not in use."""
         own_set, own_cost = self.in_use
         sentences, others = (bundled_toml(__package__, "plausibility.toml")[key] for key in ("use", "others"))
         sets = ", ".join(each for each in others["sets"] if each != own_set)
@@ -264,7 +264,7 @@ class Plausibility:
 
     @property
     def why_not_known(self) -> str:
-        """Why no contact force could be compared; "" where one was."""
+        """Reason why no contact force could be compared; "" where one was."""
         contact = [each for each in self.comparisons if each.criterion == "contact"]
         if any(each.verdict != NOT_KNOWN for each in contact):
             return ""
@@ -273,12 +273,12 @@ class Plausibility:
         if self.movement.seen:
             return f"{_seen(self.movement)}, not of the stated movement: no contact forces to compare with"
         if self.movement.name == UNKNOWN:
-            return "the movement was not recognised: no contact forces to compare with"
+            return "the movement was not recognized: no contact forces to compare with"
         return f"no contact forces were measured in {_words_with_speed(self.movement)}"
 
     @property
     def reason(self) -> str:
-        """Why the verdict is what it is, in a line."""
+        """Reason of the verdict, in a line."""
         if self.verdict == NOT_PLAUSIBLE:
             return "; ".join(self.against)
         if self.verdict == AT_EDGE:
@@ -420,7 +420,7 @@ def _sided(name: str) -> str:
 
 
 def _seen(movement: Movement) -> str:
-    """What motion and forces show where another movement is stated."""
+    """Return a sentence on the movement that motion and forces show where another movement is stated."""
     return f"the motion and forces are those of {in_vivo()['words'][movement.seen]}"
 
 
@@ -431,7 +431,7 @@ def _not_measured(peak: ContactPeak, movement: Movement) -> str:
     if movement.seen:
         return f"stated: {in_vivo()['words'][movement.name]}; {_seen(movement)}"
     if movement.name == UNKNOWN:
-        return "the movement was not recognised"
+        return "the movement was not recognized"
     return f"no peaks were measured in {_words_with_speed(movement)}"
 
 
@@ -445,7 +445,7 @@ def _words_with_speed(movement: Movement) -> str:
 
 
 def bears_the_body(facts: Facts, side: str) -> bool:
-    """Whether the valid frames hold a whole stance of a leg, or of a movement on the spot nearly all frames."""
+    """Return whether the valid frames hold a whole stance of a leg, or of a movement on the spot nearly all frames."""
     result = facts.result
     if "ground_reaction_force" not in result or side not in result["side"].values:
         return False

@@ -1,4 +1,4 @@
-"""What a result says: a list of statements, which the summary, the JSON document, pages, notebook and desk print.
+"""Statements about a result, which the summary, the JSON document, pages, notebook and desk print.
 
 A function of `OF_RESULT` or `OF_UNCERTAINTY` says what it is about with the numbers of `Facts`; the sentences stand in
 statements.toml, filled by `say`. No renderer formats a number again: it chooses by subject, section and severity.
@@ -77,12 +77,12 @@ class Number:
     text: str  # as it is printed
 
     def __html__(self) -> str:
-        """As an element of a page."""
+        """Return the number as an element of a page."""
         name, shown = html.escape(self.name), html.escape(self.text)
         return f'<data data-name="{name}" value="{float(self.value)!r}">{shown}</data>'
 
     def __str__(self) -> str:
-        """As it is printed."""
+        """Return the number as it is printed."""
         return self.text
 
 
@@ -100,11 +100,11 @@ class Statement:
 
     @property
     def sentence(self) -> str:
-        """As it is printed; "" where there is nothing to say."""
+        """The statement as it is printed; "" where there is nothing to print."""
         return "".join(map(str, self.pieces))
 
     def __html__(self) -> str:
-        """As a part of a page, in which numbers keep their full value."""
+        """Return the statement as a part of a page, in which numbers keep their full value."""
         return "".join(
             html.escape(each) if isinstance(each, str) else each.__html__() for each in self.pieces
         )
@@ -199,7 +199,7 @@ def statements(
     uncertainty: xr.Dataset | None = None,
     damage: tuple[type[Exception], ...] = (),
 ) -> list[Statement]:
-    """What a result says, and its uncertainty where that is known.
+    """Return the statements about a result, and about its uncertainty where that is known.
 
     Args:
         result: of `run` or `share`.
@@ -213,7 +213,7 @@ def statements(
 
 
 def of_uncertain(found: xr.Dataset) -> list[Statement]:
-    """What an uncertainty says by itself."""
+    """Return the statements about an uncertainty alone."""
     return list(_said(OF_UNCERTAINTY, UncertaintyFacts(found), ()))
 
 
@@ -268,7 +268,7 @@ def document(said: Iterable[Statement]) -> dict[str, Any]:
 
 @of_result
 def choices(facts: Facts) -> Said:
-    """Who and which trial, the choices that the numbers depend on, the frames."""
+    """State the subject and the trial, the choices on which the numbers depend, and the frames."""
     result, given, time = facts.result, facts.result.attrs, facts.result["time"].values
     hinges = [joint for joint in HINGES if given.get(f"{joint}_method") == FUNCTIONAL]
     yield hold(given.get("musclesolve_version"), "version")
@@ -315,7 +315,7 @@ def judgement(facts: Facts) -> Said:
 
 @of_result
 def legs(facts: Facts) -> Said:
-    """How the frames of each leg ended, when and why, and how optimal they are."""
+    """State the numbers of frames of each leg by status, with times and reasons, and their optimality."""
     yield hold({}, "legs")
     for leg in facts.legs.values():
         yield say(
@@ -338,7 +338,7 @@ def legs(facts: Facts) -> Said:
 
 
 def leg_document(leg: LegFacts) -> dict[str, Any]:
-    """How the frames of a leg ended, as numbers."""
+    """Return the numbers of frames of a leg by status."""
     return {
         "solved": leg.solved,
         "with_reserve": leg.with_reserve,
@@ -359,7 +359,9 @@ def leg_document(leg: LegFacts) -> dict[str, Any]:
 
 @of_result
 def tendons(facts: Facts) -> Said:
-    """How tendons were solved, how far they are from balance, the largest strains; none where they are rigid."""
+    """State the solution of the tendons, their distance from balance, the largest strains; nothing for rigid
+    tendons.
+    """
     if (found := facts.tendons) is None:
         yield hold(None, "tendons")
         return
@@ -463,7 +465,7 @@ def plausible(facts: Facts) -> Said:
 
 @of_result
 def consistency(facts: Facts) -> Said:
-    """How the motion was made consistent, where not as usual, and what that moved."""
+    """State the method of consistency, where not the usual one, and the distances that it moved points."""
     result, moved = facts.result, facts.moved
     if moved is None:
         yield hold(None, "consistency")
@@ -508,7 +510,7 @@ def residuals(facts: Facts) -> Said:
 
 
 def _residual_beyond(facts: Facts) -> list[str]:
-    """What plausibility says of a residual that is larger than advised."""
+    """Return the sentences of plausibility on a residual that is larger than advised."""
     return [
         each.sentence
         for each in plausibility(facts).comparisons
@@ -561,7 +563,7 @@ def _correlations(channels: Iterable[tuple[str, float, str]]) -> list[str | Numb
 
 @of_result
 def fascicles(facts: Facts) -> Said:
-    """How each fiber length compares with the fascicle length that was measured."""
+    """State the agreement of each fiber length with the measured fascicle length."""
     certain = facts.result.attrs.get("fascicle_error_m")
     if not facts.fascicles:
         yield hold(None, "fascicles")
@@ -607,7 +609,7 @@ def metabolic_rate(facts: Facts) -> Said:
 
 @of_result
 def notes(facts: Facts) -> Said:
-    """What the analysis noted, and the parts that it completed."""
+    """State the notes of the analysis, and the parts that it completed."""
     for name in ("notes", "completed"):
         yield hold(listed(facts.result, name), name)
         yield from (say(name, text=each) for each in listed(facts.result, name))
@@ -649,7 +651,7 @@ def residual_in_doubt(facts: Facts) -> Said:
 
 @of_result
 def emg_in_doubt(facts: Facts) -> Said:
-    """Why activation is not compared with EMG, or where the two disagree."""
+    """State the reason why activation is not compared with EMG, or where the two disagree."""
     if not facts.correlations:
         yield why_no_emg(facts)
         return
@@ -664,7 +666,7 @@ def emg_in_doubt(facts: Facts) -> Said:
 
 
 def why_no_emg(facts: Facts) -> Statement:
-    """Why activations are not compared with EMG."""
+    """Return the reason why activations are not compared with EMG."""
     return say("emg_not_there" if "emg_envelope" in facts.result.attrs else "no_emg")
 
 
@@ -724,7 +726,7 @@ def _muscle_names(names: Iterable[str]) -> str:
 
 @of_uncertainty
 def samples(facts: UncertaintyFacts) -> Said:
-    """How many samples there are, how certain standard deviations are, and how often a reserve was needed."""
+    """State the number of samples, the certainty of standard deviations, and the share of samples with a reserve."""
     found, given = facts.found, {"sampling": "random"} | facts.found.attrs
     keys = ("samples", "sampling", "failed_samples", "seed")
     for key in keys:
@@ -788,7 +790,7 @@ def uncertain_peaks(facts: UncertaintyFacts) -> Said:
 
 @of_uncertainty
 def first_order(facts: UncertaintyFacts) -> Said:
-    """In how many values the first order, which shares of the sources rest on, agrees with the samples."""
+    """State the share of values in which the first order, the base of the contributions, agrees with the samples."""
     shares = facts.first_order_shares
     yield hold(shares or None, "uncertainty", "near_first_order")
     if shares:

@@ -1,4 +1,4 @@
-"""What a setting is: a field of a dataclass with kind, range, default and sentence, and the check of a value.
+"""Settings: fields of dataclasses with kind, range, default and sentence, and the check of a value.
 
 Plain dataclasses, not pydantic (0.1 s of a start of 0.3 s) or msgspec (stops at the first fault): a file is told every
 fault at once, with line, remedy and a unit that was perhaps mistaken, which no library of types knows.
@@ -170,7 +170,7 @@ LISTS = ("name_list", "columns", "triple", "numbers")
 
 
 class Setting:
-    """What may stand at a key of a file: of which kind, in which range, what it is, and what holds without it.
+    """Setting at a key of a file: its kind, its range, its meaning, and its default.
 
     Args:
         kind: of `KINDS`.

@@ -14,7 +14,7 @@ from musclesolve.settings.schema import Settings, same, setting, table, tables_o
 
 AXES = ("+x", "-x", "+y", "-y", "+z", "-z")
 """Axes of files, with their sense."""
-MILLIMETRES = {"centimetres": 0.01, "millimetres": 0.001}
+MILLIMETRES = {"centimeters": 0.01, "millimeters": 0.001}
 """Units that are mistaken for metres, and how many metres they are."""
 
 
@@ -155,7 +155,7 @@ PARTLY_PREDICTED = "partly predicted"
 
 
 def is_predicted(forces: object) -> bool:
-    """Whether the ground reactions are predicted from the motion, by what stands in place of their file."""
+    """Return whether the ground reactions are predicted from the motion, by the value that replaces their file."""
     return str(forces) == PREDICTED
 
 
@@ -204,15 +204,15 @@ class TimeSettings(Settings):
     """[time]."""
 
     start_s: float | None = setting(
-        "number", "first time to analyse [s]; the beginning of what was recorded when absent"
+        "number", "first time to analyze [s]; the beginning of what was recorded when absent"
     )
     end_s: float | None = setting(
-        "number", "last time to analyse [s]; the end of what was recorded when absent"
+        "number", "last time to analyze [s]; the end of what was recorded when absent"
     )
     movement: str | None = setting(
         "text",
         "what the subject does in this time: which measured contact forces the result is compared with; "
-        "recognised by the motion when absent",
+        "recognized by the motion when absent",
         choices=(
             "walking",
             "running",
@@ -230,7 +230,7 @@ class TimeSettings(Settings):
     cycles_s: tuple[tuple[float, float], ...] | None = setting(
         "ranges",
         "beginning and end of each cycle of the movement [s], for curves over 0 to 100 %; by heel strikes "
-        "or, of a recognised jump, squat or rise from a chair, by the motion when absent",
+        "or, of a recognized jump, squat or rise from a chair, by the motion when absent",
     )
 
 
@@ -304,7 +304,7 @@ class FilterSettings(Settings):
 
     @property
     def choice(self) -> str:
-        """How a cut-off is chosen that is not stated."""
+        """Method that chooses a cut-off that is not stated."""
         return self.cutoff_hz if isinstance(self.cutoff_hz, str) else "residual_analysis"
 
 
@@ -429,7 +429,7 @@ class MuscleSettings(Settings):
     fiber_lengths: str | None = setting(
         "text",
         "how optimal fiber and tendon slack lengths are carried over to the subject: by the range of "
-        "normalised fiber lengths, or by the length of the muscle in standing; the rule of the muscle "
+        "normalized fiber lengths, or by the length of the muscle in standing; the rule of the muscle "
         "database when absent",
         choices=("operating_range", "standing"),
     )
@@ -702,7 +702,7 @@ class PlateSettings(Settings):
 
     unmeasured_steps: Literal["left_out", "predicted"] = setting(
         "text",
-        'steps that no plate measures: "left_out", their legs are not analysed then; "predicted", their ground '
+        'steps that no plate measures: "left_out", their legs are not analyzed then; "predicted", their ground '
         "reactions follow from the motion and from the plates under the other foot",
         default="left_out",
         choices=("left_out", PREDICTED),

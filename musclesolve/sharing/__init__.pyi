@@ -16,6 +16,9 @@ from .analysis.strength_margin import least_assistance as least_assistance
 from .analysis.strength_margin import strength_margin as strength_margin
 from .analysis.strength_margin import with_strength as with_strength
 from .certificate import kkt_residual as kkt_residual
+from .constrained import ConstrainedSolution as ConstrainedSolution
+from .constrained import expression_constraint as expression_constraint
+from .constrained import solve_constrained as solve_constrained
 from .cost.casadi_expression import expression_cost as expression_cost
 from .cost.cost_base import Cost as Cost
 from .cost.cost_registry import costs as costs

@@ -105,6 +105,8 @@ def kkt_residual(
     reserve: Array,
     multiplier: Array,
     level_multiplier: Array | None = None,
+    *,
+    further_pull: Array | float = 0.0,
 ) -> Array:
     """The certificate of each frame: zero at the optimum, at most 1e-6 for a solved frame.
 
@@ -115,6 +117,7 @@ def kkt_residual(
         reserve: (T, m) [N m].
         multiplier: (T, m) [cost per N m].
         level_multiplier: (T, L, m) y of every level of a cost of levels (min/max); NaN below the last.
+        further_pull: (T, n) pull of constraints beside the moments, added to A^T lambda (constrained.py).
 
     Returns:
         (T,) without unit; infinite where a number is not finite, or level multipliers lack.
@@ -133,7 +136,7 @@ def kkt_residual(
             theta = slope_scale(problem, cost, np.maximum(LEAST_REACH, (inside - problem.lower).max(axis=1)))
             sizes = np.matmul(np.abs(multiplier)[:, None, :], np.abs(problem.moment_matrix))[:, 0, :]
             blur = ROUNDING * sizes, UNCERTAIN if weight is None else UNCERTAIN_WITH_RESERVES
-            slope, pull = cost.total_gradient(problem, inside), problem.pull(multiplier)
+            slope, pull = cost.total_gradient(problem, inside), problem.pull(multiplier) + further_pull
             asked = 0.0 if weight is None else multiplier / weight
             misses = [
                 stationarity_miss(problem, activation, slope, pull, theta, blur),
@@ -186,7 +189,7 @@ def within_domain(problem: Problem, cost: Cost) -> Problem:
 
 
 def needs_reserve(reserve: Array, moment: Array) -> Mask:
-    """Whether a reserve or a shortage (T, m) [N m] counts: it exceeds 1e-6 max(1 N m, |b_k|) of the moment b (T, m).
+    """Return which reserves or shortages (T, m) [N m] count: above 1e-6 max(1 N m, |b_k|) of the moment b (T, m).
 
     The one definition of SOLVED_WITH_RESERVE; kernel/solve_frame.py has the same in compiled form.
     """
@@ -275,10 +278,10 @@ def farkas_ratio(problem: Problem, direction: Array, pull: Array | None = None) 
 
 
 def is_proof(ratio: Array) -> Mask:
-    """Whether a Farkas ratio, (T,), proves infeasibility."""
+    """Return whether a Farkas ratio, (T,), proves infeasibility."""
     return ratio > TOLERANCE
 
 
 def empty_box(problem: Problem) -> Mask:
-    """Whether no activation at all satisfies the bounds, (T,) (the domain of the cost ends below the lower one)."""
+    """Return which frames have bounds that no activation satisfies, (T,): the domain of the cost ends below `lower`."""
     return np.any(problem.lower > problem.upper, axis=1)

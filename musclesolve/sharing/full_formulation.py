@@ -52,7 +52,7 @@ _ERROR = 1e-6
 
 @dataclass(frozen=True, eq=False)
 class FullProblem:
-    """Which activations and which forces of constraint satisfy the equations of motion of each frame?
+    """Activations and forces of constraint that together satisfy the equations of motion of each frame.
 
     Every array has the frame axis, except those marked as shared by all frames. A frame with a number that is not
     finite is marked in `valid` and ends as INVALID_INPUT.
@@ -112,7 +112,7 @@ class FullProblem:
 
     @cached_property
     def valid(self) -> Mask:
-        """Which frames, (T,), consist of finite numbers."""
+        """Mask of the frames that consist of finite numbers, (T,)."""
         usable = np.ones(len(self.needed), dtype=bool)
         for array in (self.jacobian, self.muscle_rows, self.moment_rows, self.needed, self.force_capacity):
             usable &= (np.abs(array) < HUGE).reshape(len(usable), -1).all(axis=1)
@@ -218,7 +218,7 @@ class FullSolution:
 
     @property
     def solved(self) -> Mask:
-        """Which frames have a solution, with or without reserve, (T,)."""
+        """Mask of the frames with a solution, with or without reserve, (T,)."""
         return is_solved(self.status)
 
 

@@ -128,7 +128,7 @@ class OptimalitySystem:
         return cls(free, matrix, give, inverse, row_inverse, dense, hessian, system, regular, dofs)
 
     def solve(self, slope: Array, moment: Array, held: Array) -> tuple[Array, Array]:
-        """How activations (T, n, K) and multipliers (T, m, K) move.
+        """Solve for the changes of activations (T, n, K) and multipliers (T, m, K).
 
         The slope is u, (T, n, K), the moment v, (T, m, K); held (T, n, K) is the movement of the held muscles, zero
         for the free ones. An axis of length one stands for all.

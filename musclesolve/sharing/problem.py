@@ -56,7 +56,7 @@ OPTIONAL = {
 
 @dataclass(frozen=True, eq=False)
 class Problem:
-    """Which muscle activations produce the joint moments of each frame?
+    """Muscle activations that produce the joint moments of each frame at the least cost.
 
     Per frame: minimise sum_i f_i(a_i) + 1/2 sum_k w_k s_k^2 subject to A a + s = b and lower <= a <= upper,
     where A = moment_arm * force_capacity and b = moment. Without a reserve weight there is no s.
@@ -218,7 +218,7 @@ class Problem:
 
     @cached_property
     def crossed(self) -> Array:
-        """How many joints each muscle crosses, (n,): `joints_crossed`, or what the moment arms show.
+        """Number of joints that each muscle crosses, (n,): `joints_crossed`, or the count from the moment arms.
 
         Without `joints_crossed` every degree of freedom counts as one joint, and a muscle crosses the joints about
         which it has a moment arm in some frame.
@@ -229,7 +229,7 @@ class Problem:
 
     @cached_property
     def valid(self) -> Mask:
-        """Which frames, (T,), consist of numbers that are finite and below 1e100 (whose cube is finite too)."""
+        """Mask of the frames whose numbers are finite and below 1e100 (whose cube is finite too), (T,)."""
         rows = [self.moment, self.force_capacity, self.lower, self.upper]
         usable = np.logical_and.reduce([(np.abs(row) < HUGE).all(axis=1) for row in rows])
         for array in (self.moment_arm, self.moment_matrix):

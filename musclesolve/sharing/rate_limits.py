@@ -1,4 +1,4 @@
-"""How fast an activation can change, and the force-sharing problem of a whole motion that respects it.
+"""Limits on the rate of activation, and the force-sharing problem of a whole motion that respects them.
 
 Activation a follows excitation u, 0 <= u <= 1, with a delay (Zajac 1989, "Muscle and tendon", Crit Rev Biomed Eng
 17:359-411):
@@ -62,7 +62,9 @@ class RateLimits:
         return e_d * activation, 1.0 - e_a * (1.0 - activation)
 
     def excess(self, activation: Array, time: Array) -> Array:
-        """How far each change of activation (T, n) is out of reach, (T-1, n); zero where the limits are kept."""
+        """Return the amount by which each change of activation (T, n) is out of reach, (T-1, n); zero within the
+        limits.
+        """
         low, high = self.reach(activation[:-1], np.diff(time)[:, None])
         return np.maximum(np.maximum(low - activation[1:], activation[1:] - high), 0.0)
 

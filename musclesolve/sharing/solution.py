@@ -54,7 +54,7 @@ class Solution:
 
     @property
     def solved(self) -> Mask:
-        """Which frames have a solution, with or without reserve, (T,)."""
+        """Mask of the frames with a solution, with or without reserve, (T,)."""
         return is_solved(self.status)
 
     def __repr__(self) -> str:
@@ -72,7 +72,7 @@ class Solution:
         )
 
     def summary(self) -> str:
-        """How many frames ended how, one line for each status that occurs."""
+        """Return the number of frames of each status that occurs, one line for each."""
         codes, counts = np.unique(np.atleast_1d(self.status), return_counts=True)
         ends = [status for status in Status if status in codes]
         return "\n".join(f"{n} x {s.name}: {s.sentence}" for s, n in zip(ends, counts, strict=True))
@@ -130,7 +130,7 @@ class SolutionArrays:
 
     @property
     def solved(self) -> Mask:
-        """Which frames are solved, (T,)."""
+        """Mask of the solved frames, (T,)."""
         return is_solved(self.status)
 
     def store(self, which: Mask, other: SolutionArrays) -> None:

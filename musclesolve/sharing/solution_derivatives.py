@@ -49,7 +49,7 @@ BOUNDING = ("force_capacity", "max_isometric_force")  # arrays that the end of t
 
 @dataclass(frozen=True, eq=False)
 class SolutionChange:
-    """How a solution moves along K directions; the axis K is missing where the directions had none.
+    """Change of a solution along K directions; the axis K is missing where the directions had none.
 
     Attributes:
         activation: (K, T, n).
@@ -103,7 +103,7 @@ def solution_derivatives(
 
 @dataclass(frozen=True, eq=False, repr=False)
 class SolutionDerivatives:
-    """What `solution_derivatives` returns. A single frame has no frame axis here either.
+    """Derivatives of a solution, as `solution_derivatives` returns them. A single frame has no frame axis.
 
     Frames that are not solved are NaN throughout. So are those whose optimality conditions do not determine the
     derivative: the free muscles cannot vary every moment, or more than one mixture of activations is optimal.
@@ -150,11 +150,11 @@ class SolutionDerivatives:
 
     @cached_property
     def unique(self) -> Mask:
-        """Whether a frame is solved, its derivative determined, and no muscle within 1e-6 of a change, (T,)."""
+        """Mask of the frames that are solved, have a derivative, and no muscle within 1e-6 of a change, (T,)."""
         return np.asarray(np.nan_to_num(self.margin) > TOLERANCE)
 
     def sentence(self, frame: int = 0) -> str:
-        """What limits the derivatives of a frame, as a sentence.
+        """Return a sentence that names the limit of the derivatives of a frame.
 
         Raises:
             InputError: there is no such frame.
@@ -192,7 +192,7 @@ class SolutionDerivatives:
         return f"The next to change is {name}: it is free, {100 * distance:.2g} % from {bound}.{warning}"
 
     def along(self, **changes: ArrayLike | None) -> SolutionChange:
-        """How the solution moves along changes of the problem's arrays (forward products).
+        """Return the change of the solution along changes of the problem's arrays (forward products).
 
         Args:
             changes: d_moment (T, m), d_moment_arm (T, m, n), d_force_capacity (T, n), d_max_isometric_force (n,),

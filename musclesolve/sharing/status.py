@@ -28,12 +28,12 @@ class Status(IntEnum):
 
     @property
     def sentence(self) -> str:
-        """What it means."""
+        """The meaning of the status, as a sentence."""
         return verdict_words()[self.name.lower()]["sentence"]
 
 
 def is_solved(status: ArrayLike) -> Mask:
-    """Which members of Status (...) are those of a solution: SOLVED or SOLVED_WITH_RESERVE, (...)."""
+    """Return which members of Status (...) are solutions, SOLVED or SOLVED_WITH_RESERVE, as a mask (...)."""
     codes = np.asarray(status)
     return np.asarray((codes == Status.SOLVED) | (codes == Status.SOLVED_WITH_RESERVE))
 
@@ -44,5 +44,5 @@ def verdict_words() -> dict[str, dict[str, str]]:
 
 
 def verdict_reason(name: str) -> str:
-    """Why a frame has no valid solution, in a few words."""
+    """Return the reason why a frame has no valid solution, in a few words."""
     return verdict_words().get(name, {}).get("reason", name.replace("_", " "))

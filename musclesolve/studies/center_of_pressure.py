@@ -47,7 +47,7 @@ _UNITS = {
 
 
 def center_of_pressure_correction(source: Trial | str | Path | RecordedBody | Analysis) -> xr.Dataset:
-    """How far the center of pressure would have to lie elsewhere under the foot for the pelvis to lack least moment.
+    """Return the shift of the center of pressure under the foot that minimizes the residual moment at the pelvis.
 
     Args:
         source: a trial, its path, or what `prepare` or `share` returned for it.
@@ -147,7 +147,7 @@ def _labelled(recorded: Mechanics, trial: Trial) -> xr.Dataset:
 
 
 def _sentence(found: dict[str, Array]) -> str:
-    """What the correction would be, in words."""
+    """Return the correction in words."""
     status = found["status"]
     shown = status >= CORRECTED
     if not shown.any():
@@ -217,7 +217,7 @@ def foot_outline(model: Model, q: Array, side: str) -> Array:
 
 
 def distance_outside(outline: Array, point: Array) -> Array:
-    """How far points (T, 2) lie outside of convex polygons (T, V, 2), (T,) [m]; 0 inside."""
+    """Return the distance of points (T, 2) outside convex polygons (T, V, 2), (T,) [m]; 0 inside."""
     edge = np.roll(outline, -1, axis=1) - outline
     away = point[:, None] - outline
     share = np.clip((away * edge).sum(axis=2) / (edge**2).sum(axis=2), 0.0, 1.0)
@@ -226,7 +226,7 @@ def distance_outside(outline: Array, point: Array) -> Array:
 
 
 def is_inside(outline: Array, point: Array) -> Mask:
-    """Whether points (T, 2) lie in convex polygons (T, V, 2), counter-clockwise, (T,); their edges belong to them."""
+    """Return which points (T, 2) lie in convex polygons (T, V, 2), counter-clockwise, edges included, (T,)."""
     edge = np.roll(outline, -1, axis=1) - outline
     away = point[:, None] - outline
     return np.asarray((edge[..., 0] * away[..., 1] - edge[..., 1] * away[..., 0] >= 0.0).all(axis=1))

@@ -41,7 +41,7 @@ DRAWS = 2000
 
 @dataclass(frozen=True, eq=False)
 class SharedLag:
-    """How well curves agree with envelopes that are moved by D offsets beside the present one.
+    """Agreement of curves with envelopes that are moved by D offsets from the present one.
 
     moved (D,) [s]; correlation (D, k) of k channels, NaN where it is not known; agreement (D,), the mean over those of
     which it is known at all offsets; drawn (DRAWS,): the best offset of each draw of the bootstrap [s].

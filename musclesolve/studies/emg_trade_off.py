@@ -1,4 +1,4 @@
-"""What following EMG costs: effort against misfit over the weight of EMG, and what it does to predictions.
+"""Trade-off of EMG tracking: effort against misfit over the weight of EMG, and the effect on predictions.
 
 With the effort f of a cost and the misfit m = sum_followed (a_i - e_i)^2, every weight w minimises f + w m, and the
 points (m, f) lie on a convex curve of slope -w: what of effort is paid for what of misfit. Which point is right the

@@ -1,4 +1,4 @@
-"""Where markers sit on the subject of the reference stride, and where the plates of the walkway lie.
+"""Places of the markers on the subject of the reference stride, and of the plates of the walkway.
 
 A plate lies under every contact of a foot, or under some of them.
 """
@@ -81,7 +81,7 @@ def marker_places(person: StrideSubject, name: str | None, by_motion: bool = Fal
 
 
 def _on_segment(person: StrideSubject, body: str, side: str, number: int) -> Array:
-    """Where the marker of a number on a thigh or shank is on the standing subject (3,) [m]."""
+    """Return the place of a numbered marker on a thigh or shank of the standing subject (3,) [m]."""
     upper, lower = (person.model.standing[person.slot(f"{end}_{side}")] for end in CLUSTER_ENDS[body])
     share, (ahead, left) = CLUSTER_SHARES[number % 4], CLUSTER_OFFSETS[number % 4]
     return np.asarray(upper + share * (lower - upper) + [ahead, left if side == "r" else -left, 0.0])
@@ -178,7 +178,7 @@ def plate_middles(vertical: Array, point: Array) -> Array:
 
 
 def on_plates(side: str, vertical: Array, steps: Collection[str] | None) -> Array:
-    """Which frames (T,) of the vertical force (T,) [N] of the foot "r" or "l" act on a plate.
+    """Return the frames (T,) in which the vertical force (T,) [N] of the foot "r" or "l" acts on a plate, as a mask.
 
     steps: contacts on plates, of both feet: r2 is the second one of the right foot; None: all.
     """

@@ -1,4 +1,4 @@
-"""What a synthetic recording is made of, checked."""
+"""Options of a synthetic recording, checked."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ SIGMAS = 5.0
 
 @dataclass(frozen=True)
 class RecordingOptions:
-    """What a synthetic recording is made of."""
+    """Options of a synthetic recording."""
 
     motion: str = "walk"  # "walk", the reference stride, or "run", one with flight; which goes straight ahead
     noise_mm: float = 0.0  # root mean square of the noise of a marker coordinate [mm]
@@ -86,7 +86,7 @@ class RecordingOptions:
     def __post_init__(self) -> None:
         """Refuse what makes no recording."""
         self._need("motion", lambda v: v in MOTIONS, " or ".join(f'"{name}"' for name in MOTIONS))
-        self._need("noise_mm", number(0.0, 1000.0), "a number of millimetres from 0 to 1000")
+        self._need("noise_mm", number(0.0, 1000.0), "a number of millimeters from 0 to 1000")
         self._need("noise", lambda v: v in NOISES, " or ".join(f'"{name}"' for name in NOISES))
         most = MOST_UNLOADED / SIGMAS
         self._need("force_noise_n", number(0.0, most), f"a number of newtons from 0 to {most:g}")
@@ -135,7 +135,7 @@ class RecordingOptions:
 
     @property
     def cutoff(self) -> float | str:
-        """What the trial file asks the filter for."""
+        """Cut-off of the filter as the trial file states it."""
         return CUTOFF_HZ[self.motion] if self.cutoff_hz is None else self.cutoff_hz
 
     def _need(self, name: str, good: Test, expected: str) -> None:

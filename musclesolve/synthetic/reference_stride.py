@@ -41,7 +41,7 @@ COEFFICIENTS = bundled.reference_stride().with_name("coefficients.toml")
 
 @dataclass(frozen=True)
 class GroundForce:
-    """What the ground does to one foot, as a plate measures it, global frame, T instants."""
+    """Ground reaction on one foot, as a plate measures it, global frame, T instants."""
 
     force: Array  # (T, 3) [N]
     point: Array  # (T, 3) center of pressure on the ground [m], NaN where the foot is not loaded
@@ -61,7 +61,7 @@ class ReferenceStride:
 
     @property
     def about(self) -> str:
-        """What it is, in a line."""
+        """Description of the stride in a line."""
         return f"A stride of level walking at natural cadence ({120.0 / self.period:.0f} steps a minute)"
 
     @property
@@ -109,7 +109,7 @@ class ReferenceStride:
         return self.layout.coordinates(self.coefficients, np.asarray(time, float) / self.period, order)
 
     def wrenches(self, time: Array) -> list[Wrench]:
-        """What the ground does to right and left foot at times (T,) [s]; nothing is left for the pelvis to be held by.
+        """Return the ground reactions on the right and left foot at times (T,) [s]; no residual is left at the pelvis.
 
         The splines miss the balance by a little; that remainder goes to the feet in proportion to the vertical force
         they carry, so that it vanishes with it.
@@ -153,7 +153,7 @@ class ReferenceStride:
 
     @property
     def standing_origin(self) -> Array:
-        """Where the middle of the hips is while the subject stands upright, soles on the ground (3,) [m]."""
+        """Middle of the hips while the subject stands upright, soles on the ground (3,) [m]."""
         return np.array([0.0, 0.0, -self.model.standing[self.person.slot("heel_r"), 2]])
 
     @property
@@ -246,7 +246,7 @@ WRENCH = ("force_forward", "force_left", "force_up", "moment_forward", "moment_l
 
 @dataclass(frozen=True)
 class StrideLayout:
-    """Which coefficients a stride has, and where they lie in the vector of all of them."""
+    """Coefficients of a stride, and their places in the vector of all coefficients."""
 
     person: StrideSubject  # the subject
     # the Fourier series of the motion by name: harmonics, and sided or moves (see series.toml)
@@ -258,7 +258,7 @@ class StrideLayout:
 
     @cached_property
     def slices(self) -> dict[str, slice]:
-        """Where each group of coefficients lies."""
+        """Place of each group of coefficients in the vector."""
         sizes = {name: sum(2 if k else 1 for k in entry["harmonics"]) for name, entry in self.series.items()}
         sizes |= {"speed": 1, "place": 2} | dict.fromkeys(WRENCH, self.splines)
         ends = np.cumsum(list(sizes.values()))
@@ -269,7 +269,7 @@ class StrideLayout:
 
     @cached_property
     def size(self) -> int:
-        """How many coefficients there are."""
+        """Number of coefficients."""
         return max(part.stop for part in self.slices.values())
 
     @cached_property
@@ -320,7 +320,7 @@ class StrideLayout:
         return full
 
     def advance(self, phase: Array, order: int) -> Array:
-        """What a unit of mean speed adds to the forward position, or to its derivatives, (T,)."""
+        """Return the forward position, or its derivative of an order, that a unit of mean speed adds, (T,)."""
         return {0: phase * self.person.period, 1: np.ones_like(phase)}.get(order, np.zeros_like(phase))
 
     def wrench(self, coefficients: Array, phase: Array) -> Array:
@@ -373,7 +373,7 @@ class StrideSubject:
 
     @property
     def toe_out(self) -> float:
-        """How far the foot on the ground is turned out [rad]."""
+        """Angle by which the foot on the ground is turned out [rad]."""
         return float(np.deg2rad(self.settings["foot"]["toe_out_deg"]))
 
     @property

@@ -85,7 +85,7 @@ class RunningStride(ReferenceStride):
 
     @property
     def about(self) -> str:
-        """What it is, in a line."""
+        """Description of the run in a line."""
         return f"A run of {self.speed:g} m/s with flight ({120.0 / self.period:.0f} steps a minute)"
 
     def joints(self, time: AnyArray) -> tuple[AnyArray, AnyArray, AnyArray]:
@@ -146,7 +146,9 @@ class RunningStride(ReferenceStride):
         return moving(-np.linalg.solve(slope, first[..., None])[..., 0])
 
     def wrenches(self, time: AnyArray) -> list[Wrench]:
-        """What the ground does to right and left foot at times (T,) [s]: the given forces, zero in flight."""
+        """Return the ground reactions on the right and left foot at times (T,) [s]: the prescribed forces, zero in
+        flight.
+        """
         time = np.asarray(time, float)
         center, moment = self.contact.center(time)[0], self.base.angular_momentum(time)[1]
         forces = {side: self.contact.force(time, number) for number, side in enumerate(SIDES)}
@@ -343,7 +345,9 @@ class RunGround:
         return force * (MIRROR if side else 1.0)
 
     def alternation(self, time: Array) -> tuple[Array, Array]:
-        """How much of the alternating angular momentum is left (T,), from 1 to -1 and back, and its rate (T,) [1/s]."""
+        """Return the share of the alternating angular momentum that is left (T,), from 1 to -1 and back, and its rate
+        (T,) [1/s].
+        """
         step, since = _whole(time, 0.5 * self.period)
         sign = 1.0 - 2.0 * (step % 2)
         total = self._bell.integ()
@@ -389,7 +393,9 @@ class RunGround:
 
 
 def _whole(time: Array, period: float) -> tuple[Array, Array]:
-    """How many whole periods have passed (T,), and the time since (T,): they fit whatever round-off does."""
+    """Return the number of whole periods that have passed (T,), and the time since the last (T,), consistent despite
+    round-off.
+    """
     count = np.floor(time / period)
     return count, np.clip(time - count * period, 0.0, period)
 
@@ -405,7 +411,7 @@ PRECISE, NEARBY = 1e-11, 1e-3
 
 @dataclass(frozen=True)
 class Carried:
-    """What a body has in the axes of its pelvis while the joints move, T instants."""
+    """Inertia and momentum of a body in the axes of its pelvis while the joints move, T instants."""
 
     center: Array  # (T, 3) center of mass from mid-hip [m]
     drift: Array  # (T, 3) its rate [m/s]

@@ -104,7 +104,7 @@ def convex(zz: float, zy: float, yy: float, share: float) -> tuple[float, float,
 
 @compiled
 def _add_beside(basis: Basis, nodes: Nodes, i: int, t: int, band: Any) -> None:
-    """What joins the activations of frames t and t + 1."""
+    """Add the terms that couple the activations of frames t and t + 1."""
     beside = nodes.beside[i, t]
     if beside == 0.0:
         return

@@ -39,7 +39,7 @@ _USUAL = RateLimits()
 
 @dataclass(frozen=True, eq=False)
 class MotionProblem:
-    """Which activations produce the joint moments of a motion, with elastic tendons and activation dynamics?
+    """Activations that produce the joint moments of a motion, with elastic tendons and activation dynamics.
 
     Minimise the integral of the cost over time subject to
 

@@ -71,7 +71,7 @@ class MotionSolution:
 
     @property
     def solved(self) -> Mask:
-        """Which frames have a valid solution, (T,)."""
+        """Mask of the frames with a valid solution, (T,)."""
         return is_solved(self.status)
 
     @property

@@ -1,4 +1,4 @@
-"""How the optimum of a motion changes with the parameters of its muscles.
+"""Change of the optimum of a motion with the parameters of its muscles.
 
 The optimum x = (z, a, lambda, mu) satisfies the conditions G(x, p) = 0 of certificate.py. Where the bounds and limits
 that hold go on holding, its derivative by a parameter p is that of implicit functions (Fiacco 1983),
@@ -33,7 +33,7 @@ LARGEST_RATIO = 1e8
 
 @dataclass(frozen=True, eq=False)
 class OptimumChange:
-    """How the optimum moves along K directions: activation and fiber_length [m] (K, T, n), reserve [N m] (K, T, m)."""
+    """Change of the optimum along K directions: activation and fiber_length [m] (K, T, n), reserve [N m] (K, T, m)."""
 
     activation: Array
     fiber_length: Array

@@ -88,6 +88,14 @@ def test_thirteen_bodies_move_in_fourteen_ways(model):
     assert jacobian.shape[1] - np.linalg.matrix_rank(jacobian) == 14
 
 
+def test_the_printed_speeds_are_one_pair_that_agrees_and_one_that_does_not():
+    """C19: 30 m.p.h. of the cart are 13.41 m/s; 25 m.p.h. are not the 11.75 m/s of the truck."""
+    mile_per_hour = 1609.344 / 3600.0
+    assert 30.0 * mile_per_hour == pytest.approx(13.41, abs=0.005)
+    assert DATA["start"]["speed"] == pytest.approx(26.3 * mile_per_hour, abs=0.01)
+    assert 25.0 * mile_per_hour == pytest.approx(11.18, abs=0.005)
+
+
 def test_springs_of_the_printed_pose_carry_the_printed_weight(model):
     """Closed forms of the wheel loads: the front wheel turns about where its arms meet, the rear one about its hinge.
 
@@ -121,7 +129,9 @@ def test_springs_of_the_printed_pose_carry_the_printed_weight(model):
     at, direction = push("rear")
     load = np.cross(place(model, "rear_center_l") - corner, up) @ (hinge - corner)
     rear_load = rear * (np.cross(at - corner, direction) @ (hinge - corner)) / load
-    total = 2.0 * (abs(front_load) + abs(rear_load) + 2.0 * unsprung)
+    axles = [2.0 * (abs(load) + unsprung) for load in (front_load, rear_load)]
+    assert axles == pytest.approx([7167.0, 7256.0], abs=0.5)  # as truck.toml has them
+    total = sum(axles)
     assert total == pytest.approx(7840.0 + 6580.0, rel=1e-3)
 
 

@@ -12,12 +12,15 @@ from benchmarks.thesis_figures.carpet_plots import LENGTH, VELOCITY, surface
 from benchmarks.thesis_figures.comparison import statements
 from benchmarks.thesis_figures.configurations import configurations
 from benchmarks.thesis_figures.consistency import support
+from benchmarks.thesis_figures.digitization import analysis, points
 from benchmarks.thesis_figures.figure_registry import FIGURES
 from benchmarks.thesis_figures.hof_1992 import terms_of
 from benchmarks.thesis_figures.knee_acceleration import SPARSE, motions
 from benchmarks.thesis_figures.muscle_names import bursts_of, groups_of_source, over_cycle, within
 from benchmarks.thesis_figures.optimizers import answers
-from benchmarks.thesis_figures.perturbation import mechanics_by, on_branch, sensitivity
+from benchmarks.thesis_figures.perturbation import mass_of, mechanics_by, on_branch, sensitivity
+from benchmarks.thesis_figures.routes_overlaid import by_route
+from benchmarks.thesis_figures.saturation import SOURCE, largest, legs, outcomes
 from benchmarks.thesis_figures.sensitivities import SOURCES
 from benchmarks.thesis_figures.study import SAGITTAL, Study
 from musclesolve.constants import USUAL_COST
@@ -29,7 +32,10 @@ from musclesolve.dynamics.sensitivity.moment_sensitivity import (
     landmark_sensitivity,
     mass_sensitivity,
 )
+from musclesolve.motion.signals.residual_analysis import CutoffVerdict
 from musclesolve.settings.trial import MuscleSettings
+
+PAGE = (Path(__file__).parents[2] / "docs" / "thesis_figures.md").read_text(encoding="utf-8")
 
 
 @pytest.fixture(scope="module")
@@ -176,6 +182,54 @@ def test_both_configurations_are_of_the_same_frames_and_not_the_same_muscles(stu
     assert "correlation with measured EMG, median (least)" not in table
     peaks = [cells for what, cells in table.items() if what.startswith("peak")]
     numbers = [[cell.split()[0] for cell in cells] for cells in peaks]
-    page = (Path(__file__).parents[2] / "docs" / "thesis_figures.md").read_text(encoding="utf-8")
     for three in (numbers[:3], numbers[3:6], numbers[6:9], numbers[9:]):  # as the rows of the page have them
-        assert " | ".join(", ".join(column) for column in zip(*three, strict=True)) in page
+        assert " | ".join(", ".join(column) for column in zip(*three, strict=True)) in PAGE
+
+
+def test_exchanged_parts_are_those_of_the_page_and_the_whole_is_the_default(study) -> None:
+    """The table of the page; all four parts exchanged together are the problem of the default muscles."""
+    column = [line.split(" | ")[1] for line in PAGE[PAGE.index("| exchanged |") :].splitlines()[2:15]]
+    assert column == [each.words for each in outcomes(study).values()]
+    leg = legs(study)
+    default = leg.default.problem
+    whole = leg.problem(arm=True, passive="none", capacity=default.force_capacity[:, leg.order])
+    np.testing.assert_allclose(whole.moment, default.moment, atol=1e-9)
+    np.testing.assert_allclose(whole.moment_matrix, default.moment_matrix[:, :, leg.order], atol=1e-12)
+    np.testing.assert_allclose(leg.capacity(), leg.source.problem.force_capacity, atol=1e-9)
+
+
+def test_the_largest_moment_is_what_no_frame_can_exceed(study) -> None:
+    """Where a frame needs no reserve the moment is possible; where the ankle lacks one it is not."""
+    problem, row = legs(study).source.problem, 4
+    needed = -problem.moment[:, row]
+    most = np.array([largest(problem, problem.force_capacity, t, row, -1.0, []) for t in study.cycle.index])
+    alone = np.maximum(-problem.moment_arm[:, row] * problem.force_capacity, 0.0).sum(axis=1)
+    np.testing.assert_allclose(most, study.of_cycle(alone), rtol=1e-9)
+    lacks = study.of_cycle(needed) > most
+    assert lacks.any() and outcomes(study)[SOURCE].reserved[lacks].all()
+
+
+def test_noise_that_residual_analysis_finds_is_the_planted_one(study) -> None:
+    """Of all points, to a tenth at the median; two markers of a joint have less by the square root of two."""
+    found, by = points(study), analysis(study)
+    seen = by.verdict == CutoffVerdict.FOUND
+    assert seen.mean() > 0.8
+    np.testing.assert_allclose(np.median((by.noise / found.planted)[seen]), 1.0, atol=0.1)
+    ankle, heel = (found.planted[found.names.index(name)] for name in ("ankle_r", "heel_r"))
+    np.testing.assert_allclose(heel, [0.007, 0.003, 0.0033], rtol=0.2)
+    np.testing.assert_allclose(ankle, heel / np.sqrt(2.0), rtol=0.3)
+    # the line meets the axis at the noise
+    slope = (by.line[-1] - by.line[0]) / (by.frequency_hz[-1] - by.frequency_hz[0])
+    np.testing.assert_allclose((by.line[0] - slope * by.frequency_hz[0])[seen], by.noise[seen], atol=1e-12)
+
+
+def test_multibody_and_classical_moments_lie_on_each_other(study) -> None:
+    one, other = by_route(study).values()
+    assert np.abs(one - other).max() < 1e-12 * np.abs(one).max() and np.abs(one).max() > 100.0
+
+
+def test_the_mass_of_the_lower_torso_changes_no_joint_moment(study) -> None:
+    """5.5.2: it hangs on the base alone; the mass of a thigh does change some."""
+    torso, thigh = (mass_of(segment, segment) for segment in ("lower_torso", "thigh_r"))
+    assert np.abs(sensitivity(study, torso, "nearest", 1.0)).max() < 1e-9
+    assert np.abs(sensitivity(study, thigh, "nearest", 1.0)).max() > 1.0

@@ -99,7 +99,7 @@ def test_frames_in_a_hole_of_the_moments_are_not_analysed(inputs: list[Path], tm
     without_moments(inputs[2], [5, *range(20, 30)])
     done = share(inputs, tmp_path / "out", "--no-figures")
     assert done.exit_code == 0, done.output
-    assert "10 not analysed" in done.output
+    assert "10 not analyzed" in done.output
     said = " ".join(done.output.split())
     assert (
         "id.sto lacks hip_a_r_moment, " in said

@@ -81,7 +81,7 @@ def test_from_raw_files_to_a_result_by_clicks(desk: OpenDesk, raw: list[Path]) -
     page.get_by_text("Brought:").wait_for()
     assert {path.name for path in raw} <= {path.name for path in desk.folder.iterdir()}
     desk.button("Draft the trial file").click()
-    page.get_by_text("Recognised for trial.toml").wait_for()
+    page.get_by_text("Recognized for trial.toml").wait_for()
     trial = desk.folder / "trial.toml"
 
     desk.step("Subject")

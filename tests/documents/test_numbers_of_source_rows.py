@@ -7,7 +7,7 @@ import re
 import numpy as np
 import pytest
 from scipy.integrate import solve_ivp
-from scipy.signal import butter
+from scipy.signal import butter, freqz
 from source_rows import ROOT, ROWS, THESIS
 from thorough import THOROUGH
 
@@ -15,6 +15,7 @@ from benchmarks.printed_inertia import printed_human
 from benchmarks.routes import swinging
 from benchmarks.serial_chains import random_chain
 from benchmarks.thesis_figures.figure_registry import FIGURES
+from benchmarks.thesis_figures.saturation import NEAREST, SOURCE, outcomes
 from benchmarks.thesis_figures.study import Study
 from musclesolve.constants import STANDARD_GRAVITY
 from musclesolve.data.bundled import reference_stride
@@ -24,6 +25,7 @@ from musclesolve.dynamics.contact.contact_pairs import HertzContact
 from musclesolve.dynamics.inverse.route_agreement import disagreement, joint_moments_by_route
 from musclesolve.dynamics.model.data_files import read_table
 from musclesolve.dynamics.model.human_model import forward_human_model, human_model
+from musclesolve.motion.signals.low_pass import HALF_POWER, two_pass_gain
 
 STUDY = Study(reference_stride())
 WORDS = {26: "twenty-six"}
@@ -83,7 +85,8 @@ def cushion():
 
 def chosen_cutoffs():
     low, high = np.percentile(STUDY.by_method["nearest"].measured.filter.cutoff_hz, [5, 95])
-    return f"{low:.1f} to {high:.1f} Hz"
+    noise = of_figure("5.14", r"\[mm\]: ([\d., ]+)\.", r"Planted: ([\d., ]+) \(")
+    return [f"{low:.1f} to {high:.1f} Hz", f"{noise[0]} mm where {noise[1]} are planted"]
 
 
 def of_figure(number, *patterns):
@@ -117,6 +120,12 @@ def optimizers():
     ]
 
 
+def saturated():
+    found = of_figure("6.saturation", r"^(\d+ of \d+ muscles)", r"together (at \d+ %)")
+    source, nearest = (outcomes(STUDY)[name].reserved.sum() for name in (SOURCE, NEAREST))
+    return [*found, f"{source} frames with a reserve", f"{nearest} frames need a reserve"]
+
+
 RUNS = {
     "eq 2.1, fig 2.1 and 2.2": coordinates,
     "table 3.1 and 3.2": mass_of_the_print,
@@ -127,6 +136,7 @@ RUNS = {
     "eq 4.1 to 4.4": returned_speeds,
     "eq 4.8, table 4.1": cushion,
     "eq 5.6, fig 5.11": chosen_cutoffs,
+    "fig 6.17 to 6.20": saturated,
     "Hof (1992): eq 7, fig 1": hof_terms,
     "Hof (1992): eq 11 and 12, fig 2": hof_pressure,
     "Silva & Ambrosio (1998): fig 1": lambda: f"{len(human_model().topology.bodies)} bodies",
@@ -149,8 +159,9 @@ def routes_of_the_stride():
 
 
 def butterworth():
-    """(5.3) to (5.5) beside SciPy, whose coefficients have the other sign in the denominator."""
-    worst = 0.0
+    """(5.3) to (5.5) beside SciPy, whose denominator has the other sign; run twice, they have our gain."""
+    worst = off = 0.0
+    frequency = np.linspace(0.0, 0.49, 50)
     for share in (0.02, 0.1, 0.3):
         w = np.tan(np.pi * share)
         k1, k2 = np.sqrt(2.0) * w, w**2
@@ -158,7 +169,10 @@ def butterworth():
         b1 = -2.0 * a0 * (1.0 - 1.0 / k2)
         ours = np.array([a0, 2.0 * a0, a0, 1.0, -b1, -(1.0 - 4.0 * a0 - b1)])
         worst = max(worst, np.abs(ours - np.concatenate(butter(2, 2.0 * share))).max())
-    return {"coefficients": worst}
+        cutoff = np.arctan(w * HALF_POWER**0.25) / np.pi
+        _, once = freqz(ours[:3], ours[3:], worN=frequency, fs=1.0)
+        off = max(off, np.abs(np.abs(once) ** 2 - two_pass_gain(frequency, 1.0, cutoff)).max())
+    return {"coefficients": worst, "gain": off}
 
 
 BOUNDS = {

@@ -48,7 +48,7 @@ def names_left_by(page: str, folder, given: dict[str, str] | None = None) -> dic
     return names
 
 
-@pytest.mark.parametrize("page", ["student.md", "python.md", "questions.md"])
+@pytest.mark.parametrize("page", ["student.md", "python.md", "questions.md", "api.md"])
 def test_the_page_shows_what_its_examples_print(page, tmp_path, capsys):
     """A block ```text stands below the block that prints it; `python.md` ends with files of the reader."""
     time = pd.Index(np.linspace(0.0, 1.0, 20), name="time")
@@ -61,6 +61,23 @@ def test_the_page_shows_what_its_examples_print(page, tmp_path, capsys):
     ]
     if page == "python.md":
         assert left["solved"].solved.sum() == 15 and (tmp_path / "muscle_forces.csv").is_file()
+
+
+def test_cookbook(tmp_path, capsys):
+    """Each recipe prints the lines below it; the files of two recipes are examples of the repository."""
+    examples = DOCS.parent / "examples"
+    with contextlib.chdir(tmp_path):
+        runpy.run_path(str(examples / "opensim_model.py"), run_name="__main__")
+    capsys.readouterr()
+    given = {
+        '"leg.osim"': repr((examples / "opensim_model" / "leg.osim").as_posix()),
+        "examples/own_recording": (examples / "own_recording").as_posix(),
+    }
+    left = names_left_by("cookbook.md", tmp_path, given)
+    shown, printed = "".join(blocks(DOCS / "cookbook.md", "text")), capsys.readouterr().out
+    assert [line.split() for line in shown.splitlines()] == [line.split() for line in printed.splitlines()]
+    assert left["weak"].valid.all() and left["records"][0].outcome == "computed"
+    assert (tmp_path / "walk.html").is_file()
 
 
 def test_the_summary_of_the_first_result_is_that_of_the_program(tmp_path, monkeypatch):
@@ -82,6 +99,21 @@ def test_your_recording(tmp_path):
 def test_choose_a_cost(tmp_path):
     left = names_left_by("choose_a_cost.md", tmp_path)
     assert left["both"].sizes["cost"] == 2 and bool(left["both"].valid.all())
+
+
+def test_casadi(tmp_path):
+    left = names_left_by("casadi.md", tmp_path)
+    assert left["solution"].solved.all() and left["apart"] < 1e-6
+    expected = np.abs((left["slope"] * left["step"]).sum(axis=1) - left["by_difference"])
+    assert expected.max() < 1e-12
+    held, free = left["held"], left["free"]
+    assert (
+        held.solved.all() and (held.kkt_residual < 1e-6).all() and (held.cost >= 0.999999 * free.cost).all()
+    )
+    assert held.constraint_value[:, 0].min() > -1e-8 and held.constraint_value[:, 1].max() == pytest.approx(
+        400.0
+    )
+    assert left["informed"].solved.all() and left["informed"].cost.sum() > free.cost.sum()
 
 
 def test_certificate(tmp_path):
@@ -182,8 +214,10 @@ def test_live_recording(tmp_path, capsys):
 
 
 def test_live(tmp_path, capsys):
-    left = names_left_by("live.md", tmp_path, {"walk.toml": reference_stride().as_posix()})
+    given = {"walk.toml": reference_stride().as_posix()}
+    left = names_left_by("live.md", tmp_path, given)
     assert left["frame"].valid.all() and "soleus_r" in capsys.readouterr().out
+    assert names_left_by("live_streams.md", tmp_path, given)["passed"].samples > 50
 
 
 def test_gallery(tmp_path):
@@ -215,11 +249,6 @@ def test_the_gallery_names_every_figure_and_makes_those_that_pages_show():
 def test_every_page_with_examples_has_a_test():
     tests = "".join(file.read_text(encoding="utf-8") for file in Path(__file__).parent.glob("test_*.py"))
     assert all(page.name in tests for page in PAGES if blocks(page, "python"))
-
-
-def test_api(tmp_path, capsys):
-    names_left_by("api.md", tmp_path)
-    assert capsys.readouterr().out.startswith("missing_file")
 
 
 @pytest.mark.parametrize(("page", "line"), commands(), ids=lambda part: part.strip()[:50])

@@ -59,8 +59,8 @@ def test_forces_that_no_motion_uses_are_named(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("option", "value", "remedy"),
     [
-        ("--stature-m", 183, "183 looks like centimetres: write 1.83"),
-        ("--stature-m", 1830, "1830 looks like millimetres: write 1.83"),
+        ("--stature-m", 183, "183 looks like centimeters: write 1.83"),
+        ("--stature-m", 1830, "1830 looks like millimeters: write 1.83"),
         ("--mass-kg", 850, "850 looks like newtons: write 86.67"),
         ("--mass-kg", 72500, "72500 looks like grams: write 72.5"),
         ("--mass-kg", 1, "check the value and its unit"),

@@ -86,3 +86,12 @@ def test_a_wrap_object_of_the_base_is_not_replaced(tmp_path: Path) -> None:
     text = STATED.replace("silva_2003", "rajagopal_2023").replace("brim", "gasmed_at_condyles")
     with pytest.raises(MuscleDatabaseError, match="already"):
         muscle_db.load(saved(tmp_path, text))
+
+
+@pytest.mark.parametrize("base", ["silva_2003_wrapped", "gait2392_hip"])
+def test_a_set_can_be_based_on_a_set_of_differences(tmp_path: Path, base: str) -> None:
+    text = f'name = "weak"\nsource = "an example"\nbased_on = "{base}"\n\n[[muscle]]\nname = "soleus"\n'
+    mine = muscle_db.load(saved(tmp_path, f"{text}max_isometric_force = 1700\n"))
+    parent = muscle_db.load(base)
+    assert {a.name for a, b in zip(mine, parent, strict=True) if a != b} == {"soleus"}
+    assert mine["soleus"].max_isometric_force == 1700 and mine.wrap_objects == parent.wrap_objects

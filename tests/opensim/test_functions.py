@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from scipy.interpolate import CubicSpline
 
 from musclesolve.opensim.functions import (
     Function,
@@ -125,32 +126,46 @@ def test_steps() -> None:
 
 
 X_Y = "<x>-1 0 1 2</x><y>0 1 0 2</y>"
+NATURAL = CubicSpline([-1.0, 0.0, 1.0, 2.0], [0.0, 1.0, 0.0, 2.0], bc_type="natural")
 
 
 @pytest.mark.parametrize(
-    ("text", "count"),
+    ("text", "value", "derivative"),
     [
-        (f"<GCVSpline><half_order>2</half_order><error_variance>0</error_variance>{X_Y}</GCVSpline>", 1),
-        (f"<PiecewiseConstantFunction>{X_Y}</PiecewiseConstantFunction>", 1),
-        ("<Sine><amplitude>2</amplitude><omega>3</omega></Sine>", 1),
+        (
+            f"<GCVSpline><half_order>2</half_order><error_variance>0</error_variance>{X_Y}</GCVSpline>",
+            NATURAL(0.25),
+            [NATURAL(0.25, 1)],
+        ),
+        (f"<PiecewiseConstantFunction>{X_Y}</PiecewiseConstantFunction>", 1.0, [0.0]),
+        ("<Sine><amplitude>2</amplitude><omega>3</omega></Sine>", 2.0 * np.sin(0.75), [6.0 * np.cos(0.75)]),
         (
             "<StepFunction><transition_start_time>0</transition_start_time><transition_end_time>1</transition_end_time>"
             "<start_value>2</start_value><end_value>3</end_value></StepFunction>",
-            1,
+            2.0 + 10.0 / 4**3 - 15.0 / 4**4 + 6.0 / 4**5,
+            [30.0 / 4**2 - 60.0 / 4**3 + 30.0 / 4**4],
         ),
         (
+            # the powers of the last coordinate come first: 1 + 2 y + 3 x
             "<MultivariatePolynomialFunction><coefficients>1 2 3</coefficients><dimension>2</dimension><order>1</order>"
             "</MultivariatePolynomialFunction>",
-            2,
+            2.25,
+            [3.0, 2.0],
         ),
-        ("<MultiplierFunction><function><Sine/></function></MultiplierFunction>", 1),
+        (
+            "<MultiplierFunction><function><Sine/></function><scale>4</scale></MultiplierFunction>",
+            4.0 * np.sin(0.25),
+            [4.0 * np.cos(0.25)],
+        ),
     ],
 )
-def test_functions_are_read(tmp_path: Path, text: str, count: int) -> None:
-    function = read(tmp_path, text, count)
+def test_functions_are_read(tmp_path: Path, text: str, value: float, derivative: list[float]) -> None:
+    """Value and derivative where each coordinate is 0.25."""
+    function = read(tmp_path, text, len(derivative))
     assert function is not None
-    x = np.full((3, count), 0.25)
-    assert np.isfinite(function.value(x)).all() and function.derivative(x).shape == (3, count)
+    x = np.full((1, len(derivative)), 0.25)
+    np.testing.assert_allclose(function.value(x), [value], rtol=1e-12)
+    np.testing.assert_allclose(function.derivative(x), [derivative], rtol=1e-12)
 
 
 @pytest.mark.parametrize(

@@ -10,6 +10,7 @@ import pytest
 from refusals import refused
 from small_model import TEXT, save_model
 
+from musclesolve._util.bundled_toml import bundled_toml
 from musclesolve.muscles.curves.de_groote_2016 import DeGroote2016
 from musclesolve.muscles.curves.millard_2013 import Millard2013
 from musclesolve.muscles.curves.thelen_2003 import Thelen2003
@@ -81,11 +82,14 @@ def test_a_file_without_curves_has_the_defaults(tmp_path: Path) -> None:
     model = read_osim(save_model(tmp_path, text))
     muscles = muscle_parameters([model.muscles["two_r"]])
     ((family, _),) = muscles.families
-    length = np.linspace(0.65, 1.5, 20)
-    np.testing.assert_allclose(family.active(length), Millard2013().active(length), atol=1e-2)
-    assert (
-        family.active(0.4) == family.active(2.0) == 0.0
-    )  # as in muscles with damped fibers or rigid tendons
+    shape = bundled_toml("musclesolve.muscles.curves", "millard_2013.toml")["millard_2013"]
+    # as in muscles with damped fibers or rigid tendons
+    default = Millard2013("default", {**shape, "active": {**shape["active"], "minimum": 0.0}})
+    length, velocity = np.linspace(0.4, 2.0, 40), np.linspace(-1.1, 1.1, 40)
+    np.testing.assert_array_equal(family.active(length), default.active(length))
+    np.testing.assert_array_equal(family.velocity(velocity), default.velocity(velocity))
+    np.testing.assert_array_equal(family.passive(length), default.passive(length))
+    assert family.active(0.4) == family.active(2.0) == 0.0
 
 
 def test_curves_that_are_not_read_are_noted(mixed: OpenSimModel) -> None:

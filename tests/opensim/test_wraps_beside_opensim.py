@@ -98,11 +98,12 @@ def test_arms_are_the_slopes_of_lengths_but_on_a_half_of_an_ellipsoid(single) ->
 
 
 def test_paths_over_free_objects_are_opensims_but_shorter(single) -> None:
-    """No half: never longer (OpenSim measures arcs by chords), mostly shorter by much less than a millimetre."""
-    for (_, half, _), (ours, length, _, _) in single.items():
+    """No half: never longer (OpenSim measures arcs by chords), and by how many mm shorter at most: none on a sphere."""
+    most = {"WrapSphere": 1e-6, "WrapCylinder": 0.6, "WrapEllipsoid": 2.8}
+    for (kind, half, _), (ours, length, _, _) in single.items():
         if half == "all":
             shorter = 1e3 * (length - ours.length)
-            assert -0.005 < shorter.min() and np.quantile(shorter, 0.95) < 0.5
+            assert -0.005 < shorter.min() and shorter.max() < most[kind] and (shorter > 0.5).mean() < 0.01
 
 
 def test_an_ellipsoid_whose_line_passes_on_the_other_half(single) -> None:

@@ -46,13 +46,13 @@ def test_a_recording_that_changed_is_named_at_the_top_and_on_the_terminal(call, 
     changed = written(small(trial_file=str(trial)), result.parent, "changed.nc")
     done = call(changed)
     said = " ".join(done.output.split())
-    assert done.exit_code == 0 and "has changed since it was analysed (walk.toml)" in said
+    assert done.exit_code == 0 and "has changed since it was analyzed (walk.toml)" in said
     page = (result.parent / "report.html").read_text(encoding="utf-8")
     short = page.partition(">In short<")[2].partition("</section>")[0]
-    assert "has changed since it was analysed (walk.toml)" in short
+    assert "has changed since it was analyzed (walk.toml)" in short
     drawn = CliRunner().invoke(cli.app, ["picture", str(changed), "-o", str(result.parent / "p.html")])
     assert drawn.exit_code == 0, drawn.output
-    assert "has changed since it was analysed (walk.toml)" in " ".join(drawn.output.split())
+    assert "has changed since it was analyzed (walk.toml)" in " ".join(drawn.output.split())
     # nothing is said of one that is not at hand
     assert "has changed" not in call(result).output
 

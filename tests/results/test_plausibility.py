@@ -121,8 +121,8 @@ def test_an_unknown_movement_is_compared_with_no_range(stride):
     assert judged(unknown).movement.name == "unknown"
     assert judged(unknown).verdict == NOT_KNOWN
     judgement = judge(Facts(unknown))
-    assert judgement.verdict == WITH_CARE and "not recognised" in judgement.sentence
-    assert "not compared; a movement that was not recognised" in summary(unknown)
+    assert judgement.verdict == WITH_CARE and "not recognized" in judgement.sentence
+    assert "not compared; a movement that was not recognized" in summary(unknown)
 
 
 def test_a_movement_without_measurement_is_compared_with_no_range(stride):

@@ -1,10 +1,15 @@
-"""What many tests need and none doubts is computed once: plates under the bundled stride, numbers of the same text."""
+"""What many tests need and none doubts is computed once.
+
+Numbers of the same text, plates under the bundled stride, synthetic recordings of the same options, and what an
+examination finds in the same recording: every run of a recording examines it.
+"""
 
 from __future__ import annotations
 
 import hashlib
+import pickle
 from collections import OrderedDict
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Iterable
 from dataclasses import replace
 from functools import wraps
 from typing import Any
@@ -12,8 +17,12 @@ from typing import Any
 import numpy as np
 import pytest
 
+from musclesolve.checking import check
+from musclesolve.checking.case import Case
+from musclesolve.checking.stages import Check
 from musclesolve.dynamics.inverse.external_wrenches import Wrench
 from musclesolve.recording.text import number_rows
+from musclesolve.synthetic import synthetic_recording
 from musclesolve.synthetic.reference_stride import ReferenceStride
 
 KEPT = 100
@@ -38,8 +47,9 @@ class Answers:
 
 def compute_once(patch: pytest.MonkeyPatch) -> None:
     """Keep what has been computed, and hand out copies."""
-    texts, strides = Answers(), Answers()
+    texts, strides, recordings, cases = Answers(), Answers(), Answers(), Answers()
     numbers, wrenches = number_rows._all_at_once, ReferenceStride.wrenches
+    files, examine = synthetic_recording.recording_files, check.examine
 
     @wraps(numbers)
     def numbers_once(lines: list[str], *how: Hashable) -> np.ndarray | None:
@@ -49,11 +59,27 @@ def compute_once(patch: pytest.MonkeyPatch) -> None:
 
     def wrenches_once(stride: ReferenceStride, time: np.ndarray) -> list[Wrench]:
         time = np.asarray(time, float)
-        # The stride is kept with its answer: no other one can have its identity meanwhile.
         _, found = strides.of(
             (id(stride), time.shape, time.tobytes()), lambda: (stride, wrenches(stride, time))
         )
         return [replace(each, force=each.force.copy(), moment=each.moment.copy()) for each in found]
 
+    @wraps(files)
+    def files_once(
+        stride: ReferenceStride | None = None, truth: bool = True, **options: object
+    ) -> dict[str, bytes]:
+        # The stride is kept with its answer: no other one can have its identity meanwhile.
+        question = (id(stride), truth, repr(sorted(options.items())))
+        return dict(recordings.of(question, lambda: (stride, files(stride, truth, **options)))[1])
+
+    @wraps(examine)
+    def examine_once(case: Case, checks: Iterable[Check], prepare: Any) -> Case:
+        if checks is not check.all_checks():
+            return examine(case, checks, prepare)
+        recorded = hashlib.blake2b(pickle.dumps(replace(case, prepared=None), 5)).digest()
+        return cases.of(recorded, lambda: examine(case, checks, prepare))
+
+    patch.setattr(synthetic_recording, "recording_files", files_once)
+    patch.setattr(check, "examine", examine_once)
     patch.setattr(number_rows, "_all_at_once", numbers_once)
     patch.setattr(ReferenceStride, "wrenches", wrenches_once)

@@ -6,7 +6,9 @@ Global frame: x forward, y left, z up; the files are in laboratory axes, x forwa
 
 from __future__ import annotations
 
+import tempfile
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -226,16 +228,8 @@ def write_trial(folder: Path, *edits: tuple[str, str], yaw_deg: float = 70.0) ->
         edits: (old, new) texts of the trial file.
         yaw_deg: heading of the standing trial.
     """
-    times = np.arange(round(DURATION * RATE)) / RATE
-    walk = person(times).markers
-    carried = ("RKNM", "LKNM", "RANM", "LANM")
-    write_markers(folder / "walk.trc", times, {k: v for k, v in walk.items() if k not in carried})
-    still = times[:30]
-    turned = Rotation.from_euler("z", yaw_deg, degrees=True)
-    static = {name: turned.apply(path) for name, path in person(still, moving=False).markers.items()}
-    write_markers(folder / "static.trc", still, static)
-    plate_times = np.arange(round(DURATION * FORCE_RATE)) / FORCE_RATE
-    write_forces(folder / "forces.mot", plate_times, forces(plate_times))
+    for name, content in recordings(yaw_deg).items():
+        (folder / name).write_bytes(content)
     text = TRIAL
     for old, new in edits:
         assert old in text, f"the synthetic trial file does not say {old!r}"
@@ -243,6 +237,24 @@ def write_trial(folder: Path, *edits: tuple[str, str], yaw_deg: float = 70.0) ->
     path = folder / "trial.toml"
     path.write_text(text, encoding="utf-8")
     return path
+
+
+@cache
+def recordings(yaw_deg: float) -> dict[str, bytes]:
+    """Return the files beside the trial file, by name; they differ by the heading of the standing trial alone."""
+    times = np.arange(round(DURATION * RATE)) / RATE
+    walk = person(times).markers
+    carried = ("RKNM", "LKNM", "RANM", "LANM")
+    still = times[:30]
+    turned = Rotation.from_euler("z", yaw_deg, degrees=True)
+    static = {name: turned.apply(path) for name, path in person(still, moving=False).markers.items()}
+    plate_times = np.arange(round(DURATION * FORCE_RATE)) / FORCE_RATE
+    with tempfile.TemporaryDirectory() as name:
+        beside = Path(name)
+        write_markers(beside / "walk.trc", times, {k: v for k, v in walk.items() if k not in carried})
+        write_markers(beside / "static.trc", still, static)
+        write_forces(beside / "forces.mot", plate_times, forces(plate_times))
+        return {file.name: file.read_bytes() for file in beside.iterdir()}
 
 
 def write_markers(path: Path, time: Array, markers: dict[str, Array]) -> None:

@@ -1,4 +1,4 @@
-"""When were the samples taken? Holes, copies, lost frames, rates and durations."""
+"""Times of the samples: holes, copies, lost frames, rates and durations."""
 
 from __future__ import annotations
 

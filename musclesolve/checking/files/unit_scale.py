@@ -39,7 +39,7 @@ LENGTH_BAND, FORCE_BAND = (0.6, 1.5), (0.8, 1.35)
 # The greatest vertical force of both feet together in walking, in body weights.
 PEAK = 1.2
 # What points of force may be in, and the factor to metres.
-POINTS = {0.001: "millimetres", 0.01: "centimetres", 0.0254: "inches"}
+POINTS = {0.001: "millimeters", 0.01: "centimeters", 0.0254: "inches"}
 # While more than this share of the greatest force rests on a foot, its center of pressure travels about so far, and
 # even on the belt of a treadmill never as far as the third [m].
 LOADED, TRACK, FARTHEST_POINT = 0.5, 0.13, 2.0

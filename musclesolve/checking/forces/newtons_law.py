@@ -45,7 +45,7 @@ CORRELATION = 0.08
 
 @dataclass(frozen=True)
 class Law:
-    """What the forces must be, per kilogram, and what they are."""
+    """Force per kilogram that the motion requires, and the frames and direction of the comparison."""
 
     time: Array  # (T,) [s]
     due: Array  # (T, 3) acceleration of the center of mass less gravity [m/s^2]
@@ -148,6 +148,8 @@ def _first(trial: Trial, *names: str) -> Array | None:
 
 # Shifts that are tried [s]: both ways, step.
 FARTHEST, SHIFT_STEP = 0.2, 0.002
+SHIFTED_SAMPLES = 10_000
+"""Samples that are shifted at once."""
 # Shifts below the first are within the estimate's own error; from the second on results are wrong [s].
 SMALLEST, SERIOUS = 0.015, 0.03
 # The best shift must explain the forces so well (share of their variation left), and so much better than none.
@@ -184,22 +186,28 @@ def _best_shift(trial: Trial, required: Law, ahead: bool) -> float | None:
     first, last = forces[0][0][[0, -1]]
     time, due, way = (part[required.frames] for part in (required.time, required.due, required.ahead))
 
-    def components(vector: Array, way: Array) -> Array:
-        return np.stack([vector[:, 2], np.sum(vector * way, axis=1) * ahead], axis=1)
-
-    # The share of the variation of the due forces that each shift leaves unexplained.
-    left = np.full(shifts.size, np.nan)
-    for k, shift in enumerate(shifts):
-        at = time + shift
+    def unexplained(some: Array) -> Array:
+        """The share of the variation of the due forces that shifts (K,) leave unexplained, (K,); NaN if unknown."""
+        at = time + some[:, None]
         inside = (at >= first) & (at <= last)
-        if inside.mean() < 0.7:
-            continue
-        total = np.sum([at_times(clock, values, at[inside]) for clock, values in forces], axis=0)
-        force, needed = components(total, way[inside]), components(due[inside], way[inside])
-        power, variation = float(np.sum(force**2)), float(np.sum((needed - needed.mean(axis=0)) ** 2))
-        scale = float(np.sum(force * needed)) / power if power > 0.0 else 0.0
-        if variation > 0.0:
-            left[k] = float(np.sum((scale * force - needed) ** 2)) / variation
+        total = np.sum([at_times(clock, values, at.ravel()) for clock, values in forces], axis=0)
+        vectors = total.reshape(*at.shape, 3), np.broadcast_to(due, (*at.shape, 3))
+        # Upward and, if asked for, forward (K, T, 2); zero where no force is known.
+        force, needed = (
+            inside[..., None] * np.stack([each[..., 2], np.sum(each * way, axis=-1) * ahead], axis=-1)
+            for each in vectors
+        )
+        mean = needed.sum(axis=1) / np.maximum(inside.sum(axis=1), 1)[:, None]
+        variation = np.sum(inside[..., None] * (needed - mean[:, None]) ** 2, axis=(1, 2))
+        power = np.sum(force**2, axis=(1, 2))
+        scale = np.sum(force * needed, axis=(1, 2)) / np.where(power > 0.0, power, 1.0)
+        rest = np.sum((scale[:, None, None] * force - needed) ** 2, axis=(1, 2))
+        known = (inside.mean(axis=1) >= 0.7) & (variation > 0.0)
+        return np.where(known, rest / np.where(known, variation, 1.0), np.nan)
+
+    # Several shifts at once, as many as need little memory in a long recording.
+    at_once = max(1, SHIFTED_SAMPLES // max(time.size, 1))
+    left = np.concatenate([unexplained(shifts[k : k + at_once]) for k in range(0, shifts.size, at_once)])
     if not np.isfinite(left).any():
         return None
     best = int(np.nanargmin(left))
@@ -213,7 +221,7 @@ def _best_shift(trial: Trial, required: Law, ahead: bool) -> float | None:
 
 
 def shift_values(shift: float, limit: float) -> dict[str, object]:
-    """What the texts of a time offset are filled with: by how much [s] something is late, and the limit [s]."""
+    """Return the values for the texts of a time offset: the delay [s] of a signal, and the limit [s]."""
     late = shift > 0.0
     return {
         "shift": shift,

@@ -202,7 +202,7 @@ class PlateRotation:
 
     @property
     def change(self) -> Array:
-        """What rows of horizontal forces are multiplied with, (2, 2)."""
+        """Matrix that turns rows of horizontal forces, (2, 2)."""
         return rotation_matrix(self.angle)
 
 
@@ -429,7 +429,7 @@ def _off(track: Track, stature: float, runs: bool) -> Array:
 
 @dataclass(frozen=True)
 class Passage:
-    """Where the center of pressure of a plate passes under its foot, in all its whole contacts."""
+    """Place at which the center of pressure of a plate passes under its foot, in all its whole contacts."""
 
     plate: int  # which plate
     off: Array  # (2,) from where it usually passes, forward and left [m]

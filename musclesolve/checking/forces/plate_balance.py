@@ -104,21 +104,26 @@ def balance(trial: Trial, recorded: Mechanics) -> BalanceFit | None:
     below = chosen.options.unloaded_below_n
 
     def sampled(plate: PlateForce) -> Array:
-        return sampled_wrench(plate, wrench_at_origin(plate, below), chosen, motion.time)
+        """Wrench of a plate and the part of its free moment (T, 9)."""
+        whole = wrench_at_origin(plate, below)
+        twist = (
+            whole[:, 3:] - wrench_at_origin(replace(plate, moment=np.zeros_like(plate.moment)), below)[:, 3:]
+        )
+        return sampled_wrench(plate, np.concatenate([whole, twist], axis=1), chosen, motion.time)
 
     def about(wrench: Array) -> Array:
         moved = wrench[:, 3:] - np.cross(middle, wrench[:, :3])
         return np.concatenate([wrench[:, :3], moved], axis=1)[known]
 
-    wrenches = [sampled(plate) for plate in trial.forces]
-    without = [sampled(replace(plate, moment=np.zeros_like(plate.moment))) for plate in trial.forces]
+    every = [sampled(plate) for plate in trial.forces]
+    wrenches = [each[:, :6] for each in every]
     weight = model.mass.total * STANDARD_GRAVITY
     return BalanceFit(
         time=motion.time[known],
         residual=residual[known],
         size=weight * np.array([1.0, 1.0, 1.0, *[trial.subject.stature] * 3]),
         wrench=[about(wrench) for wrench in wrenches],
-        twist=[(whole - less)[known] for whole, less in zip(wrenches, without, strict=True)],
+        twist=[np.pad(each[known, 6:], ((0, 0), (3, 0))) for each in every],
         change=about(np.gradient(np.sum(wrenches, axis=0), motion.time, axis=0)),
         segments=segment_masses(model, motion.frames(known)),
     )

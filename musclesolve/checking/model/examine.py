@@ -65,7 +65,7 @@ OF_MOMENTS: tuple[Callable[[MomentCase], Iterator[Finding]], ...] = (
 
 
 def findings_of_body(body: ModelBody) -> list[Finding]:
-    """What is wrong with coordinates, loads and moments of a prepared model, causes first; nothing is changed.
+    """Return the faults of coordinates, loads and moments of a prepared model, causes first; nothing is changed.
 
     Each fault is looked for in loads or moments without those that were found before. Where a free coordinate is not
     given no pose is known, and only times and names are compared.
@@ -101,7 +101,7 @@ def findings_of_body(body: ModelBody) -> list[Finding]:
 
 
 def _asked(name: str, answers: Iterator[Finding]) -> list[Finding]:
-    """What a check finds; one that fails is a warning, and what it found before is kept."""
+    """Return the findings of a check; a check that fails is a warning, and its findings before the failure are kept."""
     found: list[Finding] = []
     with collect_errors(found, f"check '{name}'"):
         for each in answers:

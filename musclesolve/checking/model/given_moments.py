@@ -66,7 +66,7 @@ _SMALLEST = 5.0
 
 @dataclass(frozen=True)
 class MomentFit:
-    """What moments show: factor k, likeness r (NaN where they show nothing), and the root's share of the weight."""
+    """Agreement of moments: factor k, likeness r (NaN where undetermined), and the root's share of the weight."""
 
     factor: float
     likeness: float
@@ -168,7 +168,7 @@ Change = Callable[[Table], Table]
 
 @dataclass(frozen=True, eq=False)
 class MomentCase:
-    """What a check of moments looks at: those of the file as far as they are repaired, and those of the motion."""
+    """Moments under examination: those of the file as far as they are repaired, and those that the motion needs."""
 
     body: ModelBody
     fixed: Motion
@@ -184,7 +184,7 @@ class MomentCase:
         return replace(self, table=table, findings=(*self.findings, *findings))
 
     def found(self, *codes: str) -> bool:
-        """Whether there is a finding of some codes."""
+        """Return whether there is a finding of some codes."""
         return any(each.code in codes for each in self.findings)
 
     @property
@@ -241,7 +241,7 @@ def moments_at(table: Table, names: list[str], time: Array) -> Array:
 
 
 def moment_case(body: ModelBody, fixed: Motion) -> MomentCase | None:
-    """What the checks look at; None where the file or the model does not suffice."""
+    """Return the moments under examination; None where the file or the model does not suffice."""
     if body.moment_table is None:
         return None
     due = np.full((len(fixed.time), len(fixed.model.coordinates)), np.nan)
@@ -359,12 +359,12 @@ def unit_of_moments(case: MomentCase) -> Iterator[Finding]:
     factor = float((given * due).sum()) / power
     if not 1.0 / OTHER_UNIT < factor < OTHER_UNIT:
         units = {
-            "newton millimetres": 0.001,
-            "newton centimetres": 0.01,
-            "kilonewton metres": 1000.0,
-            "newton metres per kilogram": mass,
-            "half of the newton metres": 2.0,
-            "twice the newton metres": 0.5,
+            "newton millimeters": 0.001,
+            "newton centimeters": 0.01,
+            "kilonewton meters": 1000.0,
+            "newton meters per kilogram": mass,
+            "half of the newton meters": 2.0,
+            "twice the newton meters": 0.5,
         }
         unit, right = min(units.items(), key=lambda each: abs(np.log(each[1] / factor)))
         named = abs(np.log(right / factor)) < np.log(NEAR)

@@ -165,7 +165,7 @@ def force_unit(case: ModelCase) -> Iterator[Finding]:
 
 
 def nearness(case: ModelCase, loads: Loads) -> float:
-    """How far from the nearer sole the points of loads are [m]: the median over their loaded frames, the farthest load.
+    """Return the distance of loads from the nearer sole [m]: the median over their loaded frames, of the farthest load.
 
     NaN where no load carries anything, or there are no feet.
     """
@@ -191,7 +191,7 @@ def point_unit(case: ModelCase) -> Iterator[Finding]:
     now = nearness(case, case.loads)
     if not now > AWAY:
         return
-    units = {"millimetres": 0.001, "centimetres": 0.01, "kilometres": 1000.0}
+    units = {"millimeters": 0.001, "centimeters": 0.01, "kilometers": 1000.0}
     for unit, factor in units.items():
         repair = scaled(factor, ["point"])
         if any(nearness(case, turned(axes, ["point"])(repair(case.loads))) < BELOW for axes in AXES):

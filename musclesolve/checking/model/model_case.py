@@ -93,7 +93,7 @@ class Fit:
 
 @dataclass(frozen=True, eq=False)
 class Motion:
-    """What does not change with the loads: poses, and what the bodies need."""
+    """Motion of a model without its loads: poses, and the wrenches that the bodies need."""
 
     model: OpenSimModel
     motion: ModelMotion
@@ -204,7 +204,7 @@ def soles(model: OpenSimModel, bodies: BodyDynamics) -> tuple[Sole, ...]:
 
 @dataclass(frozen=True, eq=False)
 class ModelCase:
-    """What a check of loads looks at; a check changes nothing in it."""
+    """Loads as a check sees them; a check changes nothing in them."""
 
     body: ModelBody
     fixed: Motion
@@ -214,7 +214,7 @@ class ModelCase:
     known: dict[str, object] = field(default_factory=dict, repr=False)  # what was computed of these loads
 
     def found(self, *codes: str) -> bool:
-        """Whether there is a finding of some codes."""
+        """Return whether there is a finding of some codes."""
         return any(each.code in codes for each in self.findings)
 
     def with_findings(self, findings: Iterable[Finding]) -> ModelCase:

@@ -55,7 +55,7 @@ def calibrate_body(
 
 
 def _text(body: BodyCalibration, path: Path) -> Iterator[RenderableType | str]:
-    """What was found, what is not known, what it does to each trial, and how a trial file uses it."""
+    """Yield the body, the remarks on unknowns, the effect on each trial, and the lines for a trial file."""
     from musclesolve.cli.tables.calibration_tables import parameter_table, trial_table
     from musclesolve.drafting.draft_text import value_text
     from musclesolve.results.tables.lines import line, lines

@@ -19,7 +19,7 @@ def desk(
     port: Annotated[int, typer.Option(min=0, max=65535, help="Port of the page; 0: one that is free.")] = 0,
     browser: Annotated[bool, typer.Option("--browser/--no-browser", help="Open it in a browser.")] = True,
 ) -> None:
-    """From recordings to a report by clicks: a page on this machine, until Ctrl-C; it writes the trial file.
+    """Lead from recordings to a report by clicks: a page on this machine, until Ctrl-C; it writes the trial file.
 
     Nothing leaves the machine, and nothing outside the folder is written.
     """

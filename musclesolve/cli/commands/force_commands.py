@@ -209,7 +209,7 @@ def analyse_many(
 
 
 def _pages(wanted: bool) -> dict[str, Any]:
-    """What writes the page of a trial beside its result, by its name."""
+    """Return the functions that write the page of a trial beside its result, by file name."""
     from musclesolve.plotting.figure_names import REPORT
     from musclesolve.report.page import trial_report
 
@@ -266,7 +266,9 @@ def emg(
     solver: Solver = None,
     side: Sides = Side.both,
 ) -> None:
-    """What following EMG costs over its weight, channels predicted without themselves, and the offset of its clock."""
+    """Compare effort and EMG misfit over the weight of EMG, predict left-out channels, and estimate the clock
+    offset.
+    """
     from musclesolve.errors import InputError
     from musclesolve.plotting.study.emg_figures import emg_files
     from musclesolve.recording.trial import trial_file

@@ -1,4 +1,4 @@
-"""Commands on what there is, and how fast: `muscles`, `markers`, `faults` and `benchmark`."""
+"""Commands on what there is, and how fast: `muscles`, `markers`, `faults`, `install` and `benchmark`."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from musclesolve.cli.options import (
     muscle_set_names,
     solver_names,
 )
-from musclesolve.cli.printing import console, finish, print_files, progress
+from musclesolve.cli.printing import complain, console, finish, print_files, progress
 from musclesolve.errors import input_error
 
 if TYPE_CHECKING:
@@ -128,6 +128,26 @@ def faults() -> None:
     from musclesolve.cli.tables.list_tables import fault_table
 
     console().print(fault_table())
+
+
+def install(
+    solver: Annotated[
+        str, typer.Argument(help="A solver of force sharing, such as cyipopt.", autocompletion=solver_names)
+    ],
+    optional: Annotated[
+        bool, typer.Option("--optional", help="A machine that cannot have it is no error (exit code 0).")
+    ] = False,
+) -> None:
+    """Install what a solver of force sharing needs, into the environment of this Python."""
+    from musclesolve.errors import InputError
+    from musclesolve.sharing.solver.install_solver import install_solver
+
+    try:
+        console().print(install_solver(solver))
+    except InputError as error:
+        if not optional or error.code != "missing_package":
+            raise
+        complain(str(error))
 
 
 def benchmark(

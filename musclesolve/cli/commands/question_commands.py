@@ -58,7 +58,7 @@ def contributions(
     ],
     cost: Cost = None,
 ) -> None:
-    """What each muscle does: support, braking, propulsion, contact forces of the joints, work."""
+    """Compute the contributions of each muscle: support, braking, propulsion, contact forces of the joints, work."""
     from musclesolve.plotting.study.question_figures import contribution_files
     from musclesolve.results.tables.question_tables import (
         contact_facts,
@@ -126,7 +126,9 @@ def margins(
     cost: Cost = None,
     side: Sides = Side.both,
 ) -> None:
-    """How weak each muscle and group may become before the motion is impossible, and which muscles take over."""
+    """Find the least strength of each muscle and group at which the motion is possible, and the muscles that take
+    over.
+    """
     from musclesolve.plotting.study.question_figures import margin_files
     from musclesolve.results.tables.question_tables import (
         margin_document,
@@ -204,7 +206,7 @@ def coordination(
         Path, typer.Option("-o", "--output", help="Folder for coordination.nc and the figures.")
     ],
 ) -> None:
-    """How muscles work together: synergies, co-contraction, stiffness of the joints by their muscles."""
+    """Measure how muscles work together: synergies, co-contraction, stiffness of the joints by their muscles."""
     from musclesolve.plotting.study.question_figures import coordination_files
     from musclesolve.results.files.atomic_writing import reserved, write_files
     from musclesolve.results.files.result_netcdf import netcdf_bytes, read_result

@@ -109,7 +109,7 @@ def study(
 
 
 def _text(result: StudyResult) -> Iterator[RenderableType | str]:
-    """How many trials ended how, what is unusual, and what differs."""
+    """Yield the numbers of trials by outcome, unusual values, and differences."""
     from musclesolve._util.names import shortened
     from musclesolve.results.judgement import LABELS, ORDER
     from musclesolve.results.tables import study_tables

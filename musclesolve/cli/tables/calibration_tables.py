@@ -78,7 +78,7 @@ def camera_table(recording: CameraFile) -> Table:
     fits = recording.calibrations
     listing = Table(
         *(*names("control point"), *numbers(*(fit.camera.name for fit in fits))),
-        title=f"{recording.path.name}: distance from projected to digitised control points [px]",
+        title=f"{recording.path.name}: distance from projected to digitized control points [px]",
         title_justify="left",
         caption="\n".join(calibration_notes(fits)),
         caption_justify="left",

@@ -1,4 +1,4 @@
-"""What there is, as tables: muscle sets, their muscles and passive joint moments; marker sets; faults."""
+"""Lists of the known muscle sets, their muscles and passive joint moments, marker sets and faults, as tables."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def set_table(databases: Iterable[MuscleDatabase]) -> Table:
 
 
 def _limb(database: MuscleDatabase) -> str:
-    """What the muscles of a set are of: a leg, or a side of other limbs."""
+    """Return the word for the limb of a muscle set: a leg, or a side of other limbs."""
     return "leg" if database.dofs == LEG_DOFS else "side"
 
 
@@ -74,7 +74,7 @@ def muscle_table(database: MuscleDatabase) -> Group:
         caption="F0 maximum isometric force, L0 optimal fiber length, LT tendon slack length",
     )
     remarks = [f"source: {database.source}"]
-    remarks += [f"licence: {database.license}"] * bool(database.license)
+    remarks += [f"license: {database.license}"] * bool(database.license)
     remarks += [f"note: {note}" for note in database.notes]
     return Group(listing, "", *remarks)
 

@@ -54,7 +54,7 @@ def _cells(record: TrialRecord) -> list[str]:
 
 
 def remarks(records: Sequence[TrialRecord], output: Path) -> list[str]:
-    """How many trials there are and what became of them, where the table is, what to do next."""
+    """Return lines on the number of trials by outcome, the place of the table, and the next step."""
     count = Counter(record.outcome for record in records)
     parts = ", ".join(f"{count[each]} {each.value}" for each in Outcome if count[each])
     found = [line("trials", f"{len(records)}: {parts}"), line("files", str(output / CSV))]

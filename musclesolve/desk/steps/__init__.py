@@ -1,1 +1,1 @@
-"""What the page shows, one module for each step."""
+"""Steps of the page, one module for each."""

@@ -200,7 +200,7 @@ class Check:
 
 
 def where_of(each: Open) -> dict[str, Any]:
-    """What a draft has left to decide as the place of a finding."""
+    """Return the open decision of a draft as the place of a finding."""
     return Where(field=f"[{each.table}] {each.key or ''}").as_dict()
 
 

@@ -30,14 +30,14 @@ FURTHER = drawn_keys(RecordedSettings, "emg", "file")
 
 @dataclass(frozen=True)
 class Shown:
-    """What a channel shows: muscles without side, none where it is not used, and their leg, "" where it is open."""
+    """Muscles of a channel without side, none where the channel is not used, and their leg, "" where open."""
 
     muscles: tuple[str, ...] = ()
     side: str = ""
 
     @property
     def value(self) -> str | list[str] | None:
-        """As the trial file has it; None while something is left to choose."""
+        """Value of the channel as the trial file has it; None while a choice is left."""
         if not self.muscles or not self.side:
             return None
         named = [f"{muscle}_{self.side}" for muscle in self.muscles]
@@ -45,7 +45,7 @@ class Shown:
 
 
 def shown(value: str | list[str]) -> Shown:
-    """What the value of a channel in a trial file means."""
+    """Return the muscles that the value of a channel in a trial file names."""
     named = [value] if isinstance(value, str) else value
     sides = {name[-1] if has_side(name) else "" for name in named}
     if len(sides) > 1 or "" in sides:
@@ -54,7 +54,7 @@ def shown(value: str | list[str]) -> Shown:
 
 
 def suggested(file: EmgFile) -> dict[str, Shown]:
-    """What the names of the channels mean, as far as they do."""
+    """Return the muscles that the names of the channels suggest."""
     channels = file.channels
     known = {name: Shown(channels.muscles[name], channels.sides.get(name, "")) for name in channels.muscles}
     unknown = {name: Shown((), offered_muscles(name)[1] or "") for name in channels.unknown}
@@ -191,7 +191,9 @@ class EmgChannelsStep:
 
 
 def stating(trial: TrialDocument, file: EmgFile | None, rows: Mapping[str, Shown]) -> dict[Place, Any]:
-    """What to state for some channels: with the first of them their file, with the last taken away no table at all."""
+    """Return the changes for some channels: the first adds the file of the table, removal of the last removes the
+    table.
+    """
     before = trial.value("emg", "channels") or {}
     after = before | {name: row.value for name, row in rows.items()}
     if all(value is None for value in after.values()):
@@ -209,7 +211,7 @@ def _same(one: Path, other: Path) -> bool:
 
 
 def state(desk: Desk) -> State:
-    """Nothing is needed here; what a draft could not decide is left to do."""
+    """Return the state of the step; nothing is needed here, but decisions that a draft left open remain."""
     if desk.trial is None:
         return ""
     if any(each.table.partition(".")[0] == "emg" for each in desk.trial.opens):

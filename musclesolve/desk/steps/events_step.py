@@ -105,12 +105,12 @@ class Events:
         start, end = seen.trial.time_range
         ui.label(
             "Drag a line, or choose it with the Tab key and move it with the arrow keys (10 ms; with Shift 1 ms). "
-            "Delete removes an event. Gray is not analysed."
+            "Delete removes an event. Gray is not analyzed."
         ).classes("ms-why")
         if seen.trouble:
             ui.label(seen.trouble).classes("ms-bad")
         chart = TimeCurves(
-            "Vertical ground force on both feet, with heel strikes, toe-offs and the analysed range",
+            "Vertical ground force on both feet, with heel strikes, toe-offs and the analyzed range",
             "vertical force [N]",
             curves,
             self._handles(start, end),
@@ -126,8 +126,8 @@ class Events:
 
     def _handles(self, start: float, end: float) -> list[Handle]:
         handles = [
-            Handle(START, start, "start of the analysed range", "start", RANGE, high=end - 0.1, row=2),
-            Handle(END, end, "end of the analysed range", "end", RANGE, low=start + 0.1, row=2, turned=True),
+            Handle(START, start, "start of the analyzed range", "start", RANGE, high=end - 0.1, row=2),
+            Handle(END, end, "end of the analyzed range", "end", RANGE, low=start + 0.1, row=2, turned=True),
         ]
         for each in self.shown:
             name, short = KINDS[each.event.kind]
@@ -151,7 +151,7 @@ class Events:
     def _range(self, start: float, end: float) -> None:
         assert self.desk.trial is not None
         with ui.row().classes("items-center"):
-            for name, label, time in ((START, "Analysed from [s]", start), (END, "to [s]", end)):
+            for name, label, time in ((START, "Analyzed from [s]", start), (END, "to [s]", end)):
                 number = ui.number(label, value=round(time, 3), step=0.01).props("outlined dense")
                 number.on("change", lambda _, n=number, name=name: self._moved(name, n.value))
             stated = any(self.desk.trial.value("time", key) is not None for key in ("start_s", "end_s"))
@@ -253,14 +253,14 @@ class Events:
 
 
 def state(desk: Desk) -> State:
-    """Nothing is needed here: events and range are found."""
+    """Return the state of the step; nothing is needed here: events and range are found."""
     return "" if desk.trial is None else "done"
 
 
 EVENTS = Step(
     "events",
     "Events",
-    "When the feet strike and leave, and what is analysed; found in the recording, changed here where it is wrong.",
+    "When the feet strike and leave, and what is analyzed; found in the recording, changed here where it is wrong.",
     lambda view: Events(view).show(),
     state,
 )

@@ -24,7 +24,7 @@ COLUMNS: list[dict[str, object]] = [
 
 
 def described(contents: FolderContents) -> list[dict[str, str]]:
-    """What each file of a folder is, in words."""
+    """Return the content of each file of a folder, in words."""
     rows = list[tuple[str, str]]()
     for markers in contents.markers:
         seconds = float(np.ptp(markers.markers.time))
@@ -105,7 +105,7 @@ class Files:
         if self.desk.draft is None:
             return
         for trial in self.desk.draft.trials:
-            ui.label(f"Recognised for {trial.path.name}").classes("ms-part")
+            ui.label(f"Recognized for {trial.path.name}").classes("ms-part")
             statements(trial.recognised)
             if trial.todos:
                 ui.label("Left to decide").classes("ms-part")
@@ -160,7 +160,7 @@ class Files:
 
 
 def state(desk: Desk) -> State:
-    """Whether there is a trial file."""
+    """Return the state of the step: whether there is a trial file."""
     return "open" if desk.trial is None else "done"
 
 

@@ -48,7 +48,7 @@ AXES = {
     "forward": "Walking direction",
     "up": "Upwards",
     "static_forward": "Standing trial: direction faced",
-    "static_up": "Standing trial: upwards",
+    "static_up": "Standing trial: upward",
 }
 """Key of [laboratory] -> its title."""
 JOINTS_AND_GAPS = {
@@ -68,7 +68,7 @@ LEGEND = (("r", "right"), ("l", "left"), ("m", "middle"), ("", "not mapped"))
 
 @dataclass
 class Shown:
-    """What a window shows of the markers, as long as it looks at the same: it survives that the page is drawn anew.
+    """Marker view of a window, kept while the page is drawn anew.
 
     focus: of the window, at that time. frame: None before the recording was read. landmark, marker: that are chosen.
     near: markers of which a click has meant one.
@@ -161,7 +161,7 @@ class MarkersStep:
             self.view.refresh_steps()
 
     def _found(self, path: Path, text: str, which: Recording) -> tuple[Meaning, Picture | None]:
-        """What the markers mean, and the recording that is drawn: the motion where there is no standing trial."""
+        """Return the meaning of the markers, and the drawn recording: the motion where there is no standing trial."""
         meaning = self.desk.meanings.of(path, text)
         for recording in (which, "motion"):
             if meaning.recording(recording) is not None:
@@ -774,7 +774,9 @@ class Cell:
 
 
 def state(desk: Desk) -> State:
-    """Whether every landmark that is needed is mapped, in known axes; by the text alone before files were read."""
+    """Return the state of the step: whether every required landmark is mapped, in known axes; by the text alone before
+    files were read.
+    """
     if desk.trial is None:
         return ""
     if desk.is_model:

@@ -206,7 +206,7 @@ def plan(seen: MeasuredForces) -> str:
 
 
 def state(desk: Desk) -> State:
-    """Whether the trial names forces, and the foot of each plate of a text file."""
+    """Return the state of the step: whether the trial names forces, and the foot of each plate of a text file."""
     if desk.trial is None:
         return ""
     if desk.is_model:

@@ -53,13 +53,13 @@ def cost_names() -> dict[str, str]:
 
 
 def about_cost(name: str) -> str:
-    """What a cost is for, its formula and source."""
+    """Return the use of a cost, its formula and source."""
     try:
         cost = find_cost(name)
     except InputError as error:
         return str(error)
     use = USE_OF.get(name, "for comparison with work that used it" if name in costs() else "by your options")
-    formula = f" Minimises {cost.formula} ({cost.source})." if cost.formula else ""
+    formula = f" Minimizes {cost.formula} ({cost.source})." if cost.formula else ""
     changed = "" if cost.label == cost.name else f" Here: {cost.label}."
     return f"{use[0].upper()}{use[1:]}.{formula}{changed}"
 
@@ -94,7 +94,7 @@ class Run:
     def _choices(self) -> None:
         """Keys of the trial file."""
         view = self.view
-        choice(view, "sharing", "cost", "Cost that is minimised", cost_names(), about_cost, others=True)
+        choice(view, "sharing", "cost", "Cost that is minimized", cost_names(), about_cost, others=True)
         if not self.desk.is_model:
             about = "Paths, strengths and lengths of the muscles: a set by name, or an OpenSim model."
             sets = muscle_sets(self.desk.folder.path)
@@ -108,7 +108,7 @@ class Run:
                 field(view, table, key)
 
     def _options(self) -> None:
-        """What is no key of the trial file but an option of the command."""
+        """Show the options of the command that are no keys of the trial file."""
         options = self.desk.options
 
         def taken(**changed: Any) -> None:
@@ -119,7 +119,7 @@ class Run:
             ui.select(
                 LEGS, value=options.side, label="Legs", on_change=lambda event: taken(side=event.value)
             ).props("outlined dense options-dense").classes("ms-input")
-            ui.label("Which legs are analysed. One leg suffices where only one foot was on a plate.").classes(
+            ui.label("Which legs are analyzed. One leg suffices where only one foot was on a plate.").classes(
                 "ms-why"
             )
         with ui.row().classes("ms-field"):

@@ -29,7 +29,7 @@ def show(view: View) -> None:
 
 
 def state(desk: Desk) -> State:
-    """Whether all that is needed is stated."""
+    """Return the state of the step: whether all required values are stated."""
     if desk.trial is None:
         return ""
     if desk.is_model:

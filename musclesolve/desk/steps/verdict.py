@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 async def facts_of(desk: Desk) -> ResultFacts | None:
-    """What the result of the trial that is open says; None without a result.
+    """Return the facts of the result of the open trial; None without a result.
 
     Raises:
         InputError: the file cannot be read, or is no result.
@@ -28,7 +28,7 @@ async def facts_of(desk: Desk) -> ResultFacts | None:
 
 
 def _imported() -> Callable[..., ResultFacts]:
-    """What a result says is found by much of the package, which the page does not wait for."""
+    """Import `result_facts`, which loads much of the package, and return it; the page does not wait for the import."""
     from musclesolve.desk.result_facts import result_facts
 
     return result_facts

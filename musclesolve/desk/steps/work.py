@@ -1,4 +1,4 @@
-"""What a step shows of the task that is on its way, and of how the last one has ended."""
+"""View of the running task of a step, and of the end of the last one."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def in_words(seconds: float) -> str:
 
 
 def progress_words(task: Task) -> str:
-    """How far a task is."""
+    """Return the progress of a task, in words."""
     left = "" if task.left is None else f", about {in_words(task.left)} left"
     so_far = in_words(monotonic() - task.begun)
     return f"{task.title}: {task.stage}, {100 * task.fraction:.0f} %, {so_far} so far{left}"
@@ -40,7 +40,7 @@ def show_progress(desk: Desk, task: Task) -> None:
 
 
 def no_result(view: View) -> None:
-    """What is shown instead of a result that there is none of."""
+    """Show that there is no result."""
     ui.label("There is no result of this trial yet.")
     with ui.row():
         ui.button("To the step Run", on_click=lambda: view.go("run")).props("unelevated no-caps")
@@ -85,7 +85,7 @@ class Work:
                 show_progress(self.view.desk, task)
                 return
             if task.cancelled:
-                ui.label("Cancelled: nothing was written.").props('role="status"')
+                ui.label("Canceled: nothing was written.").props('role="status"')
             elif task.error is not None:
                 ui.label(str(task.error)).classes("ms-bad ms-message").props('role="alert"')
         self._idle()

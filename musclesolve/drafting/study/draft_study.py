@@ -243,7 +243,7 @@ def _people(
     recorded: Sequence[RecordedTrial | None],
     known: SubjectsTable | None,
 ) -> _People:
-    """What is known of each subject: the group, and what is stated of the body by all sources that state it."""
+    """Return the data of each subject: the group, and the body by all sources that state it."""
     values: dict[str, dict[str, Any]] = {}
     comments, doubts = dict[str, str](), dict[str, list[str]]()
     lacking, shown = dict[str, list[str]](), dict[str, list[str]]()
@@ -289,7 +289,7 @@ def _subjects(people: _People) -> Iterator[Line]:
 
 
 def _about_people(known: SubjectsTable | None, target: Path) -> tuple[str, ...]:
-    """Where the study takes from what files do not state."""
+    """Return the comment on the source of data that the study file does not state."""
     if known is None:
         return ()
     said = f"{known.path.name} states {', '.join(known.columns)}; what stands here replaces it."
@@ -312,7 +312,7 @@ def _blank_table(people: _People) -> str:
 
 
 def _predicted(names: Sequence[str], recorded: Sequence[RecordedTrial | None]) -> str:
-    """What is left to decide of trials without measured ground forces, "" where there are none."""
+    """Return the open decision on trials without measured ground forces, "" without any such trial."""
     without = [
         name
         for name, each in zip(names, recorded, strict=True)
@@ -327,7 +327,7 @@ def _predicted(names: Sequence[str], recorded: Sequence[RecordedTrial | None]) -
 
 
 def _about_models(trials: Sequence[FoundTrial]) -> tuple[str, ...]:
-    """What a study takes from models where the study file says nothing."""
+    """Return the comment on data that a study takes from models where the study file states nothing."""
     if not any("model" in trial.source for trial in trials):
         return ()
     return (
@@ -381,7 +381,7 @@ def _trial_names(trials: Sequence[FoundTrial], named: Sequence[Role]) -> list[st
 
 
 def _natural(name: str) -> list[tuple[bool, int, str]]:
-    """What sorts names with numbers as people do: trial_2 before trial_10."""
+    """Return a key that sorts names with numbers by value: trial_2 before trial_10."""
     parts, digits = list[str](), False
     for sign in name.casefold():
         if not parts or sign.isdecimal() != digits:
@@ -394,7 +394,7 @@ def _natural(name: str) -> list[tuple[bool, int, str]]:
 def _recognised(
     trials: Sequence[FoundTrial], named: Sequence[Role], known: SubjectsTable | None
 ) -> Iterator[tuple[str, str]]:
-    """What was found, subject and statement, for the terminal."""
+    """Yield the recognised facts, subject and statement, for the terminal."""
     kinds = Counter(trial.kind for trial in trials)
     yield (
         "trials",

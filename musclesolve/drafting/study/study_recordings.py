@@ -202,7 +202,7 @@ def common_settings(trials: Sequence[RecordedTrial]) -> dict[str, Any]:
 
 
 def own_settings(trial: RecordedTrial, common: Mapping[str, Any]) -> dict[str, Any]:
-    """What a trial has otherwise than the common settings."""
+    """Return the settings of a trial that differ from the common settings."""
     own: dict[str, Any] = {}
     for name, table in trial.tables.items():
         usual = common.get(name)

@@ -93,7 +93,7 @@ _CONDITION_WORDS = frozenset(word for words in ORDERED[1:] for word in words)
 
 @dataclass(frozen=True)
 class Role:
-    """What the path of a trial says of it, "" where it says nothing; doubt: what may be meant otherwise."""
+    """Role of a trial by its path, "" where the path does not show one; doubt: another possible meaning."""
 
     subject: str
     group: str = ""
@@ -303,7 +303,7 @@ def _is_session(word: Word) -> bool:
 
 
 def _conditions(left: list[list[Word]], subjects: Sequence[str]) -> list[str]:
-    """What is left of the words of every trial and varies; "" for all where nothing does."""
+    """Return the condition of every trial, by the remaining words that vary; "" for all where none varies."""
     numbers: defaultdict[str, set[str]] = defaultdict(set)
     spelled: dict[str, str] = {}
     for words in left:
@@ -634,7 +634,10 @@ def _setups(files: Iterable[Path]) -> dict[Path, _Setup]:
 
 
 def _described_fault(model_file: Path, coordinates: Path, described: Path, table: Path) -> str:
-    """Why an ExternalLoads file cannot be of a motion beside which a table of forces lies; "" where it can be.
+    """Return the reason why an ExternalLoads file cannot be of a motion beside a table of forces; "" where it can be.
+
+    It names another data file, its loads last at other times, or their contacts are under another body. A fault that
+    keeps model or coordinates from being read is found where the trial is computed.
 
     It names another data file, its loads last at other times, or their contacts are under another body. What keeps
     model or coordinates from being read is found where the trial is computed.
@@ -699,7 +702,9 @@ def _coordinates(model: Path) -> frozenset[str]:
 
 
 def _role(path: Path, coordinates: frozenset[str]) -> str:
-    """What a file of OpenSim holds: "coordinates", "loads", "moments", "described" (loads in XML); "" for others."""
+    """Return the content of a file of OpenSim: "coordinates", "loads", "moments", "described" (loads in XML); "" for
+    others.
+    """
     suffix = path.suffix.casefold()
     if suffix == ".xml":
         tree = read_xml(path, "a file of OpenSim (.xml)")

@@ -103,8 +103,8 @@ class Strap:
 
 @dataclass(frozen=True)
 class Pull:
-    """What straps (S) do: length [m], tension [N], elastic energy [J]; the power [W] that all together lose; forces
-    (E, 2, 3) on both ends of every span and where these act.
+    """State and forces of straps (S): length [m], tension [N], elastic energy [J], the power [W] that all straps
+    together lose; forces (E, 2, 3) on both ends of every span and the points where the forces act.
     """
 
     length: Array

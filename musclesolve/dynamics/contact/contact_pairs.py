@@ -164,8 +164,8 @@ class BodyStates:
 
 @dataclass(frozen=True)
 class Touch:
-    """What pairs (P) do: where they touch and how they move, the force (P, 3) [N] on the second surface, and the power
-    [W] that all laws together lose.
+    """Contacts of pairs of surfaces (P): the touches, the force (P, 3) [N] on the second surface, and the power [W]
+    that all contact laws together lose.
     """
 
     touches: Touches
@@ -174,7 +174,7 @@ class Touch:
 
     @property
     def depth(self) -> Array:
-        """How far the surfaces overlap (P,) [m], negative where they are apart."""
+        """Depth by which the surfaces overlap (P,) [m], negative where they are apart."""
         return -self.touches.gap
 
     @property
@@ -286,7 +286,7 @@ class ContactPairs:
 
     @cached_property
     def thickness(self) -> Array:
-        """How far (P,) [m] a pair can overlap and still be seen to; infinite with a plane."""
+        """Largest depth (P,) [m] by which a pair can overlap and still be detected; infinite with a plane."""
         thin = [np.inf if one.is_plane else one.radius + one.semi_axes.min() for one in self.surfaces]
         return np.minimum(np.take(thin, self.first), np.take(thin, self.second))
 
@@ -295,7 +295,7 @@ class ContactPairs:
         return self.touches(states.motions).gap
 
     def touches(self, motions: BodyMotions) -> Touches:
-        """Where the surfaces of every pair touch and how they move against each other."""
+        """Return the point of contact of every pair and the motion of its two surfaces against each other."""
         from musclesolve.dynamics.kernel.entry import TOUCH
 
         count, touches = len(self.surfaces), Touches.allocate(len(self.first))
@@ -304,8 +304,8 @@ class ContactPairs:
         return touches
 
     def touch(self, states: BodyStates, approach: Array, pressing: Mask) -> Touch:
-        """What every pair does; approach (P,): rate [m/s] at which each began to touch; pressing (P,): which have a
-        force.
+        """Return the contact of every pair; approach (P,): rate [m/s] at which each pair began to touch; pressing (P,):
+        mask of the pairs with a force.
         """
         touches = self.touches(states.motions)
         force, loss = np.zeros((len(touches.gap), 3)), 0.0

@@ -216,7 +216,9 @@ def simulate_contact(
 
 @dataclass(frozen=True)
 class Loads:
-    """What the pairs do, what the straps do (None without any), and the generalized force (N, 3) on every model."""
+    """Loads of the contact pairs and of the straps (None without any), and the generalized force (N, 3) on every
+    model.
+    """
 
     touch: Touch
     pull: Pull | None
@@ -268,7 +270,7 @@ class World:
         return self.pairs.gaps(self.bodies(time, state))
 
     def loads(self, time: float, state: Array, approach: Array, touching: Mask) -> Loads:
-        """What pairs and straps do."""
+        """Return the loads of contact pairs and straps."""
         bodies = self.bodies(time, state)
         touch = self.pairs.touch(bodies, approach, touching)
         pull = None if self.straps is None else self.straps.pull(bodies.motions)
@@ -300,7 +302,7 @@ class World:
         return np.concatenate([*rates, [loss, work]])
 
     def violation(self, state: Array) -> float:
-        """How far the worst constraint of all models is from being met [m or 1]."""
+        """Return the largest violation of a constraint of all models [m or 1]."""
         parts = zip(self.systems.values(), self.parts(state), strict=True)
         return max(system.violation(part.reshape(2, -1, 3)[0]) for system, part in parts)
 
@@ -448,7 +450,7 @@ class _ContactRun:
         self.contacts.append((self.approach.copy(), self.touching.copy()))
 
     def _pressing(self) -> str:
-        """What presses and what pulls most at the last good state, for a message."""
+        """Return the pair that presses most and the strap that pulls most at the last good state, for a message."""
         text = ""
         loads = self.world.loads(self.now, self.state, self.approach, self.touching)
         if self.touching.any():

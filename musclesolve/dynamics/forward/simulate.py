@@ -78,7 +78,7 @@ class Simulation:
 
 @dataclass(frozen=True)
 class Integration:
-    """How a motion is integrated.
+    """Settings of the integration of a motion.
 
     method of the accelerations: "augmented_lagrangian" or "direct"; tolerance: error allowed in a step, relative and
     [m, m/s]; largest_step [s], needed only where forces are too short to be noticed; stepper: "dop853", of order eight
@@ -300,7 +300,7 @@ class System:
 
     @cached_property
     def _constant(self) -> tuple[tuple[Array, tuple[Array, float]], Array] | None:
-        """What `masses` and `own_force` give where no body needs a cross product: the same in every pose (2.62)."""
+        """Elements of `masses` and `own_force` where no body needs a cross product: the same in every pose (2.62)."""
         if (bodies := self.model.rigid_bodies).crossed.any():
             return None
         q = self.model.standing[None]
@@ -414,7 +414,7 @@ class System:
         return np.concatenate([q.ravel(), qd.ravel()]), drift
 
     def violation(self, q: Array) -> float:
-        """How far the worst constraint of a pose (N, 3) is from being met [m or 1]."""
+        """Return the largest violation of a constraint in a pose (N, 3) [m or 1]."""
         return float(np.abs(self.constraints.violation(q[None])).max(initial=0.0))
 
     def _jacobian(self, q: Array) -> Array:

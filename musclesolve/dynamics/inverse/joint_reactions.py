@@ -33,7 +33,7 @@ _BLOCK = 32  # Frames solved together; a frame of the expanded human takes a few
 
 @dataclass(frozen=True)
 class RowReactions:
-    """What the distal body of each joint receives through its rows: point, force and moment about it, (T, J, 3).
+    """Reactions on the distal body of each joint through its rows: point, force and moment about the point, (T, J, 3).
 
     moments (T, K+6): net joint moments, which the actuators supply and the reactions do not contain.
     """

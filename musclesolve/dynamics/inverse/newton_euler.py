@@ -24,7 +24,7 @@ from musclesolve.dynamics.rotations import from_cardan
 
 @dataclass(frozen=True)
 class JointLoad:
-    """What the distal segment receives from the proximal one: force (T, 3) [N], moment about the center (T, 3) [N
+    """Load on the distal segment from the proximal one: force (T, 3) [N], moment about the joint center (T, 3) [N
     m].
     """
 
@@ -112,8 +112,8 @@ def joint_loads(
 
 @dataclass(frozen=True)
 class DistalLoads:
-    """What all bodies from each frame of the tree on need from before it, (T, F, 3): force [N], moment about the global
-    origin [N m].
+    """Loads that the bodies distal to each frame of the tree need from the proximal side, (T, F, 3): force [N], moment
+    about the global origin [N m].
     """
 
     force: Array
@@ -193,7 +193,7 @@ class IntersegmentalMoment:
 
     @property
     def quasi_static(self) -> Array:
-        """What is left of (7) when accelerations are neglected: ground force, free moment and weights."""
+        """Quasi-static part of (7), without the accelerations: ground force, free moment and weights."""
         return self.ground + self.free_moment + self.gravity
 
     def about(self, axis: Array) -> dict[str, Array]:
@@ -241,7 +241,8 @@ def intersegmental_moment(
 def neglected_share(
     model: Model, motion: Motion, segments: SegmentMotion, wrenches: list[Wrench]
 ) -> dict[str, float]:
-    """How much of each joint moment the quasi-static approximation leaves out, rms of the rest over rms of the whole.
+    """Return the share of each joint moment that the quasi-static approximation omits, rms of the omitted part over rms
+    of the whole moment.
 
     Returns:
         By joint degree of freedom; about its own axis; zero where there is no moment at all.
@@ -268,7 +269,7 @@ def center_of_pressure(force: Array, moment: Array, height: float = 0.0) -> Arra
 
 
 def free_moment(force: Array, moment: Array, height: float = 0.0) -> Array:
-    """What center of pressure and force do not account for, M - r_r x F_r = (0, 0, T_z), (T, 3) [N m].
+    """Return the free moment about the center of pressure, M - r_r x F_r = (0, 0, T_z), (T, 3) [N m].
 
     It is lost in (12) and has its own term in (7). Zero where the vertical force is below 20 N.
     """

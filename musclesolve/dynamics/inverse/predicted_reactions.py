@@ -86,7 +86,7 @@ class PredictedReactions:
 
     @property
     def lacking(self) -> Array:
-        """What the feet do not supply, (T, 6) [N, N m about the global origin]."""
+        """Required loads that the feet do not supply, (T, 6) [N, N m about the global origin]."""
         supplied = sum(np.concatenate([each.force, each.moment], axis=1) for each in self.wrenches)
         return self.required - np.asarray(supplied)
 

@@ -222,7 +222,7 @@ class ResidualReduction:
         return np.array(found)
 
     def _held(self, found: Array) -> Array:
-        """What the coefficients (n, K+6) so far pull back, (n, K+6)."""
+        """Return the pull of the coefficients (n, K+6) toward zero, (n, K+6)."""
         band, flat = self.bands[1], found.ravel()
         product = band[0] * flat
         for k in range(1, min(len(band), flat.size)):

@@ -27,7 +27,7 @@ class BodyArrays(NamedTuple):
 
 
 class BodyMotions(NamedTuple):
-    """Where bodies are and how they move."""
+    """Positions and velocities of bodies."""
 
     rotation: Array  # (B, 3, 3) from the standing pose
     place: Array  # (B, 3) of the standing origin [m]
@@ -60,7 +60,7 @@ class SurfaceArrays(NamedTuple):
 
 
 class PairArrays(NamedTuple):
-    """Which surfaces may touch; the first of a pair may be a plane."""
+    """Pairs of surfaces that may touch; the first of a pair may be a plane."""
 
     first: Indices  # (P,)
     second: Indices  # (P,)
@@ -76,7 +76,7 @@ class PlacedSurfaces(NamedTuple):
 
 
 class Touches(NamedTuple):
-    """What pairs of surfaces do."""
+    """Gaps, points of contact and relative velocities of pairs of surfaces."""
 
     gap: Array  # (P,) [m]
     rate: Array  # (P,) of the gap [m/s]
@@ -150,7 +150,7 @@ class State(NamedTuple):
 
 
 class Solved(NamedTuple):
-    """What comes out, and what is used on the way."""
+    """Results of a solution of the equations of motion, and its work arrays."""
 
     qdd: Array  # (N, 3)
     multipliers: Array  # (c,)
@@ -185,7 +185,7 @@ class TreeArrays(NamedTuple):
 
 
 class TargetArrays(NamedTuple):
-    """What n targets are, and which speeds are free (f): see `NearestPose`."""
+    """Targets (n) of a pose, and the speeds that are free (f): see `NearestPose`."""
 
     slot: Indices  # (n,)
     point: Mask  # (n,)
@@ -194,7 +194,7 @@ class TargetArrays(NamedTuple):
 
 
 class PoseWork(NamedTuple):
-    """What is used again for every step to a nearest pose."""
+    """Work arrays of the steps to a nearest pose."""
 
     rotation: Array  # (F, 3, 3)
     shift: Array  # (F, 3)

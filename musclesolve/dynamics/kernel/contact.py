@@ -1,4 +1,4 @@
-"""Where surfaces touch and how they move against each other, and the wrenches of contact forces.
+"""Contact between surfaces: points of contact, relative velocities, and the wrenches of the contact forces.
 
 Gap, normal and point of a pair by Newton's method on the sphere of normals, with the support function of each surface:
 derived in `contact.surfaces`.

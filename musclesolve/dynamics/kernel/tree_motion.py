@@ -136,7 +136,8 @@ def move_slots(tree, points, q, qd, qdd, work):
 
 @compiled
 def sum_loads(tree, masses, segments, t, wrench, force, moment, work):
-    """What each frame and all beyond it need from before it: force and moment about the origin, (F, 3) each.
+    """Return the loads that each frame and the frames distal to it need from the proximal side: force and moment about
+    the origin, (F, 3) each.
 
     F = sum m (a - g) - F_ext,  M = sum d(I w)/dt + r x m (a - g) - M_ext; wrench (B, 6): the external ones.
     """

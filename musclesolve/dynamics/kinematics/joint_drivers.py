@@ -145,7 +145,8 @@ class DrivenAngles:
         return value, jacobian, nu, gamma, np.where(crossed, -self.axial * cosine, self.length * sine)
 
     def errors(self, angle: Array, q: Array) -> tuple[Array, Array]:
-        """How far the angles are from given ones, a - phi (T, K) within 180 degrees [rad], and the Jacobian.
+        """Return the errors of the angles from prescribed ones, a - phi (T, K) within 180 degrees [rad], and the
+        Jacobian.
 
         With a = atan2(n.(v x u) / Ln, v.u). Both rows of `rows` are met a second time, the one at -phi and the other
         at 180 degrees - phi; this is zero only where the angle is phi, and its gradient never vanishes.
@@ -175,7 +176,8 @@ class DrivenAngles:
 
 @dataclass(frozen=True)
 class BaseDriver:
-    """Where the base is held: slot of its point, directions a and b as combinations of slots (2, N), axes (3, 3).
+    """Frame in which the base is held: slot of its point, directions a and b as combinations of slots (2, N), axes (3,
+    3).
 
     The columns of `triad` are a, b, c in the standing pose.
     """
@@ -235,7 +237,11 @@ def base_rows(model: Model, motion: Motion, q: Array, qd: Array) -> tuple[Array,
 
 
 def base_closure_errors(model: Model, motion: Motion, q: Array, largest: float) -> tuple[Array, Array, Array]:
-    """How far the base's point and its directions a and b are from where they should be.
+    """Return the errors of the base's point and of its directions a and b from their prescribed places.
+
+    Unlike the rows above, the errors are not zero where the base is rotated by 180 degrees about one of its axes.
+    Returns the errors (T, 9), their Jacobian (T, 9, N, 3), and the part of the errors that a rotation by at most
+    `largest` [rad] closes.
 
     Unlike the rows above not zero where the base is rotated by 180 degrees about one of its axes. Returns the errors
     (T, 9), their Jacobian (T, 9, N, 3), and the part of them that a rotation by at most `largest` [rad] closes.

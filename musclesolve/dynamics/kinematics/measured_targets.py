@@ -1,4 +1,4 @@
-"""What was measured of a model: points and directions by the names of the model."""
+"""Measured points and directions, by the names of the model."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ DIRECTION_ARM = 0.1
 
 @dataclass(frozen=True)
 class Targets:
-    """What was measured: slots (n,), positions or unit directions (T, n, 3), weights (n,)."""
+    """Measured targets of a pose: slots (n,), positions or unit directions (T, n, 3), weights (n,)."""
 
     slots: Indices
     values: Array

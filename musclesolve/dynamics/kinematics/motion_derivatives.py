@@ -62,7 +62,7 @@ class Motion:
 
     @property
     def origin(self) -> Array:
-        """Where the origin of the standing layout is, (T, 3) [m]: the base position."""
+        """Position of the origin of the standing layout, (T, 3) [m]: the base position."""
         return self.coordinates[:, -6:-3]
 
     def axes(self, tree: Tree) -> Array:

@@ -303,7 +303,7 @@ class Pose(NamedTuple):
             old[places] = new
 
     def spread(self, frames: int, keys: Array) -> Pose:
-        """From some frames (k,), the first and the last among them, to all between, by cubic splines."""
+        """Interpolate from some frames (k,), the first and the last among them, to all frames, by cubic splines."""
         from scipy.interpolate import make_interp_spline
 
         if len(keys) == frames:
@@ -453,7 +453,9 @@ class NearestPose:
         return after, np.asarray(largest < tolerance)
 
     def failure(self, after: Pose, found: Mask) -> PoseError:
-        """What to raise where frames (T,) were not found: the first of them, and the points farthest off in it."""
+        """Return the error to raise where no pose was found: the first such frame (T,), and the points farthest off in
+        it.
+        """
         q, slots = after.q(self.model.tree), self.targets.slots
         names, frame = self.model.topology.coordinate_names, int(np.argmin(found))
         off = np.linalg.norm(q[frame, slots] - self.targets.values[frame], axis=1)
@@ -508,7 +510,9 @@ def normal_equations(
 def _compiled_targets(
     tree: Tree, slots: Indices, weights: Array, free: Indices
 ) -> tuple[TargetArrays, PoseWork]:
-    """What compiled code needs of targets, and its work arrays; free (F,): the speeds that move, in any order."""
+    """Return the arrays of targets that compiled code needs, and its work arrays; free (F,): the speeds that move, in
+    any order.
+    """
     chosen, numbers = contiguous(free, np.intp), contiguous(slots, np.intp)
     targets = TargetArrays(numbers, slots < tree.point_count, contiguous(weights), chosen)
     sizes = len(tree.distal_frames), tree.joint_count, len(slots), len(chosen)

@@ -1,4 +1,4 @@
-"""How a body is rotated about its long axis while the hinge at its end is straight: from the whole motion.
+"""Rotation of a body about its long axis while the hinge at its end is straight, from the whole motion.
 
 Shoulder, elbow and wrist show the plane of a bent elbow, and so the rotation phi of the upper arm about its long axis.
 A straight elbow does not show it: with the forearm of length r bent by theta, the wrist lies at p = r sin(theta)
@@ -103,7 +103,7 @@ def straight_hinges(model: Model, free: Mask, drawn: Mask) -> list[Hinge]:
 
 @dataclass(frozen=True)
 class Bent:
-    """How a hinge is bent in T frames.
+    """Bending of a hinge in T frames.
 
     beside (T,), complex, and along (T,) [m]: where the end beyond the hinge lies beside the body before it, and along
     it; the direction of the first is the rotation of the body at which the hinge bends forwards, its size reach
@@ -116,7 +116,7 @@ class Bent:
 
     @classmethod
     def from_pose(cls, model: Model, targets: Targets, hinge: Hinge, angles: Array, q: Array) -> Bent:
-        """By measured points; angles (T, K) and q (T, N, 3) of a pose near them show what was not measured."""
+        """Return the bending by measured points; angles (T, K) and q (T, N, 3) of a nearby pose supply the rest."""
         measured = q.copy()
         points = targets.slots < model.topology.point_count
         measured[:, targets.slots[points]] = targets.values[:, points]
@@ -137,7 +137,9 @@ class Bent:
 
 
 def stiffness(time: Array | None, frames: int, rest: float) -> Array:
-    """What a rotation from each frame to the next costs, rest^2 / (w dt)^2, (T-1,) [m2]; time (T,) [s] or not known."""
+    """Return the cost of a rotation from each frame to the next, rest^2 / (w dt)^2, (T-1,) [m2]; time (T,) [s] or
+    None.
+    """
     step = np.full(frames - 1, USUAL_STEP) if time is None else np.diff(time)
     return np.asarray((rest / (USUAL_SPEED * step)) ** 2)
 
@@ -170,7 +172,9 @@ def shown_rotation(stiff: Array, beside: Array, reach: float, rest: float) -> Ar
 
 
 def _backwards(forwards: Array, reach: float) -> Array:
-    """How far beyond the limit a hinge bends backwards whose end lies so far forwards, [m]."""
+    """Return the distance beyond the limit by which a hinge bends backwards, from the forward position of its end
+    [m].
+    """
     return np.maximum(0.0, -forwards - reach * np.sin(BACKWARDS))
 
 

@@ -123,7 +123,7 @@ def _closed(constraints: list[Constraint], time: Array, start: Array, number: in
 
 
 def violation(rows: ConstraintRows | ClosureErrors) -> Array:
-    """How far each row is from being met: its value over the length of its gradient, (T, c) [m or 1]."""
+    """Return the violation of each row: its value over the length of its gradient, (T, c) [m or 1]."""
     slope = np.linalg.norm(rows.jacobian.reshape(*rows.value.shape, -1), axis=2)
     return np.abs(rows.value) / np.maximum(slope, 1e-12)
 

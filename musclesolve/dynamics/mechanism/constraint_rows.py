@@ -47,7 +47,7 @@ class Constraint(Protocol):
 
 @dataclass(frozen=True)
 class ClosureErrors:
-    """What is left to close in a pose: names (c,), value (T, c), jacobian (T, c, N, 3).
+    """Errors that are left to close in a pose: names (c,), value (T, c), jacobian (T, c, N, 3).
 
     part (T, c): how much of the value one step is to take on, so that a rotation is followed and not jumped.
     """
@@ -63,7 +63,7 @@ class HasClosureErrors(Protocol):
     """A constraint whose rows are also met by a pose that it does not mean, such as the mirrored angle."""
 
     def closure_errors(self, time: Array, q: Array) -> ClosureErrors:
-        """What is zero in the pose that is meant, and only there."""
+        """Return errors that are zero in the intended pose, and only there."""
 
 
 def all_rows(
@@ -81,7 +81,7 @@ def all_rows(
 
 
 def all_closure_errors(constraints: Iterable[Constraint], time: Array, q: Array) -> ClosureErrors:
-    """What is left to close: the closure errors of the constraints that have them, the rows of the others."""
+    """Return the errors to close: the closure errors of the constraints that have them, the rows of the others."""
     parts = []
     for constraint in constraints:
         rows = all_rows([constraint], time, q)
@@ -189,7 +189,7 @@ class AngleDriver:
         return ConstraintRows((self.name,), value, jacobian, nu, gamma)
 
     def closure_errors(self, time: Array, q: Array) -> ClosureErrors:
-        """How far the angle is from the course [rad]; unlike the row not zero at the mirrored angle."""
+        """Return the error of the angle from the course [rad]; unlike the row not zero at the mirrored angle."""
         angle = course_values(self.course, time, self.name)[0][:, None]
         error, jacobian = self.angle.errors(angle, q)
         return ClosureErrors((self.name,), error, jacobian, np.clip(error, -_ROTATION_STEP, _ROTATION_STEP))
@@ -245,7 +245,7 @@ class MotionDriver:
         return driver_rows(self.model, self._at(time), q, qd)
 
     def closure_errors(self, time: Array, q: Array) -> ClosureErrors:
-        """How far every joint angle is from the motion, then the base's point and directions."""
+        """Return the errors of every joint angle from the motion, then those of the base's point and directions."""
         motion, topology = self._at(time), self.model.topology
         angles = DrivenAngles.from_model(self.model)
         error, slope = angles.errors(angles.of_motion(self.model, motion)[0], q)

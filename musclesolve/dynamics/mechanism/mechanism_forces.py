@@ -50,7 +50,7 @@ class Mechanism(Model):
 
 @dataclass(frozen=True)
 class Reaction:
-    """What rows exert on a body: force (T, 3) [N] and moment (T, 3) [N m] about a point.
+    """Reaction of constraint rows on a body: force (T, 3) [N] and moment (T, 3) [N m] about a point.
 
     unique (6,): which of the six components the mechanism determines. The others, as the moments across the plane in
     a planar loop, depend on how redundant rows are scaled (correction B10).
@@ -84,7 +84,7 @@ class MechanismForces:
         return driver.tension(self.time, multiplier)
 
     def reaction(self, names: Iterable[str], body: str, about: str) -> Reaction:
-        """What the rows of one joint together exert on a body, moments about the point `about`.
+        """Return the reaction on a body of the rows of one joint together, with moments about the point `about`.
 
         names: rows, as "a = b" of `coincident` or "a fixed" of `fixed`. The body's points and vectors receive the
         force of every row that holds them: make the joint of points and vectors of each body's own, for what two

@@ -1,1 +1,1 @@
-"""What a model is made of: topology, rigid bodies, constraints, masses; the human models."""
+"""Models: topology, rigid bodies, constraints, masses; the human models."""

@@ -91,7 +91,9 @@ class Constraints:
         return rows.with_linear(names, weights, np.zeros((len(extra), 3)))
 
     def with_linear(self, names: list[str], weights: Array, target: Array) -> Constraints:
-        """These rows and three more, sum_n w_n q_n = target, for each name (l,), weights (l, N), target (l, 3)."""
+        """Return the constraints with three more rows, sum_n w_n q_n = target, for each name (l,), weights (l, N),
+        target (l, 3).
+        """
         rows = tuple(f"{name} [{axis}]" for name in names for axis in "xyz")
         return replace(
             self,
@@ -101,7 +103,7 @@ class Constraints:
         )
 
     def with_products(self, products: Constraints) -> Constraints:
-        """These rows and those of `scalar_products` between bodies."""
+        """Return the constraints with the rows of `scalar_products` between bodies added."""
         own, more = len(self.constant), len(products.constant)
         return replace(
             self,
@@ -122,7 +124,7 @@ class Constraints:
         return dot(a, np.cross(b, c))
 
     def violation(self, q: Array) -> Array:
-        """How far each row is from being met, as a length or a cosine, (T, c) [m or 1].
+        """Return the violation of each row, as a length or a cosine, (T, c) [m or 1].
 
         A row |r_ij|^2 - L^2 divided by 2 L is the error of the length; the others are divided by both lengths.
         """
@@ -131,7 +133,10 @@ class Constraints:
         return violation
 
     def rate_violation(self, q: Array, qd: Array, qdd: Array) -> tuple[Array, Array]:
-        """How far velocities and accelerations are from meeting (5.8), (5.9): Phi_q qd and Phi_q qdd - gamma.
+        """Return the violations of (5.8) and (5.9) by velocities and accelerations: Phi_q qd and Phi_q qdd - gamma.
+
+        Scaled as `violation`, (T, c) each [m/s and m/s2, or 1/s and 1/s2]: the rate at which a length changes, for
+        example.
 
         Scaled as `violation`, (T, c) each [m/s and m/s2, or 1/s and 1/s2]: how fast a length changes, say.
         """
@@ -144,7 +149,7 @@ class Constraints:
         return np.hstack([once, linear[0]]), np.hstack([twice, linear[1]])
 
     def _scale(self, a: Array, b: Array) -> Array:
-        """What the scalar products are divided by: 2 L where a line meets itself, else both lengths; (T, s)."""
+        """Return the divisors of the scalar products: 2 L where a line meets itself, else both lengths; (T, s)."""
         length = np.linalg.norm(a, axis=2) * np.linalg.norm(b, axis=2)
         same = (self.first == self.second).all(axis=1)
         return np.where(same, 2.0 * np.sqrt(length), length)

@@ -81,7 +81,7 @@ def child_masses(age: float) -> dict[str, float]:
 
 
 def inertia_source(sex: str, age: float | None = None) -> str:
-    """Which table the inertia of the segments of a subject is from, in words."""
+    """Return the name of the table of segment inertia for a subject, in words."""
     table = f"de Leva (1996), {'women' if sex == 'female' else 'men'}"
     if age is None or age >= ADULT_AGE:
         return table
@@ -248,7 +248,7 @@ _ROUNDED = 0.01
 
 @dataclass(frozen=True)
 class StatedSegment:
-    """What is known of a segment; None: as in the table.
+    """Stated inertia of a segment; None: as in the table.
 
     mass [kg], or a factor on that of the table; center: from the first end (0) to the second (1) of
     `human_lengths.toml`; inertia about the center of mass, about the sagittal (front-back), the transverse (left-right)

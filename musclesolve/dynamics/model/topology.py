@@ -1,4 +1,4 @@
-"""What a model consists of: points, vectors, bodies, degrees of freedom, and the position of each by its name.
+"""Topology of a model: points, vectors, bodies, degrees of freedom, and the position of each by its name.
 
 `check_topology` refuses a definition whose parts do not fit together: names that exist, a tree of joints, pivots and
 axes that both bodies have.
@@ -162,11 +162,13 @@ class Topology:
 
     @property
     def point_count(self) -> int:
-        """How many points there are; the slots after them are vectors."""
+        """Number of points; the slots after them are vectors."""
         return len(self.points)
 
     def slots_of(self, direction: Direction) -> tuple[int, int]:
-        """From-slot and to-slot of a direction; the from-slot of a vector is the zero slot after all others."""
+        """Return the slots of the start and the end of a direction; a vector starts at the zero slot after all
+        others.
+        """
         (start, end), none = direction, len(self.coordinate_names)
         return (none if start is None else self.slot[start]), (self.slot[end] if end else none)
 

@@ -32,7 +32,7 @@ _NEEDED = object()
 
 @dataclass(frozen=True)
 class _Key:
-    """What a key must be, in words and as a test; what it is where the file leaves it out."""
+    """Rule for a key: the expected value in words, the test of a value, and the value where the file omits the key."""
 
     expected: str
     accepts: Callable[[Any], bool]

@@ -1,1 +1,1 @@
-"""How joint moments respond to errors of their inputs, differentiated exactly."""
+"""Derivatives of joint moments by errors of their inputs, exact."""

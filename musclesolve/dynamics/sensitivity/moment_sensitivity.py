@@ -1,4 +1,4 @@
-"""How joint moments respond to errors of their inputs, differentiated exactly (Silva 2003, section 5.5).
+"""Derivatives of joint moments by errors of their inputs, exact (Silva 2003, section 5.5).
 
 The moments are tau = D^T (M qdd - g). Masses and ground forces enter linearly, the point of application bilinearly,
 so their derivatives are closed forms: the moment of a unit force at a point about a degree of freedom is a column of

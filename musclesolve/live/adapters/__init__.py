@@ -1,1 +1,1 @@
-"""Where samples come from and where frames go: one module for each kind of stream, listed in adapters.toml."""
+"""Sources of samples and sinks of frames: one module for each kind of stream, listed in adapters.toml."""

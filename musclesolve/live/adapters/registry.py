@@ -1,4 +1,4 @@
-"""Which kinds of streams there are; a module is imported when a stream of its kind is opened."""
+"""Kinds of streams; a module is imported when a stream of its kind is opened."""
 
 from __future__ import annotations
 

@@ -39,7 +39,7 @@ LEAST_HIGH = 1000.0
 
 @dataclass(eq=False)
 class LiveDrawing:
-    """What draws the rows of a `Live`; it can be sent to another process.
+    """Drawing of the rows of a `Live`; the object can be sent to another process.
 
     weight: of the body [N]. heights: of the ground under the right and the left foot (2,) [m]. heading [rad] from x to
     the left. pose: coordinates (K+6,) of a pose of the recording, by which bones get their thickness. joints, sides:
@@ -77,7 +77,7 @@ class LiveDrawing:
         )
 
     def base(self) -> PictureData:
-        """What does not move, with the pose of the recording and nothing else that is known."""
+        """Return the picture of the parts that do not move, with the pose of the recording and no other data."""
         skeleton, path, owner = self._placed(self.pose)
         points, bones = skeleton.points, bones_of(skeleton, ("",), self.knee_widths)
         names = self.muscles.names

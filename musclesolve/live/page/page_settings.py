@@ -1,4 +1,4 @@
-"""What the operator has chosen: curves, the quantity of the biofeedback, its band. One set for all browsers."""
+"""Choices of the operator: curves, the quantity of the biofeedback, its band. One set for all browsers."""
 
 from __future__ import annotations
 
@@ -114,7 +114,9 @@ class PageSettings:
         write_files(file.parent, {file.name: text.encode()})
 
     def place(self, value: float) -> str:
-        """Where a value lies: "in" the band, "above" or "below" it; "open" without a band, "unknown" without value."""
+        """Return the place of a value: "in" the band, "above" or "below" it; "open" without a band, "unknown" without
+        value.
+        """
         if not np.isfinite(value):
             return "unknown"
         if self.low is None and self.high is None:

@@ -125,7 +125,7 @@ class LivePage:
 
 
 def _serve(connection: Connection, memory: Any) -> None:
-    """What the process of the page runs; it loads the server's packages, which this one does not need."""
+    """Run the process of the page; it loads the server's packages, which this process does not need."""
     from musclesolve.live.page.server import serve
 
     serve(connection, memory)

@@ -1,4 +1,4 @@
-"""What the page knows of a session: the newest frame, the curves of the last half minute, steps, counts, feedback.
+"""State of a session on the page: the newest frame, the curves of the last half minute, steps, counts, feedback.
 
 Contacts of a foot as soon as they are known, from its vertical ground force.
 
@@ -50,7 +50,7 @@ RATE_OVER = 1.0
 
 @dataclass(frozen=True, eq=False)
 class PageSetup:
-    """What the page has to know of a `Live`, in a form that can be sent to another process.
+    """Setup of the page by a `Live`, in a form that can be sent to another process.
 
     title, subtitle: of the page. rate: frames a second. threshold, firm: levels of the vertical force of a contact [N].
     """
@@ -85,7 +85,7 @@ class PageSetup:
 
 @dataclass(frozen=True, eq=False)
 class Order:
-    """What the session asks of the server: the page, its settings and their file, port and token."""
+    """Order of the session to the server: the page, its settings and their file, port and token."""
 
     setup: PageSetup
     settings: PageSettings
@@ -124,7 +124,7 @@ class PageState:
 
     @property
     def page_data(self) -> dict[str, Any]:
-        """What stands in the page when it is opened."""
+        """Data of the page when it is opened."""
         return page_data(self.base, self.setup.title, self.setup.subtitle)
 
     def take(self, rows: AnyArray, lost: int = 0) -> None:
@@ -203,7 +203,7 @@ class PageState:
         return {"time": packed(time, "<f8"), "values": packed(values, "<f4")}
 
     def steps(self) -> dict[str, list[float]]:
-        """By side the value of each of the last steps, NaN where it is not known, oldest first.
+        """Return by side the value of each of the last steps, NaN where unknown, oldest first.
 
         There is none of a leg that is not analysed.
         """
@@ -290,12 +290,12 @@ class PageState:
 
     @property
     def notes(self) -> str:
-        """What the newest frame says of what is missing."""
+        """Note of the newest frame on missing parts."""
         return "" if self._row is None else bytes(self._row["notes"]).decode(errors="replace")
 
     @property
     def faults(self) -> str:
-        """Which markers of the newest sample are off, and why."""
+        """Markers of the newest sample that are off, with reasons."""
         return "" if self._row is None else bytes(self._row["faults"]).decode(errors="replace")
 
 

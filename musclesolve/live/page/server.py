@@ -180,7 +180,9 @@ class PageServer:
     # ---- pages
 
     def _refusal(self, asked: HTTPConnection) -> str:
-        """Why a request is refused, "" where it is not: its token, its origin, the name it calls this computer by."""
+        """Return the reason why a request is refused, "" for none: its token, its origin, or its name of this
+        computer.
+        """
         names = {f"{name}:{self.port}" for name in (HOST, "localhost")}
         if asked.headers.get("host") not in names:
             return "unknown host"
@@ -293,7 +295,7 @@ class PageServer:
                 await stream.close()
 
     def _message(self, client: Client) -> dict[str, Any]:
-        """What is new for a browser."""
+        """Return the message of new data for a browser."""
         state = self.state
         message: dict[str, Any] = {
             "number": state.number,

@@ -1,4 +1,4 @@
-"""What can be chosen on the page: its name, words and unit, and its value in rows of frames."""
+"""Quantities to choose on the page: name, words and unit, and the value in rows of frames."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class ShownQuantity:
 
     @property
     def key(self) -> str:
-        """By which settings name it."""
+        """Key of the quantity in settings."""
         return f"{self.kind}:{self.name}"
 
     @property
@@ -57,7 +57,7 @@ class ShownQuantity:
 
     @property
     def about(self) -> dict[str, Any]:
-        """What the page says of it."""
+        """Description of the quantity for the page."""
         quantity = QUANTITIES[self.kind]
         words = f"vertical {quantity.said}" if self.kind == GROUND else quantity.said
         stem = "" if self.name in SIDE_NAMES else split_side(self.name)[0].replace("_", " ")
@@ -78,7 +78,7 @@ class ShownQuantities:
 
     @property
     def every(self) -> list[ShownQuantity]:
-        """In the order of the columns of `values`."""
+        """All quantities, in the order of the columns of `values`."""
         names = {"joint": self.joints, "side": SIDES, "muscle": self.muscles, "dof": self.dofs}
         return [
             ShownQuantity(kind, name) for kind in shown_kinds() for name in names[QUANTITIES[kind].dims[1]]
@@ -112,7 +112,7 @@ class ShownQuantities:
 
     @cached_property
     def _asked(self) -> tuple[Indices, Indices]:
-        """For each column whether its frame must be valid (1) or only its motion (0), and of which side; S: of all."""
+        """For each column the condition, 1 for a valid frame or 0 for a valid motion, and the side; S: of all sides."""
         number = {side: k for k, side in enumerate(self.sides)}
         sides = [number.get(each.side, len(self.sides)) for each in self.every]
         of_muscles = [QUANTITIES[each.kind].follows == "solution" for each in self.every]

@@ -104,12 +104,12 @@ class Measured:
     unusual: list[Unusual]  # proportions that are rare; nothing where it was not looked for
 
     def same_dimensions(self, other: Anatomy | Measured) -> bool:
-        """Whether a model of the subject comes out the same, bit for bit."""
+        """Return whether two anatomies give the same model of the subject, bit for bit."""
         return self.pelvis_depth == other.pelvis_depth and same_points(self.offsets, other.offsets)
 
 
 def same_points(some: Points, others: Points) -> bool:
-    """Whether points by name are the same, bit for bit."""
+    """Return whether two sets of named points are equal, bit for bit."""
     return some.keys() == others.keys() and all(np.array_equal(some[name], others[name]) for name in some)
 
 
@@ -219,7 +219,7 @@ def measured_body(
 
 @dataclass(frozen=True, eq=False)
 class Seen:
-    """What markers show before anything is known of the posture.
+    """Clusters and landmarks that markers show before the posture is known.
 
     clusters: by name, followed from standing; landmarks (L,): names, the top of the trunk among them where it stands
     for the spines of the pelvis; places (T, L, 3): where they are [m].
@@ -231,7 +231,7 @@ class Seen:
 
     @classmethod
     def from_markers(cls, markers: MarkerMap, position: Array) -> Seen:
-        """What markers in motion show, (T, n, 3) [m]."""
+        """Return the clusters and landmarks that markers in motion show, (T, n, 3) [m]."""
         seen = cls(*markers.follow(position))
         if shows_spines(seen.landmarks) or (top := trunk_top(seen.moving)) is None:
             return seen
@@ -240,7 +240,7 @@ class Seen:
 
     @cached_property
     def moving(self) -> Points:
-        """Where each landmark is, (T, 3) [m], by its name."""
+        """Position of each landmark, (T, 3) [m], by its name."""
         return dict(zip(self.landmarks, self.places.swapaxes(0, 1), strict=True))
 
 
@@ -280,7 +280,7 @@ class Followed:
 
 @dataclass(frozen=True, eq=False)
 class Following:
-    """How the body is followed from the standing posture into what is seen: all that is the same in every frame.
+    """Constants of following the body from the standing posture through the motion, the same in every frame.
 
     shapes: pelvis and feet that no cluster shows, by the landmarks with the numbers `shown`; pelvis (3, 4): its hip
     centers, upward and forward direction, and foot_left (3,) of each side: its ankle axis, as they stood; medials:

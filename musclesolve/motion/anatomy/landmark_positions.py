@@ -1,4 +1,4 @@
-"""From markers to landmarks: filtered, carried over from standing by clusters, cropped to the time range."""
+"""Landmarks from markers: filtered, carried over from standing by clusters, cropped to the time range."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def axis_end(landmark: str) -> str:
 
 @dataclass(frozen=True, eq=False)
 class MarkerMap:
-    """How landmarks follow from n markers: all that is the same in every frame.
+    """Map from n markers to landmarks, the same in every frame.
 
     clusters: those that carry something or stand for a body, as they stood. carrier (P,): which of them carries each
     point that markers do not show themselves, place (P, 3) [m]: where that stood. landmarks (L,): names, each the

@@ -34,7 +34,7 @@ class PredictedLoad:
     predicted: Mask
 
     def at(self, time: float) -> bool:
-        """Whether the force at a time is predicted, in the sample before it or the one after it."""
+        """Return whether the force at a time is predicted, in the sample before or after the time."""
         after = int(np.searchsorted(self.time, time))
         return bool(self.predicted[max(after - 1, 0) : after + 1].any())
 
@@ -122,7 +122,7 @@ def force_events(loads: FootLoads) -> list[Event]:
 
 
 def _rise(load: PredictedLoad, start: float, level: float) -> float:
-    """When the force of a contact that begins at `start` [s] first passes a level [N]."""
+    """Return the time at which the force of a contact that begins at `start` [s] first passes a level [N]."""
     sample = int(np.argmax((load.time > start) & (load.vertical >= level)))
     before, after = load.vertical[sample - 1], load.vertical[sample]
     share = (level - before) / (after - before)

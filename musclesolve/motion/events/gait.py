@@ -77,7 +77,7 @@ class Stride:
         return self.opposite_toe_off - self.start + self.toe_off - self.opposite_heel_strike
 
     def percent(self, time: float) -> float:
-        """Where a time lies in the stride, 0 to 100."""
+        """Return the place of a time in the stride, 0 to 100 [%]."""
         return 100.0 * (time - self.start) / self.duration
 
 

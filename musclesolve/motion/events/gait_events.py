@@ -214,7 +214,7 @@ class EventsByFoot:
 
 
 def standing(loads: FootLoads, side: Side) -> tuple[Array, Array, Array]:
-    """When one foot surely stands on its plates, and contacts that leave it open.
+    """Return the times when one foot surely stands on its plates, and the contacts that leave this open.
 
     A step is a contact with one loading that fills it but for short ramps: the foot stands throughout. Any other
     contact may be the zero of a plate that is off by more than the threshold, with or without steps on top; in it the
@@ -242,5 +242,5 @@ def standing(loads: FootLoads, side: Side) -> tuple[Array, Array, Array]:
 
 
 def _inside(spans: Array, event: Event) -> Mask:
-    """Which spans of time (k, 2) [s] an event lies in."""
+    """Return which spans of time (k, 2) [s] contain an event, (k,)."""
     return (spans[:, 0] < event.time) & (event.time < spans[:, 1])

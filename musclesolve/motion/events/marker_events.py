@@ -163,7 +163,7 @@ def _far_apart(peaks: NDArray[np.intp], signal: Array, distance: float) -> NDArr
 
 
 def _falls(signal: Array, peak: int) -> tuple[float, float]:
-    """How far the signal falls on either side before it rises above the peak."""
+    """Return by how much the signal falls on either side before it rises above the peak."""
     higher = np.flatnonzero(signal > signal[peak])
     start = int(higher[higher < peak].max(initial=-1)) + 1
     end = int(higher[higher > peak].min(initial=signal.size))

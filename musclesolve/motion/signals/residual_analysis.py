@@ -73,7 +73,7 @@ _BLOCK = 4096
 
 
 class CutoffVerdict(IntEnum):
-    """Whether a curve could be read."""
+    """Verdict on the curve of a residual analysis."""
 
     FOUND = 0
     NO_NOISE = 1

@@ -71,7 +71,7 @@ _PLATEAU = (0.9, 1.1)
 
 
 def curve_fault(family: CurveFamily, strains: tuple[float, float]) -> tuple[str, str] | None:
-    """Which curve can be that of no muscle, "active", "velocity" or "passive", and why; None of sound ones.
+    """Return a curve that no muscle can have, "active", "velocity" or "passive", and the reason; None without fault.
 
     Active force f(l) is between 0 and 1, rises up to l = 1, where it is 1, and falls beyond it; f(v) rises from 0 at
     v = -1 through 1 at v = 0; passive force rises from 0 to 1 between the two strains.

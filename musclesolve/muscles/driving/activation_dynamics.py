@@ -49,7 +49,7 @@ EQUATIONS: dict[str, Rate] = {"thelen_2003": thelen_2003, "de_groote_2016": de_g
 
 @dataclass(frozen=True)
 class ActivationDynamics:
-    """How activation follows excitation: the equation by name, its time constants [s], and the activation at the start.
+    """Activation dynamics: the equation by name, its time constants [s], and the activation at the start.
 
     start: a number or (n,); the excitation at the start, in which activation rests, unless given.
     """
@@ -129,7 +129,7 @@ BETWEEN = ("linear", "spline")
 
 @dataclass(frozen=True)
 class CourseKind:
-    """What is given: its name, its largest value, and its unit."""
+    """Kind of a course that drives muscles: its name, its largest value, and its unit."""
 
     name: str
     most: float
@@ -211,7 +211,7 @@ def muscle_course(names: Sequence[str], given: Given, sampling: Sampling, kind: 
 
 
 def _column(value: float | Array | Course) -> float | Array | Course:
-    """What is given for one muscle, samples (T,) or a function with values (T,), as what has one column."""
+    """Return the course of one muscle, samples (T,) or a function with values (T,), with one column."""
     if callable(value):
         function = value
         return lambda time: np.broadcast_to(np.asarray(function(time), dtype=float), len(time))[:, None]

@@ -102,7 +102,7 @@ class ElasticMuscles:
         return self.strain_at_start + self.strain_by_coordinate * z
 
     def rigid(self) -> ElasticMuscles:
-        """These muscles behind rigid tendons of slack length."""
+        """Return the same muscles with rigid tendons of slack length."""
         none = np.zeros_like(self.start)
         return replace(self, strain_at_start=none, strain_by_coordinate=none)
 

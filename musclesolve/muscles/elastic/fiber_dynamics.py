@@ -1,4 +1,4 @@
-"""How fast tendon and fiber change their lengths: the balance of their forces, solved for the velocity.
+"""Rates of tendon and fiber length: the balance of their forces, solved for the velocity.
 
 Over the maximum isometric force F0, with the coordinate z of the tendon (elastic_muscles.py) as state,
 
@@ -126,7 +126,7 @@ class FiberDynamics:
     def fiber_force(
         self, length: Array, velocity: Array, z: Array, activation: Array, rate: float | Array = 0.0
     ) -> Array:
-        """What the fiber bears along the tendon over F0 at a rate dz/dt [1/s]: the right-hand side of the balance."""
+        """Return the fiber force along the tendon over F0 at a rate dz/dt [1/s]: the right-hand side of the balance."""
         forces = self.forces(length, z)
         moved = (velocity - self.muscles.stretch * rate) * forces.cos_pennation / self.fastest
         active = self.effective(activation) * forces.isometric * self._curves(moved) + self.damping * moved

@@ -139,7 +139,7 @@ class _Equations:
         return csc_array((slope, (rows, rows % count)), shape=(size, size))
 
     def motion(self, time: Array, states: Array) -> MuscleMotion:
-        """What the states (T, 3, n) mean."""
+        """Return the motion of the muscles that the states (T, 3, n) describe."""
         (length, velocity), activation = self.path(time), self.course(time)
         fibers, muscles = self.fibers, self.fibers.muscles
         z = self._coordinate(length, velocity, activation, states[:, 0])
@@ -273,5 +273,5 @@ class MuscleMotion:
 
     @property
     def fiber_power(self) -> Array:
-        """What the fibers do per second [W], contractile and passive: -F v / cos(alpha)."""
+        """Power of the fibers [W], contractile and passive: -F v / cos(alpha)."""
         return -self.force * self.fiber_velocity / self.cos_pennation

@@ -98,7 +98,7 @@ class Sweep:
 
 
 def published_sweeps() -> tuple[Sweep, ...]:
-    """What muscle sets are compared with.
+    """Return the published passive moments with which muscle sets are compared.
 
     Hip and knee: the mean curves of Silder et al. (2007); ankle: the equation of Riener and Edrich (1999).
     """

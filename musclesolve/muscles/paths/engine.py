@@ -204,7 +204,7 @@ def solve_paths(
 
 
 def _run(layout: PathLayout, poses: PoseArrays, lines: LineArrays, rules: int) -> PathArrays:
-    """What the path engine makes of all muscles in all poses; it fills the lines too."""
+    """Return the paths of all muscles in all poses; fills the lines too."""
     from musclesolve.muscles.paths.kernel.entry import PATHS
 
     frames, nodes = len(poses.position), layout.points + 2 * layout.wraps

@@ -1,4 +1,4 @@
-"""What carries path points and wrap objects beside the bodies: frames that move on bodies with joint angles."""
+"""Moving frames: carriers of path points and wrap objects that move on bodies with joint angles."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class MovingFrames:
 
     @cached_property
     def _tables(self) -> tuple[Indices, Array, Array, Array, Array]:
-        """Where the knots of each spline begin (F+1,), all knots (k,), values and curvatures there (k, 6), pivots."""
+        """First knot of each spline (F+1,), all knots (k,), values and curvatures there (k, 6), pivots."""
         first = np.cumsum([0, *(len(spline.knots) for spline in self.motion)])
         knots, values, curvatures = (
             np.concatenate([getattr(spline, name) for spline in self.motion])

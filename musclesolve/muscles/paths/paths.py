@@ -103,7 +103,10 @@ class Paths:
         return self._on[key]
 
     def moved_by(self, dofs: Indices, tree: Tree) -> tuple[Mask, Indices, Indices]:
-        """What rotations about axes of the tree move: groups (m, G), which of `moving_dofs` each is (m,), -1 for none.
+        """Return the groups that rotations about axes of the tree move (m, G), and which of `moving_dofs` each axis is
+        (m,), -1 for none.
+
+        Returns also the slots of the pivots of the axes (m,).
 
         And the slots of their pivots (m,).
         """
@@ -117,7 +120,7 @@ class Paths:
 
     @cached_property
     def _moved(self) -> dict[bytes, tuple[Mask, Indices, Indices]]:
-        """What was asked of `moved_by`: the same is, frame by frame."""
+        """Results of `moved_by` so far: the same for every frame."""
         return {}
 
     @cached_property
@@ -127,7 +130,7 @@ class Paths:
 
     @cached_property
     def _carried(self) -> CarriedArrays:
-        """What is placed and what carries it, as compiled code takes it."""
+        """Points, wrap objects and moving frames and the bodies that carry them, as arrays for compiled code."""
         return CarriedArrays(
             np.unique(np.concatenate([self.point_body, self.objects.body, self.frames.body])).astype(np.intp),
             contiguous(self.point_body, np.intp),

@@ -221,7 +221,11 @@ def scale_muscles(
 
 
 def _acting(model: Model, paths: Paths, dofs: Sequence[str]) -> tuple[Mask, Array]:
-    """Which muscles move which of some degrees of freedom (m, n), and how many of their joints each crosses (n,).
+    """Return which muscles move which degrees of freedom (m, n), and the number of joints that each muscle crosses
+    (n,).
+
+    A muscle crosses a joint if it has points on both sides of the joint; a muscle moves also the degree of freedom with
+    whose angle one of its points moves.
 
     A muscle crosses a joint with points on both sides of it; it moves, too, with whose angle one of its points moves.
     """

@@ -219,7 +219,7 @@ class LoadDynamics:
 
     @cached_property
     def support(self) -> Support:
-        """What the loads supply and lack at the origin of the root, of a model for which `root_wrench` is known."""
+        """Loads supplied and lacking at the origin of the root, of a model for which `root_wrench` is known."""
         assert self.root_wrench is not None
         root = next(joint for joint in self.model.joints if joint.inboard.body == GROUND).outboard.body
         origin = self.dynamics.bodies.pose.position[:, self.model.body_number[root]]

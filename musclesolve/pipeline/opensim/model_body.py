@@ -1,4 +1,4 @@
-"""From an OpenSim model, its coordinates and joint moments to the force-sharing problem."""
+"""Force-sharing problem of an OpenSim model with its coordinates and joint moments."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which coordinates and muscles of an OpenSim model take part in the force sharing."""
+"""Coordinates and muscles of an OpenSim model that take part in the force sharing."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class SharedChoice:
 
     @property
     def acts(self) -> Mask:
-        """Which muscles act on which coordinate, (m, n)."""
+        """Mask of the muscles that act on each coordinate, (m, n)."""
         return np.array([[dof in self.crossing[name] for name in self.names] for dof in self.dofs])
 
     @property

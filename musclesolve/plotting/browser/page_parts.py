@@ -1,4 +1,4 @@
-"""What a page holds to draw its figures in a browser, without a network: D3, the drawing, its style."""
+"""Parts of a page that draw its figures in a browser, without a network: D3, the drawing, its style."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def style() -> str:
 
 
 def data(figure: dict[str, Any]) -> str:
-    """What `described` returns, as the content of a script of a page; no sign in it ends the script."""
+    """Return the data of `described`, as the content of a script of a page; no sign in them ends the script."""
     text = json.dumps(figure, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
     return text.replace("<", "\\u003c")
 

@@ -1,1 +1,1 @@
-"""What every page shares: axes, curves, legend, style, PNG."""
+"""Parts of every page: axes, curves, legend, style, PNG."""

@@ -42,7 +42,7 @@ KEPT = "\N{NO-BREAK SPACE}"
 
 @dataclass(frozen=True)
 class Arrangement:
-    """How the panels of a page are arranged."""
+    """Arrangement of the panels of a page."""
 
     rows: int
     columns: int

@@ -111,7 +111,7 @@ PERCENTS = np.arange(101.0)
 
 @dataclass(frozen=True)
 class Abscissa:
-    """Where the frames of each leg lie on the horizontal axis."""
+    """Horizontal axis, with the place of the frames of each leg on it."""
 
     label: str  # text below the axis
     limits: tuple[float, float]  # ends of the axis
@@ -206,7 +206,7 @@ def event_places(result: xr.Dataset, side: str, passes: list[Pass], cycle: bool)
 
 @dataclass(frozen=True)
 class Validity:
-    """Which frames of a leg are solved, solved with a reserve, or have no valid solution, (T,)."""
+    """Masks of the frames of a leg that are solved, solved with a reserve, or without a valid solution, (T,)."""
 
     solved: Mask
     reserve: Mask
@@ -389,7 +389,9 @@ class Legs:
                 self.draw(axes, side, rows[:, known.index(name)], measured=measured)
 
     def place_of_peak(self, curves: Mapping[str, Array]) -> float:
-        """Where the highest of some curves (T,) by leg is highest on the horizontal axis; NaN without a number."""
+        """Return the place on the horizontal axis of the highest value of some curves (T,) by leg; NaN without a
+        number.
+        """
         drawn = [
             (part.place, values[part.index])
             for side, values in curves.items()

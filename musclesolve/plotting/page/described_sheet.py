@@ -267,7 +267,7 @@ class Panel:
             self.ticks[f"{axis}tl"] = list(labels)
 
     def tick_params(self, axis: str = "both", **style: Any) -> None:
-        """How ticks are drawn: the browser's, but for labels that stand upright."""
+        """Set the direction of the tick labels; the browser draws the ticks."""
         self.upright_labels = self.upright_labels or bool(style.get("labelrotation"))
 
     def locator_params(self, **style: Any) -> None:
@@ -287,11 +287,11 @@ class Panel:
         self.texts["yl"] = text
 
     def get_xaxis_transform(self) -> str:
-        """What stands for x in units and y in shares of the height."""
+        """Return the transform with x in units of the axis and y in shares of the height."""
         return ACROSS
 
     def set_visible(self, visible: bool) -> None:
-        """Whether it is shown."""
+        """Show or hide the panel."""
         self.visible = bool(visible)
 
     def set_axis_off(self) -> None:
@@ -299,7 +299,7 @@ class Panel:
         self.visible = False
 
     def described(self) -> dict[str, Any] | None:
-        """What a browser draws it from; None where it is not shown."""
+        """Return the panel as data for a browser; None where the panel is hidden."""
         if not self.visible:
             return None
         ends = {"x": self._x.ends, "y": self._y.ends[::-1] if self.inverted else self._y.ends}
@@ -415,7 +415,7 @@ class DescribedSheet:
         axes._boxes(corners, style, shares=True)
 
     def below(self, axes: Panel) -> str:
-        """What stands for shares across a panel, and inches upwards from its lower edge."""
+        """Return the transform with shares across a panel, and inches upwards from its lower edge."""
         return BELOW
 
     def strip_below(self, axes: Panel, bottom: float, height: float) -> Panel:
@@ -462,7 +462,7 @@ BROWSER = BrowserStyle()
 
 
 def described(draw: Callable[[], Any]) -> dict[str, Any]:
-    """What a figure shows, as data.
+    """Return a figure as data.
 
     Args:
         draw: draws the figure, a function of this package.

@@ -311,7 +311,7 @@ class DrawnSheet(Figure):
 
 
 def _handle(entry: Any) -> Any:
-    """What matplotlib draws in a legend."""
+    """Return the handle that matplotlib draws in a legend."""
     if isinstance(entry, tuple):
         return tuple(map(_handle, entry))
     if not isinstance(entry, Key):

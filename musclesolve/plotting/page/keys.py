@@ -1,4 +1,4 @@
-"""What stands beside the texts of a legend, and the names of curves by which a page switches them on and off.
+"""Keys of a legend, and the names of curves by which a page switches them on and off.
 
 matplotlib is not loaded: a page that a browser draws does without it.
 """

@@ -1,4 +1,4 @@
-"""How wide a page is, how large its text and in what format it is saved: for a report, or for a column of a paper.
+"""Style of a page: its width, the size of its text and its file format, for a report or for a column of a paper.
 
 Every figure is drawn in the style that is in force:
 

@@ -30,7 +30,7 @@ LEAST_WIDTH = 0.6
 
 @dataclass(frozen=True)
 class Grid:
-    """How the panels of a page of small multiples are laid out and scaled."""
+    """Layout and scale of the panels of a page of small multiples."""
 
     columns: int = 5  # of panels
     top: float | None = None  # upper end of the scale of all panels; each has its own scale without it
@@ -76,7 +76,7 @@ def small_multiples(
 
 
 def fitting_columns(names: Sequence[str], most: int, lines: int) -> int:
-    """As many panels side by side, at most so many, as leave every heading so many lines."""
+    """Return the largest number of panels side by side, up to a limit, that leaves every heading so many lines."""
     style = current_style()
     for columns in range(min(most, max(1, len(names))), 1, -1):
         row = Arrangement(1, columns, 1.0)

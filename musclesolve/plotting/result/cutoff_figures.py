@@ -1,4 +1,4 @@
-"""How the recording chose its cut-off frequencies: residual curves, and cut-off and noise of every marker."""
+"""Choice of the cut-off frequencies by the recording: residual curves, and cut-off and noise of every marker."""
 
 from __future__ import annotations
 

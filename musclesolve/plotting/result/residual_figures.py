@@ -1,4 +1,4 @@
-"""How far points, muscles and ground fall short of the motion: marker residuals, reserves, residual at the pelvis."""
+"""Residuals of points, muscles and ground: marker residuals, reserves, residual at the pelvis."""
 
 from __future__ import annotations
 

@@ -152,7 +152,7 @@ def _has_toe_off(leg: xr.Dataset) -> bool:
 
 
 def _entries(average: xr.Dataset, names: tuple[str, ...]) -> dict[str, Any]:
-    """What the lines are, of those that are drawn."""
+    """Return the entries of the legend for the lines that are drawn."""
     entries: dict[str, Any] = {}
     sides = [str(side) for side in average["side"].values]
     for side in sides:

@@ -1,4 +1,4 @@
-"""What a calibration of one person's muscles changed: measured curves before and after, factors with their priors."""
+"""Changes by a calibration of one person's muscles: measured curves before and after, factors with their priors."""
 
 from __future__ import annotations
 

@@ -111,7 +111,7 @@ Cell = tuple[str, str]
 
 @dataclass(frozen=True)
 class Column:
-    """What the panels of a column of small multiples show, and its words."""
+    """Cells of a column of small multiples, and its words."""
 
     cells: tuple[Cell, ...]
     words: str = ""
@@ -120,7 +120,7 @@ class Column:
 def group_drawings(
     means: xr.Dataset, comparisons: xr.Dataset | None = None, drawn: Sequence[str] | None = None
 ) -> dict[str, Callable[[xr.Dataset], Sheet]]:
-    """What draws every figure of the groups of a study from the means, by its name.
+    """Return the drawing function of every figure of the groups of a study from the means, by its name.
 
     Four curves share a panel at most. Of more groups and conditions there are small multiples: a row for each curve of
     the variable, in its columns the reference (the first group or condition) with some of the others, or of several
@@ -380,7 +380,7 @@ def _compared_one(test: xr.Dataset) -> str:
 
 
 def _styles(means: xr.Dataset) -> dict[tuple[str, ...], dict[str, Any]]:
-    """How the curve of every group and condition (and leg) that has subjects is drawn, on all pages alike.
+    """Return the style of the curve of every group and condition (and leg) that has subjects, on all pages alike.
 
     Colors and dashes of one axis repeat together only after 24 names; groups leave the dashes to conditions and legs.
     """
@@ -415,7 +415,7 @@ def _styles(means: xr.Dataset) -> dict[tuple[str, ...], dict[str, Any]]:
 
 @dataclass(frozen=True)
 class _Stack:
-    """What stands below a panel, at the default size of text [inch]: numbers of subjects, bars, a statistic."""
+    """Parts below a panel, at the default size of text [inch]: numbers of subjects, bars, a statistic."""
 
     counts: bool
     bars: int
@@ -423,7 +423,7 @@ class _Stack:
 
     @property
     def bars_top(self) -> float:
-        """Where the bars begin, below the panel."""
+        """Top of the bars, below the panel."""
         return (COUNT_GAP + COUNT) * self.counts
 
     @property
@@ -624,7 +624,7 @@ def _curve_name(means: xr.Dataset, key: tuple[str, ...]) -> str:
 
 
 def _band_words(means: xr.Dataset, band: str) -> str:
-    """What the bands are."""
+    """Return the words for the bands."""
     share = str(means.attrs["band"]).partition(" of ")[0]
     return share if band == "confidence" else "± standard deviation over subjects"
 

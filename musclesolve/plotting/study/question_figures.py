@@ -134,7 +134,7 @@ def _contact(axes: Axes, found: xr.Dataset) -> None:
 
 
 def _strength_axis(axes: Axes, found: xr.Dataset) -> None:
-    """From full strength on the left to the margin on the right."""
+    """Set the strength axis, from full strength on the left to the margin on the right."""
     strengths = 100.0 * found["strength"].values
     span = max(strengths[0] - strengths[-1], 1.0)
     axes.set_xlim(strengths[0] + 0.02 * span, strengths[-1] - 0.14 * span)

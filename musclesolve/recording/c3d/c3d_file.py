@@ -63,7 +63,7 @@ RATES = (0.1, 1e6)
 
 @dataclass(frozen=True)
 class Coding:
-    """How the machine that wrote the file laid out its numbers: byte order, and whether reals are those of a VAX."""
+    """Layout of numbers by the machine that wrote the file: byte order, and whether reals are in VAX format."""
 
     order: str
     dec: bool
@@ -253,7 +253,7 @@ def _text(raw: bytes) -> str:
 
 @dataclass(frozen=True)
 class DataLayout:
-    """Where the data are (first byte), and what they count: see the symbols of the module.
+    """Place of the data in the file (first byte), and their counts: see the symbols of the module.
 
     A number has `width` bytes (4 for reals, 2 for integers of `scale` length units each); the recording began with
     frame number 1; the rate is in frames per second [Hz].
@@ -271,7 +271,7 @@ class DataLayout:
 
     @property
     def numbers(self) -> int:
-        """How many numbers a frame holds."""
+        """Number of numbers in a frame."""
         return 4 * self.points + self.channels * self.samples
 
     @property
@@ -458,7 +458,7 @@ class C3D:
 
     @property
     def metres(self) -> float:
-        """How long the unit of length is [m].
+        """Unit of length of the file [m].
 
         Raises:
             InputError: an unknown unit.

@@ -92,7 +92,7 @@ class Plate:
 
 @dataclass(frozen=True)
 class PlateRecording:
-    """What one plate measured, S samples, in the axes of its corners.
+    """Recording of one plate, S samples, in the axes of its corners.
 
     Times (S,) [s], forces (S, 3) [N], points (S, 3) [m] on the surface (its middle where there is hardly any force),
     moments about them (S, 3) [N m].

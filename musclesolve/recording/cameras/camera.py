@@ -80,7 +80,7 @@ class Camera:
 
     @property
     def center(self) -> Array:
-        """Where the camera stands (3,) [m]: the one point that has no image.
+        """Position of the camera (3,) [m]: the one point that has no image.
 
         Raises:
             InputError: the projection is parallel, so the camera is infinitely far away.

@@ -188,7 +188,7 @@ class Heading:
 
 @dataclass(frozen=True)
 class Digitised:
-    """What one camera saw of n markers in R rows.
+    """Markers digitized from one camera: n markers in R rows.
 
     The line of every row (R,), increasing frame numbers (R,) and pixels (R, n, 2), NaN where not seen.
     """

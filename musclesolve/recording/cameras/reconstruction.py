@@ -193,7 +193,7 @@ class Triangulation:
 
     @property
     def in_front(self) -> Mask:
-        """Which points (P,) lie before all cameras that saw them."""
+        """Mask of the points (P,) in front of all cameras that saw them."""
         return np.isfinite(self.misfit)
 
     @classmethod
@@ -403,7 +403,7 @@ def calibration_notes(calibrations: Sequence[Calibration]) -> list[str]:
         f"{len(calibrations)} cameras, calibrated on {fewest} or more control points each, reproject them to "
         f"{np.sqrt(np.mean(worst.distance**2)):.2f} px or better (root mean square distance; camera "
         f"'{worst.camera.name}'; worst point '{worst.labels[k]}', {worst.distance[k]:.2f} px). Lens distortion is not "
-        "modelled."
+        "modeled."
     ]
     for fit in calibrations:
         if fit.outlying:
@@ -422,7 +422,7 @@ def calibration_notes(calibrations: Sequence[Calibration]) -> list[str]:
         place, distance = _length(noise * worst.center_per_pixel), _length(worst.distance_to_points)
         notes.append(
             f"Poorly determined, however well the control points fit: {', '.join(fit.camera.name for fit in loose)}. "
-            f"With digitising errors of {noise:.2g} px, compatible with the residuals, the position of camera "
+            f"With digitizing errors of {noise:.2g} px, compatible with the residuals, the position of camera "
             f"'{worst.camera.name}' is known to {place} (standard deviation) at a distance of {distance}, and markers "
             "may be wrong by more than their residuals show. Add control points, as far apart in height, width and "
             "depth as the volume is large."
@@ -457,7 +457,7 @@ def reconstruction_notes(recording: CameraFile, solved: Reconstruction, dropped:
     worst = f"'{recording.names[marker]}' at {recording.time[frame]:.4g} s, camera '{solved.cameras[camera]}'"
     notes = [
         f"The markers are reprojected to {rms:.2g} px, worst {error[camera, frame, marker]:.2g} px ({worst}); "
-        f"digitising errors of that size move a marker by about {1000 * np.sqrt(np.mean(expected**2)):.2g} mm."
+        f"digitizing errors of that size move a marker by about {1000 * np.sqrt(np.mean(expected**2)):.2g} mm."
     ]
     control = np.sqrt(np.mean([fit.noise**2 for fit in recording.calibrations]))
     # Doubtful points too: cameras out of step make many of them.
@@ -465,7 +465,7 @@ def reconstruction_notes(recording: CameraFile, solved: Reconstruction, dropped:
     if noise > FAR_WORSE * max(control, 0.1):
         notes.append(
             f"The markers fit far worse ({noise:.2g} px) than the control points ({control:.2g} px): check that "
-            "the cameras are synchronised (offset_frames), were not moved, and that markers have the same names."
+            "the cameras are synchronized (offset_frames), were not moved, and that markers have the same names."
         )
     # Views that cannot be of the marker, and rays of which one must be wrong.
     names = recording.names
@@ -475,7 +475,7 @@ def reconstruction_notes(recording: CameraFile, solved: Reconstruction, dropped:
         notes.append(
             f"{int(bad.sum())} image(s) of a marker are left out because the other cameras agree without them, most of "
             f"camera '{solved.cameras[camera]}' ({int(bad[camera].sum())}) and of '{names[marker]}' "
-            f"({int(bad[:, :, marker].sum())}): check whether they show another marker or were digitised wrongly, and "
+            f"({int(bad[:, :, marker].sum())}): check whether they show another marker or were digitized wrongly, and "
             "whether the camera was moved."
         )
     doubtful = solved.doubtful & ~dropped

@@ -103,7 +103,7 @@ class Shapes:
         return rotation, translation, residual
 
     def poses(self, found: tuple[Array, Array, Array]) -> dict[str, Poses]:
-        """What `register` found, by body."""
+        """Return the results of `register` by body."""
         return dict(zip(self.names, map(Poses, *found), strict=True))
 
 

@@ -1,1 +1,1 @@
-"""What markers mean: landmarks, mapping, marker sets, clusters, sides."""
+"""Meaning of markers: landmarks, mapping, marker sets, clusters, sides."""

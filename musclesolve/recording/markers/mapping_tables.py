@@ -1,4 +1,4 @@
-"""Which markers show which landmark: the tables [mapping], [clusters] and [carried] of a trial file.
+"""Markers that show each landmark: the tables [mapping], [clusters] and [carried] of a trial file.
 
 Each way to find a joint center needs its own landmarks and dimensions.
 """

@@ -1,4 +1,4 @@
-"""When each foot is on the floor and when in the air, by the markers of heel and toe, and whether plates measure it."""
+"""Contacts of each foot with the floor by the markers of heel and toe, and whether plates measure them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which foot stands on which force plate: contact by contact, the foot that is nearest to the center of pressure."""
+"""Assignment of feet to force plates: contact by contact, the foot that is nearest to the center of pressure."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def distance_to_foot(point: Array, heel: Array, toe: Array) -> Array:
 
 @dataclass(frozen=True)
 class FootTrack:
-    """Where a foot is: time (T,) [s], heel and toe or what stands for them (T, 3) [m], NaN where they were not seen."""
+    """Path of a foot: time (T,) [s], heel and toe or their substitutes (T, 3) [m], NaN where they were not seen."""
 
     time: Array
     heel: Array

@@ -96,7 +96,7 @@ def impossible_samples(force: Array, moment: Array, beside: Array, weight: float
 
 
 def sample_fault(force: Array, moment: Array, beside: float, weight: float) -> str:
-    """Why one sample of a plate cannot be of a foot, "" where it can: the limits that hold for every sample.
+    """Return the reason why one sample of a plate cannot be of a foot, "" where it can: the limits for every sample.
 
     Args:
         force: on the foot (3,) [N]. moment: about the point of force (3,) [N m].
@@ -283,7 +283,7 @@ def instants_of(trial: Trial, plate: PlateForce) -> tuple[str, str]:
     what = (
         f"the force on the {SIDE_NAMES[plate.side]} foot {worst.fault} at {worst.time:.4g} s, under "
         f"{worst.vertical:.0f} N{more} (expected: what can be of the foot, in every sample): so near to it, "
-        f"{seconds:.2f} s in all, it counts as not measured, and these frames of the leg are not analysed"
+        f"{seconds:.2f} s in all, it counts as not measured, and these frames of the leg are not analyzed"
     )
     remedy = _remedy(worst.vertical, weight)
     return what, remedy
@@ -368,7 +368,7 @@ def _faults(trial: Trial, plate: PlateForce) -> Iterator[PlateFault]:
             f"at {plate.time[in_use][size == size[beyond].max()][0]:g} s",
             "moment",
             f"less than {MOMENT_ARM:g} m times the vertical force, and {MOMENT_FLOOR:g} N m",
-            "check that moments are in newton metres, and that these are the columns of the free moment",
+            "check that moments are in newton meters, and that these are the columns of the free moment",
             "check the unit of the moments (ANALOG:UNITS), and the order of this plate's channels (CHANNEL)",
         )
 
@@ -390,7 +390,7 @@ def _faults(trial: Trial, plate: PlateForce) -> Iterator[PlateFault]:
             on_plate = f'give the plate to the other foot (side = "{other}"), or leave out all [[force]]'
             yield PlateFault("nearness", problem, "side", expected, f'side = "{other}"', on_plate)
         elif away >= FARTHEST:
-            remedy = "check that forces and markers share axes, and points are in metres"
+            remedy = "check that forces and markers share axes, and points are in meters"
             on_plate = "check that plates and markers share axes: CORNERS in the file"
             yield PlateFault("nearness", problem, "point", expected, remedy, on_plate)
 

@@ -1,4 +1,4 @@
-"""What [plates] of a trial file changes of measured ground forces: clock, point of force, vertical force.
+"""Corrections of measured ground forces by [plates] of a trial file: clock, point of force, vertical force.
 
     t' = t + offset        p' = p + shift        Fz' = gain (Fz - zero) while the plate is loaded
 

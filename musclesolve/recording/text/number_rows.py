@@ -303,7 +303,7 @@ class RowReader:
 
     @property
     def share_read(self) -> float:
-        """How much of the file has been read, 0 to 1."""
+        """Share of the file that has been read, 0 to 1."""
         return min(self._read / self._size, 1.0) if self._size else 1.0
 
     def line(self) -> str | None:

@@ -96,7 +96,7 @@ def _no_place(path: Path) -> InputError | None:
 
 
 def check_place(path: str | Path, what: str, *suffixes: str, table: str | None = None) -> None:
-    """See that a file may be written there, before anything is computed.
+    """Check that a file may be written at a path, before anything is computed.
 
     Args:
         path: of the file.

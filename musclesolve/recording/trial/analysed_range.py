@@ -102,7 +102,7 @@ def find_range(trial: Trial) -> AnalysedRange | None:
     for side in SIDES:
         name = SIDE_NAMES[side]
         if side not in legs:
-            sentences.append(f"{name} leg: not analysed, no contact of its foot is measured completely")
+            sentences.append(f"{name} leg: not analyzed, no contact of its foot is measured completely")
             continue
         first, stop = legs[side]
         lost = np.flatnonzero(~seen | beside[side])

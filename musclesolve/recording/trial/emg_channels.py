@@ -175,7 +175,7 @@ class KindNote:
 
     @property
     def sentence(self) -> str:
-        """What was found and what it means; a warning where the trial file says otherwise."""
+        """Kind of the signals and its consequence; a warning where the trial file states otherwise."""
         numbers = (
             f"{100.0 * self.fast:.2g} % of the power above {EMG_HZ:g} Hz and {100.0 * self.negative:.2g} % of the area "
             "below zero"

@@ -59,7 +59,7 @@ def change_notes(trial: Trial | ModelTrial, read_later: bool = False) -> list[st
             notes.append(
                 WarningNote(
                     f"{path.name} was changed or removed during the analysis: the result {which}. "
-                    "Run again to analyse the file as it is now.",
+                    "Run again to analyze the file as it is now.",
                     "file_changed",
                 )
             )

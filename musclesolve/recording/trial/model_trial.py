@@ -22,7 +22,7 @@ MODEL_FILES = frozenset({"model", "coordinates", "moments", "loads"})
 
 @dataclass(frozen=True)
 class ModelTrial:
-    """What the trial file of an OpenSim model names and asks for; the files themselves are read with the model.
+    """Settings and files named by the trial file of an OpenSim model; the files themselves are read with the model.
 
     Args:
         settings: of the trial file; the file of one person's muscles by its path.
@@ -65,13 +65,13 @@ class ModelTrial:
 
 
 def is_model_trial(content: Mapping[str, Any]) -> bool:
-    """Whether the tables of a trial file name an OpenSim model instead of recorded markers."""
+    """Return whether the tables of a trial file name an OpenSim model instead of recorded markers."""
     files = content.get("files")
     return isinstance(files, dict) and "markers" not in files and not MODEL_FILES.isdisjoint(files)
 
 
 def names_model(path: Path) -> bool:
-    """Whether a file is the trial file of an OpenSim model; not of what cannot be read."""
+    """Return whether a file is the trial file of an OpenSim model; False for a file that cannot be read."""
     try:
         return is_model_trial(trial_document(path).content)
     except InputError:

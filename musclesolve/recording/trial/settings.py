@@ -1,4 +1,4 @@
-"""What the settings of a trial file say together: the subject, its events, its errors; and what contradicts itself."""
+"""Settings of a trial file taken together: the subject, its events, its errors; and contradictions among them."""
 
 from __future__ import annotations
 

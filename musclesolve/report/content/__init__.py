@@ -1,1 +1,1 @@
-"""What the sections of a report say: tables, sentences and numbers of datasets."""
+"""Content of the sections of a report: tables, sentences and numbers of datasets."""

@@ -157,7 +157,7 @@ def _of_choices(result: xr.Dataset, names: tuple[str, ...]) -> list[str]:
 
 
 def _values(trial: TrialFiles) -> dict[str, object]:
-    """What the sentences are filled with; what is not known is left out, and with it the sentence."""
+    """Return the values for the sentences; an unknown value is left out, and with it its sentence."""
     result, facts = trial.base, trial.facts
     time = np.asarray(result["time"].values, dtype=float)
     mass, stature = number(result, "subject_mass_kg"), number(result, "subject_stature_m")

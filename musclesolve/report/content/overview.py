@@ -1,4 +1,4 @@
-"""What is said of all files of a report: the trials side by side, averages over gait cycles, the files themselves."""
+"""Content on all files of a report: the trials side by side, averages over gait cycles, the files themselves."""
 
 from __future__ import annotations
 
@@ -107,5 +107,5 @@ def files_of_report(inputs: Inputs) -> PageTable:
 
 
 def versions() -> list[tuple[str, str]]:
-    """What made the page."""
+    """Return the versions of the software that made the page."""
     return [("musclesolve", __version__), ("Python", platform.python_version()), ("NumPy", np.__version__)]

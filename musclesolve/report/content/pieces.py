@@ -1,4 +1,4 @@
-"""What sections are made of: numbers that keep their full value, and tables."""
+"""Pieces of sections: numbers that keep their full value, and tables."""
 
 from __future__ import annotations
 
@@ -70,6 +70,6 @@ class Changed(str):
 
 
 def reason(error: Exception) -> str:
-    """Why a part is not there, in a line."""
+    """Return the reason why a part is not there, in a line."""
     text = error.problem if isinstance(error, InputError) else f"{type(error).__name__}: {error}"
     return text.partition("\n")[0]

@@ -106,7 +106,7 @@ def verdicts(trial: TrialFiles, key: str) -> dict[str, object]:
 
 
 def _criteria(facts: Facts) -> PageTable:
-    """What every criterion of plausibility found, and why it is asked."""
+    """Return a table of the outcome of every criterion of plausibility, with the reason of the criterion."""
     asked, judged = criteria(), plausibility(facts)
     rows = [
         (
@@ -123,7 +123,7 @@ def _criteria(facts: Facts) -> PageTable:
 
 
 def recording(trial: TrialFiles) -> dict[str, object]:
-    """Who and what was recorded: subject, recording and frames as pairs of name and value, the strides as a table."""
+    """Return the subject, the recording and the frames as pairs of name and value, and the strides as a table."""
     result, time = trial.base, np.asarray(trial.base["time"].values, dtype=float)
     mass, stature, shoes = (
         number(result, f"subject_{name}") for name in ("mass_kg", "stature_m", "shoe_mass_kg")
@@ -139,7 +139,7 @@ def recording(trial: TrialFiles) -> dict[str, object]:
         "trial": PurePath(text(result, "trial_file").replace("\\", "/")).name,
         "files": ", ".join(f"{name} ({role})" for role, name, _ in _files(result) if role != "trial"),
         "frames": f"{time.size}, {time[0]:.3f} to {time[-1]:.3f} s{rate}",
-        "legs analysed": " and ".join(SIDE_NAMES.get(side, "all muscles") for side in trial.facts.legs),
+        "legs analyzed": " and ".join(SIDE_NAMES.get(side, "all muscles") for side in trial.facts.legs),
         "EMG": f"{channels} channels" if channels else "none in this file",
     }
     remarks = []
@@ -342,7 +342,9 @@ def contact_sources(facts: Facts) -> list[str]:
 
 
 def _in_implants(joint: str, movement: Movement) -> tuple[str, str]:
-    """What implants measured of a joint: the range, and in which movement of whom; a dash where nothing is known."""
+    """Return the range that implants measured at a joint, and its movement and people; a dash where nothing is
+    known.
+    """
     if (found := measured(joint, movement)) is not None:
         return found.words, f"{found.words} in {found.movement}: {found.about}"
     never = in_vivo()["not_measured"].get(joint_kind(joint))
@@ -391,7 +393,7 @@ def fascicles(trial: TrialFiles) -> dict[str, object]:
 
 
 def fit(trial: TrialFiles) -> dict[str, object]:
-    """How well model, motion and forces fit, in sentences and figures."""
+    """Return the fit of model, motion and forces, in sentences and figures."""
     if not chosen(trial.said, "", section="fit") and "reserve_moment" not in trial.base:
         raise Absent("This file holds no residuals.")
     return {}

@@ -1,4 +1,4 @@
-"""Which figures a dataset has, by name, and the one that only a report has: EMG beside activation."""
+"""Figures of a dataset by name, and the one that only a report has: EMG beside activation."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def figures_of(data: xr.Dataset, kind: str) -> dict[str, Draw]:
 
 
 def caption(name: str, draw: Draw) -> str:
-    """What a figure shows: the first sentence of its function."""
+    """Return the caption of a figure: the first sentence of its function."""
     function = draw.func if isinstance(draw, partial) else draw
     first = (function.__doc__ or name.replace("_", " ")).strip().partition("\n")[0]
     side = draw.keywords.get("side") if isinstance(draw, partial) else None

@@ -45,7 +45,7 @@ def as_dict(data: PictureData, result: xr.Dataset) -> dict[str, Any]:
 
 
 def page_data(data: PictureData, title: str, subtitle: str) -> dict[str, Any]:
-    """What stands in a page: what does not move and what does, under a title and a line of text."""
+    """Return the data of a page: the parts that stand still and those that move, under a title and a line of text."""
     places = zip(data.muscles, data.short_names, data.sides, data.size, data.first[:-1], strict=True)
     still: dict[str, Any] = {
         "title": title,
@@ -118,7 +118,7 @@ def moving_data(data: PictureData) -> dict[str, Any]:
 
 
 def subtitle(data: PictureData, result: xr.Dataset) -> str:
-    """Who, which trial and with what choices; of a simulation, its models and how long it lasts."""
+    """Return the subject, the trial and the choices; for a simulation, its models and its duration."""
     if not data.simulated:
         return identity(result)
     names = ", ".join(before.strip() for before in data.subjects if before)
@@ -163,12 +163,16 @@ def verdict_of(name: str) -> dict[str, str]:
 
 
 def heads_of(data: PictureData) -> list[dict[str, Any]]:
-    """For every subject without a skull the first head of picture.toml whose points there are, by their numbers."""
+    """Return for every subject without a skull the first head of picture.toml whose points are present, by their
+    numbers.
+    """
     return _numbered(data, "head", ("points",), ("points", "up"))
 
 
 def ribs_of(data: PictureData) -> list[dict[str, Any]]:
-    """For every subject without a thorax the first ribs of picture.toml whose points there are, by their numbers."""
+    """Return for every subject without a thorax the first ribs of picture.toml whose points are present, by their
+    numbers.
+    """
     return _numbered(data, "ribs", ("spine", "across"), ("spine", "across"))
 
 
@@ -180,7 +184,9 @@ def hoops() -> dict[str, Any]:
 def _numbered(
     data: PictureData, table: str, needed: Sequence[str], ends: Sequence[str]
 ) -> list[dict[str, Any]]:
-    """For every subject the first entry of a table of picture.toml that it has the points for, by their numbers."""
+    """Return for every subject the first entry of a table of picture.toml whose points are present, by their
+    numbers.
+    """
     number, chosen = {name: k for k, name in enumerate(data.points)}, []
     for before in data.subjects:
         for entry in bundled_toml(__package__, "picture.toml")[table].values():
@@ -235,7 +241,7 @@ def _bones(bones: Bones) -> list[dict[str, Any]]:
 
 
 def shape_colors(shapes: Shapes) -> list[str]:
-    """By the subject that carries each, "#rrggbb"."""
+    """Return the color "#rrggbb" of each shape, by the subject that carries the shape."""
     about = bundled_toml(__package__, "picture.toml")["shape"]
     every = about["subjects"]
     return [about["ground"] if k < 0 else str(every[k % len(every)]) for k in shapes.owner.tolist()]

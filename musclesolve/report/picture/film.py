@@ -240,7 +240,7 @@ class View:
 
     @cached_property
     def height(self) -> float:
-        """From the floor to the top of the head [m]."""
+        """Height from the floor to the top of the head [m]."""
         every = np.concatenate([self.data.position, self.data.path], axis=1)
         top = float(np.nanmax(every[..., 2], initial=self.floor + 1.0))
         return top - self.floor + 0.08
@@ -252,7 +252,7 @@ class View:
 
     @cached_property
     def reach(self) -> float:
-        """How far to the side of the middle anything gets [m]."""
+        """Largest distance of any point to the side of the middle [m]."""
         if not self.data.simulated:
             return 0.0
         away = (self.data.position - self.centers[:, None]) @ self.axes[0]

@@ -35,7 +35,7 @@ Mesh = tuple[Array, Indices]
 
 @dataclass(frozen=True, eq=False)
 class Placement:
-    """Where the bones of a frame of bones.toml lie in a segment.
+    """Placement of the bones of a frame of bones.toml in a segment.
 
     segment: its name. side: "r", "l" or "". about: the table of the frame. origin (3,) [m] and axes (3, 3) in the axes
     of the segment, from its position. scale (3,): meters for a millimeter of the table.
@@ -66,7 +66,7 @@ def placements(
     knee_widths: Mapping[str, float],
     frames: str = "frame",
 ) -> list[Placement]:
-    """Where the frames of bones.toml lie in each segment; a segment without its landmarks, in any of them, has none.
+    """Return the placements of the frames of bones.toml in the segments; a segment without its landmarks has none.
 
     Args:
         points: positions (T, 3) [m] of the points of the skeleton by name.

@@ -99,7 +99,7 @@ def _read_vtp(content: bytes, _: str) -> Mesh:
         raise ValueError(f"compressed by {compressor}, not by zlib or LZMA")
 
     def values(array: ElementTree.Element) -> AnyArray:
-        """What a DataArray holds, flat."""
+        """Return the values of a DataArray, flat."""
         kind, coded = array.get("format", "ascii"), True
         if kind == "ascii":
             return np.array((array.text or "").split(), dtype=float)

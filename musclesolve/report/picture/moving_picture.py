@@ -153,7 +153,7 @@ def library_of(page: str) -> str:
     begin = _BEGIN.search(page)
     end = _END.search(page, begin.end()) if begin else None
     if begin is None or end is None:
-        raise _not_there("no script with its licence and the end of a module")
+        raise _not_there("no script with its license and the end of a module")
     source = page[begin.start() : end.end()]
     if not _REVISION.search(source) or "WebGLRenderer" not in source or "</script" in source:
         raise _not_there("the script defines no REVISION and no WebGLRenderer")

@@ -1,4 +1,4 @@
-"""Where a patella and its ligament are drawn: the patella slides in the groove of the femur, held by the ligament.
+"""Places of a patella and its ligament: the patella slides in the groove of the femur, held by the ligament.
 
 The back of the patella is tangent to a curve g(s) in the sagittal plane of the femur (bones.toml, `knee`), and its apex
 a(s) lies at the constant length L of the patellar ligament from the tibial tuberosity p: |a(s) - p| = L. This is the
@@ -72,7 +72,9 @@ class Knee:
 
 
 def patellae(placed: Sequence[Placement]) -> dict[str, tuple[Knee, Mesh, Mesh]]:
-    """By side, the knee with the surfaces of patella and ligament; none where a body of a model is the patella."""
+    """Return by side the knee with the surfaces of patella and ligament; none where a body of a model is the
+    patella.
+    """
     table = bundled_toml(__package__, "bones.toml")["knee"]
     of = {(each.segment, each.side): each for each in placed}
     knees: dict[str, tuple[Knee, Mesh, Mesh]] = {}

@@ -1,4 +1,4 @@
-"""What a picture shows, as plain arrays: read from a result or a simulation, with its forces and events."""
+"""Data of a picture, as plain arrays: read from a result or a simulation, with its forces and events."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ BYTES = {
 
 @dataclass(frozen=True, eq=False)
 class Quantity:
-    """What may color the muscles: values (T, n), NaN where there is none, and the row of picture.toml."""
+    """Quantity that can color the muscles: values (T, n), NaN where there is none, and the row of picture.toml."""
 
     about: dict[str, Any]
     values: Array
@@ -134,7 +134,7 @@ class PictureData:
 
     @property
     def unit(self) -> str:
-        """For which the arrow of a force of the ground is half a meter long."""
+        """Force of the ground whose arrow is half a meter long."""
         if self.weight is None:
             return "1 kN"
         if not self.simulated:
@@ -271,7 +271,7 @@ def check_kind(result: xr.Dataset) -> None:
 
 
 def is_simulation(result: xr.Dataset) -> bool:
-    """Whether a dataset was made from a simulation."""
+    """Return whether a dataset was made from a simulation."""
     return getattr(result, "attrs", {}).get("kind") == KIND
 
 
@@ -374,7 +374,7 @@ def _arrows(result: xr.Dataset, force: str, place: str, dim: str) -> Arrows:
 
 
 def ground_arrows(result: xr.Dataset) -> Arrows:
-    """From the center of pressure; nothing where the vertical force does not exceed 20 N."""
+    """Return the arrows of ground forces from the center of pressure; none where the vertical force is at most 20 N."""
     arrows = _arrows(result, "ground_reaction_force", "center_of_pressure", "side")
     if not arrows.names:
         arrows = _arrows(result, "external_force", "external_point", "external_load")
@@ -399,7 +399,7 @@ def contact_arrows(result: xr.Dataset, points: tuple[str, ...]) -> Arrows:
 
 
 def _missing(result: xr.Dataset, every: int) -> list[str]:
-    """What is not drawn, and why."""
+    """Return sentences on the parts that are not drawn, with reasons."""
     again = "compute it again with this version"
     found = [f"One of every {every} frames is shown, to keep the page small."] if every > 1 else []
     if is_simulation(result):

@@ -37,7 +37,8 @@ def simulation_picture(
     muscles: MuscleForces | Sequence[MuscleForces] = (),
     title: str = "",
 ) -> xr.Dataset:
-    """What is drawn of a simulation: skeletons, contact forces, surfaces and, where they are given, the muscles.
+    """Return the dataset of a picture of a simulation: skeletons, contact forces, surfaces and, where stated, the
+    muscles.
 
     Args:
         simulation: of `simulate`, `simulate_contact` or `ForwardProblem.simulate`.

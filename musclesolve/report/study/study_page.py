@@ -113,7 +113,7 @@ def study_page(result: StudyResult, progress: Progress | None = None) -> str:
 
 
 def _lead(result: StudyResult) -> str:
-    """How many of what, in a sentence."""
+    """Return a sentence on the numbers of subjects, groups, conditions, trials and cycles."""
     study, records = result.computed.study, result.computed.records
     subjects = {trial.subject for trial in study.included}
     groups = {str(study.of_subject(name, "group", "")) for name in subjects} - {""}
@@ -136,7 +136,7 @@ def _number(count: int, word: str) -> str:
 
 @dataclass(frozen=True)
 class Family:
-    """What tests of one family found, in sentences."""
+    """Outcome of the tests of one family, in sentences."""
 
     title: str
     found: list[str]
@@ -194,7 +194,9 @@ def _effect(tests: xr.Dataset, row: int) -> str:
 
 
 def _sentence(tests: xr.Dataset, row: int, places: Sequence[int], of_test: Mapping[int, list[int]]) -> str:
-    """Where the curves of a test differ, by how much, and which of several conditions or groups from the first."""
+    """Return a sentence on the stretches where the curves of a test differ, the size, and the conditions or groups that
+    differ from the first.
+    """
     test, clusters = tests.isel(test=row), tests.isel(cluster=sorted(places))
     stretches = list(zip(clusters["start"].values, clusters["end"].values, strict=True))
     where = ", ".join(study_tables.stretch(start, end, " to ") for start, end in sorted(stretches))
@@ -222,7 +224,7 @@ def _sentence(tests: xr.Dataset, row: int, places: Sequence[int], of_test: Mappi
 
 
 def _plausible(result: StudyResult) -> list[PageTable]:
-    """How many legs of trials are plausible in each group and condition, and why others are not."""
+    """Return tables of the plausible legs of trials in each group and condition, with reasons for the others."""
     study, verdicts = result.computed.study, result.verdicts
     if not verdicts:
         return []
@@ -246,7 +248,7 @@ def _plausible(result: StudyResult) -> list[PageTable]:
 
 
 def _nothing_found(result: StudyResult) -> str:
-    """What it means that no test found a difference."""
+    """Return a sentence on the meaning of tests without any difference."""
     if result.comparisons is None:
         return ""
     tests = result.comparisons
@@ -319,7 +321,7 @@ def _people(result: StudyResult) -> list[PageTable]:
 
 
 def _on_left_out(result: StudyResult) -> list[str]:
-    """Who is in no mean and no test, in a sentence."""
+    """Return a sentence on the subjects in no mean and no test."""
     names = dict.fromkeys(result.computed.study.trial_of[name].subject for name in result.left_out)
     if not names:
         return []
@@ -410,7 +412,7 @@ def _rows(result: StudyResult) -> Iterator[TrialRow]:
 
 
 def _not_judged(result: StudyResult) -> list[str]:
-    """Why the verdict on trials is not known, each reason once with how many trials it is of."""
+    """Return the reasons why the verdict on trials is not known, each reason once with its number of trials."""
     found = [each.measures for each in result.computed.records.values() if each.measures is not None]
     reasons = Counter(each.reason for each in found if each.plausibility == NOT_KNOWN)
     return [f"Not known in {_number(count, 'trial')}: {text}." for text, count in reasons.items() if text]
@@ -489,7 +491,7 @@ def _table_of(caption: str, values: pd.DataFrame, labels: Sequence[str], factor:
 
 
 def _degrees(result: StudyResult) -> str:
-    """Where angles are in degrees and where not, if the files have another unit than the page."""
+    """Return a sentence on the unit of angles, if the files have another unit than the page."""
     unit = result.computed.study.units["angle"]
     if shown(unit)[1] == unit:
         return ""
@@ -522,7 +524,7 @@ def _outliers(result: StudyResult) -> PageTable | None:
 
 
 def _uncertainty(result: StudyResult) -> str:
-    """What is known of the uncertainty of the trials themselves."""
+    """Return a sentence on the uncertainty of the trials themselves."""
     groups = result.groups
     names = [] if groups is None else [name for name in groups.data_vars if str(name).endswith(SPREAD)]
     if groups is None or not names:

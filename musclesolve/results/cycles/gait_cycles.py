@@ -139,7 +139,7 @@ def _share(runs: list[Run], end: float = 100.0) -> float:
 
 
 def _gaps(whole: list[Run], runs: list[Run]) -> list[Run]:
-    """What of some parts of a cycle does not lie in runs."""
+    """Return the spans of some parts of a cycle that lie outside all runs."""
     found = []
     for first, last in whole:
         at = first
@@ -168,7 +168,7 @@ def _listed(gaps: list[Run], verb: bool = True) -> str:
 def _toe_off(
     result: xr.Dataset, side: str, index: Indices, time: Array, start: float, length: float
 ) -> float:
-    """Where the ground force of a leg, measured from the beginning of a cycle on, falls below the threshold [%]."""
+    """Return the time at which the ground force of a leg falls below the threshold, in percent of the cycle."""
     if "ground_reaction_force" not in result or side not in result["side"].values:
         return np.nan
     force = result["ground_reaction_force"].sel(side=side, axis="z").values[index]

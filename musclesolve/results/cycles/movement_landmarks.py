@@ -1,4 +1,5 @@
-"""Where the cycles of a movement begin and end, as the trial file states it or as motion and ground reactions show it.
+"""Beginning and end of the cycles of a movement, as the trial file states them or as motion and ground reactions show
+them.
 
 stated
     ``cycles_s`` of the trial file, for both legs.
@@ -116,7 +117,9 @@ def _possible(found: Intervals) -> Intervals:
 
 
 def stride_intervals(result: xr.Dataset, side: str, name: str = movements.WALKING) -> Intervals:
-    """From heel strike to heel strike of a foot; intervals that lack a strike in their middle are left out."""
+    """Return the intervals between heel strikes of a foot; intervals that lack a strike in their middle are left
+    out.
+    """
     strikes = heel_strikes(result, side)
     times = np.diff(strikes)
     usual = float(np.median(times)) if times.size else 0.0
@@ -144,7 +147,7 @@ def heel_strikes(result: xr.Dataset, side: str) -> Array:
 
 
 def _shown_strikes(seen: SeenMotion, side: str, known: Array) -> list[float]:
-    """Where the ankle, ahead of the hips, falls through the distance that it has when the foot strikes."""
+    """Return the times at which the ankle, ahead of the hips, falls through its distance at foot strike."""
     ahead = seen.ahead(side)
     if ahead is None or not np.isfinite(ahead).all() or ahead.max() < STEP_REACH or ahead.min() > -STEP_REACH:
         return []
@@ -215,7 +218,7 @@ def _moving(rate: Array, fastest: int, sign: float) -> tuple[int, int]:
 
 
 def _rises(seen: SeenMotion, side: str) -> Intervals:
-    """From sitting to standing, the moment at which the seat is left among them."""
+    """Return the rises from sitting to standing, with the moment at which the seat is left as a landmark."""
     height, time = _height(seen), seen.time
     rate, cycles, left_out = np.gradient(height, time), list[Interval](), list[tuple[float, float, str]]()
     load = np.sum(list(seen.force.values()), axis=0) if len(seen.force) == len(SIDE_NAMES) else None
@@ -240,7 +243,7 @@ def _rises(seen: SeenMotion, side: str) -> Intervals:
 
 
 def _squats(seen: SeenMotion, side: str) -> Intervals:
-    """From standing to the deepest point and back."""
+    """Return the squats from standing to the deepest point and back."""
     height, time = _height(seen), seen.time
     rate, cycles = np.gradient(height, time), list[Interval]()
     runs = _bent(seen)

@@ -115,7 +115,7 @@ def normalised(cycles: xr.Dataset, units: Mapping[str, str] | None = None) -> xr
 
 
 def _divisor(cycles: xr.Dataset, size: str, kind: str, unit: str) -> float | xr.Variable:
-    """What a quantity is divided by, of the subject or of each muscle."""
+    """Return the divisor of a quantity, of the subject or of each muscle."""
     if size == "strength":
         if STRENGTH not in cycles.coords:
             raise input_error("results.maximum_isometric_force_muscles", file=cycles.encoding.get("source"))

@@ -1,4 +1,4 @@
-"""Which curves and values of a study are compared: stated outcomes, and what is left out unless it is stated.
+"""Curves and values of a study that are compared: stated outcomes, and the defaults without.
 
 An outcome is a curve, "joint_moment knee_flexion", or a value of it, "joint_moment knee_flexion max" (of the cycle)
 or "joint_moment knee_flexion stance max", or a measure of the cycles, "stride_time".

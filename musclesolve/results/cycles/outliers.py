@@ -182,6 +182,6 @@ def _label(name: str, cube: xr.DataArray, place: tuple[int, ...]) -> str:
 
 
 def _words(label: str, size: float, unit: str, times: float) -> str:
-    """How far a quantity is off, in its unit and in usual distances."""
+    """Return in words how far a quantity is off, in its unit and in usual distances."""
     shown, called = (np.degrees(size), "degrees") if unit == "rad" else (size, unit)
     return f"{label} {shown:.2g} {called} from this subject's median, {times:.0f} times the usual distance"

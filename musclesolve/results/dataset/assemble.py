@@ -102,7 +102,7 @@ def segment_axes(analysis: Analysis) -> dict[str, Array]:
 
 
 def unrecognised(part: SolvedGroup, segment_axes: dict[str, Array], knees: Collection[str]) -> Iterator[str]:
-    """What is to be said of muscles that extend a knee and whose names are not those of heads of the quadriceps."""
+    """Yield a sentence on muscles that extend a knee without being known as heads of the quadriceps by name."""
     names, loads = part.state.parameters.names, part.part.loads
     others = np.delete(np.arange(len(names)), quadriceps(names))
     across = {} if loads is None else by_name(loads.joints, loads.moment_across)
@@ -239,7 +239,7 @@ def _of_dofs(analysis: Analysis) -> dict[str, Variable]:
 
 
 def _of_muscles(analysis: Analysis) -> dict[str, Variable]:
-    """What the shared parts have of their muscles and joints, with moment arms and ranges of the fibers."""
+    """Return the variables of muscles and joints of the shared parts, with moment arms and ranges of the fibers."""
     parts, joints = analysis.parts, analysis.body.joints
     rigid = any(part.tendons is None for part in parts)
 

@@ -1,4 +1,4 @@
-"""What each frame of a result is: solved or not, foot on the ground or not, where in the gait cycle."""
+"""Validity of each frame of a result: solved or not, foot on the ground or not, place in the gait cycle."""
 
 from __future__ import annotations
 
@@ -109,7 +109,9 @@ def part_names(result: xr.Dataset) -> dict[str, str]:
 
 
 def limb_name(result: xr.Dataset) -> str:
-    """What the muscles of a side are of: "leg" where they act on a joint of legs or nothing tells, else "side"."""
+    """Return the word for the limb of a side: "leg" where muscles act on a joint of legs or nothing is known, else
+    "side".
+    """
     joints = [str(name) for name in result["joint"].values] if "joint" in result.coords else []
     return "leg" if not joints or any(joint_kind(name) in LEG_JOINTS for name in joints) else "side"
 
@@ -185,7 +187,7 @@ def cycles(result: xr.Dataset, side: str) -> list[Cycle]:
 
 
 def overlong(result: xr.Dataset, side: str) -> list[Cycle]:
-    """What would be a cycle if it did not take much longer than the others: a strike in its middle is missing."""
+    """Return the intervals that take much longer than the other cycles: a heel strike in their middle is missing."""
     return [cycle for cycle in _intervals(result, side) if cycle.overlong]
 
 

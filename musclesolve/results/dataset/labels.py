@@ -1,4 +1,4 @@
-"""What a maker of bodies adds to the labels that every result has."""
+"""Labels that a maker of bodies adds to the labels of every result."""
 
 from __future__ import annotations
 

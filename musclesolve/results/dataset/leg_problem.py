@@ -1,4 +1,4 @@
-"""From a result back to the force-sharing problem of one leg, to look into it further."""
+"""Force-sharing problem of one leg, taken from a result for further analysis."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ NEEDED = (
 
 
 def leg_problem(result: xr.Dataset, side: str, reserve_weight: float | None = None) -> Problem:
-    """What the contractile elements of one leg were asked for in every frame.
+    """Return the force-sharing problem of one leg: the moments of the contractile elements in every frame.
 
         b = joint_moment - moment_arm @ passive_force,    on the shared degrees of freedom
 

@@ -1,4 +1,4 @@
-"""What only an OpenSim model knows of a result: its skeleton, loads, joints and provenance."""
+"""Labels that only an OpenSim model has: its skeleton, loads, joints and provenance."""
 
 from __future__ import annotations
 

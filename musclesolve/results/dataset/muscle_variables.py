@@ -1,5 +1,5 @@
-"""What a result says of muscles beyond their state: ranges of the fibers, elastic tendons, agreement with EMG and with
-measured fascicle lengths.
+"""Variables of muscles beyond their state: ranges of the fibers, elastic tendons, agreement with EMG and with measured
+fascicle lengths.
 
 Variables are named as in quantities.toml; there are none of rigid tendons, and none of what was not measured.
 """
@@ -132,7 +132,7 @@ def fascicle_labels(analysis: Analysis) -> VariablesAndAttributes:
 
 
 def fascicle_attributes(fascicles: Fascicles | None) -> dict[str, object]:
-    """How certain measured fascicle lengths are, and what was added to their times."""
+    """Return the attributes of measured fascicle lengths: their error, and the offset added to their times."""
     if fascicles is None:
         return {}
     moved = {"fascicle_offset_s": fascicles.offset} if fascicles.offset else {}
@@ -140,7 +140,7 @@ def fascicle_attributes(fascicles: Fascicles | None) -> dict[str, object]:
 
 
 def person_attributes(person: PersonMuscles | None) -> dict[str, object]:
-    """Whose muscles they are, and their factors."""
+    """Return the attributes of one person's muscles: the file and the factors."""
     if person is None:
         return {}
     return {
@@ -151,7 +151,7 @@ def person_attributes(person: PersonMuscles | None) -> dict[str, object]:
 
 
 def emg_attributes(emg: Emg | None, weight: float) -> dict[str, object]:
-    """How the envelopes were made, and with which weight they were followed."""
+    """Return the attributes of EMG: the processing of the envelopes, and the weight of tracking."""
     if emg is None:
         return {}
     options = emg.options

@@ -32,7 +32,7 @@ VariablesAndAttributes = tuple[dict[str, Variable], dict[str, object]]
 
 @dataclass(frozen=True, eq=False)
 class Skeleton:
-    """What is drawn of bones, in single precision: points, lines between them, and segments that surfaces are fixed to.
+    """Drawing of bones, in single precision: points, lines between them, and segments to which surfaces are fixed.
 
     points (S): names, at position (T, S, 3) [m]. bones: lines from one point to another, with the segment of each.
     segments (B): names, at place (T, B, 3) [m] with rotation (T, B, 3, 3), whose columns are the axes of the segment:

@@ -38,7 +38,9 @@ ANALYSIS = "analysis"
 
 @dataclass(frozen=True)
 class UnitRule:
-    """How a unit follows from that of a result: divided by what `by` names, times the factor."""
+    """Rule for the unit of a normalised quantity: the unit of the result divided by the quantities `by`, times the
+    factor.
+    """
 
     by: tuple[str, ...] = ()  # mass, stature, weight, strength
     factor: float = 1.0
@@ -101,7 +103,7 @@ class Quantity:
 
     @property
     def said(self) -> str:
-        """What follows the name of a joint or muscle: knee flexion "angle"."""
+        """Words after the name of a joint or muscle: knee flexion "angle"."""
         return self.words or self.name.replace("_", " ")
 
     @property
@@ -143,7 +145,7 @@ def following(*bases: Basis) -> list[str]:
 
 
 def said_of(name: str) -> str:
-    """What follows the name of a joint or muscle for a variable: knee flexion "angle"."""
+    """Return the words after the name of a joint or muscle for a variable: knee flexion "angle"."""
     return QUANTITIES[name].said if name in QUANTITIES else name.replace("_", " ")
 
 
@@ -178,7 +180,9 @@ def of_parts(
 
 
 def by_formula(known: Mapping[str, Any], use: Use) -> dict[str, Any]:
-    """What follows by a formula from known quantities, of those of a set: arrays (..., as `dims` after time)."""
+    """Return the quantities of a set that follow from known quantities by a formula: arrays (..., as `dims` after
+    time).
+    """
     found = dict[str, Any]()
     for quantity in map(QUANTITIES.__getitem__, in_set(use)):
         if quantity.function is not None and all(name in known for name in quantity.arguments):

@@ -1,4 +1,5 @@
-"""Why muscles need reserves, in sentences: what is missing where, the remedy, whether the reserves are small enough.
+"""Reasons why muscles need reserves, in sentences: the missing moment, the remedy, whether the reserves are small
+enough.
 
 With elastic tendons activation and fibers depend on the frames before and after, so that a frame may need a reserve
 although muscles of the same strength would suffice if it stood alone. The sentences then name which limit of the
@@ -64,7 +65,7 @@ def reasons_of_sides(analysis: Analysis) -> dict[str, list[str]]:
 
 
 def reserve_reasons(part: SolvedGroup, options: Options | None = None) -> list[str]:
-    """Why frames of a part need reserves or have no solution.
+    """Return the reasons why frames of a part need reserves or have no solution.
 
     A sentence on the worst frame of each stretch that the muscles cannot bear, then one on the largest reserves. With
     the options of a trial, remedies are named with the key of the trial file that applies them; otherwise with the
@@ -191,7 +192,7 @@ def _lacking(problem: Problem, solution: Solution, moment: Array, frame: int, di
 
 
 def _limits(problem: Problem, solution: Solution, time: Array) -> dict[str, Array]:
-    """By limit, the pull of the moments on each activation that is at it, (T, n); zero elsewhere.
+    """Return by limit the pull of the moments on each activation at the limit, (T, n); zero elsewhere.
 
     The pull is (A^T lambda), of the multipliers lambda: positive where more activation would help. The activation is at
     the limits of rising or falling where it changes as fast as it can from the frame before or to the next one.

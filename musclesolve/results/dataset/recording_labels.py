@@ -1,4 +1,4 @@
-"""What only a recording knows of a result: body, ground, gait, filter and provenance."""
+"""Labels that only a recording has: body, ground, gait, filter and provenance."""
 
 from __future__ import annotations
 
@@ -217,7 +217,7 @@ def _of_ground(body: RecordedBody, sides: Sequence[str]) -> dict[str, Variable]:
 
 
 def _origin(body: RecordedBody) -> str:
-    """Where the ground reactions come from: "measured", "predicted", or "partly predicted"."""
+    """Return the origin of the ground reactions: "measured", "predicted", or "partly predicted"."""
     predicted = [body.trial.predicted(side, body.time) for side in SIDES]
     if np.any(predicted):
         return PREDICTED if np.all(predicted) else PARTLY_PREDICTED
@@ -225,7 +225,7 @@ def _origin(body: RecordedBody) -> str:
 
 
 def _provenance(body: RecordedBody) -> dict[str, object]:
-    """What the numbers were made of: inputs, subject, options."""
+    """Return the provenance of the numbers: inputs, subject, options."""
     trial, mechanics, options = body.trial, body.mechanics, body.options
     subject, consistency, time = trial.subject, trial.settings.consistency, trial.settings.time
     knee_width = mechanics.measured.knee_width

@@ -71,7 +71,7 @@ ELASTIC = "elastic"
 
 
 def is_elastic(result: xr.Dataset) -> bool:
-    """Whether the tendons of a result are elastic; those of earlier versions were rigid."""
+    """Return whether the tendons of a result are elastic; tendons of earlier versions were rigid."""
     return text(result, "tendon", "rigid") == ELASTIC
 
 
@@ -168,7 +168,7 @@ def body_weight(result: xr.Dataset) -> float:
 
 
 def identity(result: xr.Dataset) -> str:
-    """Who, which trial and with what choices, in a line for the margin of a figure."""
+    """Return the subject, the trial and the choices, in a line for the margin of a figure."""
     given = result.attrs
     parts = {
         "": given.get("subject"),

@@ -24,7 +24,7 @@ NAMES = (OWN, "gait2392", NEWEST)
 
 @dataclass(frozen=True)
 class Naming:
-    """How columns are called.
+    """Names of columns.
 
     coordinates: degree of freedom without side -> coordinate without side, and the sign of its values; muscles, joints:
     name -> name; opensim: axes x forward, y up, z right instead of x forward, y left, z up. hip_center: the right hip
@@ -48,7 +48,7 @@ class Naming:
 
     @property
     def sentence(self) -> str:
-        """Which names, signs and axes are written."""
+        """Names, signs and axes that are written, in a sentence."""
         if not self.opensim:
             return self.label
         flipped = [

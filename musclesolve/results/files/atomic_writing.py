@@ -44,7 +44,9 @@ def write_files(
 
 @contextlib.contextmanager
 def written_whole(path: Path) -> Iterator[Path]:
-    """Where to write a file that is too large for memory; it replaces the one at `path` when it is complete."""
+    """Yield the place to write a file that is too large for memory; the file replaces the one at `path` when
+    complete.
+    """
     with reserved(path.parent), _input_error(path), _hidden(path.parent) as beside:
         yield beside / path.name
         _replace(beside, [path], [])

@@ -94,7 +94,7 @@ def _of_emg(emg: Mapping[str, Any]) -> list[str]:
 
 
 def _profile(found: xr.Dataset) -> list[str]:
-    """How much worse the fit becomes along one parameter."""
+    """Return the loss of fit along one parameter."""
     if "profile" not in found:
         return []
     pairs = zip(found["profile"].values, found["profile_squares"].values, strict=True)

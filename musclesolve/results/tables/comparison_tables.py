@@ -25,7 +25,7 @@ COUNTS = {
     "solved": "solved",
     "with reserve": "with_reserve",
     "without valid solution": "without_solution",
-    "not analysed": "not_analysed",
+    "not analyzed": "not_analysed",
 }
 """Headings of the numbers of frames, and the facts of a leg that they are."""
 OF_PAIR = {"rms [N]": 0, "correlation": 3, "peak ratio": 2}
@@ -128,7 +128,9 @@ def _page_table(first: str, headings: Iterable[str]) -> Table:
 
 
 def _page_of_frames(facts: ComparisonFacts) -> Table:
-    """How the frames ended under each cost, its certificate, and how well it agrees with EMG, if there is any."""
+    """Return a table of the frames by status under each cost, its certificate, and its agreement with EMG, if there is
+    any.
+    """
     emg = bool(facts.comparison.sizes.get("channel"))
     headings = [*(name.replace(" valid", "") for name in COUNTS), "KKT residual"]
     table = _page_table("cost", [*headings, *["EMG r median, mean"] * emg])

@@ -39,7 +39,7 @@ def trade_off_table(found: xr.Dataset) -> Table:
 
 
 def clock_lines(found: xr.Dataset, clock: xr.Dataset | str) -> list[str]:
-    """What the curve and the clock of the EMG say, which is never applied by itself."""
+    """Return lines on the curve and on the clock offset of the EMG; the offset is never applied by itself."""
     knee = float(found.attrs["knee_weight"])
     of_curve = (
         "none between these weights" if np.isnan(knee) else f"at a weight of {knee:g}, of these weights"

@@ -162,7 +162,9 @@ def _rows(found: xr.Dataset) -> list[tuple[str, float, float, str, int]]:
 
 
 def margin_lines(found: xr.Dataset) -> list[str]:
-    """What counts, which muscles are dispensable, and who takes over along the path."""
+    """Return lines on the frames that count, the muscles that are dispensable, and the muscles that take over along the
+    path.
+    """
     possible = found["possible"]
     counted = ", ".join(
         f"{SIDE_NAMES.get(side, side)} {int(possible.sel(side=side).sum())} of {possible.sizes['time']}"
@@ -250,7 +252,9 @@ def margins_csv(found: xr.Dataset) -> bytes:
 
 
 def scenario_facts(found: xr.Dataset) -> list[dict[str, Any]]:
-    """What each scenario comes to: frames, reserves, effort, peaks of contact [body weights], torques of devices."""
+    """Return the facts of each scenario: frames, reserves, effort, peaks of contact [body weights], torques of
+    devices.
+    """
     facts: list[dict[str, Any]] = []
     costs = np.atleast_1d(found.attrs["costs"])
     solved = is_solved(found["status"].values)
@@ -413,7 +417,9 @@ def in_stance(found: xr.Dataset, side: str) -> xr.Dataset:
 
 
 def _by_group(of: xr.DataArray, side: str) -> dict[str, xr.DataArray]:
-    """What the groups of a leg do, the muscles of the other leg together, the other parts, and all of it together."""
+    """Return the contributions of the groups of a leg, the other leg's muscles together, the other parts, and their
+    sum.
+    """
     names = [str(name) for name in of["group"].values if name not in OTHER_PARTS]
     shown = {name: of.sel(group=name) for name in names if side_of(name) == side}
     other = [name for name in names if side_of(name) != side]
@@ -581,7 +587,7 @@ def _joint_heading(joint: str, side: str) -> str:
 
 
 def contribution_lines(found: xr.Dataset) -> list[str]:
-    """How many frames count, the stances of each leg, and how far the contact model decides."""
+    """Return lines on the frames that count, the stances of each leg, and the influence of the contact model."""
     frames, solved = found.attrs["frames"], found.attrs["frames_solved"]
     time, known = (
         found["time"].values,
@@ -596,7 +602,7 @@ def contribution_lines(found: xr.Dataset) -> list[str]:
         *judgement_lines(found),
         line("frames", f"{solved} of {frames} frames have forces of both legs and count"),
         line(
-            "stance", f"{'; '.join(stances)}. All of it counts, also of stances that the analysed time cuts"
+            "stance", f"{'; '.join(stances)}. All of it counts, also of stances that the analyzed time cuts"
         ),
         line(
             "contact",
@@ -636,7 +642,7 @@ def coordination_lines(found: xr.Dataset) -> list[str]:
         for side, own in document["sides"].items()
     ]
     note = (
-        "Synergies of computed activations describe few joint moments, too: no proof of neural organisation."
+        "Synergies of computed activations describe few joint moments, too: no proof of neural organization."
     )
     return [*judgement_lines(found), *lines("synergies", text), line("note", note)]
 

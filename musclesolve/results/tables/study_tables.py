@@ -40,7 +40,8 @@ NO_GROUP = "no group"
 
 
 def comparisons_csv(comparisons: xr.Dataset) -> str:
-    """What ``compare_curves`` returned as comma-separated values, a row for each cluster, one for a test without any.
+    """Return the results of ``compare_curves`` as comma-separated values, a row for each cluster or test without
+    cluster.
 
     Cells are empty where there is no number. `mean_difference` is in `unit` (angles in degrees);
     `percent_of_reference` is that of the largest magnitude of the reference's mean curve.
@@ -136,7 +137,7 @@ def remarks(comparisons: xr.Dataset) -> list[str]:
 
 
 def partly_tested(comparisons: xr.Dataset) -> str:
-    """How many tests leave out percentages, why, and of which curves; "" if none does."""
+    """Return the number of tests that leave out percentages, the reason, and their curves; "" if none does."""
     tested = comparisons["tested_percent"].values
     short = (tested > 1) & (tested < comparisons.sizes["percent"])  # 1: a value
     if not short.any():
@@ -147,7 +148,7 @@ def partly_tested(comparisons: xr.Dataset) -> str:
 
 
 def notes(comparisons: xr.Dataset) -> list[str]:
-    """Who is left out and why there is no test, each with the curves it is said of."""
+    """Return who is left out and why there is no test, each note with its curves."""
     found: dict[str, list[str]] = {}
     for name, note in zip(comparisons["name"].values, comparisons["note"].values, strict=True):
         for part in filter(None, str(note).split("; ")):

@@ -1,4 +1,4 @@
-"""Which non-negative mixture of given costs explains a given activation pattern best.
+"""The non-negative mixture of several costs that best explains an activation pattern.
 
 An activation pattern is optimal for the cost sum_j w_j f_j if in every frame there are multipliers lambda with
 

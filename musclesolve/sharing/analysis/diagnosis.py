@@ -1,4 +1,4 @@
-"""Why a frame is infeasible: the missing moments, the muscles at their limit, how much stronger they should be.
+"""Diagnosis of infeasible frames: the missing moments, the muscles at their limit, how much stronger they should be.
 
 Linear programmes in the activations a and in reserves s = p - q, solved by HiGHS frame by frame:
 
@@ -80,7 +80,7 @@ class Remedy:
 
 @dataclass(frozen=True, eq=False)
 class Diagnosis:
-    """What is wrong with the k infeasible frames of a problem.
+    """Causes of infeasibility of the k infeasible frames of a problem.
 
     Attributes:
         frame: (k,) their numbers.
@@ -160,7 +160,7 @@ class Diagnosis:
         return PassiveCause(muscles, dof, float(passive[dof, muscles].sum()), needed)
 
     def without_passive(self, number: int) -> bool:
-        """Whether one of the k frames is feasible without passive forces; it has been solved without them."""
+        """Return whether one of the k frames is feasible without passive forces; it has been solved without them."""
         one = self.part.frames(np.array([number]))
         if one.passive_force is None:
             return False
@@ -168,7 +168,7 @@ class Diagnosis:
         return _feasible(replace(one, moment=moment, passive_force=None))
 
     def remedy(self, number: int) -> Remedy | None:
-        """How much stronger muscles should be for one of the k frames to be feasible; None where no strength helps.
+        """Return the strength factor that makes one of the k frames feasible; None where no strength helps.
 
         Preferred is a factor that suffices for the limited muscles and for all of them alike, then one for all of them
         (`strength` of a trial file), then one for the limited muscles alone; the last not where passive forces are the

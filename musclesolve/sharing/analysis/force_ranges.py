@@ -134,7 +134,7 @@ def chosen_muscles(problem: Problem, names: Sequence[str] | None) -> list[int]:
 
 
 def reachable(problem: Problem) -> Mask:
-    """Whether some activation produces the moments, (T,): by certificate, or by HiGHS where there is none."""
+    """Return which frames have an activation that produces the moments, (T,), by certificate or else by HiGHS."""
     status = np.atleast_1d(solve(problem, "force_squared").status)
     within = status == Status.SOLVED
     for t in np.flatnonzero(np.isin(status, (Status.MAX_ITERATIONS, Status.SOLVER_FAILED))):

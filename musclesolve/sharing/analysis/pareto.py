@@ -61,7 +61,7 @@ class ParetoFront:
 
     @property
     def complete(self) -> Mask:
-        """Which frames are solved at every point, (T,)."""
+        """Mask of the frames that are solved at every point of the front, (T,)."""
         return (self.status == Status.SOLVED).all(axis=0)
 
     @property
@@ -160,7 +160,7 @@ def _point(
 
 
 def _wide(least: Array, largest: Array) -> Mask:
-    """Where a cost has a range that is not round-off."""
+    """Return whether a cost varies between its least and largest value by more than round-off."""
     return largest - least > NO_RANGE * np.abs(largest)
 
 

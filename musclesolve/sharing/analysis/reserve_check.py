@@ -1,4 +1,4 @@
-"""Whether reserves are small enough for the muscle forces to be used.
+"""Check of reserves: small enough for the muscle forces to be used, or not.
 
 A reserve is a moment that no muscle produces. Its largest size is compared with the peak of the joint's moment over the
 motion. The usual limit is a tenth of the peak, the checklist of OpenSim; the strict one is half of that. On such limits
@@ -115,7 +115,7 @@ def check_reserves(
     check_solution(check_problem(problem), solution)
     compared, shape = problem.moment, problem.moment.shape
     if moment is not None:
-        shapes, expected = (shape, shape[1:]) if len(compared) == 1 else (shape,), f"{shape} newton metres"
+        shapes, expected = (shape, shape[1:]) if len(compared) == 1 else (shape,), f"{shape} newton meters"
         compared = np.atleast_2d(
             check_real_array(moment, "moment", expected, where="check_reserves", shapes=shapes)
         )

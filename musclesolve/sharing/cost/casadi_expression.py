@@ -72,7 +72,7 @@ def expression_cost(
 
 @dataclass(frozen=True)
 class ExpressionCost(Cost):
-    """See `expression_cost`, which makes it."""
+    """A cost written as a CasADi expression; `expression_cost` makes it."""
 
     name: str  # type: ignore[misc]
     function: Formula = field(repr=False)
@@ -115,7 +115,7 @@ class ExpressionCost(Cost):
 
     @cached_property
     def separable(self) -> bool:
-        """Whether no second derivative couples two muscles."""
+        """Return whether no second derivative couples two muscles."""
         failure: Exception | None = None
         for muscles in PROBES:
             try:
@@ -162,7 +162,7 @@ class ExpressionCost(Cost):
         return self._evaluate("hessian", problem, activation).reshape(frames, muscles, muscles)
 
     def check_convexity(self, problem: Problem, activation: Array) -> None:
-        """See that a cost declared convex is so at some activations (T, n).
+        """Check that a cost declared convex is convex at some activations (T, n).
 
         Raises:
             InputError: a second derivative is negative, along the activation of one muscle or of several together.

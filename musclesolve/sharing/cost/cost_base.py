@@ -1,4 +1,4 @@
-"""What a cost function is, and the weighted sum of costs that `2 * a + b` makes."""
+"""Cost functions: the base class, and the weighted sum of costs that `2 * a + b` makes."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ NEEDS = {
     "separable": "terms f_i(a_i) of one muscle each",
     "coupled": "terms in which the slope of one muscle depends on the activation of another",
     "rows": "squares of linear combinations of the activations",
-    "linear_programme": "a largest value minimised lexicographically (min/max)",
+    "linear_programme": "a largest value minimized lexicographically (min/max)",
     "nonconvex": "terms that are not known to be convex",
     "nonsmooth": "terms with a kink",
 }
@@ -54,22 +54,22 @@ class Cost(ABC):
 
     @property
     def needs(self) -> frozenset[str]:
-        """What a solver must be able to handle, in the words of `NEEDS`."""
+        """Abilities that a solver of this cost must have, as keys of `NEEDS`."""
         return frozenset({"separable"})
 
     @property
     def linear(self) -> bool:
-        """Whether a linear programme finds the optimum."""
+        """Return whether a linear programme finds the optimum."""
         return False
 
     @property
     def quadratic(self) -> bool:
-        """Whether a quadratic programme finds the optimum: no term is of a higher degree than the second."""
+        """Return whether a quadratic programme finds the optimum: no term is of a higher degree than the second."""
         return False
 
     @property
     def built_in(self) -> bool:
-        """Whether all of it belongs to the library: then nothing has to be checked."""
+        """Whether every part of the cost belongs to the library: built-in costs need no check."""
         return type(self).__module__.startswith("musclesolve.")
 
     @property
@@ -157,7 +157,7 @@ class Cost(ABC):
         return np.nan_to_num(derivative(self.largest_activation, problem, change, self.built_in))
 
     def require(self, problem: Problem) -> None:
-        """See that the problem has the optional fields of `data`.
+        """Check that the problem has the optional fields named in `data`.
 
         Raises:
             InputError: a field is missing; says which.
@@ -227,22 +227,22 @@ class WeightedSum(Cost):
 
     @property
     def needs(self) -> frozenset[str]:
-        """What all costs together need."""
+        """Abilities that the costs of the sum need together."""
         return frozenset[str]().union(*(cost.needs for cost in self.costs))
 
     @property
     def linear(self) -> bool:
-        """Whether all costs are linear."""
+        """Return whether all costs are linear."""
         return all(cost.linear for cost in self.costs)
 
     @property
     def quadratic(self) -> bool:
-        """Whether some cost is quadratic, and every other one linear if not quadratic too."""
+        """Whether some cost of the sum is quadratic and every other one linear or quadratic."""
         return all(cost.quadratic or cost.linear for cost in self.costs) and not self.linear
 
     @property
     def built_in(self) -> bool:
-        """Whether all costs belong to the library."""
+        """Return whether all costs belong to the library."""
         return all(cost.built_in for cost in self.costs)
 
     @property
@@ -298,7 +298,7 @@ class WeightedSum(Cost):
         return joined_rows([None if part is None else part.scaled(w) for part, w in parts])
 
     def largest_activation(self, problem: Problem) -> Array:
-        """Where the first domain of all costs ends, (T, n)."""
+        """Return the largest activation within the domains of all costs, (T, n)."""
         return np.minimum.reduce([cost.largest_activation(problem) for cost in self.costs])
 
     def largest_activation_change(self, problem: Problem, change: ProblemChange) -> Array:

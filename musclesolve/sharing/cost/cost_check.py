@@ -26,7 +26,7 @@ ROUNDING = 1e5 * np.finfo(np.float64).eps
 
 
 def check_cost(problem: Problem, cost: Cost, which: Mask | None = None) -> None:
-    """See that costs that are not built in have the shapes, the gradient and the convexity that they declare.
+    """Check that costs that are not built in have the shapes, the gradient and the convexity that they declare.
 
     Of a weighted sum every part is checked. The bounds of the problem are within the domain of the cost; `which` (T,)
     are frames that are valid and have lower <= upper everywhere, all unless given.
@@ -46,7 +46,7 @@ def check_cost(problem: Problem, cost: Cost, which: Mask | None = None) -> None:
 
 
 def check_convexity(problem: Problem, cost: Cost, activation: Array) -> None:
-    """See that expressions declared convex are so at the solution, activations (T, n)."""
+    """Check that expressions declared convex are convex at the solution, activations (T, n)."""
     for part in single_costs(cost):
         if isinstance(part, ExpressionCost):
             part.check_convexity(problem, activation)

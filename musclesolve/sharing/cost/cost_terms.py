@@ -1,4 +1,4 @@
-"""What costs are made of: terms of one muscle each, and soft rows on linear combinations of the activations.
+"""Parts of costs: terms of one muscle each, and soft rows on linear combinations of the activations.
 
 A term is sum_i phi(c_i (a_i - e_i)) with a function phi of one number, a coefficient c_i >= 0 and, if it is a square,
 a target e_i:

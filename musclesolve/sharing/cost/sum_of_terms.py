@@ -62,12 +62,12 @@ class SumOfTerms(Cost):
 
     @property
     def linear(self) -> bool:
-        """Whether p = 1."""
+        """Whether the exponent p is 1."""
         return self.form.exponent == 1
 
     @property
     def quadratic(self) -> bool:
-        """Whether the terms are squares, p = 2."""
+        """Return whether the terms are squares, p = 2."""
         return self.form == Power(2.0)
 
     def terms(self, problem: Problem) -> tuple[Term, ...]:
@@ -94,7 +94,7 @@ class SumOfTerms(Cost):
         return sum(parts[1:], start=parts[0]) if parts else np.zeros_like(like)
 
     def largest_activation(self, problem: Problem) -> Array:
-        """Where c_i a_i reaches the end of the domain of phi; infinite where c_i is zero, (T, n)."""
+        """Return the activation where c_i a_i leaves the domain of phi, (T, n); infinite where c_i is zero."""
         if self.form.end == np.inf:
             return super().largest_activation(problem)
         with np.errstate(divide="ignore", over="ignore", invalid="ignore"):

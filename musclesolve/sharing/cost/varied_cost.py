@@ -32,12 +32,12 @@ class VariedCost(SumOfTerms):
 
     @property
     def data(self) -> tuple[str, ...]:  # type: ignore[override]
-        """What the power sum needs."""
+        """Names of the problem's fields that the power sum needs."""
         return self.base.data
 
     @property
     def label(self) -> str:
-        """Which cost is varied, and the exponent."""
+        """Name of the varied cost, and the exponent."""
         return f"{self.base.label} varied, p = {self.exponent:g}"
 
     def coefficient(self, problem: Problem) -> Array:
@@ -49,7 +49,9 @@ class VariedCost(SumOfTerms):
 
 
 def can_vary(cost: Cost) -> bool:
-    """Whether `varied` changes a cost: whether it is a power sum of the activations, or a sum with such a summand."""
+    """Return whether `varied` can change a cost: a power sum of the activations, or a weighted sum with such a
+    summand.
+    """
     if type(cost) is WeightedSum:
         return any(map(can_vary, cost.costs))
     return (

@@ -84,7 +84,7 @@ class FreeProgramme(NamedTuple):
 
 @compiled
 def is_polynomial(kind: int, p: float) -> bool:
-    """Whether a term is of the third power at most."""
+    """Return whether a term is a polynomial of at most the third power."""
     return kind == TERM_TARGET or (kind == TERM_POWER and (p == 1.0 or p == 2.0 or p == 3.0))
 
 

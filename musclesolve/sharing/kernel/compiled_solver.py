@@ -146,7 +146,7 @@ def _usable(tables: list[Array], frames: int) -> Mask:
 
 @cache
 def compiles() -> bool:
-    """Whether numba compiles in this process; NUMBA_DISABLE_JIT leaves only the slow numpy method."""
+    """Return whether numba compiles in this process; NUMBA_DISABLE_JIT leaves only the slow numpy method."""
     try:
         import numba
     except ValueError as error:

@@ -100,7 +100,7 @@ BELOW = CompiledFunction(below, (_TABLE, _REAL, types.boolean[::1]), OPTIONS, _V
 
 
 def is_kept() -> bool:
-    """Whether compiled code of this version is in the cache on disk."""
+    """Return whether compiled code of this version is in the cache on disk."""
     return RUN.is_kept()
 
 

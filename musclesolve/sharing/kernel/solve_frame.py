@@ -321,7 +321,7 @@ def accept(data: Data, t: int, output: FrameOutput) -> int:
 
 @compiled
 def record_proof(data: Data, t: int, direction: Any, output: FrameOutput, w: Any) -> bool:
-    """Whether a direction proves infeasibility, by the problem's own arrays; records it if so."""
+    """Return whether a direction proves infeasibility by the problem's arrays, and record the proof."""
     arm, capacity, moment = data.moment_arm[t], data.force_capacity[t], data.moment[t]
     hard, muscles = arm.shape
     largest, scale = 0.0, w[HALF : HALF + hard]

@@ -33,7 +33,9 @@ STEPS, LAST = 4, 1e-13  # the most steps of Newton's method, and the size of the
 
 @dataclass(frozen=True)
 class Claim:
-    """What a backend claims for one frame: unknowns, multipliers of the rows (None: to be estimated), and a status."""
+    """Result that a backend claims for one frame: unknowns, multipliers of the rows (None: to be estimated), and a
+    status.
+    """
 
     x: Array  # (k,)
     multiplier: Array | None  # (r,)
@@ -109,7 +111,7 @@ class Reduced:
 
     @property
     def coupled(self) -> bool:
-        """Whether the Hessian has entries beside its diagonal."""
+        """Return whether the Hessian has entries beside its diagonal."""
         return bool(self.programme.coupled)
 
     def whole(self, y: Array) -> Array:
@@ -139,7 +141,10 @@ def independent_rows(matrix: Array) -> Array:
 
 
 def solve_reduced(programme: Any, free: Mask, guess: Array, call: Callable[[Reduced, Array], Claim]) -> Claim:
-    """What `call` claims for a programme (lower, upper, matrix, moment) without what is fixed or repeated.
+    """Solve a programme (lower, upper, matrix, moment) by `call`, without fixed unknowns and repeated rows.
+
+    `free` (k,) are the unknowns that their bounds leave free, `guess` (k,) is the result for a frame whose rows
+    contradict each other.
 
     `free` (k,) are the unknowns that their bounds leave free, `guess` (k,) is what is left of a frame whose rows
     contradict each other.

@@ -118,7 +118,7 @@ def columns_first(matrices: Array) -> Array:
 def cost_parameters(
     problem: Problem, cost: Cost, steepest: Array, weight: Array
 ) -> tuple[Array, tuple[int, int]]:
-    """What `cost_expression` has parameters for, (T, P), and its sizes.
+    """Return the parameters of `cost_expression`, (T, P), and their sizes.
 
     The slope by which the cost is divided is (T,), the weights of scaled reserves are (T, m), or (T, 0) without any.
     """

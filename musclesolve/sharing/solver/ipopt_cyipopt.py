@@ -43,7 +43,7 @@ class Cyipopt:
         places = np.tril_indices(guess.size) if programme.coupled else (diagonal, diagonal)
 
         class Functions:
-            """What cyipopt calls, by the names that it looks for; the constraints are linear."""
+            """Functions that cyipopt calls, by the names that it looks for; the constraints are linear."""
 
             objective = staticmethod(programme.value)
             gradient = staticmethod(programme.gradient)

@@ -188,7 +188,7 @@ class Linprog:
 
 
 def _missing(problem: Problem, activation: Array) -> Array:
-    """What activations (T, n) leave of the moments, b - A a, (T, m) [N m]; zero in frames where it is negligible."""
+    """Return the missing moments b - A a of activations (T, n), (T, m) [N m]; zero where negligible."""
     short = problem.moment - problem.produced(activation)
     small = np.abs(short) <= NEGLIGIBLE * np.maximum(1.0, np.abs(problem.moment))
     return np.where(small.all(axis=1, keepdims=True), 0.0, short)

@@ -48,7 +48,7 @@ class QuadraticFrame(NamedTuple):
 
     @classmethod
     def from_programme(cls, part: Reduced) -> QuadraticFrame:
-        """What is left of a frame without the unknowns that are fixed and the rows that are repeated."""
+        """Return the quadratic programme of a frame without fixed unknowns and repeated rows."""
         whole, matrix = part.programme, np.ascontiguousarray(part.matrix)
         terms = whole.curvature[part.free], whole.slope[part.free]
         return cls(*terms, matrix, part.moment, part.lower, part.upper)

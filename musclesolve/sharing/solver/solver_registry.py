@@ -1,4 +1,4 @@
-"""What a solver is and which ones there are; a module is imported at the first use of its solver."""
+"""Solvers: the protocol and the registry; a module is imported at the first use of its solver."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from musclesolve.sharing.status import Status
 
 @dataclass(frozen=True, eq=False)
 class Attempt:
-    """What a solver claims; it counts only once the certificate is recomputed."""
+    """Result that a solver claims; the claim counts only once the certificate is recomputed."""
 
     activation: Array  # (T, n)
     reserve: Array  # (T, m) [N m]; zero without reserves
@@ -125,11 +125,11 @@ class SolverRecord:
 
     @property
     def installed(self) -> bool:
-        """Whether all packages are installed."""
+        """Return whether all packages are installed."""
         return not self.missing
 
     def fits(self, cost: Cost, reserves: bool = False) -> bool:
-        """Whether the solver can minimise a cost, beside reserves if there are any."""
+        """Return whether the solver can minimise a cost, beside reserves if there are any."""
         return _covers(self.can, cost, reserves)
 
 
@@ -193,12 +193,12 @@ def find_solver(solver: str | Solver) -> Solver:
 
 
 def fits(solver: Solver, cost: Cost, reserves: bool = False) -> bool:
-    """Whether the solver can minimise the cost, beside reserves where there are or may be some."""
+    """Return whether the solver can minimise the cost, beside reserves where there are or may be some."""
     return _covers(_can(solver), cost, reserves)
 
 
 def refuse_unfit(solver: Solver, cost: Cost, reserves: bool = False) -> None:
-    """See that the solver can minimise the cost, beside reserves where there are or may be some."""
+    """Refuse a solver that cannot minimize the cost, beside reserves where there are or may be some."""
     if fits(solver, cost, reserves):
         return
     can = _can(solver)

@@ -1,1 +1,1 @@
-"""What `musclesolve benchmark` measures and prints: solvers side by side, one frame, the stages of a run."""
+"""Benchmark of `musclesolve benchmark`: solvers side by side, one frame, the stages of a run."""

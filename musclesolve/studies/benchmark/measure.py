@@ -237,7 +237,7 @@ def contest(
 
 
 def takes(solver: str, cost: str) -> bool:
-    """Whether a solver can minimise a cost."""
+    """Return whether a solver can minimize a cost."""
     return REGISTRY[solver].fits(find_cost(cost))
 
 

@@ -201,7 +201,7 @@ def _shares(piece: TrialResidual) -> dict[str, float]:
 def _parameters(
     pieces: Sequence[TrialResidual], priors: dict[str, Any], errors: dict[str, float], plate_force: bool
 ) -> list[BodyParameter]:
-    """What is fitted: the body, and for each session clock and plates."""
+    """Return the parameters that are fitted: the body, and for each session clock and plates."""
     moved, held = 1e-3 * priors["center_of_mass_mm"]["sd"], priors["center_of_mass_mm"]["held"]
     found = [BodyParameter(MASS, group, "", "", errors["segment_mass"]) for group in GROUPS]
     found += [
@@ -398,7 +398,7 @@ def _calibration(
 
 
 def parameter_name(one: BodyParameter, with_session: bool) -> str:
-    """What a parameter is called: "mass of the trunk", "center of mass of the pelvis, forward"."""
+    """Return the name of a parameter: "mass of the trunk", "center of mass of the pelvis, forward"."""
     name = {
         MASS: f"mass of the {one.of}",
         CENTER: f"center of mass of the {one.of}, {one.axis}",
@@ -411,7 +411,7 @@ def parameter_name(one: BodyParameter, with_session: bool) -> str:
 
 
 def _remarks(parameters: list[FoundParameter], fit: BodyFit) -> list[str]:
-    """What the trials do not determine, do not tell apart, or draw beyond a bound."""
+    """Return remarks on parameters that the trials do not determine, cannot separate, or draw beyond a bound."""
     remarks = []
     if unknown := [one.name for one in parameters if not one.determined]:
         remarks.append(f"Not determined by these trials, and left at the prior: {'; '.join(unknown)}.")

@@ -52,7 +52,7 @@ class ResidualSize:
 
 @dataclass(frozen=True)
 class TrialOutcome:
-    """What the calibration does to one trial.
+    """Outcome of the calibration for one trial.
 
     frames: used; left_out: of the time range, without all contacts measured. before, after: residual at the pelvis in
     the used frames; predicted: after, with what the other trials alone say (None with one trial). moment_change: joint
@@ -93,7 +93,7 @@ class BodyCalibration:
     remarks: tuple[str, ...]
 
     def __repr__(self) -> str:
-        """What it is, in a line."""
+        """Return a description of the calibrated body in a line."""
         return f"<BodyCalibration {self.name!r}: {self.mass:.2f} kg, {len(self.trials)} trials>"
 
     def save(self, path: str | Path) -> Path:

@@ -105,7 +105,7 @@ class _Plate:
 
 @dataclass(frozen=True)
 class TrialResidual:
-    """What the residual of a piece of a trial is made of: F frames, one after the other, of which all is measured.
+    """Terms of the residual of a piece of a trial: F consecutive frames, in which everything is measured.
 
     time (F,) [s]; per body b: mass (B,) [kg], push a - g (F, B, 3) [m/s2], arm c - O (F, B, 3) [m], rotation and spin W
     (F, B, 3, 3), momentum_rate d(I w)/dt (F, B, 3) [N m], inertia (F, B, 3, 3) [kg m2]; origin O (F, 3) [m]; axes
@@ -176,7 +176,8 @@ class TrialResidual:
         return residual, slope
 
     def errors_of_motion(self, cutoff: float, sd: float) -> Array:
-        """What errors of the measured motion make of the residual, (F, 6, k), each column one standard deviation.
+        """Return the effect of errors of the measured motion on the residual, (F, 6, k), each column one standard
+        deviation.
 
         The center of mass of each segment moves by an error n(t), trunk and pelvis also turn about theirs by phi(t):
         sums of cosines over the frames up to a cut-off [Hz], of root mean square sd [m], and sd / `LEVER` [rad]:

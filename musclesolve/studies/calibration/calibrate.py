@@ -116,13 +116,13 @@ class Noise:
     alike: float
 
     def is_like(self, other: Noise) -> bool:
-        """Whether weights with either are the same to some per cent."""
+        """Return whether weights with either noise agree to some per cent."""
         return abs(np.log(self.sd / other.sd)) < 0.05 and abs(np.log(self.alike / other.alike)) < 0.1
 
 
 @dataclass(frozen=True, eq=False)
 class Calibration:
-    """What `calibrate_muscles` found.
+    """Result of `calibrate_muscles`.
 
     person: the muscles, for a file or a run. found: Dataset over parameter (factor, its interval, prior, bounds,
     correlation), curve (every measured curve of every trial: rms and correlation with the muscles `before`, as `fitted`
@@ -503,7 +503,7 @@ def _problem(
     tests: StrengthTests | None,
     of_tests: StrengthGeometry | None,
 ) -> CalibrationProblem:
-    """What is fitted, and to what."""
+    """Return the problem of the calibration: the free parameters, and the measurements to which they are fitted."""
     words = None if free is None else {quantity: list(each) for quantity, each in free.items()}
     of_emg = [each for each in OF_EMG if words is not None and words.pop(each, None) is not None]
     if of_emg and not any(trial.emg for trial in trials):
@@ -544,7 +544,7 @@ def _trial_names(bodies: Sequence[AnyBody]) -> list[str]:
 
 
 def _settings(name: str, body: AnyBody) -> dict[str, object]:
-    """What a trial file says of its muscles besides the set, which the factors depend on.
+    """Return the settings of the muscles in a trial file besides the set, on which the factors depend.
 
     Raises:
         InputError: strains or a strength of its own, which the factors are to find.
@@ -636,7 +636,7 @@ def _check_channels(trials: Sequence[TrialMuscles]) -> None:
 
 
 def _no_optimum(problem: CalibrationProblem) -> InputError:
-    """Which trials have no optimum with the muscles of the parent."""
+    """Return the error that names the trials without an optimum with the muscles of the parent."""
     lacking = [t.name for k, t in enumerate(problem.trials) if problem.observed(problem.parent, [k]) is None]
     return input_error("studies.no_muscle_forces_found", where="trials", lacking=few(lacking, 3))
 
@@ -799,7 +799,7 @@ def _profile(
 
 
 def _as_rows(found: xr.Dataset) -> list[dict[str, object]]:
-    """For the file: one table for each measured curve; what is not known is left out."""
+    """Return the rows of the file: one table for each measured curve; unknown values are left out."""
     rows = []
     for k in range(found.sizes["curve"]):
         row: dict[str, object] = {
@@ -834,7 +834,7 @@ def _lacking(fitted: Sequence[Observation], noise: Mapping[tuple[str, str], Nois
 
 
 def _notes(problem: CalibrationProblem, posterior: Posterior, found: xr.Dataset) -> list[str]:
-    """What a user should know of how the calibration went, sentences."""
+    """Return notes for the user on the course of the calibration, as sentences."""
     notes = []
     if not posterior.converged:
         notes.append(

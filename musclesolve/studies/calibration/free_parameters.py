@@ -1,4 +1,4 @@
-"""Which numbers of a person's muscles are fitted: factors that several muscles share, their priors and bounds.
+"""Parameters of a person's muscles that are fitted: factors that several muscles share, their priors and bounds.
 
 A factor is free by the word of a user ("gastrocnemius", "ankle_plantarflexors_l", "achilles", "soleus_r", "each",
 "all") or because something was measured that tells of it:
@@ -71,7 +71,8 @@ class Measured:
 
 @dataclass(frozen=True)
 class Anatomy:
-    """What n muscles are: their units (heads of one muscle), function groups, and which pull at the Achilles tendon.
+    """Anatomy of n muscles: their units (heads of one muscle), function groups, and the muscles that pull at the
+    Achilles tendon.
 
     words: word without side -> names with side, of one leg or both.
     """
@@ -131,7 +132,7 @@ class Anatomy:
 
 
 def usual_words(anatomy: Anatomy, measured: Measured) -> dict[str, list[str]]:
-    """What is free unless a user says otherwise, words by quantity (module docstring)."""
+    """Return the parameters that are free by default, words by quantity (module docstring)."""
     words: dict[str, dict[str, None]] = {quantity: {} for quantity in QUANTITIES}
     for name in measured.fascicles:
         words[FIBER][anatomy.unit[name]] = words[SLACK][anatomy.unit[name]] = None

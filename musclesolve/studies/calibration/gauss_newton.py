@@ -80,7 +80,7 @@ class Prior:
 
 @dataclass(frozen=True, eq=False)
 class Posterior:
-    """Where it ended: theta (P,), covariance (P, P), information A (P, P), the sum of squares, steps, converged."""
+    """Result of the fit: theta (P,), covariance (P, P), information A (P, P), the sum of squares, steps, converged."""
 
     theta: Array
     covariance: Array
@@ -157,7 +157,7 @@ class Direction:
 
     @property
     def sentence(self) -> str:
-        """What it means, in words."""
+        """Meaning of the direction, in words."""
         names = [name for name, _ in self.shares]
         if len(names) == 1:
             return f"These trials say little about {names[0]}."

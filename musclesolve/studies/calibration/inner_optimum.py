@@ -169,7 +169,7 @@ class PartMuscles:
     def _solve_motion(
         self, number: int, problem: MotionProblem, parent: MotionProblem
     ) -> tuple[MotionAttempt, OptimumDerivatives] | None:
-        """From the last optimum, else from the static one, with stiff reserves; where that fails, with soft ones."""
+        """Solve from the last optimum, else from the static one, with stiff reserves; if that fails, with soft ones."""
         cost, method = self.sharing.cost, BandedInteriorPoint(good=GOOD)
         # of the parent, so that it does not change with the muscles
         usual = fallback_weight(parent.isometric, cost)

@@ -1,4 +1,4 @@
-"""What was measured of a person's muscles beside what a model of them says, with derivatives by all that is fitted.
+"""Measurements of a person's muscles beside the values of a model, with derivatives by all fitted parameters.
 
     EMG           a_c(t) exp(-gamma_c) - h(e_c(t - d)),    a_c: mean activation of the muscles of channel c,
                   e_c: its envelope over the largest of all trials, gamma_c: logarithm of the gain, the activation at
@@ -50,7 +50,7 @@ class Observation:
 
     @property
     def key(self) -> tuple[str, str, str]:
-        """What tells it from all others."""
+        """Key that separates the observation from all others."""
         return self.trial, self.kind, self.label
 
     @property
@@ -106,7 +106,8 @@ class TrialMuscles:
     def observed(
         self, optima: Sequence[Optimum], directions: Sequence[Array], theta: Array, emg: EmgScale
     ) -> list[Observation]:
-        """What was measured beside what the optima of the parts say, with derivatives (N, P) by all fitted numbers.
+        """Return the measurements beside the values by the optima of the parts, with derivatives (N, P) by all fitted
+        numbers.
 
         directions: of each part, (K, 4, n), of the first K fitted numbers.
         """
@@ -231,7 +232,7 @@ LACKING = 0.05
 
 
 def correlated_samples(residuals: Sequence[Array]) -> float:
-    """How many neighboring samples count as one: 1 + 2 sum of the autocorrelation up to where it is no longer positive.
+    """Return the number of neighboring samples that count as one: 1 + 2 sum of the autocorrelation while positive.
 
     Of the residuals (N,) of a few curves, around zero: an error that is the same throughout counts once. Sokal (1997),
     Monte Carlo methods in statistical mechanics, section 3; ended at the first pair of lags whose sum is not positive

@@ -1,4 +1,4 @@
-"""Which trials are of one subject: those whose trial files state the same of it."""
+"""Trials of one subject: the trials whose trial files state the same subject."""
 
 from __future__ import annotations
 

@@ -125,7 +125,8 @@ def analyse_with_uncertainty(
     samples: int | str | None,
     seed: int = 0,
 ) -> tuple[xr.Dataset, list[Path], xr.Dataset | None]:
-    """As `analyse`, with samples over the sources of error, as in `uncertainty`, unless None: uncertainty.nc.
+    """Analyse a trial as `analyse` does, with samples over the sources of error, as in `uncertainty`, unless None:
+    uncertainty.nc.
 
     Returns:
         The result, the files, and what `uncertainty` returns, None without samples.
@@ -223,7 +224,9 @@ def _current(job: Job, stored: Mapping[str, str]) -> Measures | None:
 
 
 def _missing(job: Job) -> dict[str, Further]:
-    """What makes the wanted files beside a result from the first on that is not there: later ones read earlier ones."""
+    """Return the functions that make the missing files beside a result, from the first missing one on: later ones read
+    earlier ones.
+    """
     wanted = {name: make for name, make in job.further.items() if make is not None}
     for place, (name, make) in enumerate(wanted.items()):
         path = job.folder / name
@@ -233,7 +236,7 @@ def _missing(job: Job) -> dict[str, Further]:
 
 
 def is_done(job: Job) -> bool:
-    """Whether its result is there, as far as that can be known."""
+    """Return whether the result of a job is there, as far as can be known."""
     with contextlib.suppress(MuscleSolveError, OSError):
         stored = result_attributes(job.folder / RESULT)
         return not job.again and _current(job, stored) is not None and not _missing(job)

@@ -1,4 +1,4 @@
-"""What a result was computed from, so that it need not be computed again."""
+"""Recipe of a result: the inputs and options from which it was computed, so that it need not be computed again."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def recipe(hashes: Mapping[str, str], options: Mapping[str, object], written: It
 
 
 def is_current(text: str, trial: Path, folder: Path, options: Mapping[str, object], figures: bool) -> bool:
-    """Whether a result of this recipe would be computed again: same version, options and contents of all input files.
+    """Return whether a result of this recipe is current: same version, options and contents of all input files.
 
     No file of the result may be missing in the folder, nor its figures, in the style in force, if they are wanted.
     """

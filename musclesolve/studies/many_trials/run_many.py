@@ -33,7 +33,7 @@ MOST_NAMES, LONGEST_NAME = 2, 18
 
 
 class ManyOptions(TypedDict, total=False):
-    """How many trials are computed.
+    """Options of the computation of many trials.
 
     jobs: how many trials at a time; as many as there are cores unless given.
     scheduler: address of a scheduler of dask.distributed, such as "tcp://host:8786": its workers compute. They need the

@@ -98,7 +98,7 @@ class Measures:
 
     @classmethod
     def from_json(cls, text: str) -> Measures | None:
-        """What `as_json` wrote; None for any other text."""
+        """Return the measures that `as_json` wrote; None for any other text."""
         try:
             return cls(**json.loads(text))
         except (ValueError, TypeError):

@@ -53,12 +53,12 @@ class MusclesAlone(Cost):
 
     @property
     def needs(self) -> frozenset[str]:
-        """What the cost of the muscles needs, and rows for a target."""
+        """Abilities that a solver must have: those for the cost of the muscles, and rows for a target."""
         return self.base.needs | ({"rows"} if self.target_weight else frozenset())
 
     @property
     def data(self) -> tuple[str, ...]:  # type: ignore[override]
-        """What the cost of the muscles is made of."""
+        """Names of the problem's fields that the cost of the muscles needs."""
         return self.base.data
 
     @property

@@ -50,7 +50,8 @@ def contributions(
     cost: str | Cost | None = None,
     progress: Progress | None = None,
 ) -> xr.Dataset:
-    """What each muscle, gravity and the rest contribute to accelerations, ground reactions and contact forces.
+    """Compute the contributions of each muscle, gravity and the rest to accelerations, ground reactions and contact
+    forces.
 
     Args:
         trial: a recording or an OpenSim model with its loads, from `read_trial`, or the path of a trial file.

@@ -1,4 +1,4 @@
-"""How muscles work together: synergies, co-contraction, and the stiffness that they give to the joints.
+"""Coordination of muscles: synergies, co-contraction, and the stiffness that muscles give to the joints.
 
 Synergies describe activations by few patterns, a = sum_k w_k c_k(t) with weights and courses of zero or more (d'Avella
 and Bizzi 2005, PNAS 102:3076-3081). Activations of static optimization follow from few joint moments: their synergies

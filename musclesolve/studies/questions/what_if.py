@@ -1,4 +1,4 @@
-"""What if: one motion under other conditions, beside what it is now.
+"""Scenarios: one motion under other conditions, beside the present ones.
 
 The motion and its ground reactions are held in every scenario; people would change them. A scenario has muscles that
 are weaker, stronger or missing, springs and torques at joints (an orthosis, an exoskeleton), and settings of the trial
@@ -401,7 +401,7 @@ def _heavier(
 
 
 def _target(name: str, now: Analysis, number: int, part: SharingGroup, result: xr.Dataset) -> Target | None:
-    """What torques of a part minimise; None where the name means nothing of this part."""
+    """Return the target that torques of a part minimize; None where the name has no meaning for this part."""
     joints = {joint: place for place, each in enumerate(now.parts) for joint in each.contact_force}
     stems = {split_side(joint)[0] for joint in joints}
     for compartment in ("", "_medial", "_lateral"):
@@ -455,9 +455,9 @@ def _sorted(dof: str, limits: tuple[float, float]) -> tuple[float, float]:
 
 
 MINIMIZED = {
-    "minimized_before": "force that a device minimises, without it",
-    "minimized": "force that a device minimises, with it, while muscles minimise their own cost",
-    "minimized_together": "force that a device minimises, if muscles minimised it, too",
+    "minimized_before": "force that a device minimizes, without it",
+    "minimized": "force that a device minimizes, with it, while muscles minimize their own cost",
+    "minimized_together": "force that a device minimizes, if muscles minimized it, too",
 }
 """Variables of scenarios with `minimize`; NaN in others."""
 OF_SCENARIO = (

@@ -1,4 +1,4 @@
-"""What is made of the trials of a study: all cycles in one file, means, tests, discrete values, unusual cycles."""
+"""Analysis of a study: all cycles in one file, means, tests, discrete values, unusual cycles."""
 
 from __future__ import annotations
 
@@ -332,7 +332,7 @@ def _of_subjects(
 
 
 def _kept(computed: ComputedStudy, subject: str) -> str:
-    """Why a subject counts whatever was found; "" where the study file does not say it."""
+    """Return the reason why a subject counts despite all findings; "" where the study file states none."""
     return str(computed.study.of_subject(subject, "keep", ""))
 
 

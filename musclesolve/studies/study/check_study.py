@@ -22,7 +22,7 @@ from musclesolve.studies.study.study_file import read_study
 
 @dataclass(frozen=True)
 class StudyCheck:
-    """What is wrong with the trials of a study.
+    """Findings on the trials of a study.
 
     Args:
         path: the study file.

@@ -128,7 +128,7 @@ class _Quantity:
 
 @dataclass(frozen=True, eq=False)
 class _Fault:
-    """What cannot be right, or is unusual, about a subject in a condition."""
+    """Fault, or an unusual value, of a subject in a condition."""
 
     subject: int
     condition: int

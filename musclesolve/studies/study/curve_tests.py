@@ -45,7 +45,7 @@ NOTHING_VARIES = "not tested: nothing varies between the subjects, or no percent
 
 @dataclass(frozen=True)
 class Design:
-    """What is compared, and how strictly; the keys are those of [design] in a study file.
+    """Design of the comparisons: the curves compared, and the level of the tests; keys as in [design] of a study file.
 
     Raises:
         InputError: a level that is no probability, or an unknown correction.
@@ -220,7 +220,7 @@ def _covariate(means: xr.Dataset, name: str | None) -> Array:
 
 @dataclass(frozen=True)
 class _Layout:
-    """Who is in which group, and in what order conditions stand."""
+    """Layout of the tests: the subjects of each group, and the order of the conditions."""
 
     subjects: list[str]
     groups: dict[str, np.ndarray[Any, Any]]  # name -> rows of its subjects
@@ -594,7 +594,7 @@ def _followed(
 
 
 def _said(design: Design, layout: _Layout, tests: list[_Test], count: Mapping[str, int]) -> list[str]:
-    """What was tested and how, in sentences."""
+    """Return sentences on the tests and their methods."""
     if not tests:
         return ["Nothing is compared: there is one group, one condition and no covariate, or no curve."]
     alone = [test for test in tests if test.after is None and not test.in_pairs]

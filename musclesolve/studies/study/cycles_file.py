@@ -37,7 +37,7 @@ class UncertaintyFile:
         self.samples = samples
 
     def made(self, path: Path) -> bool:
-        """Whether a file has these samples."""
+        """Return whether a file has these samples."""
         stored = result_attributes(path)
         if stored.get("sampling") == DESIGNED:
             return self.samples == FAST

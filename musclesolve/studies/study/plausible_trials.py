@@ -86,7 +86,7 @@ def reasons(verdicts: Iterable[LegVerdict]) -> list[tuple[str, int, int, str, st
 
 
 def believable(cycles: xr.Dataset, verdicts: Iterable[LegVerdict]) -> np.ndarray:
-    """Which cycles (cycle,) are of a leg whose verdict is not "not plausible"."""
+    """Return which cycles (cycle,) are of a leg whose verdict is not "not plausible"."""
     wrong = {(each.trial, each.side) for each in verdicts if each.verdict == NOT_PLAUSIBLE}
     own = zip(cycles["trial"].values.astype(str), cycles["cycle_side"].values.astype(str), strict=True)
     return np.array([leg not in wrong for leg in own], bool)
@@ -109,7 +109,8 @@ def differing(tests: xr.Dataset | None) -> dict[tuple[str, str, str], str]:
 def sensitivity(
     every: xr.Dataset | None, plausible: xr.Dataset | None, why: str, verdicts: list[LegVerdict]
 ) -> str:
-    """What becomes of the differences without the legs that are not plausible, in a sentence; "" where all are.
+    """Return the change of the differences without the legs that are not plausible, in a sentence; "" where all are
+    plausible.
 
     Args:
         every, plausible: tests with all legs, and without those that are not plausible.

@@ -175,7 +175,7 @@ class Field:
         return (self.theory.t, self.effect.df[1], size) if t else (self.theory.f, list(self.effect.df), size)
 
     def threshold(self, tail: float) -> float:
-        """What the largest value exceeds with this probability where there is no effect, on one side.
+        """Return the height that the largest value exceeds with a probability where there is no effect, on one side.
 
         The root of sf(u) = tail, found on the logarithm: the search of spm1d for the least (sf(u) - tail)^2 needs ten
         times as many evaluations.
@@ -229,7 +229,7 @@ class Number(Field):
         return float(stats.t.sf(height, df[1]) if self.effect.is_t else stats.f.sf(height, *df))
 
     def threshold(self, tail: float) -> float:
-        """What the statistic exceeds with this probability where there is no effect, on one side."""
+        """Return the height that the statistic exceeds with a probability where there is no effect, on one side."""
         from scipy import stats
 
         df = self.effect.df

@@ -66,7 +66,7 @@ STATE_CYCLES = (
 
 @dataclass(frozen=True)
 class Collected:
-    """What became of the cycles of the trials of a study.
+    """Outcome of the collection of the cycles of the trials of a study.
 
     Args:
         path: study.nc; None where there are no cycles.
@@ -165,13 +165,13 @@ def _mean_sizes(sizes: Mapping[str, Mapping[str, list[float]]]) -> dict[str, dic
 
 
 def _counting(spoiled: Sequence[Unusable], cycles: netCDF4.Dataset | xr.Dataset) -> Mask:
-    """Which cycles of a trial no error spoils, (C,)."""
+    """Return which cycles of a trial no error spoils, (C,)."""
     side, start, end = (np.asarray(cycles[f"cycle_{key}"][:]) for key in ("side", "start", "end"))
     return ~np.any([each.spoils(side.astype(str), start, end) for each in spoiled], axis=0)
 
 
 def _usable(source: netCDF4.Dataset, spoiled: Sequence[Unusable]) -> Mask:
-    """Which cycles of a trial no error spoils, (C,); none where cycles of an earlier version have no leg."""
+    """Return which cycles of a trial no error spoils, (C,); none where cycles of an earlier version have no leg."""
     if not spoiled:
         return np.ones(source.dimensions[CYCLE].size, bool)
     if "cycle_side" not in source.variables:
@@ -215,7 +215,7 @@ def _on_masses(masses: Mapping[str, str]) -> tuple[str, ...]:
 
 
 def _lacking(source: netCDF4.Dataset, study: Study, name: str) -> str:
-    """Why a trial cannot be given in the units of the study; "" where it can."""
+    """Return the reason why a trial cannot be stated in the units of the study; "" where it can."""
     for kind, rules in KINDS.items():
         for size in rules.units[study.units[kind]].by:
             key = OF_SUBJECT.get(size, "")
@@ -245,7 +245,7 @@ def _opened(file: Path) -> Iterator[netCDF4.Dataset]:
 
 
 def _without_cycles(source: netCDF4.Dataset) -> str:
-    """Why a result has no cycles, and how it gets some."""
+    """Return the reason why a result has no cycles, and the way to get some."""
     left_out = texts(getattr(source, "left_out", None))
     reasons = dict.fromkeys(text.partition(", ")[2] or text for text in left_out)
     return f"{'; '.join(reasons) or 'it has no cycles'}; {STATE_CYCLES}"
@@ -290,7 +290,7 @@ def in_units(cycles: xr.Dataset, study: Study, name: str) -> xr.Dataset:
 
 
 def _said(study: Study, name: str) -> dict[str, str]:
-    """What the study file says of a trial, as coordinates of its cycles."""
+    """Return the data of a trial in the study file, as coordinates of its cycles."""
     trial = study.trial_of[name]
     group = str(study.of_subject(trial.subject, "group", ""))
     return dict(zip(OF_STUDY, (name, trial.subject, group, trial.condition, trial.session), strict=True))
@@ -327,7 +327,7 @@ def _coordinates(source: netCDF4.Dataset) -> set[str]:
 
 
 def _kind(variable: netCDF4.Variable) -> Any:
-    """As what a variable over the cycles is stored."""
+    """Return the type with which a variable over the cycles is stored."""
     if variable.dtype is str:
         return TEXT
     if "dtype" in variable.ncattrs() and variable.getncattr("dtype") == "bool":

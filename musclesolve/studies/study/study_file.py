@@ -87,7 +87,7 @@ class StudyTrial:
 
 @dataclass(frozen=True)
 class Study:
-    """What a study file says.
+    """Contents of a study file.
 
     Args:
         document: the file.
@@ -126,7 +126,7 @@ class Study:
         return [trial for trial in self.trials if not trial.exclude]
 
     def of_subject(self, name: str, key: str, default: Any = None) -> Any:
-        """What the study file says of a subject."""
+        """Return the value of a key of a subject in the study file."""
         return self.subjects.get(name, {}).get(key, default)
 
     def __repr__(self) -> str:
@@ -135,7 +135,7 @@ class Study:
 
 
 def is_study(path: Path) -> bool:
-    """Whether a file is a study file, not a trial file; not of what cannot be read."""
+    """Return whether a file is a study file, not a trial file; False for a file that cannot be read."""
     try:
         content = trial_document(path).content
     except InputError:
@@ -185,7 +185,7 @@ def read_study(path: str | Path) -> Study:
 def _unusual(
     design: DesignSettings, subjects: Mapping[str, Mapping[str, Any]], trials: Sequence[StudyTrial]
 ) -> Iterator[str]:
-    """What is right by the rules of the file, but may not be meant."""
+    """Yield notes on contents that follow the rules of the file, but may not be meant."""
     included = [trial for trial in trials if not trial.exclude]
     without = dict.fromkeys(trial.subject for trial in included if trial.subject not in subjects)
     if without and subjects:
@@ -277,7 +277,7 @@ def lacking(subjects: Mapping[str, Mapping[str, Any]], trials: Sequence[StudyTri
 
 
 def lacking_text(found: Mapping[str, Sequence[str]]) -> str:
-    """What lacks of which subjects, in words."""
+    """Return the missing keys and their subjects, in words."""
     return "; ".join(f"{key} of {', '.join(names)}" for key, names in found.items())
 
 

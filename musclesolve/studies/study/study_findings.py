@@ -24,14 +24,14 @@ def findings_of_result(path: Path) -> tuple[Finding, ...]:
 
 @dataclass(frozen=True)
 class Unusable:
-    """What an error makes unusable: a leg of a trial, or its cycles at some times."""
+    """Part of a trial that an error makes unusable: a leg, or its cycles at some times."""
 
     side: str
     what: str
     times: tuple[Run, ...] = ()  # first and last of each stretch [s]; none: throughout
 
     def spoils(self, side: AnyArray, start: Array, end: Array) -> Mask:
-        """Which cycles (C,) of a trial it is of, by their legs, starts and ends [s]."""
+        """Return which cycles (C,) of a trial the error spoils, by their legs, starts and ends [s]."""
         reached = np.full(start.shape, not self.times)
         for first, last in self.times:
             reached |= (start <= last) & (end >= first)
@@ -39,7 +39,7 @@ class Unusable:
 
 
 def unusable(findings: Iterable[Finding]) -> list[Unusable]:
-    """What the errors among some findings make unusable; an error without a leg is of both.
+    """Return the parts that the errors among some findings make unusable; an error without a leg counts for both.
 
     What is wrong at an instant alone, as a marker that jumps, is so by `at_times` of findings.toml.
     """

@@ -60,7 +60,7 @@ class Unpacked:
         return {key: self.folder / record["folder"] / path for key, path in found["files"].items()}
 
     def _record(self, name: str) -> dict[str, Any]:
-        """What a B3D file was unpacked to; its fault where it cannot be."""
+        """Return the record of the trials unpacked from a B3D file, or of the fault that prevents it."""
         path = self.study.path.parent / name
         folder = safe(Path(name).with_suffix("").as_posix().replace("/", "-").replace("..-", ""))
         place = self.folder / folder
@@ -95,7 +95,7 @@ class Unpacked:
 
     @property
     def notes(self) -> list[str]:
-        """What is unusual in the files, each with its trial."""
+        """Notes on unusual contents of the files, each with its trial."""
         return [
             f"{Path(name).name}, {trial}: {note}"
             for name, record in self.known.items()

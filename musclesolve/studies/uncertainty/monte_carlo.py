@@ -59,7 +59,7 @@ SAMPLES_SHARE = 0.8
 
 
 class Computing(TypedDict, total=False):
-    """How the samples are computed.
+    """Options of the computation of samples.
 
     contributions: also compute, to first order and from exact derivatives, which source contributes how much (default).
     workers: number of processes; that of the cores unless given. With 1 no process is started.
@@ -177,7 +177,7 @@ def _options(
 
 
 def _ordered(common: Samples, tasks: Sequence[range | list[Task]], workers: int) -> Generator[list[Any]]:
-    """What `work` returns for every task, in their order; from processes where there are several workers."""
+    """Yield the results of `work` for every task, in their order; from processes where there are several workers."""
     if workers == 1 or len(tasks) < 2:
         yield from (work(common, task) for task in tasks)
         return

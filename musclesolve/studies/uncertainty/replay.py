@@ -24,7 +24,7 @@ from musclesolve.sharing.cost.varied_cost import varied
 
 @dataclass(frozen=True)
 class Parameters:
-    """What may err, by source."""
+    """Parameters that may err, by source."""
 
     shapes: Mapping[str, tuple[int, ...]]  # source -> shape of the array of its parameters
     sd: Mapping[str, float]  # source -> standard deviation, SI
@@ -84,7 +84,7 @@ def with_person(
 
 @dataclass(frozen=True, eq=False)
 class ReplayLayout:
-    """What the parts of a body have of its N muscles, J joints and S sides, by number; it is the same in all samples.
+    """Numbering of the N muscles, J joints and S sides of a body by its parts, the same in all samples.
 
     time (T,) [s] and dofs (M) of the results. muscles, joints: numbers of each part's among all of the body; parts:
     numbers of the parts whose verdict is that of each side. muscle_side (N,), joint_side (J,): the side, by number,
@@ -202,7 +202,7 @@ class Replay(ABC):
         ]
 
     def sharing_with(self, errors: Errors, part: SharingGroup, number: int) -> Sharing:
-        """How a part, by its number, shares its moments: with errors of the cost, and with co-contraction."""
+        """Return the sharing of a part, by its number, with errors of the cost, and with co-contraction."""
         exponent, several = errors["cost_exponent"][0], errors["multi_joint_weight"][0]
         of_each = errors["muscle_weight"][self.layout.muscles[number]]
         least = min(abs(self.sharing.least_activation + float(errors[CO_CONTRACTION][0])), 1.0)

@@ -96,7 +96,7 @@ class Statistics:
 
     @property
     def kept(self) -> int:
-        """How many samples the quantiles are taken from."""
+        """Number of samples from which the quantiles are taken."""
         return min(self.samples, len(self._first))
 
     def quantiles(self) -> Array:
@@ -149,7 +149,7 @@ COORDINATES = ("muscle", "group", "short_name", MUSCLE_SIDE, "joint")
 
 @dataclass(frozen=True)
 class UncertaintyEstimate:
-    """What samples and derivatives gave."""
+    """Results of samples and derivatives."""
 
     statistics: Statistics  # of the quantities
     reserve: AnyArray  # (T, S) by side, number of samples that needed a reserve
@@ -307,7 +307,7 @@ NOMINAL = -1
 
 @dataclass(frozen=True)
 class Samples:
-    """What all samples need: the pipeline, the frames (T, S) of each side among which peaks are sought, the seed.
+    """Common data of all samples: the pipeline, the frames (T, S) of each side among which peaks are sought, the seed.
 
     designed (K, count): standard normal numbers of designed samples; None: they are drawn.
     """

@@ -282,7 +282,7 @@ _SENTENCES = {
 
 
 def sentence(status: str) -> str:
-    """What to tell about a return status of Ipopt; empty where it claims an optimum."""
+    """Return the sentence for a return status of Ipopt; empty where the status claims an optimum."""
     return _SENTENCES.get(status, f"Ipopt ended with the status {status}")
 
 

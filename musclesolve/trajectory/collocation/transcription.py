@@ -1,4 +1,4 @@
-"""How a motion in continuous time becomes finitely many unknowns and equations: the three schemes.
+"""Transcription of a motion in continuous time to finitely many unknowns and equations: the three schemes.
 
 At S times, the points, the state z, its rate y = dz/dt and the activation a of each muscle are unknown. In every point
 tendon and fiber are in balance; linear equations tie states and rates,

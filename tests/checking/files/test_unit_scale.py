@@ -15,7 +15,7 @@ STRIDE = Path(musclesolve.__file__).with_name("data") / "reference_stride" / "tr
 
 
 @pytest.mark.parametrize(
-    ("per_metre", "name"), [(1000.0, "millimetres"), (100.0, "centimetres"), (1 / 0.0254, "inches")]
+    ("per_metre", "name"), [(1000.0, "millimeters"), (100.0, "centimeters"), (1 / 0.0254, "inches")]
 )
 def test_points_are_brought_to_metres_from_their_unit(per_metre: float, name: str, tmp_path: Path) -> None:
     copy = open_copy(STRIDE)

@@ -73,9 +73,9 @@ def test_noise_in_the_pixels_gives_the_error_that_the_notes_tell(tmp_path: Path)
     path = write_camera_file(tmp_path, cameras, frame, stride, 0.8, rng, control_noise_px=0.05)
     found = read_camera_markers(path)
     rms = np.sqrt(np.mean(np.sum((found.position - stride.position) ** 2, axis=-1)))
-    (sentence,) = (note for note in found.notes if "digitising errors" in note)
+    (sentence,) = (note for note in found.notes if "digitizing errors" in note)
     assert float(sentence.split("by about ")[1].split(" mm")[0]) == pytest.approx(1000.0 * rms, rel=0.1)
-    assert any("4 cameras" in note and "Lens distortion is not modelled" in note for note in found.notes)
+    assert any("4 cameras" in note and "Lens distortion is not modeled" in note for note in found.notes)
 
 
 def change_cells(path: Path, change: Callable[[list[list[str]]], list[list[str]]]) -> None:

@@ -141,7 +141,7 @@ def test_moments_in_newton_millimetres_are_refused(tmp_path: Path) -> None:
         values[:, [table.names.index(f"r_m{axis}") for axis in "xyz"]] *= 1000.0
 
     message = refused(rewritten(tmp_path, change))
-    assert "[[force]] moment" in message and "newton metres" in message
+    assert "[[force]] moment" in message and "newton meters" in message
 
 
 def test_forces_as_moments_are_refused(tmp_path: Path) -> None:

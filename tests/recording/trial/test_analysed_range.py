@@ -109,7 +109,7 @@ def test_a_leg_that_was_not_measured_cannot_be_selected(tmp_path):
     """The gap takes the swing of the left foot, which has no plate."""
     trial = read_trial(walk(tmp_path, steps=("r2",), gaps=(("asis_r", 1.9, 4.05),)))
     assert set(trial.legs) == {"r"} and trial.balanced_range is None
-    assert trial.analysed[1].startswith("left leg: not analysed") and "never both" in trial.analysed[2]
+    assert trial.analysed[1].startswith("left leg: not analyzed") and "never both" in trial.analysed[2]
     with refused("bad_forces", "side"):
         find_options(trial, None, None, "l")
     assert find_options(trial, None, None, "both").sides == ("r", "l")

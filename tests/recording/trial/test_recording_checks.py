@@ -294,7 +294,7 @@ def test_points_of_force_in_millimetres_are_refused(tmp_path: Path) -> None:
         return replace(table, values=table.values * factors)
 
     rewrite_forces(tmp_path / "forces.mot", in_millimetres)
-    assert "points are in metres" in refused(path)
+    assert "points are in meters" in refused(path)
 
 
 def test_a_missing_point_of_nothing_is_not_refused(tmp_path: Path) -> None:

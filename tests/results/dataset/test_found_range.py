@@ -81,8 +81,8 @@ def test_the_residual_is_known_where_both_feet_were_measured(result):
 def test_it_is_a_result_that_did_not_fail_and_says_what_was_analysed(result):
     assert checked_result(result) is result and judge(Facts(result)).complete
     text = summary(result)
-    assert "analysed          right leg: 1.07 to 2.5" in text
-    assert "not analysed (forces not measured)" in text and "WITHOUT VALID" not in text
+    assert "analyzed          right leg: 1.07 to 2.5" in text
+    assert "not analyzed (forces not measured)" in text and "WITHOUT VALID" not in text
 
 
 @pytest.mark.parametrize("side", ["r", "l"])
@@ -118,7 +118,7 @@ def test_check_and_run_end_well(folder, tmp_path):
         app, ["run", str(folder / "trial.toml"), "-o", str(tmp_path / "out"), "--no-figures", "--side", "r"]
     )
     assert ran.exit_code == 0, ran.output
-    assert "not analysed" in ran.output
+    assert "not analyzed" in ran.output
 
 
 def test_comparing_and_many_count_only_what_was_analysed(folder):

@@ -68,7 +68,7 @@ def test_the_refusal_of_cyipopt_explains_how_to_build_it(make_leg, monkeypatch):
     record = registry.REGISTRY["cyipopt"]
     absent = registry.SolverRecord(**(vars(record) | {"packages": ("no_such_package",)}))
     monkeypatch.setitem(registry.REGISTRY, "cyipopt", absent)
-    with refused("missing_package", "python tools/build_cyipopt.py", error=registry.SolverNotInstalledError):
+    with refused("missing_package", "musclesolve install cyipopt", error=registry.SolverNotInstalledError):
         solve(make_leg(1), "stress_cubed", "cyipopt")
 
 

@@ -39,7 +39,7 @@ ARC, EXTRA = 6, 7
 
 
 class LayoutArrays(NamedTuple):
-    """What does not depend on the pose: see `PathLayout`."""
+    """Arrays that do not depend on the pose: see `PathLayout`."""
 
     first_point: Indices  # (n+1,) first point of each muscle
     first_wrap: Indices  # (n+1,) first path wrap of each muscle
@@ -117,7 +117,7 @@ class PathArrays(NamedTuple):
 
 
 class WorkArrays(NamedTuple):
-    """What is used again for every muscle."""
+    """Work arrays, used again for every muscle."""
 
     chain: Indices  # nodes on the path, in order
     local: Array  # (2, 3) ends of a segment in the frame of an object

@@ -121,7 +121,10 @@ def _shorter(ends):
 
 @compiled_in_order
 def _turn(ends, c1, c2, axis, sign, rules):
-    """Which way around, +1 or -1 about z, keeps the path on the given half: by the tangent points that lie on it.
+    """Return the way around, +1 or -1 about z, whose tangent points lie on the stated half.
+
+    Returns also whether OpenSim takes the apex on the far side. For a half along the axis the ends decide, as in
+    OpenSim.
 
     And whether OpenSim takes the apex on the far side. Of a half along the axis the ends decide, as there.
     """

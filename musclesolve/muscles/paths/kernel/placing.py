@@ -1,4 +1,4 @@
-"""Where points, wrap objects and moving frames are in a pose.
+"""Positions of path points, wrap objects and moving frames in a pose.
 
 A body moves what stands at s to x = p + R s; a frame on it, whose pivot stands at o, to x = r + R_f (s - o).
 """

@@ -238,7 +238,7 @@ class SoftSaturation(SumOfTerms):
 
     name = "soft_saturation"
     formula = "sum_i (1 - (1 - (F_i / F0_i)^p)^(1/p)), p = 2"
-    source = "Silva 2003, eq. 6.19, maximised; Rasmussen et al. 2001"
+    source = "Silva 2003, eq. 6.19, maximized; Rasmussen et al. 2001"
 
     @property
     def form(self) -> Power | Saturation:

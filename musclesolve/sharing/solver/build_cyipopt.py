@@ -2,16 +2,13 @@
 
 cyipopt has no binary wheels: its build asks ``pkg-config`` where Ipopt is. The casadi wheel holds both the
 headers (``casadi/include/coin-or``) and the library (``libipopt``), so nothing has to be installed on the
-machine but a C compiler. This script answers in the place of ``pkg-config`` and writes the way to the library
-into the extension (rpath), so that afterwards ``import cyipopt`` just works. Then it solves a small problem.
-
-    python tools/build_cyipopt.py              build into the environment of this python
-    python tools/build_cyipopt.py --optional   the same, but a machine that cannot do it is no error
+machine but a C compiler. A script answers in the place of ``pkg-config``, and the way to the library is written
+into the extension (rpath), so that afterwards ``import cyipopt`` just works. Then a small problem is solved.
+`musclesolve install cyipopt` does it for the environment of its Python.
 """
 
 from __future__ import annotations
 
-import argparse
 import importlib.util
 import os
 import shlex
@@ -21,6 +18,8 @@ import sys
 import sysconfig
 import tempfile
 from pathlib import Path
+
+from musclesolve.errors import InputError, input_error
 
 REQUIREMENT = "cyipopt>=1.5"
 
@@ -47,39 +46,35 @@ print(cyipopt.__version__, ".".join(map(str, cyipopt.IPOPT_VERSION)))
 """
 
 
-class BuildError(Exception):
-    """cyipopt cannot be built or does not work here; the message says why."""
+def install_cyipopt() -> str:
+    """Build cyipopt where it does not work yet, and return its version and that of its Ipopt in words.
+
+    Raises:
+        InputError: it cannot be built here, or its self test fails; the message says why.
+    """
+    versions = self_test() if importlib.util.find_spec("cyipopt") else None
+    if versions is None:
+        build(find_casadi())
+        versions = self_test()
+    if versions is None:
+        raise _refusal("it was compiled, but its self test fails")
+    return "cyipopt {} with Ipopt {}, self test passed".format(*versions)
 
 
-def main() -> int:
-    """Build, test, and say the outcome in one line; exit code 1 where it failed and was not optional."""
-    parser = argparse.ArgumentParser(description="Build cyipopt against the Ipopt inside the casadi wheel.")
-    parser.add_argument("--optional", action="store_true", help="exit with 0 where it cannot be built")
-    optional = parser.parse_args().optional
-    try:
-        versions = self_test() if importlib.util.find_spec("cyipopt") else None
-        if versions is None:
-            build(find_casadi())
-            versions = self_test()
-        if versions is None:
-            raise BuildError("it was compiled, but its self test fails")
-    except BuildError as error:
-        print(f"cyipopt: left out, all other solvers work without it: {error}", file=sys.stderr)
-        return 0 if optional else 1
-    print("cyipopt: version {} with Ipopt {}, self test passed".format(*versions))
-    return 0
+def _refusal(reason: str) -> InputError:
+    return input_error("sharing.cyipopt_not_built", reason=reason)
 
 
 def find_casadi() -> Path:
     """The directory of the installed casadi wheel, after a check that Ipopt and its headers are inside."""
     spec = importlib.util.find_spec("casadi")
     if spec is None or spec.origin is None:
-        raise BuildError("casadi is not installed; install musclesolve or `pip install casadi` first")
+        raise _refusal("casadi is not installed; install musclesolve or `pip install casadi` first")
     casadi = Path(spec.origin).parent
     if not (casadi / "include/coin-or/IpStdCInterface.h").is_file():
-        raise BuildError(f"the casadi in {casadi} comes without the headers of Ipopt")
+        raise _refusal(f"the casadi in {casadi} comes without the headers of Ipopt")
     if not any(casadi.glob("libipopt.*")):
-        raise BuildError(f"the casadi in {casadi} comes without the library of Ipopt")
+        raise _refusal(f"the casadi in {casadi} comes without the library of Ipopt")
     return casadi
 
 
@@ -105,7 +100,7 @@ def build(casadi: Path) -> None:
         command = [sys.executable, "-m", "pip", "install", *options, REQUIREMENT]
         done = subprocess.run(command, env=environment, capture_output=True, text=True)
     if done.returncode:
-        raise BuildError(f"pip failed: {reason(done.stdout + done.stderr)}")
+        raise _refusal(f"pip failed: {reason(done.stdout + done.stderr)}")
 
 
 def reason(output: str) -> str:
@@ -119,14 +114,14 @@ def reason(output: str) -> str:
 def check_tools() -> None:
     """Raise where the machine cannot compile an extension of Python."""
     if sys.platform == "win32":
-        raise BuildError("on Windows install it with conda: `conda install -c conda-forge cyipopt`")
+        raise _refusal("on Windows install it with conda: `conda install -c conda-forge cyipopt`")
     compiler = shlex.split(os.environ.get("CC") or sysconfig.get_config_var("CC") or "cc")[0]
     if not shutil.which(compiler):
-        raise BuildError(f"no C compiler ('{compiler}') on this machine")
+        raise _refusal(f"no C compiler ('{compiler}') on this machine")
     if not Path(sysconfig.get_path("include"), "Python.h").is_file():
-        raise BuildError("the headers of Python are missing (Debian, Ubuntu: install python3-dev)")
+        raise _refusal("the headers of Python are missing (Debian, Ubuntu: install python3-dev)")
     if importlib.util.find_spec("pip") is None:
-        raise BuildError("this environment has no pip; run `python -m ensurepip` first")
+        raise _refusal("this environment has no pip; run `python -m ensurepip` first")
 
 
 def rpath(casadi: Path) -> str:
@@ -139,7 +134,3 @@ def self_test() -> list[str] | None:
     """Versions of cyipopt and its Ipopt if a fresh interpreter solves the problem above, else None."""
     done = subprocess.run([sys.executable, "-c", SELF_TEST], capture_output=True, text=True)
     return done.stdout.split() if done.returncode == 0 else None
-
-
-if __name__ == "__main__":
-    sys.exit(main())

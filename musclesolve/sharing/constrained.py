@@ -1,0 +1,436 @@
+"""Force sharing with constraints of your own, beside the moments: CasADi expressions of the activations.
+
+In every frame, with the moments, bounds and reserves of `Problem`,
+
+    minimise f(a) + 1/2 sum_k w_k s_k^2   subject to   A a + s = b,  lower <= a <= upper,  l_j <= c_j(a) <= u_j.
+
+A frame is solved by Ipopt with the exact derivatives of the expressions, through CasADi or through cyipopt, which get
+the same functions. Its certificate is that of `certificate.py` with one more term: at an optimum some multipliers mu
+give g = A^T lambda + J^T mu, J = dc/da, with mu_j >= 0 at a lower bound of c_j, <= 0 at an upper one and 0 between
+them. So the pull on a muscle is (A^T lambda + J^T mu)_i, and a constraint is judged as an activation is:
+
+    z_j = clip(z_j - m_j, l_j / h_j, u_j / h_j),   z_j = c_j / h_j,   m_j = clip(mu_j h_j / S, -1, 1)
+
+where h_j = max_i |J_ji| (upper_i - lower_i), the change of c_j by the muscle that moves it most, and S the largest
+marginal cost of the frame: a constraint is met, and active or without a multiplier, to 1e-6 of a whole activation.
+The certificate shows a stationary point. This is the optimum where the cost is convex and every c_j is linear, or
+convex with an upper or concave with a lower bound alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from musclesolve._util.arrays import Array
+from musclesolve._util.checks import check_real_array
+from musclesolve._util.locks import CASADI
+from musclesolve.constants import USUAL_COST
+from musclesolve.errors import input_error
+from musclesolve.sharing.arguments import check_problem
+from musclesolve.sharing.certificate import empty_box, kkt_residual, within_domain
+from musclesolve.sharing.cost.casadi_expression import ExpressionCost, Formula, expression_cost
+from musclesolve.sharing.cost.cost_base import Cost
+from musclesolve.sharing.cost.cost_check import check_cost
+from musclesolve.sharing.cost.cost_registry import find_cost
+from musclesolve.sharing.problem import Problem
+from musclesolve.sharing.problem_scale import load, slope_size
+from musclesolve.sharing.solution import Solution, SolutionArrays
+from musclesolve.sharing.solver.frame_programme import independent_rows, ipopt_options
+from musclesolve.sharing.solver.solver_registry import Solver, find_solver
+from musclesolve.sharing.solving import label_frames
+from musclesolve.sharing.status import Status, is_solved
+
+SOLVERS = ("ipopt", "cyipopt")
+"""The solvers that take constraints."""
+
+
+@dataclass(frozen=True, eq=False)
+class ExpressionConstraint:
+    """A constraint written as a CasADi expression; `expression_constraint` makes it.
+
+    body: the expression, with its value (T,), gradient (T, n) and second derivatives (T, n, n); lower and upper: the
+    bounds of its value, a number or (T,).
+    """
+
+    body: ExpressionCost
+    lower: Array
+    upper: Array
+
+    @property
+    def name(self) -> str:
+        """The name in messages and solutions."""
+        return self.body.name
+
+    def bounds(self, frames: int) -> tuple[Array, Array]:
+        """The bounds of every frame, (T,) each; refuses bounds of another number of frames."""
+        for bound in (self.lower, self.upper):
+            if bound.ndim and bound.shape != (frames,):
+                raise input_error(
+                    "sharing.bad_constraint_bound", name=self.name, shape=bound.shape, frames=frames
+                )
+        return np.broadcast_to(self.lower, frames), np.broadcast_to(self.upper, frames)
+
+
+def expression_constraint(
+    name: str,
+    expression: Formula,
+    lower: ArrayLike = -np.inf,
+    upper: ArrayLike = np.inf,
+    *,
+    uses: tuple[str, ...] = (),
+    constants: Mapping[str, ArrayLike] | None = None,
+) -> ExpressionConstraint:
+    """A constraint lower <= c(a) <= upper from a CasADi expression c of activations and forces.
+
+    Args:
+        name: in messages and solutions.
+        expression: `expression(activation, force, data)` gives the value of one frame; arguments as those of
+            `expression_cost`. A muscle is picked by its number, `problem.muscle.index("soleus_r")`.
+        lower: of the value, in its own unit; a number, or (T,) numbers.
+        upper: the same; equal to lower for an equation.
+        uses: fields of Problem that become attributes of data, see `expression_cost`.
+        constants: further attributes of data.
+
+    Raises:
+        InputError: the expression cannot be evaluated or is not a single number; there is no bound; a bound is no
+            number; lower exceeds upper.
+    """
+    body = expression_cost(name, expression, uses=uses, constants=constants)
+    where = f"expression_constraint {name!r}"
+    low, high = (
+        np.array(check_real_array(bound, word, "a number, or one for each frame", where=where))
+        for word, bound in (("lower", lower), ("upper", upper))
+    )
+    if max(low.ndim, high.ndim) > 1 or np.isnan(low).any() or np.isnan(high).any() or np.any(low > high):
+        raise input_error("sharing.bad_constraint_bounds", name=name)
+    if not (np.isfinite(low).any() or np.isfinite(high).any()):
+        raise input_error("sharing.constraint_without_bound", name=name)
+    return ExpressionConstraint(body, low, high)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class ConstrainedSolution(Solution):
+    """A `Solution` whose certificate includes constraints.
+
+    Attributes:
+        constraint: names of the j constraints.
+        constraint_value: (T, j) c_j(a), each in its own unit; NaN in frames that are not solved.
+        constraint_multiplier: (T, j) mu_j [cost per unit of c_j], how the least cost grows with the bound that is
+            active: positive at a lower bound, negative at an upper one, 0 between them.
+    """
+
+    constraint: tuple[str, ...] = ()
+    constraint_value: Array = field(default_factory=lambda: np.zeros((0, 0)))
+    constraint_multiplier: Array = field(default_factory=lambda: np.zeros((0, 0)))
+
+
+def solve_constrained(
+    problem: Problem,
+    cost: str | Cost = USUAL_COST,
+    constraints: Sequence[ExpressionConstraint] = (),
+    solver: str | Solver = "ipopt",
+) -> ConstrainedSolution:
+    """The activations of least cost that produce the moments and satisfy constraints, with a certificate.
+
+    A frame is SOLVED (with reserves where `problem.reserve_weight` allows them and one is needed) only if its
+    certificate is at most 1e-6. It is INFEASIBLE only where the moments alone are proved to be out of reach; a frame
+    whose constraints contradict the moments or each other has no proof here and ends as SOLVER_FAILED.
+
+    Args:
+        problem: of one leg or body; every frame starts from the one before.
+        cost: a name or a Cost with smooth terms.
+        constraints: of `expression_constraint`.
+        solver: "ipopt" (CasADi) or "cyipopt", or an object of either with options of its own.
+
+    Raises:
+        InputError: unknown cost or solver, one that takes no constraints, a cost with levels or kinks, two constraints
+            of one name, bounds of another number of frames.
+    """
+    check_problem(problem, "solve_constrained")
+    chosen, method = find_cost(cost), find_solver(solver)
+    if method.name not in SOLVERS:
+        raise input_error("sharing.solver_without_constraints", solver=method.name, able=SOLVERS)
+    if lacking := chosen.needs - {"separable", "rows", "coupled", "nonconvex"}:
+        raise input_error("sharing.cost_unfit_for_constraints", cost=chosen.name, lacking=sorted(lacking))
+    names = tuple(each.name for each in constraints)
+    if len(set(names)) < len(names):
+        raise input_error("sharing.constraint_twice", names=names)
+    chosen.require(problem)
+    given, problem = problem, within_domain(problem, chosen)
+    bounds = [each.bounds(problem.n_frames) for each in constraints]
+    low, high = (
+        np.array([pair[k] for pair in bounds]).reshape(len(names), problem.n_frames).T for k in (0, 1)
+    )
+
+    arrays, empty = SolutionArrays.empty(problem), problem.valid & empty_box(problem)
+    arrays.status[empty] = Status.INFEASIBLE
+    value, multiplier = np.full((2, problem.n_frames, len(names)), np.nan)
+    which = np.flatnonzero(problem.valid & ~empty)
+    check_cost(problem, chosen, problem.valid & ~empty)
+    if which.size:
+        part = problem.frames(which)
+        frames = _Frames(part, chosen, tuple(constraints), low[which], high[which])
+        with CASADI:
+            claim = frames.minimise(method, arrays, which)
+        residual = frames.certificate(
+            arrays.activation[which], arrays.reserve[which], arrays.multiplier[which], claim.multiplier
+        )
+        status, proof = label_frames(
+            part, arrays.reserve[which], arrays.multiplier[which], residual, claim.status
+        )
+        residual[status == Status.INFEASIBLE] = np.nan
+        arrays.status[which], arrays.kkt_residual[which] = status, residual
+        if part.reserve_weight is None:
+            arrays.infeasibility_proof[which] = proof
+        solved = is_solved(status)
+        value[which[solved]] = frames.value(arrays.activation[which])[solved]
+        multiplier[which[solved]] = claim.multiplier[solved]
+    for name in ("activation", "reserve", "multiplier"):
+        getattr(arrays, name)[~arrays.solved] = np.nan
+    arrays.cost[arrays.solved] = chosen.total_value(
+        problem.frames(arrays.solved), arrays.activation[arrays.solved]
+    )
+    arrays.force = arrays.activation * problem.force_capacity
+    solution = ConstrainedSolution(
+        **{each.name: getattr(arrays.to_solution(chosen, method), each.name) for each in fields(Solution)},
+        constraint=names,
+        constraint_value=value,
+        constraint_multiplier=multiplier,
+    )
+    return replace(solution.drop_frame_axis()) if given.single_frame else solution  # type: ignore[return-value]
+
+
+@dataclass(frozen=True, eq=False)
+class _Claim:
+    """Multipliers of the constraints (T, j) that a solver claims, and its statuses (T,)."""
+
+    multiplier: Array
+    status: Any
+
+
+@dataclass(frozen=True, eq=False)
+class _Frames:
+    """Frames of a problem with a cost, constraints and their bounds (T, j)."""
+
+    problem: Problem
+    cost: Cost
+    constraints: tuple[ExpressionConstraint, ...]
+    lower: Array
+    upper: Array
+
+    def value(self, activation: Array) -> Array:
+        """Values of the constraints, (T, j)."""
+        values = [each.body.value(self.problem, activation) for each in self.constraints]
+        return np.array(values).reshape(len(values), len(activation)).T
+
+    def jacobian(self, activation: Array) -> Array:
+        """Slopes of the constraints by the activations, (T, j, n)."""
+        slopes = [each.body.gradient(self.problem, activation) for each in self.constraints]
+        return np.array(slopes).reshape(len(slopes), *activation.shape).transpose(1, 0, 2)
+
+    def size(self, jacobian: Array) -> Array:
+        """Change h of each constraint by the muscle that moves it most, (T, j); 1 where none does."""
+        room = np.minimum(self.problem.upper - self.problem.lower, 1.0)
+        size = (np.abs(jacobian) * room[:, None]).max(axis=2, initial=0.0)
+        return np.where(size > 0.0, size, 1.0)
+
+    def certificate(self, activation: Array, reserve: Array, multiplier: Array, own: Array) -> Array:
+        """The certificate (T,) of activations, reserves and multipliers of moments and constraints (T, j)."""
+        problem, jacobian = self.problem, self.jacobian(activation)
+        pull = np.einsum("tj,tjn->tn", own, jacobian)
+        residual = kkt_residual(problem, self.cost, activation, reserve, multiplier, further_pull=pull)
+        size, inside = self.size(jacobian), np.clip(activation, problem.lower, problem.upper)
+        with np.errstate(invalid="ignore"):
+            steepest = np.abs(self.cost.total_gradient(problem, inside)).max(axis=1, keepdims=True)
+            steepest = np.maximum(
+                steepest, slope_size(problem, self.cost, load(problem)).max(axis=1)[:, None]
+            )
+            push = np.clip(own * size / np.where(steepest > 0.0, steepest, 1.0), -1.0, 1.0)
+            z = self.value(activation) / size
+            missed = np.abs(z - np.clip(z - push, self.lower / size, self.upper / size)).max(
+                axis=1, initial=0.0
+            )
+        return np.where(np.isfinite(missed), np.maximum(residual, missed), np.inf)
+
+    def minimise(self, method: Any, arrays: SolutionArrays, which: Array) -> _Claim:
+        """Every frame by Ipopt; activations, reserves, multipliers and iterations go into the arrays."""
+        from musclesolve.sharing.solver.ipopt_casadi import CLAIMS, columns_first, cost_parameters
+
+        problem, cost = self.problem, self.cost
+        muscles, reserved = problem.n_muscles, problem.reserve_weight is not None
+        soft, count = problem.n_dof if reserved else 0, len(self.constraints)
+        row = np.abs(problem.moment_matrix).max(axis=2)
+        row = np.where(row > 0, row, 1.0)
+        steepest = slope_size(problem, cost, load(problem)).max(axis=1)
+        steepest = np.where(steepest > 0, steepest, 1.0)
+        matrices, moments = problem.moment_matrix / row[:, :, None], problem.moment / row
+        weight = problem.reserve_weight * row**2 if reserved else np.zeros((len(row), 0))  # type: ignore[operator]
+        parameters, sizes = cost_parameters(problem, cost, steepest, weight / steepest[:, None])
+        middle = problem.lower + 0.5 * np.minimum(problem.upper - problem.lower, 1.0)
+        size = self.size(self.jacobian(middle))
+        numbers = [columns_first(each.body.parameters(problem)) for each in self.constraints]
+        parameters = np.concatenate([parameters, *numbers, 1.0 / size], axis=1)
+        free = np.full(soft, np.inf)
+        claimed = _Claim(
+            np.full((len(which), count), np.nan), np.full(len(which), Status.SOLVER_FAILED, np.int8)
+        )
+
+        start = 0.5 * (problem.lower + np.minimum(problem.upper, problem.lower + 1.0))[0]
+        for t, place in enumerate(which):
+            lower, upper = problem.lower[t], problem.upper[t]
+            combination = np.eye(problem.n_dof)
+            if not reserved:  # rows that repeat others have no multipliers of their own
+                combination = independent_rows(matrices[t] * (upper > lower))
+            rows = combination.shape[1]
+            backend = _backend(cost, self.constraints, rows, muscles, soft, sizes, method)
+            zero = np.zeros(rows)
+            x, multiplier, iterations, ended = backend(
+                x0=np.concatenate([np.clip(start, lower, upper), np.zeros(soft)]),
+                p=np.concatenate(
+                    [
+                        parameters[t],
+                        (combination.T @ matrices[t]).ravel(order="F"),
+                        combination.T @ moments[t],
+                    ]
+                ),
+                lbx=np.concatenate([lower, -free]),
+                ubx=np.concatenate([upper, free]),
+                lbg=np.concatenate([zero, self.lower[t] / size[t]]),
+                ubg=np.concatenate([zero, self.upper[t] / size[t]]),
+            )
+            claimed.status[t] = CLAIMS.get(ended, Status.SOLVER_FAILED)
+            arrays.iterations[place] = iterations
+            arrays.activation[place] = np.clip(x[:muscles], lower, upper)
+            arrays.reserve[place] = x[muscles:] * row[t] if reserved else 0.0
+            # Ipopt adds multiplier times constraint to the cost; here it is subtracted
+            arrays.multiplier[place] = -combination @ multiplier[:rows] * steepest[t] / row[t]
+            claimed.multiplier[t] = -multiplier[rows:] * steepest[t] / size[t]
+            if claimed.status[t] == Status.SOLVED:
+                start = arrays.activation[place]
+        return claimed
+
+
+Backend = Callable[..., tuple[Array, Array, int, str]]
+"""A frame's numbers -> unknowns, multipliers of the rows, iterations, the words with which Ipopt ended."""
+
+
+@lru_cache(maxsize=32)
+def _backend(
+    cost: Cost,
+    constraints: tuple[ExpressionConstraint, ...],
+    rows: int,
+    muscles: int,
+    soft: int,
+    sizes: tuple[int, int],
+    method: Any,
+) -> Backend:
+    """The programme of a frame as symbols, handed to CasADi's Ipopt or to cyipopt."""
+    import casadi
+
+    from musclesolve.sharing.solver.ipopt_casadi import casadi_ipopt, cost_expression
+
+    a, s = casadi.SX.sym("a", muscles), casadi.SX.sym("s", soft)
+    matrix, moment = casadi.SX.sym("A", rows, muscles), casadi.SX.sym("b", rows)
+    objective, parameters = cost_expression(cost, a, s, sizes)
+    numbers = [
+        casadi.SX.sym(f"p{j}", each.body.parameter_rows, muscles) for j, each in enumerate(constraints)
+    ]
+    scale = casadi.SX.sym("h", len(constraints))
+    values = [each.body.expression(casadi, a, own) for each, own in zip(constraints, numbers, strict=True)]
+    moments = matrix @ a - moment + (s if soft else 0.0)
+    problem = {
+        "x": casadi.vertcat(a, s),
+        "p": casadi.vertcat(parameters, *map(casadi.vec, numbers), scale, casadi.vec(matrix), moment),
+        "f": objective,
+        "g": casadi.vertcat(moments, scale * casadi.vertcat(*values)),
+    }
+    options = ipopt_options(method.tolerance, method.max_iterations)
+    if method.name == "cyipopt":
+        return _through_cyipopt(problem, options)
+    programme = casadi_ipopt("constrained", problem, options)
+
+    def call(**numbers: Array) -> tuple[Array, Array, int, str]:
+        claimed, ended = programme(**numbers), programme.stats()
+        x, multiplier = (np.asarray(claimed[key])[:, 0] for key in ("x", "lam_g"))
+        return x, multiplier, int(ended.get("iter_count", 0)), str(ended["return_status"])
+
+    return call
+
+
+CYIPOPT = {
+    0: "Solve_Succeeded",
+    1: "Solved_To_Acceptable_Level",
+    2: "Infeasible_Problem_Detected",
+    -1: "Maximum_Iterations_Exceeded",
+}
+"""Return codes of Ipopt (IpReturnCodes_inc.h) in the words of CasADi."""
+
+
+def _through_cyipopt(problem: dict[str, Any], options: dict[str, Any]) -> Backend:
+    """The same programme for cyipopt: its functions and their exact derivatives are compiled by CasADi."""
+    import casadi
+    import cyipopt
+
+    x, p, f, g = (problem[key] for key in "xpfg")
+    factor, dual = casadi.SX.sym("factor"), casadi.SX.sym("dual", g.numel())
+    jacobian = casadi.densify(casadi.jacobian(g, x))
+    hessian = casadi.densify(casadi.tril(casadi.hessian(factor * f + casadi.dot(dual, g), x)[0]))
+    compiled = {
+        "objective": casadi.Function("f", [x, p], [f]),
+        "gradient": casadi.Function("df", [x, p], [casadi.gradient(f, x)]),
+        "constraints": casadi.Function("g", [x, p], [g]),
+        "jacobian": casadi.Function("dg", [x, p], [jacobian.T]),
+        "hessian": casadi.Function("ddL", [x, p, dual, factor], [hessian]),
+    }
+    places = np.tril_indices(x.numel())
+
+    def call(
+        x0: Array, p: Array, lbx: Array, ubx: Array, lbg: Array, ubg: Array
+    ) -> tuple[Array, Array, int, str]:
+        iterations = [0]
+
+        class Functions:
+            """Functions that cyipopt calls, by the names that it looks for."""
+
+            def objective(self, x: Array) -> float:
+                return float(compiled["objective"](x, p))
+
+            def gradient(self, x: Array) -> Array:
+                return np.asarray(compiled["gradient"](x, p)).ravel()
+
+            def constraints(self, x: Array) -> Array:
+                return np.asarray(compiled["constraints"](x, p)).ravel()
+
+            def jacobian(self, x: Array) -> Array:
+                return np.asarray(compiled["jacobian"](x, p)).ravel(order="F")
+
+            def hessianstructure(self) -> Any:
+                return places
+
+            def hessian(self, x: Array, dual: Array, factor: float) -> Array:
+                return np.asarray(compiled["hessian"](x, p, dual, factor))[places]
+
+            def intermediate(self, *report: Any) -> bool:
+                iterations[0] = int(report[1])
+                return True
+
+        ipopt = cyipopt.Problem(
+            n=x0.size, m=lbg.size, problem_obj=Functions(), lb=lbx, ub=ubx, cl=lbg, cu=ubg
+        )
+        for option, value in options.items():
+            ipopt.add_option(option, value)
+        found, report = ipopt.solve(x0)
+        return (
+            np.asarray(found),
+            np.asarray(report["mult_g"]),
+            iterations[0],
+            CYIPOPT.get(report["status"], "failed"),
+        )
+
+    return call

@@ -1,0 +1,33 @@
+"""Install the packages of a solver into the environment of this Python."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from importlib.metadata import version
+
+from musclesolve._util.names import unknown_name
+from musclesolve.errors import input_error
+from musclesolve.sharing.solver.solver_registry import solvers
+
+
+def install_solver(name: str) -> str:
+    """Install what a solver lacks, by pip, and return in words what is there now; cyipopt is built against CasADi's Ipopt.
+
+    Raises:
+        InputError: an unknown solver; pip or the build fails.
+    """
+    known = solvers()
+    if name not in known:
+        raise unknown_name(name, "solver", known, where="install")
+    if name == "cyipopt":
+        from musclesolve.sharing.solver.build_cyipopt import install_cyipopt
+
+        return install_cyipopt()
+    if missing := known[name].missing:
+        command = [sys.executable, "-m", "pip", "install", "--quiet", *known[name].packages]
+        done = subprocess.run(command, capture_output=True, text=True)
+        if done.returncode:
+            reason = (done.stderr.strip().splitlines() or ["no reason given"])[-1]
+            raise input_error("sharing.package_not_installed", packages=missing, reason=reason)
+    return "installed: " + ", ".join(f"{package} {version(package)}" for package in known[name].packages)

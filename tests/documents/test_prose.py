@@ -1,0 +1,63 @@
+"""Pages, messages and docstrings are plain technical English by the rules of tools/prose.toml."""
+
+from __future__ import annotations
+
+import importlib.util
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+FILE = Path(__file__).parents[2] / "tools" / "prose.py"
+
+
+def linter() -> ModuleType:
+    spec = importlib.util.spec_from_file_location("prose", FILE)
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+prose = linter()
+
+
+def test_pages_messages_and_docstrings_are_plain():
+    assert prose.faults() == []
+
+
+@pytest.mark.parametrize(
+    ("text", "fault"),
+    [
+        ("The forces are those of the muscles.", "'those of'"),
+        ("The angle is that\nof the knee.", "'that\\nof'"),
+        ("The user is asked.", "'asked'"),
+        ("The color of a grey fibre.", "'fibre'"),
+        ("Frames are analysed.", "'analysed'"),
+        ("The lever arm of a muscle.", "'lever arm'"),
+    ],
+)
+def test_a_bad_phrase_is_found(text, fault):
+    assert any(fault in words for _, words in prose.word_faults(prose.without_code(text)))
+
+
+@pytest.mark.parametrize(
+    "text", ["`those of`", "```\nthat of\n```", "[a page](those_of.md)", "noise and optimism rise"]
+)
+def test_code_links_and_other_words_are_left_alone(text):
+    assert list(prose.word_faults(prose.without_code(text))) == []
+
+
+def test_sentences_are_counted_in_paragraphs_and_lists():
+    text = (
+        "# A title\n\nOne two `code here` four. Five six\nseven (et al. 2016).\n\n- a b\n- c\n\n| d | e f |\n"
+    )
+    assert prose.lengths(text) == [4, 6, 2, 1]
+
+
+def test_a_docstring_that_cannot_be_read_alone_is_found(tmp_path, monkeypatch):
+    monkeypatch.setattr(prose, "ROOT", tmp_path)
+    file = tmp_path / "module.py"
+    file.write_text('"""A module."""\n\ndef f():\n    """That of the others."""\n', encoding="utf-8")
+    found = list(prose.docstring_faults(file))
+    assert any("begin" in fault for fault in found) and any("that of" in fault.lower() for fault in found)

@@ -1,0 +1,136 @@
+"""Constraints of one's own: closed forms, bounds by a second route, multipliers as derivatives, both Ipopts."""
+
+from __future__ import annotations
+
+from importlib.util import find_spec
+
+import casadi
+import numpy as np
+import pytest
+from refusals import refused
+
+import musclesolve as ms
+from musclesolve.sharing import expression_constraint, solve_constrained
+from musclesolve.sharing.certificate import kkt_residual
+from musclesolve.sharing.cost.cost_registry import find_cost
+from musclesolve.sharing.solver.ipopt_casadi import Ipopt
+
+SOLVERS = ["ipopt", *(["cyipopt"] if find_spec("cyipopt") else [])]
+ARM = ms.Problem([[0.05, 0.05]], [30.0], [1000.0] * 2, [1000.0] * 2)
+
+
+def first_at_most(bound):
+    return expression_constraint("first", lambda a, f, data: a[0], upper=bound)
+
+
+@pytest.mark.parametrize("solver", SOLVERS)
+def test_two_equal_muscles_of_which_one_may_do_little(solver):
+    """F1 + F2 = 600 N with F1 <= 200 N: d(F1^2 + F2^2)/du at F1 = 1000 u is 2000 (F1 - F2)."""
+    found = solve_constrained(ARM, "force_squared", [first_at_most(0.2)], solver)
+    assert found.status == ms.Status.SOLVED and found.kkt_residual < 1e-6
+    np.testing.assert_allclose(found.activation, [0.2, 0.4], atol=1e-8)
+    np.testing.assert_allclose(found.constraint_multiplier, [2000.0 * (200.0 - 400.0)], rtol=1e-6)
+    assert found.constraint == ("first",) and found.constraint_value == pytest.approx([0.2])
+
+
+def test_without_constraints_it_is_the_optimum_of_solve(make_leg):
+    leg = make_leg(4)
+    for cost in ("stress_cubed", "soft_saturation"):
+        found, best = solve_constrained(leg, cost), ms.solve(leg, cost)
+        np.testing.assert_array_equal(found.status, best.status)
+        np.testing.assert_allclose(found.activation, best.activation, atol=1e-6)
+        np.testing.assert_allclose(found.cost, best.cost, rtol=1e-9)
+
+
+@pytest.mark.parametrize("solver", SOLVERS)
+def test_a_bound_as_a_constraint_is_the_bound(make_leg, solver):
+    """The most active muscle held by `upper`, or by a constraint: the same activations, multipliers and cost."""
+    leg = make_leg(3)
+    free = ms.solve(leg, "stress_cubed")
+    muscle = int(free.activation.max(axis=0).argmax())
+    most = 0.8 * free.activation[:, muscle]
+    upper = np.array(leg.upper)
+    upper[:, muscle] = most
+    by_bound = ms.solve(leg.with_arrays(upper=upper), "stress_cubed")
+    held = expression_constraint("held", lambda a, f, data: a[muscle], upper=most)
+    found = solve_constrained(leg, "stress_cubed", [held], solver)
+    assert found.solved.all() and (found.kkt_residual < 1e-6).all()
+    np.testing.assert_allclose(found.activation, by_bound.activation, atol=1e-6)
+    np.testing.assert_allclose(found.multiplier, by_bound.multiplier, rtol=1e-4)
+    assert (found.constraint_multiplier < 0.0).all() and (found.cost > free.cost).all()
+
+
+@pytest.mark.parametrize("solver", SOLVERS)
+def test_the_multiplier_is_the_derivative_of_the_least_cost(make_leg, solver):
+    """Of a constraint that is not linear, with constants and a field of the problem."""
+    leg = make_leg(2)
+    free = ms.solve(leg, "force_squared")
+    share = np.sum((free.force / leg.max_isometric_force) ** 2, axis=1)
+
+    def ratio(bound):
+        def load(activation, force, data):
+            return data.half * 2.0 * casadi.sum1((force / data.max_isometric_force) ** 2)
+
+        return expression_constraint(
+            "load", load, upper=bound, uses=("max_isometric_force",), constants={"half": 0.5}
+        )
+
+    low, at, high = (
+        solve_constrained(leg, "force_squared", [ratio(factor * share)], solver)
+        for factor in (0.899, 0.9, 0.901)
+    )
+    assert at.solved.all() and (at.kkt_residual < 1e-6).all()
+    slope = (high.cost - low.cost) / (0.002 * share)
+    np.testing.assert_allclose(at.constraint_multiplier[:, 0], slope, rtol=1e-3)
+
+
+def test_an_idle_constraint_changes_nothing_and_reserves_stay(make_leg):
+    leg = make_leg(2).with_arrays(reserve_weight=np.full((2, make_leg(2).n_dof), 1e3))
+    idle = expression_constraint("idle", lambda a, f, data: casadi.sum1(a), upper=1e3)
+    found, best = solve_constrained(leg, "stress_cubed", [idle]), ms.solve(leg, "stress_cubed")
+    np.testing.assert_allclose(found.activation, best.activation, atol=1e-6)
+    np.testing.assert_allclose(found.reserve, best.reserve, atol=1e-9)
+    assert np.abs(found.constraint_multiplier).max() < 1e-6
+
+
+def test_the_certificate_sees_a_broken_constraint_and_a_wrong_multiplier():
+    from musclesolve.sharing.constrained import _Frames
+
+    cost, none, upper = find_cost("force_squared"), np.zeros((1, 1)), np.array([[0.2]])
+    frames = _Frames(ARM, cost, (first_at_most(0.2),), np.full((1, 1), -np.inf), upper)
+    pull = np.array([[2.0 * 400.0 / 0.05]])
+    best = np.array([[0.2, 0.4]])
+    assert frames.certificate(best, none, pull, np.array([[-4e5]]))[0] < 1e-12
+    assert frames.certificate(best, none, pull, np.array([[0.0]]))[0] > 1e-2
+    assert frames.certificate(best, none, pull, np.array([[4e5]]))[0] > 1e-2
+    balanced = np.array([[0.3, 0.3]])
+    assert kkt_residual(ARM, cost, balanced, none, np.array([[2.0 * 300.0 / 0.05]]))[0] < 1e-12
+    assert frames.certificate(balanced, none, np.array([[2.0 * 300.0 / 0.05]]), none)[0] == pytest.approx(0.1)
+
+
+def test_what_cannot_be_has_no_solution():
+    both = [first_at_most(0.1), expression_constraint("second", lambda a, f, data: a[1], upper=0.1)]
+    assert solve_constrained(ARM, "force_squared", both).status == ms.Status.SOLVER_FAILED
+    beyond = ms.Problem([[0.05, 0.05]], [300.0], [1000.0] * 2, [1000.0] * 2)
+    found = solve_constrained(beyond, "force_squared", [first_at_most(0.2)])
+    assert found.status == ms.Status.INFEASIBLE and np.isfinite(found.infeasibility_proof).all()
+    assert np.isnan(found.activation).all() and np.isnan(found.constraint_value).all()
+    short = solve_constrained(ARM, "force_squared", [first_at_most(0.2)], Ipopt(max_iterations=1))
+    assert short.status == ms.Status.MAX_ITERATIONS
+
+
+def test_what_is_no_constraint_is_refused():
+    with refused("missing_argument", "c"):
+        expression_constraint("c", lambda a, f, data: a[0])
+    with refused("bad_value", "c"):
+        expression_constraint("c", lambda a, f, data: a[0], lower=1.0, upper=0.0)
+    with refused("bad_shape", "c"):
+        expression_constraint("c", lambda a, f, data: a, upper=0.0)
+    with refused("unfit_solver", "batch"):
+        solve_constrained(ARM, "force_squared", [first_at_most(0.2)], "batch")
+    with refused("duplicate_name", "first"):
+        solve_constrained(ARM, "force_squared", [first_at_most(0.2)] * 2)
+    with refused("bad_shape", "first"):
+        solve_constrained(ARM, "force_squared", [first_at_most([0.2, 0.3])])
+    with refused("bad_cost", "min_max"):
+        solve_constrained(ARM, "min_max", [first_at_most(0.2)])

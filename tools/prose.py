@@ -1,0 +1,176 @@
+"""Plain words: sentence lengths of pages, phrases, spelling and terms of pages, messages and docstrings.
+
+    python tools/prose.py            # every fault with its place; exit code 1 where there is one
+    python tools/prose.py docs/x.md  # the long sentences of pages, longest first
+
+`prose.toml` has the rules. Sentences are counted in paragraphs and lists; words are read in headings and tables, too.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+import sys
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+from statistics import fmean
+
+ROOT = Path(__file__).parents[1]
+PACKAGE = ROOT / "musclesolve"
+RULES = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
+PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
+MESSAGES = sorted(
+    {
+        file
+        for name in ("errors", "findings", "statements", "verdicts")
+        for file in PACKAGE.rglob(f"{name}.toml")
+    }
+)
+SAID = ("problem", "expected", "remedy", "about", "what", "sentence", "otherwise")
+"""Keys of the messages that a reader sees."""
+
+CODE = re.compile(
+    r"^(```+)[^\n]*\n.*?^\1[ ]*$|<!--.*?-->|`[^`\n]*`|\]\([^()\s]+\)", flags=re.DOTALL | re.MULTILINE
+)
+ITEM = re.compile(r"\s*(?:[-*]|\d+\.) ")
+SHORT_FORMS = re.compile(r"\b(et al|e\.g|i\.e|Fig|eq|vs|cf|No)\.")
+END = re.compile(r"(?<=[.!?])[\"')*]*\s+(?=[A-Z0-9\"'(*\[])")
+
+
+def patterns() -> list[tuple[re.Pattern[str], str]]:
+    """Return each pattern of a fault with the words to write in its place."""
+    words = [
+        (r"\s+".join(map(re.escape, phrase.split())), instead)
+        for group in ("banned", "terms")
+        for phrase, instead in RULES[group].items()
+    ]
+    words += RULES["spelling"].items()
+    return [(re.compile(rf"\b{word}\b", re.IGNORECASE), instead) for word, instead in words]
+
+
+PATTERNS = patterns()
+
+
+def without_code(text: str) -> str:
+    """Return the text with a word in the place of code, as many characters and lines as before."""
+
+    def blank(match: re.Match[str]) -> str:
+        return re.sub(r"[^\n]", " ", match.group()).replace("  ", "X ", 1 if match.group()[0] == "`" else 0)
+
+    return CODE.sub(blank, text)
+
+
+def sentences(text: str) -> list[str]:
+    """Return the sentences of paragraphs and lists of a page, without headings, tables and code."""
+    paragraphs: list[list[str]] = [[]]
+    for line in without_code(text).splitlines():
+        if not line.strip() or line.lstrip().startswith(("#", "|", "!")):
+            paragraphs.append([])
+        elif item := ITEM.match(line):
+            paragraphs.append([line[item.end() :]])
+        else:
+            paragraphs[-1].append(line.strip())
+    joined = (SHORT_FORMS.sub(r"\1", " ".join(lines)) for lines in paragraphs)
+    return [sentence for paragraph in joined for sentence in END.split(paragraph.strip()) if sentence]
+
+
+def lengths(text: str) -> list[int]:
+    """Return the number of words of each sentence."""
+    return [len(re.findall(r"[^\W_][^\s]*", sentence)) for sentence in sentences(text)]
+
+
+def word_faults(text: str) -> Iterator[tuple[int, str]]:
+    """Yield the place of each banned phrase, wrong term and British spelling with a sentence on it."""
+    for pattern, instead in PATTERNS:
+        for match in pattern.finditer(text):
+            yield match.start(), f"{match.group()!r}: write {instead}"
+
+
+def page_faults(page: Path) -> Iterator[str]:
+    """Yield the faults of a page."""
+    text, name = page.read_text(encoding="utf-8"), page.relative_to(ROOT).as_posix()
+    plain = without_code(text)
+    for place, fault in word_faults(plain):
+        yield f"{name}:{plain.count(chr(10), 0, place) + 1}: {fault}"
+    counted = lengths(text)
+    if fmean(counted) >= RULES["longest_mean_sentence"]:
+        yield f"{name}: the mean sentence has {fmean(counted):.1f} words (python tools/prose.py {name} lists long ones)"
+    if max(counted) > RULES["longest_sentence"]:
+        yield f"{name}: a sentence has {max(counted)} words"
+
+
+def all_page_faults() -> Iterator[str]:
+    """Yield the faults of the pages, and the pages of `later` that have none."""
+    for page in PAGES:
+        found = list(page_faults(page))
+        if page.relative_to(ROOT).as_posix() not in RULES["later"]:
+            yield from found
+        elif not found:
+            yield f"{page.relative_to(ROOT).as_posix()}: plain words; take the page off `later` in tools/prose.toml"
+
+
+def message_faults(file: Path) -> Iterator[str]:
+    """Yield the faults in the sentences of a file of messages."""
+    for entry, keys in tomllib.loads(file.read_text(encoding="utf-8")).items():
+        for key, place, text in said(keys, ""):
+            for _, fault in word_faults(re.sub(r"\{[^{}]*\}", "X", text)):
+                yield f"{file.relative_to(ROOT).as_posix()}: [{entry}{place}] {key}: {fault}"
+
+
+def said(keys: object, place: str) -> Iterator[tuple[str, str, str]]:
+    """Yield key, place below the entry, and text of each sentence of a message and of its variants."""
+    for key, value in keys.items() if isinstance(keys, dict) else ():
+        if isinstance(value, dict):
+            yield from said(value, f"{place}.{key}")
+        elif key in SAID:
+            yield from ((key, place, text) for text in (value if isinstance(value, list) else [value]))
+
+
+def docstring_faults(file: Path) -> Iterator[str]:
+    """Yield the faults of the docstrings of a module."""
+    for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
+            text = ast.get_docstring(node) or ""
+            place = f"{file.relative_to(ROOT).as_posix()}: {getattr(node, 'name', 'the module')}"
+            for beginning in RULES["bad_beginnings"]:
+                if re.match(rf"{beginning}\b", text):
+                    yield f"{place}: a docstring does not begin with {beginning!r}"
+            for _, fault in word_faults(without_code(text)):
+                yield f"{place}: {fault}"
+
+
+def modules() -> Iterator[Path]:
+    """Yield the modules whose docstrings are checked."""
+    for room in RULES["rooms"]:
+        place = PACKAGE / room
+        yield from sorted(place.rglob("*.py")) if place.is_dir() else [place]
+
+
+def faults() -> list[str]:
+    """Return every fault of pages, messages and docstrings."""
+    messages = (fault for file in MESSAGES for fault in message_faults(file))
+    docstrings = (fault for file in modules() for fault in docstring_faults(file))
+    return [*all_page_faults(), *messages, *docstrings]
+
+
+def show_long_sentences(page: Path) -> None:
+    """Print the mean sentence length of a page and its sentences of more than 25 words, longest first."""
+    text = page.read_text(encoding="utf-8")
+    counted = lengths(text)
+    print(*page_faults(page.resolve()), sep="\n")
+    print(f"{page}: {fmean(counted):.1f} words, {len(counted)} sentences")
+    for count, sentence in sorted(zip(counted, sentences(text), strict=True), reverse=True):
+        if count > 25:
+            print(f"{count:4d}  {' '.join(sentence.split())}")
+
+
+if __name__ == "__main__":
+    if sys.argv[1:]:
+        for argument in sys.argv[1:]:
+            show_long_sentences(Path(argument))
+        sys.exit(0)
+    every = faults()
+    print(*every, sep="\n")
+    print(f"{len(every)} faults" if every else "plain words")
+    sys.exit(bool(every))
