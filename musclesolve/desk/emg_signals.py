@@ -43,7 +43,7 @@ def signals_of(file: EmgFile, names: list[str]) -> dict[str, Signal]:
 
 
 def _trouble(state: ChannelState) -> str:
-    """What is wrong with a channel."""
+    """Return the faults of a channel in words."""
     if state.unusable:
         return f"Not used: {state.unusable}."
     said = []

@@ -244,7 +244,7 @@ class TrialDocument:
 
 
 def change_title(change: Iterable[tuple[Place, Any]]) -> str:
-    """What a change of the trial file states, as a button says it: "Take mass_kg = 57.6"."""
+    """Return the title of a button that makes a change of the trial file: "Take mass_kg = 57.6"."""
     stated = [f"{place[-1]} = {value_text(value)}" for place, value in change]
     pair = [str(place[-1]) for place, _ in change]
     if len(pair) == 2 and pair[0][:-2] == pair[1][:-2] and {each[-2:] for each in pair} == {"_r", "_l"}:

@@ -161,7 +161,7 @@ class EmgChannelsStep:
                 self._offers(name, row)
 
     def _offers(self, name: str, row: Shown) -> None:
-        """What the name of a channel may mean, a button for each."""
+        """Show a button for each muscle that the name of a channel may mean."""
         muscles, _ = offered_muscles(name)
         for muscle in muscles:
             button = ui.button(

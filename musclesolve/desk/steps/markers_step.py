@@ -60,7 +60,7 @@ JOINTS_AND_GAPS = {
 }
 """Table and key of the trial file -> its title."""
 AROUND = 0.6
-"""What the picture shows around a landmark that is chosen [m]."""
+"""Size of the surroundings of a chosen landmark in the picture [m]."""
 MOST_FAULTS = 4
 """Most faults that this step shows; step Check shows all."""
 LEGEND = (("r", "right"), ("l", "left"), ("m", "middle"), ("", "not mapped"))
