@@ -44,7 +44,7 @@ def sentences(figures: Mapping[str, Figures]) -> list[tuple[Path, str]]:
 
 
 def record(found: Mapping[str, Figures]) -> None:
-    """Write the numbers of cases, four digits each, and put them into the pages in place of the last ones.
+    """Write the numbers of cases, six digits each, and put them into the pages in place of the last ones.
 
     No file is written before all of them are known.
 
@@ -54,7 +54,7 @@ def record(found: Mapping[str, Figures]) -> None:
     before = recorded()
     after = before | {
         case: {
-            run: {name: float(f"{value:.4g}") for name, value in numbers.items() if math.isfinite(value)}
+            run: {name: float(f"{value:.6g}") for name, value in numbers.items() if math.isfinite(value)}
             for run, numbers in runs.items()
         }
         for case, runs in found.items()

@@ -186,9 +186,7 @@ def noise(study: Study) -> Finding:
         f"Mean over the points, X, Y, Z [mm]: {', '.join(f'{each:.1f}' for each in np.nanmean(of, axis=0))}."
     )
     if np.isnan(of).any():
-        text += (
-            f" {int(np.isnan(of).sum())} of {of.size} coordinates, whose curve does not have both parts, have no bar."
-        )
+        text += f" {int(np.isnan(of).sum())} of {of.size} coordinates, whose curve lacks a part, have no bar."
     if found.planted is not None:
         planted = 1000.0 * found.planted
         text += (

@@ -28,6 +28,7 @@ from benchmarks.thesis_figures.saturation import saturation
 from benchmarks.thesis_figures.sensitivities import SOURCES, sensitivity_figure
 from benchmarks.thesis_figures.stick_figure import stick_figure
 from benchmarks.thesis_figures.study import Study
+from benchmarks.thesis_figures.twitches import temporal_summation
 from musclesolve._util.names import unknown_name
 
 FIGURES: dict[str, Callable[[Study], Finding]] = {
@@ -46,6 +47,7 @@ FIGURES: dict[str, Callable[[Study], Finding]] = {
     "5.29": partial(overlaid, joint="knee"),
     "5.30": partial(overlaid, joint="hip"),
     **{number: partial(sensitivity_figure, number=number) for number in SOURCES},
+    "6.5": temporal_summation,
     "6.12": active_curves,
     "6.13": passive_curve,
     "6.14": carpets,

@@ -56,7 +56,7 @@ CHANNELS: dict[str, Callable[[Path], Table]] = {
 
 @cache
 def _add_readers() -> None:
-    """Add those of other packages: the entry point "markers.xyz" reads markers from files that end in .xyz."""
+    """Add the readers of other packages: the entry point "markers.xyz" reads markers from files that end in .xyz."""
     tables: dict[str, dict[str, Any]] = {"markers": MARKERS, "forces": FORCES, "channels": CHANNELS}
     for name, reader in plugins("readers", ()).items():
         role, _, suffix = name.partition(".")

@@ -1,6 +1,6 @@
 """Statements about a result, which the summary, the JSON document, pages, notebook and desk print.
 
-A function of `OF_RESULT` or `OF_UNCERTAINTY` says what it is about with the numbers of `Facts`; the sentences stand in
+A function of `OF_RESULT` or `OF_UNCERTAINTY` states its topic with the numbers of `Facts`; the sentences stand in
 statements.toml, filled by `say`. No renderer formats a number again: it chooses by subject, section and severity.
 """
 
@@ -51,7 +51,7 @@ CHANNELS_IN_A_LINE = 5
 WEAK = 0.5
 """Channels of a lower correlation are named."""
 USUAL_FIBERS = (0.4, 1.6)
-"""Normalised fiber lengths within which muscles are expected to work."""
+"""Normalized fiber lengths within which muscles are expected to work."""
 ROUGH = 0.1
 """Relative standard error of a standard deviation from which the summary says it."""
 SUBJECT = {"name": "subject", "mass_kg": "subject_mass_kg", "stature_m": "subject_stature_m"}
@@ -70,7 +70,7 @@ CHOICES = {
 
 @dataclass(frozen=True)
 class Number:
-    """A number in a sentence, printed with few digits; a page keeps its full value and what it is."""
+    """A number in a sentence, printed with few digits; a page keeps its full value and its name."""
 
     name: str  # such as "pelvis_residual.peak_moment_nm"
     value: float
@@ -144,9 +144,9 @@ def say(code: str, value: Any = None, *within: str, subject: str = "", **words: 
     Args:
         code: the entry.
         value: what the document holds under the key of the entry; the sentence may name its parts, or itself as
-            `value`. None: not known, and where the entry has a key it says what it says `otherwise`, or nothing.
+            `value`. None: not known, and where the entry has a key the sentence `otherwise` is printed, or nothing.
         within: names below the key.
-        subject: instead of that of the entry.
+        subject: instead of the entry's.
         words: what else the sentence names: numbers, texts, sequences of both; None or "" leaves its part out.
     """
     about = sentences()[code]
@@ -230,7 +230,7 @@ def _said(says: Iterable[Callable[[Any], Said]], facts: Any, damage: tuple[type[
 
 
 def chosen(said: Iterable[Statement], *severities: str, section: str | None = None) -> list[Statement]:
-    """The statements with a sentence that have one of some severities; those of a section where it is given."""
+    """The statements with a sentence that have one of some severities; statements of a section where it is given."""
     return [
         each
         for each in said
@@ -267,6 +267,43 @@ def document(said: Iterable[Statement]) -> dict[str, Any]:
 
 
 @of_result
+def in_short(facts: Facts) -> Said:
+    """State the result in at most ten plain sentences, for readers who do not know the method."""
+    judged, plausible, time = judge(facts), plausibility(facts), facts.result["time"].values
+    yield say("short_use", use=judged.use)
+    yield say("short_motion", movement=plausible.movement_words, start_s=time[0], end_s=time[-1])
+    for leg in facts.legs.values():
+        yield say(
+            "short_leg",
+            part=leg.part,
+            valid=leg.valid,
+            analyzed=leg.valid + leg.without_solution,
+            with_reserve=leg.with_reserve or None,
+            lacking_nm=leg.largest_reserve and leg.largest_reserve.moment_nm,
+        )
+    joints = [
+        f"{max(peak.body_weights for peak in of_legs.values()):.1f} ({joint})"
+        for joint, of_legs in facts.contact_by_joint.items()
+        if of_legs and all(np.isfinite(peak.body_weights) for peak in of_legs.values())
+    ]
+    if joints:
+        measured = "they agree with implants, where these measured this movement"
+        compared = measured if plausible.verdict == PLAUSIBLE else None
+        yield say("short_joints", joints=", ".join(joints), compared=compared)
+    if (strongest := facts.strongest_muscle) is not None:
+        yield say("short_muscle", **asdict(strongest))
+    if (
+        residual := facts.pelvis_residual
+    ) is not None and residual.peak_force_percent_body_weight is not None:
+        percent = residual.peak_force_percent_body_weight
+        yield say("short_balance", percent=percent, limit=facts.result.attrs.get("balance_limit"))
+    if facts.median_and_mean_correlation and not facts.follows_emg:
+        yield say("short_emg", count=len(facts.channels), median=facts.median_and_mean_correlation[0])
+    if first := [each for each in judged.of("error", "warning") if each.remedy]:
+        yield say("short_todo", remedy=first[0].remedy)
+
+
+@of_result
 def choices(facts: Facts) -> Said:
     """State the subject and the trial, the choices on which the numbers depend, and the frames."""
     result, given, time = facts.result, facts.result.attrs, facts.result["time"].values
@@ -298,7 +335,7 @@ def choices(facts: Facts) -> Said:
 
 @of_result
 def judgement(facts: Facts) -> Said:
-    """The verdict and why, those of the legs where they differ, and the findings."""
+    """The verdict and why, the verdicts on the legs where they differ, and the findings."""
     judged = judge(facts)
     yield say("judgement", judged.as_dict(), sentence=judged.sentence)
     legs = [
@@ -620,7 +657,7 @@ def notes(facts: Facts) -> Said:
 
 @of_result
 def frames_left_out(facts: Facts) -> Said:
-    """Frames and legs that were not analysed, and results of another version."""
+    """Frames and legs that were not analyzed, and results of another version."""
     total = facts.result.sizes["time"]
     for side, leg in facts.legs.items():
         if count := leg.not_analysed:

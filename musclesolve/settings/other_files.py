@@ -57,7 +57,7 @@ class CameraSettings(Settings):
     )
     offset_frames: float = setting(
         "number",
-        "whole number added to the frames of this camera to get those of the recording",
+        "whole number added to the frames of this camera to get the frames of the recording",
         default=0.0,
         minimum=-10000000.0,
         maximum=10000000.0,
@@ -158,7 +158,7 @@ class ParameterSettings(Settings):
     determined: bool = setting("truth", "whether the trials say much about the factor", default=True)
     covariance: tuple[float, ...] = setting(
         "numbers",
-        "covariances of the logarithm of the factor with those of all parameters, in the order of the file",
+        "covariances of the logarithm of the factor with the logarithms of all factors, in the order of the file",
         required=True,
     )
 
@@ -218,7 +218,7 @@ class DesignSettings(Settings):
     )
     correction: str = setting(
         "text",
-        "whether the level is that of all curves of a family (primary, exploratory) together (bonferroni) or of each "
+        "whether the level holds for all curves of a family (primary, exploratory) together (bonferroni) or for each "
         "by itself",
         default="bonferroni",
         choices=("bonferroni", "none"),
@@ -243,8 +243,7 @@ class SubjectLineSettings(Settings):
     )
     keep: str | None = setting(
         "text",
-        "why the subject counts although its curves, held against those of the other subjects, cannot be "
-        "right",
+        "why the subject counts although its curves, compared with the other subjects, cannot be right",
     )
 
 
@@ -271,7 +270,7 @@ class TrialLineSettings(Settings):
     trial: str | None = setting("text", "with b3d: name of the trial in it")
     settings: Mapping[str, Any] | None = setting(
         "file_tables",
-        "tables of a trial file for this trial alone, key by key instead of those of [settings]",
+        "tables of a trial file for this trial alone, key by key instead of the keys of [settings]",
         example='{ laboratory = { forward = "-x" } }',
     )
 
@@ -279,8 +278,8 @@ class TrialLineSettings(Settings):
 class StudyFileSettings(Settings):
     """A study file, but for the units of its quantities, and `title` and `subjects_table` above all tables.
 
-    [settings.NAME] is the table [NAME] of a trial file; a subject has the keys of its [subject] besides, a trial those
-    of its [files] and [time].
+    [settings.NAME] is the table [NAME] of a trial file; a subject has the keys of its [subject] besides, a trial the
+    keys of its [files] and [time].
     """
 
     design: DesignSettings = table(DesignSettings)
@@ -290,7 +289,7 @@ class StudyFileSettings(Settings):
 
 
 def trial_line_settings() -> dict[str, Setting]:
-    """Return what may stand in a line of [trials]: its own keys, those of [files] and those of [time]."""
+    """Return what may stand in a line of [trials]: its own keys, the keys of [files] and of [time]."""
     of_files = {
         key: rule.changed(required=False, needed_with="") for key, rule in settings_of(FileSettings).items()
     }
@@ -305,7 +304,7 @@ def study_settings(units: type[Settings]) -> type[Settings]:
 
 
 def study_schema(units: type[Settings]) -> str:
-    """Return the JSON Schema of a study file; the keys of its settings are those of trial files."""
+    """Return the JSON Schema of a study file; the keys of its settings are as in trial files."""
     of_subject = {key: rule.changed(required=False) for key, rule in settings_of(SubjectSettings).items()}
     lines = {
         "subjects": {**settings_of(SubjectLineSettings), **of_subject},

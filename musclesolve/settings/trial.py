@@ -15,7 +15,7 @@ from musclesolve.settings.schema import Settings, same, setting, table, tables_o
 AXES = ("+x", "-x", "+y", "-y", "+z", "-z")
 """Axes of files, with their sense."""
 MILLIMETRES = {"centimeters": 0.01, "millimeters": 0.001}
-"""Units that are mistaken for metres, and how many metres they are."""
+"""Units that are mistaken for meters, and how many meters they are."""
 
 
 class SubjectSettings(Settings):
@@ -67,7 +67,7 @@ class SubjectSettings(Settings):
     )
     marker_diameter_m: float = setting(
         "number",
-        "diameter of the markers [m]; that which a C3D file states (MarkerDiameter) when absent; used where"
+        "diameter of the markers [m]; the one that a C3D file states (MarkerDiameter) when absent; used where"
         " no medial marker is mapped",
         default=0.014,
         minimum=0.0,
@@ -76,7 +76,7 @@ class SubjectSettings(Settings):
     )
     age_years: float | None = setting(
         "number",
-        "age [years]; below 18 the masses of segments are those of children by age (Jensen 1989)",
+        "age [years]; below 18 the masses of segments follow children by age (Jensen 1989)",
         minimum=0.0,
         maximum=120.0,
     )
@@ -188,7 +188,7 @@ class FileSettings(Settings):
     )
     forces: str | None = setting(
         "text",
-        "ground reaction forces (MOT, STO, CSV or C3D); those of the markers' C3D file when absent; "
+        "ground reaction forces (MOT, STO, CSV or C3D); the plates of the markers' C3D file when absent; "
         '"predicted": from the motion, without force plates ([[force]] is then not used; for some steps see '
         "unmeasured_steps in [plates])",
         needed_with="columns",
@@ -282,7 +282,7 @@ class FilterSettings(Settings):
     )
     force_cutoff_hz: float | None = setting(
         "number",
-        "cut-off frequency of the forces alone [Hz]; that of the markers of the feet when absent",
+        "cut-off frequency of the forces alone [Hz]; the cut-off of the foot markers when absent",
         above=0.0,
     )
     unloaded_below_n: float = setting(
@@ -419,7 +419,7 @@ class MuscleSettings(Settings):
     )
     strength: float | str = setting(
         "number",
-        "maximum isometric forces: of the muscle database, from body mass and stature, or a factor on those"
+        "maximum isometric forces: of the muscle database, from body mass and stature, or a factor on the forces"
         " of the database",
         default="table",
         words=("table", "handsfield_2014"),
@@ -440,12 +440,12 @@ class MuscleSettings(Settings):
         choices=("rigid", "elastic"),
     )
     curves: str | None = setting(
-        "text", "name of a family of Hill curves; that of the muscle database when absent"
+        "text", "name of a family of Hill curves; the family of the muscle database when absent"
     )
     tendon_strain: float | Mapping[str, float] | None = setting(
         "number_or_weights",
         'strain of elastic tendons at one maximum isometric force: of all, or by muscle, group, "achilles" '
-        'or "all"; that of the muscle database when absent',
+        'or "all"; the strain of the muscle database when absent',
         above=0.0,
         maximum=0.5,
         example="0.06 or { achilles = 0.08 }",
@@ -467,7 +467,7 @@ class SharingSettings(Settings):
     )
     least_activation: float = setting(
         "number",
-        "least activation of every muscle; the default is that of OpenSim's muscles",
+        "least activation of every muscle; the default is the minimum of OpenSim's muscles",
         default=USUAL_LEAST_ACTIVATION,
         minimum=0.0,
         maximum=0.5,
@@ -496,7 +496,7 @@ class EmgSettings(Settings):
     """[emg]."""
 
     file: str | None = setting(
-        "text", "signals of EMG (STO, MOT, CSV or C3D); those of the markers' C3D file when absent"
+        "text", "signals of EMG (STO, MOT, CSV or C3D); the channels of the markers' C3D file when absent"
     )
     channels: Mapping[str, str | tuple[str, ...]] = setting(
         "name_lists",
@@ -649,7 +649,7 @@ class UncertaintySettings(Settings):
     )
     contact_model_bw: float | None = setting(
         "number",
-        "standard deviation of each joint contact force around that of the model [body weights]",
+        "standard deviation of each joint contact force around the force of the model [body weights]",
         of=("recording", "loads"),
         minimum=0.0,
         maximum=2.0,
@@ -686,7 +686,7 @@ class MarkerSettings(Settings):
     )
     person: str | None = setting(
         "text",
-        'whose markers to use where a file has those of several subjects, as "Ann:LASI" and "Bob:LASI"',
+        'whose markers to use where a file has the markers of several subjects, as "Ann:LASI" and "Bob:LASI"',
     )
     guessed: tuple[str, ...] | None = setting(
         "name_list",
@@ -842,7 +842,7 @@ class ModelMuscleSettings(Settings):
 
     database: str | None = setting(
         "text",
-        "file of one person's muscles (.toml), whose factors are on those of the model; the model's own "
+        "file of one person's muscles (.toml), whose factors multiply the model's parameters; the model's own "
         "when absent",
         option="--muscles",
         argument="person",
@@ -855,7 +855,7 @@ class ModelMuscleSettings(Settings):
     )
     passive: str = setting(
         "text",
-        "passive forces: those of the model, or no force",
+        "passive forces: from the curves of the model, or no force",
         default="none",
         choices=("table", "none"),
     )
@@ -864,7 +864,7 @@ class ModelMuscleSettings(Settings):
         MuscleSettings,
         "tendon_strain",
         about="strain of elastic tendons at one maximum isometric force: of all, or by muscle, "
-        '"achilles" or "all"; that of the model when absent',
+        '"achilles" or "all"; the strain of the model when absent',
     )
 
 
@@ -883,8 +883,8 @@ class ModelSharingSettings(Settings):
     )
     without: tuple[str, ...] | None = setting(
         "name_list",
-        "coordinates whose moments no muscle is asked for, as some that no muscle can produce; none when absent, "
-        "beside those of the toes",
+        "coordinates whose moments no muscle must produce, for lack of suitable muscles; none when absent, "
+        "except the coordinates of the toes",
     )
 
 

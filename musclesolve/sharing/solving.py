@@ -133,9 +133,10 @@ def _attempt(
     """Solve some frames (T,) from activations (T, n), and store what can be certified.
 
     `stiffness`, one of AT_EDGE, is for frames at the edge of reach. A moment may lie beyond reach by less than the
-    tolerance of the certificate. Then there is neither a proof nor are there multipliers: those of a solver that meets
-    the moment exactly grow without bound, until round-off hides the marginal costs of other muscles. With reserves so
-    stiff that they bear less than the tolerance multipliers stay finite. The certificate is that without reserves.
+    tolerance of the certificate. Then there is neither a proof nor are there multipliers: the multipliers of a solver
+    that meets the moment exactly grow without bound, until round-off hides the marginal costs of other muscles. With
+    reserves so stiff that they bear less than the tolerance multipliers stay finite. The certificate is that without
+    reserves.
     """
     if not which.any():
         return

@@ -23,6 +23,7 @@ from benchmarks.thesis_figures.routes_overlaid import by_route
 from benchmarks.thesis_figures.saturation import SOURCE, largest, legs, outcomes
 from benchmarks.thesis_figures.sensitivities import SOURCES
 from benchmarks.thesis_figures.study import SAGITTAL, Study
+from benchmarks.thesis_figures.twitches import PEAK, RATES, summed, sustained, twitch
 from musclesolve.constants import USUAL_COST
 from musclesolve.data.bundled import reference_stride
 from musclesolve.dynamics.inverse.newton_euler import segment_motion
@@ -233,3 +234,16 @@ def test_the_mass_of_the_lower_torso_changes_no_joint_moment(study) -> None:
     torso, thigh = (mass_of(segment, segment) for segment in ("lower_torso", "thigh_r"))
     assert np.abs(sensitivity(study, torso, "nearest", 1.0)).max() < 1e-9
     assert np.abs(sensitivity(study, thigh, "nearest", 1.0)).max() > 1.0
+
+
+@pytest.mark.parametrize("rate", RATES)
+def test_twitches_add_up_to_the_closed_form(rate) -> None:
+    """After many stimuli the sum is F(s), whose mean is e f T; one twitch has its peak 1 at T."""
+    since = np.linspace(1e-9, 0.999 / rate, 50)
+    np.testing.assert_allclose(
+        summed(40.0 / rate + since, rate), sustained(since, rate), rtol=1e-5, atol=1e-9
+    )
+    whole = np.linspace(0.0, 1.0 / rate, 20_001)
+    mean = np.trapezoid(sustained(whole, rate), whole) * rate
+    assert mean == pytest.approx(np.e * rate * PEAK, rel=1e-6)
+    assert twitch(PEAK) == pytest.approx(1.0) and twitch(np.linspace(0.0, 1.0, 1001)).max() <= 1.0

@@ -126,6 +126,11 @@ def saturated():
     return [*found, f"{source} frames with a reserve", f"{nearest} frames need a reserve"]
 
 
+def twitches():
+    forces = of_figure("6.5", r"/s ([\d.]+),")
+    return f"force {', '.join(forces)} twitch peaks"
+
+
 RUNS = {
     "eq 2.1, fig 2.1 and 2.2": coordinates,
     "table 3.1 and 3.2": mass_of_the_print,
@@ -136,6 +141,7 @@ RUNS = {
     "eq 4.1 to 4.4": returned_speeds,
     "eq 4.8, table 4.1": cushion,
     "eq 5.6, fig 5.11": chosen_cutoffs,
+    "fig 6.5": twitches,
     "fig 6.17 to 6.20": saturated,
     "Hof (1992): eq 7, fig 1": hof_terms,
     "Hof (1992): eq 11 and 12, fig 2": hof_pressure,

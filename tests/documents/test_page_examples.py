@@ -84,7 +84,7 @@ def test_the_summary_of_the_first_result_is_that_of_the_program(tmp_path, monkey
     monkeypatch.setenv("COLUMNS", "250")
     line = ["run", str(reference_stride()), "-o", str(tmp_path / "out"), "--no-figures"]
     printed = [part.split() for part in CliRunner().invoke(app, line).output.splitlines()]
-    (shown,) = [block for block in blocks(DOCS / "first_result.md", "") if block.startswith("trial ")]
+    (shown,) = [block for block in blocks(DOCS / "first_result.md", "") if block.startswith("in short ")]
     for quoted in shown.splitlines():
         if not quoted.startswith("optimality"):  # its digits are round-off
             assert quoted.split() in printed, quoted
@@ -130,6 +130,7 @@ def test_running(tmp_path):
     assert int(left["ran"].valid.sum()) == 2 * 141
 
 
+@pytest.mark.usefixtures("in_this_process")
 def test_many_trials(tmp_path):
     """On one trial, in one process; the subject of the service and the study are small ones."""
     example = runpy.run_path(str(DOCS.parent / "examples" / "study" / "make_study.py"))

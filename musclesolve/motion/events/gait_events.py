@@ -89,7 +89,7 @@ def gait_events(
     seen = [] if walking is None else marker_events(walking)
     seen = [event for event in seen if (event.kind, event.side) not in trial.all_events_of]
     if flight:
-        # A toe that has left the ground goes on backwards, seen from the pelvis: farthest behind it is in flight.
+        # A toe that has left the ground goes on backward, seen from the pelvis: farthest behind it is in flight.
         seen = [event for event in seen if event.kind == "heel_strike"]
 
     # Of one event the surest source counts.

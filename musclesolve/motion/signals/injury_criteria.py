@@ -53,7 +53,7 @@ def running_severity_index(time: Array, acceleration: Array) -> Array:
 def head_injury_criterion(time: Array, acceleration: Array, window: float = 0.015) -> HeadInjury:
     """Head injury criterion, HIC = max over t1 < t2 of (t2 - t1) (mean of a from t1 to t2)^2.5 (Silva 2003, 4.7).
 
-    a is in units of gravity. Windows begin and end at samples, and those of the greatest width at one of the two.
+    a is in units of gravity. Windows begin and end at samples, and windows of the greatest width at one of the two.
 
     Args:
         time: (T,) [s], increasing.

@@ -1,4 +1,4 @@
-"""Zero-lag low-pass filter: a Butterworth run forwards and backwards (Silva 2003, eqs 5.2-5.5 for order 2)."""
+"""Zero-lag low-pass filter: a Butterworth run forward and backward (Silva 2003, eqs 5.2-5.5 for order 2)."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def sine_series(signal: Array) -> tuple[Array, Array]:
     """Return the straight line (T, ...) between first and last sample, and the sine series (T - 2, ...) of the rest.
 
     The rest begins and ends at zero; its sines have the frequencies ``harmonics``, whole numbers of half periods, and
-    the sum of their squares is that of the rest.
+    the sum of their squares equals the rest's.
     """
     from scipy.fft import dst
 

@@ -27,7 +27,7 @@ class Camera:
 
     Args:
         name: for messages.
-        coefficients: (11,) a1 to a11; X, Y, Z in metres, u and v in pixels.
+        coefficients: (11,) a1 to a11; X, Y, Z in meters, u and v in pixels.
         front: sign of the denominator for points before the camera: 1.0 when the origin of the world is one of
             them, -1.0 when it lies behind.
     """

@@ -178,7 +178,7 @@ class Heading:
         return [cell.strip().strip('"').strip() for cell in line.split(self.separator)]
 
     def error(self, key: str, line: int | None = None, /, **fields: Any) -> InputError:
-        """Return the error of a template that points at a line, that of the column names if no other is given."""
+        """Return the error of a template that points at a line, the line of the column names if no other is given."""
         return input_error(key, file=self.path, where=self.line if line is None else line, **fields)
 
     def half_seen(self, name: str, line: int) -> InputError:

@@ -75,7 +75,7 @@ def shows_spines(names: Container[str]) -> bool:
 
 
 def bounding_markers(trial: Trial) -> tuple[str, ...]:
-    """Return the needed markers of legs and pelvis: without them no frame can be analysed."""
+    """Return the needed markers of legs and pelvis: without them no frame can be analyzed."""
     # Without the spines of the pelvis the top of the trunk shows how it tilts.
     above = ARMS_AND_HEAD | TRUNK if shows_spines(trial.mapping) else ARMS_AND_HEAD
     below = {name: weights for name, weights in trial.mapping.items() if name not in above}

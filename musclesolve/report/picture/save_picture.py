@@ -37,7 +37,7 @@ def save_picture(
     title: str = "",
     geometry: str | Path | None = None,
 ) -> tuple[str, ...]:
-    """Write the moving picture of a result or a simulation; returns sentences on what it does not show.
+    """Write the moving picture of a result or a simulation; returns sentences on parts that are not shown.
 
     Args:
         shown: a result or the path of its file, or what `simulate`, `simulate_contact` and `ForwardProblem.simulate`

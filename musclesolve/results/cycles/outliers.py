@@ -8,7 +8,7 @@ median u_q over all cycles, the score of a cycle is
 
     z_i = max over q of (y_iq - u_q) / s_q,    s_q = 1.4826 median |y_iq - u_q|, at least 0.2 u_q,
 
-where u_q is at least that of a distance of 1 % of the root mean square of the quantity. Median and median absolute
+where u_q is at least the score of a distance of 1 % of the root mean square of the quantity. Median and median absolute
 deviation hold as long as fewer than half of the cycles are at fault.
 
 An even number of cycles can fall into two halves that are equally far from their median, as when the legs were

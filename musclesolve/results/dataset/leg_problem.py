@@ -21,8 +21,8 @@ def leg_problem(result: xr.Dataset, side: str, reserve_weight: float | None = No
 
         b = joint_moment - moment_arm @ passive_force,    on the shared degrees of freedom
 
-    Frames of an invalid motion (status INVALID_MOTION) have no moments (NaN): whatever is asked of the problem passes
-    them over. It holds all that the costs of muscles need, but not the joint reactions of `joint_reaction_squared`.
+    Frames of an invalid motion (status INVALID_MOTION) have no moments (NaN): every analysis of the problem skips these
+    frames. It holds all that the costs of muscles need, but not the joint reactions of `joint_reaction_squared`.
 
     Args:
         result: of `run`, or read from its file.

@@ -56,7 +56,7 @@ class CostRecord:
     """A registered cost."""
 
     name: str  # by which `solve` finds it
-    formula: str  # what is minimised (F force, F0 maximum isometric force, a activation)
+    formula: str  # what is minimized (F force, F0 maximum isometric force, a activation)
     source: str  # where it comes from
     data: tuple[str, ...] = ()  # optional fields of Problem that it needs
     needs: frozenset[str] = frozenset({"separable"})  # what a solver has to be able to take

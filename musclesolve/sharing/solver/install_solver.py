@@ -12,7 +12,9 @@ from musclesolve.sharing.solver.solver_registry import solvers
 
 
 def install_solver(name: str) -> str:
-    """Install what a solver lacks, by pip, and return in words what is there now; cyipopt is built against CasADi's Ipopt.
+    """Install the missing packages of a solver by pip, and return the installed ones in words.
+
+    cyipopt is built against CasADi's Ipopt.
 
     Raises:
         InputError: an unknown solver; pip or the build fails.

@@ -209,7 +209,7 @@ def attempt_task(shared: None, job: Job, progress: Progress) -> TrialRecord:
 
 
 class TrialsProgress:
-    """Progress of all trials, from that of each."""
+    """Progress of all trials, from the progress of each."""
 
     def __init__(self, total: int, progress: Progress) -> None:
         self.total, self.progress, self.done = total, progress, 0

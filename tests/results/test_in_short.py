@@ -1,0 +1,52 @@
+"""The lay summary: at most ten plain sentences at the top, which agree with the result."""
+
+from __future__ import annotations
+
+import pytest
+
+import musclesolve as ms
+from musclesolve.data import reference_stride
+from musclesolve.results.judgement import words
+from musclesolve.results.statements import rows, statements
+
+LONGEST = 40
+"""Words of a sentence, its numbers included."""
+
+
+@pytest.fixture(scope="module")
+def result():
+    return ms.run(reference_stride(), side="r")
+
+
+def in_short(result) -> list[str]:
+    said = rows(statements(result))
+    first = [subject for subject, _ in said].index("trial")
+    assert said[0][0] == "in short"
+    return [sentence for _, sentence in said[:first]]
+
+
+def test_it_stands_first_and_is_short(result):
+    said = in_short(result)
+    assert len(said) <= 10 and all(len(sentence.split()) < LONGEST for sentence in said)
+    assert said[0] == words("usable")["use"]
+
+
+def test_its_numbers_are_those_of_the_result(result):
+    force = result.muscle_force.max("time")
+    text = " ".join(in_short(result))
+    assert (
+        f"{float(force.max()):.0f} N" in text
+        and "right soleus" in text
+        and str(force.idxmax().values) == "soleus_r"
+    )
+    assert f"in {int(result.valid.sum())} of {result.sizes['time']} frames" in text
+
+
+def test_a_result_that_fails_says_what_to_do(result):
+    failed = result.copy()
+    failed["status"] = failed.status.copy(data=failed.status.values + ms.Status.INFEASIBLE)
+    failed["valid"] = failed.valid & False
+    failed["muscle_force"] = failed.muscle_force.where(False)
+    said = in_short(failed)
+    assert said[0] == words("not_usable")["use"] and "0 of 66" in " ".join(said)
+    assert said[-1].startswith("What to do first: ") and not any("strongest" in each for each in said)
