@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from computed_once import compute_once
+from here import computed_here
 from recorded_data import REPOSITORY, recorded
 
 from musclesolve.dynamics.inverse.external_wrenches import Wrench
@@ -52,6 +53,13 @@ def _computed_once() -> Iterator[None]:
     """The same text is parsed, the same plates are computed once."""
     with pytest.MonkeyPatch.context() as patch:
         compute_once(patch)
+        yield
+
+
+@pytest.fixture(scope="module")
+def in_this_process() -> Iterator[None]:
+    """Trials and samples are computed in this process, whatever their number of jobs; to the end of the module."""
+    with computed_here():
         yield
 
 

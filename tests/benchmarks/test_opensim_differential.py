@@ -23,9 +23,9 @@ SEED, MUTANTS = 7, 230
 
 @pytest.fixture(scope="module")
 def done(tmp_path_factory: pytest.TempPathFactory) -> list[Outcome]:
-    """Every third kind of mutant once, each in a thorough run, in a pose and in one frame of a motion."""
+    """Every fifth kind of mutant once, each in a thorough run, in a pose and in one frame of a motion."""
     folder = tmp_path_factory.mktemp("mutants")
-    return list(outcomes(some(mutants(MUTANTS, SEED, folder, poses=1, frames=1), 3)))
+    return list(outcomes(some(mutants(MUTANTS, SEED, folder, poses=1, frames=1), 5)))
 
 
 def differing(found: list[Outcome]) -> list[str]:
@@ -43,7 +43,7 @@ def test_no_mutant_differs_without_a_word(done: list[Outcome]) -> None:
 
 def test_most_mutants_agree_in_all_and_each_kind_of_number_is_compared(done: list[Outcome]) -> None:
     used = [each for each in done if not each.refusal]
-    assert len(used) >= 0.87 * len(done) > 60
+    assert len(used) >= 0.87 * len(done) > 35
     agree = Counter(f.quantity for each in used for f in each.findings if f.verdict == AGREES)
     least = min(agree[quantity] for quantity in ("length", "arm", "moment", "force", "capacity"))
     assert least >= 0.52 * len(done)
@@ -53,7 +53,7 @@ def test_most_mutants_agree_in_all_and_each_kind_of_number_is_compared(done: lis
 def test_public_models(model_folder: Path) -> None:
     cases = list(public_models(model_folder.parent, SEED, poses=1, frames=1))
     assert len(cases) >= 12
-    assert differing(list(outcomes(some(cases, 2)))) == []
+    assert differing(list(outcomes(some(cases, 3)))) == []
 
 
 def test_what_differs_is_found(tmp_path: Path) -> None:

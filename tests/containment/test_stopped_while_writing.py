@@ -116,7 +116,7 @@ def pipeline(monkeypatch):
     monkeypatch.setattr(save, "FIGURES", {})
 
 
-FIRST, STEP = 2, 7 if THOROUGH else 23
+FIRST, STEP = 2, 7 if THOROUGH else 41
 """Of the lines every so many, from where `main` begins to handle Ctrl-C."""
 
 

@@ -20,6 +20,7 @@ from synthetic_result import (
     with_tendons,
     with_troubles,
 )
+from thorough import some
 
 from musclesolve.plotting.browser import page_parts
 from musclesolve.plotting.page.described_sheet import described
@@ -51,7 +52,7 @@ def marks(panel, kind, name=None):
     return [mark for mark in panel["marks"] if mark["k"] == kind and name in (None, mark.get("s"))]
 
 
-@pytest.mark.parametrize(("kind", "name"), FIGURES)
+@pytest.mark.parametrize(("kind", "name"), some(FIGURES, 2))
 def test_a_browser_gets_the_curves_scales_and_words_that_matplotlib_draws(kind, name):
     data = DATA[kind]
     draw = figures_of(data, kind)[name]

@@ -19,6 +19,7 @@ from synthetic_result import (
     with_troubles,
 )
 from synthetic_result import result as every_muscle
+from thorough import some
 
 import muscle_db
 import musclesolve as ms
@@ -83,8 +84,7 @@ def test_a_panel_for_every_muscle_with_its_group():
     }
 
 
-@pytest.mark.parametrize("name", FIGURES)
-@pytest.mark.parametrize("sides", ["r", "l"])
+@pytest.mark.parametrize(("name", "sides"), some([(name, side) for side in "rl" for name in FIGURES], 2))
 def test_one_leg_alone_can_be_drawn(name, sides):
     data = result(sides=sides).sel(side=[sides])
     assert visible(FIGURES[name](data))
@@ -240,7 +240,7 @@ def test_what_a_further_cycle_repeats_is_marked():
     assert np.allclose(np.sort(np.concatenate(shown)), np.arange(0.0, 100.5, 1.0), atol=1e-6)
 
 
-@pytest.mark.parametrize("name", OVER_TIME)
+@pytest.mark.parametrize("name", some(OVER_TIME, 3))
 def test_a_curve_shown_again_is_thinner_and_in_the_legend(name):
     figure = FIGURES[name](cut(0.4, 1.6))
     lines = [line for line in figure.axes[0].lines if line.get_color() == SIDE_COLOR["r"]]
@@ -329,7 +329,7 @@ def entries(figure) -> list[str]:
     return [text.get_text() for legend in figure.legends for text in legend.get_texts()]
 
 
-@pytest.mark.parametrize("name", OVER_TIME)
+@pytest.mark.parametrize("name", some(OVER_TIME, 3))
 def test_the_legend_holds_what_occurs(name):
     verdicts = {"with reserve", "no valid solution"}
     assert not verdicts & set(entries(FIGURES[name](result())))

@@ -32,8 +32,9 @@ def troubled():
     return data.sel(time=slice(0.4, 1.6))
 
 
-@pytest.mark.parametrize("style", [COLUMN, PageStyle()], ids=["column", "A4"])
-@pytest.mark.parametrize("name", some(FIGURES, 3))
+@pytest.mark.parametrize(
+    ("name", "style"), some([(name, style) for style in (COLUMN, PageStyle()) for name in FIGURES], 5)
+)
 def test_text_has_its_size_and_its_place(troubled, name, style):
     with page_style(style):
         figure = FIGURES[name](troubled)

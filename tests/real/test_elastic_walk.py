@@ -7,6 +7,7 @@ from functools import cache
 
 import numpy as np
 import pytest
+from thorough import THOROUGH
 
 from musclesolve.muscles.elastic.elastic_muscles import ElasticMuscles
 from musclesolve.pipeline.recorded_body import RecordedBody
@@ -98,15 +99,16 @@ def test_elastic_tendons_matter_most_at_the_ankle(right, solved):
     assert relative[calf].mean() > 2.0 * relative[~calf].mean()
 
 
-def test_reference_agrees_on_the_walk(right, solved):
-    """From the solution it finds nothing better."""
-    found, muscles = solved("stress_cubed"), right.muscles
+def test_reference_agrees_on_the_walk(right):
+    """From the solution it finds nothing better; of the first third of the walk unless the run is thorough."""
+    part = right if THOROUGH else right.frames(slice(0, len(right.time) // 3))
+    found, muscles = solve_motion(part, "stress_cubed"), part.muscles
     z = muscles.curves.tendon.inverse(
         (found.force + found.passive_force) / muscles.parameters.max_isometric_force
     )
-    report = Collocation().report(right, MotionCost.from_cost(right, "stress_cubed"), (z, found.activation))
+    report = Collocation().report(part, MotionCost.from_cost(part, "stress_cubed"), (z, found.activation))
     assert report.kkt_residual <= 1e-6
-    assert report.cost == pytest.approx(float(right.weight @ found.cost), rel=1e-6)
+    assert report.cost == pytest.approx(float(part.weight @ found.cost), rel=1e-6)
     assert np.abs(report.attempt.activation - found.activation).max() < 1e-4
 
 

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from thorough import some
 
 import musclesolve as ms
 from musclesolve.checking.check import check
@@ -60,7 +61,10 @@ def test_forces_are_those_of_the_range_given_by_hand(path, recorded_walk_trial):
 
 @pytest.mark.parametrize(
     "name",
-    ["forces_early_30ms", "mass_wrong", "marker_misspelt", "plate_turned", "plate_drift", "leap", "gap"],
+    some(
+        ["forces_early_30ms", "mass_wrong", "marker_misspelt", "plate_turned", "plate_drift", "leap", "gap"],
+        2,
+    ),
 )
 def test_planted_faults_are_found_as_in_a_range_given_by_hand(path, tmp_path, name):
     assert check(plant(name, path, tmp_path)).codes == (faults()[name].code,)

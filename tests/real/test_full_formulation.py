@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from thorough import some
 
 import muscle_db
 from muscle_db.model import LEG_DOFS
@@ -111,12 +112,13 @@ def test_both_formulations_give_the_same_activations(walk, cost):
 @pytest.mark.parametrize("side", ["r", "l"])
 def test_every_frame_of_the_walk(recorded_walk_trial, side):
     """Cubed stress is flat at rest: the cost for which the activations are the hardest to tell."""
-    whole = some_frames(recorded_walk_trial, np.arange(136))
+    frames = np.array(some(range(136), 3))
+    whole = some_frames(recorded_walk_trial, frames)
     model, motion, pushes, states = whole
     full = solve_full(full_problem(model, motion, pushes, [states[side]], dofs(side)), "stress_cubed")
     usual = solve(reduced(whole, side), "stress_cubed", Batch(tolerance=1e-11))
     np.testing.assert_array_equal(full.status, usual.status)
-    assert full.solved.sum() > 100
+    assert full.solved.sum() > 0.73 * len(frames)
     np.testing.assert_allclose(full.activation, usual.activation, atol=1e-6)
 
 

@@ -14,6 +14,7 @@ from said import run_document, summary
 from seen_motion import WEIGHT, stances
 from seen_motion import motion as seen
 from synthetic_result import as_before, result, set_status
+from thorough import some
 
 import musclesolve as ms
 from musclesolve.data.bundled import reference_stride
@@ -422,8 +423,11 @@ def with_peak(stride, body_weights, joint="hip_r", own=None):
     return data
 
 
-@pytest.mark.parametrize("own", [None, 0.0, 0.3, 1.0])
-@pytest.mark.parametrize("joint", ["hip_r", "knee_l"])
+EACH = [("hip_r", None), ("knee_l", None), ("knee_l", 0.0), ("hip_r", 0.0)]
+EACH += [("hip_r", 0.3), ("knee_l", 0.3), ("knee_l", 1.0), ("hip_r", 1.0)]
+
+
+@pytest.mark.parametrize(("joint", "own"), some(EACH, 2))
 def test_a_peak_that_moves_outward_never_gets_a_better_degree(stride, joint, own):
     range_ = measured(joint[:-2], judged(stride).movement)
     middle = 0.5 * (range_.lowest + range_.highest)

@@ -13,6 +13,7 @@ from collections.abc import Callable, Hashable, Iterable
 from dataclasses import replace
 from functools import wraps
 from typing import Any
+from weakref import WeakSet
 
 import numpy as np
 import pytest
@@ -26,28 +27,58 @@ from musclesolve.synthetic import synthetic_recording
 from musclesolve.synthetic.reference_stride import ReferenceStride
 
 KEPT = 100
-"""Answers of each function that are kept, those that were asked for last."""
+"""Answers of a function that are kept, those that were asked for last."""
 
 
 class Answers:
     """Answers by question."""
 
-    def __init__(self) -> None:
+    def __init__(self, kept: int = KEPT) -> None:
         self._known: OrderedDict[Hashable, Any] = OrderedDict()
+        self._kept = kept
 
     def of(self, question: Hashable, compute: Callable[[], Any]) -> Any:
         """The answer to a question, computed where it is not known."""
         if question not in self._known:
             self._known[question] = compute()
         self._known.move_to_end(question)
-        if len(self._known) > KEPT:
+        if len(self._known) > self._kept:
             self._known.popitem(last=False)
         return self._known[question]
 
 
+HARMLESS = tuple(
+    f"musclesolve.{part}" for part in ("_util.worker_pool", "cli", "desk", "plotting", "report", "studies")
+)
+"""Parts of the package that examine no recording and make none."""
+
+
+class Patches:
+    """All that is patched now by any other `MonkeyPatch` than that of this module."""
+
+    def __init__(self, own: pytest.MonkeyPatch) -> None:
+        known = self._known = WeakSet[pytest.MonkeyPatch]()
+        begin = pytest.MonkeyPatch.__init__
+
+        @wraps(begin)
+        def counted(patch: pytest.MonkeyPatch) -> None:
+            begin(patch)
+            known.add(patch)
+
+        own.setattr(pytest.MonkeyPatch, "__init__", counted)
+
+    def change_the_package(self) -> bool:
+        """Whether a constant or function is another one now than where an answer was computed."""
+        places = [place for patch in self._known for place, _, _ in patch._setattr]
+        names = [getattr(place, "__module__", None) or getattr(place, "__name__", "") for place in places]
+        return any(name.startswith("musclesolve") and not name.startswith(HARMLESS) for name in names)
+
+
 def compute_once(patch: pytest.MonkeyPatch) -> None:
     """Keep what has been computed, and hand out copies."""
-    texts, strides, recordings, cases = Answers(), Answers(), Answers(), Answers()
+    patches = Patches(patch)
+    texts, strides = Answers(), Answers()
+    recordings, cases = Answers(20), Answers(20)  # each of megabytes
     numbers, wrenches = number_rows._all_at_once, ReferenceStride.wrenches
     files, examine = synthetic_recording.recording_files, check.examine
 
@@ -68,13 +99,15 @@ def compute_once(patch: pytest.MonkeyPatch) -> None:
     def files_once(
         stride: ReferenceStride | None = None, truth: bool = True, **options: object
     ) -> dict[str, bytes]:
+        if patches.change_the_package():
+            return files(stride, truth, **options)
         # The stride is kept with its answer: no other one can have its identity meanwhile.
         question = (id(stride), truth, repr(sorted(options.items())))
         return dict(recordings.of(question, lambda: (stride, files(stride, truth, **options)))[1])
 
     @wraps(examine)
     def examine_once(case: Case, checks: Iterable[Check], prepare: Any) -> Case:
-        if checks is not check.all_checks():
+        if checks is not check.all_checks() or patches.change_the_package():
             return examine(case, checks, prepare)
         recorded = hashlib.blake2b(pickle.dumps(replace(case, prepared=None), 5)).digest()
         return cases.of(recorded, lambda: examine(case, checks, prepare))

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from scipy.optimize import linprog
 from sharing_cases import equipped
+from thorough import THOROUGH
 
 import musclesolve as ms
 from musclesolve.pipeline import share as pipeline_share
@@ -28,8 +29,10 @@ COSTS = {
     "mixed": StressCubed() + 1e3 * ActivationPower(3.0),
 }
 OWN = "batch"
-SLOW = {"trust-constr": 4, "slsqp": 2}
-"""Of the costs only every so many, others for each problem of the bank."""
+SLOW = (
+    {"trust-constr": 4, "slsqp": 2} if THOROUGH else {"trust-constr": 6, "slsqp": 5, "ipopt": 4, "cyipopt": 3}
+)
+"""Of the costs only every so many, others for each problem of the bank: all of them for one or another."""
 QP = {"daqp", "quadprog", "osqp", "piqp", "proxqp", "clarabel", "highs"}
 OURS = QP | {"batch", "ipopt", "cyipopt", "slsqp", "trust-constr", "linprog"}
 """A solver besides these, as by the recipe of CONTRIBUTING.md, may take seconds a frame: it is asked for one."""

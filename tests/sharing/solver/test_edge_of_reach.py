@@ -11,6 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 from scipy.optimize import linprog
+from thorough import THOROUGH
 from threadpoolctl import threadpool_info, threadpool_limits
 
 from musclesolve.sharing.certificate import farkas_ratio
@@ -117,7 +118,8 @@ def test_no_claim_is_accepted_at_the_edge(cost, solver):
             pytest.skip(f"{solver} is not installed, or does not take this cost")
     surely = solver in ("batch", "ipopt", "quadprog") or isinstance(solver, Vectorised)
     for mixed in (False, True):
-        case = edge({"trust-constr": 2, "slsqp": 4}.get(str(solver), 12), (2, 4), cost, mixed)
+        frames = {"trust-constr": 2, "slsqp": 4}.get(str(solver), 12)
+        case = edge(frames if THOROUGH else frames // 2, (2, 4), cost, mixed)
         share = examine(case, cost, solve(case.problem, cost, solver))
         assert share > (0.9 if surely else 0.0)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from known_person import HEADS, known_trials
+from thorough import some
 
 from musclesolve.motion.signals.emg_envelope import shaped
 from musclesolve.pipeline.run import prepare
@@ -57,7 +58,7 @@ def test_derivatives_of_every_observation_are_its_differences(tendon):
     middle = problem.observed(theta, problem.every)
     assert {each.kind for each in middle} >= {"EMG", "fascicle length"}
     step = 1e-4
-    for place in range(len(theta)):
+    for place in some(range(len(theta)), 2):
         ends = []
         for sign in (-1.0, 1.0):
             problem.observed(theta, problem.every)  # back on the branch of the middle

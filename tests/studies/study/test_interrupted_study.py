@@ -11,6 +11,7 @@ from pathlib import Path
 from threading import Event, Thread
 
 import pytest
+from here import computed_here
 from refusals import refused
 
 from musclesolve.results.files.atomic_writing import reserved
@@ -99,7 +100,8 @@ def test_a_study_that_is_stopped_twice_goes_on(study, tmp_path):
         with pytest.raises(KeyboardInterrupt, match=r"[123] of 4 trials are done"):
             compute_trials(study, tmp_path, jobs=1, progress=progress)
         assert multiprocessing.active_children() == []
-    computed = compute_trials(study, tmp_path, jobs=1)
+    with computed_here():
+        computed = compute_trials(study, tmp_path, jobs=1)
     assert sorted(set(outcomes(computed))) == [Outcome.COMPUTED, Outcome.UNCHANGED]
     assert complete(computed)
 
@@ -108,7 +110,8 @@ def test_a_study_that_is_stopped_twice_goes_on(study, tmp_path):
     with refused("bad_result", str(damaged)):
         write_study_data(computed)
     damaged.unlink()  # the remedy
-    assert complete(compute_trials(study, tmp_path, jobs=1))
+    with computed_here():
+        assert complete(compute_trials(study, tmp_path, jobs=1))
 
 
 def test_a_second_run_into_the_folder_is_refused(study, tmp_path):
@@ -131,6 +134,7 @@ def test_a_second_run_into_the_folder_is_refused(study, tmp_path):
     assert not (tmp_path / "trials").exists()
 
 
+@pytest.mark.usefixtures("in_this_process")
 @pytest.mark.skipif(sys.platform == "win32", reason="no limit on the size of files")
 def test_a_full_disk_is_an_input_error_and_leaves_the_study_as_it_was(study, tmp_path):
     import resource

@@ -11,6 +11,7 @@ import xarray as xr
 from refusals import refused
 from scipy import stats
 from synthetic_study import PERCENT, bump, cycles, smooth
+from thorough import THOROUGH
 
 from benchmarks import study_statistics
 from musclesolve.studies.study import random_field as module
@@ -420,8 +421,8 @@ def test_bad_input_is_refused(rng, monkeypatch):
 
 @pytest.mark.parametrize("design", ["paired", "Welch", "repeated"])
 def test_differences_are_found_where_there_are_none_as_often_as_the_level_says(design):
-    """300 null studies; limits of 99.9 %. Welch: the smaller group is three times as variable."""
-    many, rng = 300, np.random.default_rng(11)
+    """Many null studies; limits of 99.9 %. Welch: the smaller group is three times as variable."""
+    many, rng = 300 if THOROUGH else 150, np.random.default_rng(11)
     subjects, conditions = {"paired": (10, 2), "Welch": (24, 1), "repeated": (10, 3)}[design]
     curves, groups = study_statistics.smooth(rng, subjects, conditions, many), None
     if design == "Welch":
@@ -473,7 +474,7 @@ def test_where_groups_differ_each_is_compared_with_the_first(rng):
 
 def test_single_comparisons_are_wrong_no_more_often_than_the_analysis():
     """One of four conditions differs always, so the analysis does not protect the two others."""
-    many, rng = 200, np.random.default_rng(12)
+    many, rng = 200 if THOROUGH else 100, np.random.default_rng(12)
     curves = study_statistics.smooth(rng, 10, 4, many)
     curves[:, 3] += 8.0 * bump(40)
     found = compare_curves(study_statistics.study(curves), ALONE)

@@ -9,6 +9,7 @@ import shutil
 import sys
 from collections import Counter
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -39,6 +40,7 @@ from musclesolve.studies.study.run_study import compute_trials, prepared
 from musclesolve.studies.study.study_data import write_study_data
 
 ROOT = Path(__file__).parents[3]
+pytestmark = pytest.mark.usefixtures("in_this_process")
 BROKEN, SWAPPED, EFFECT = "S03_free_2", "S04_loaded_1", 1.5
 
 
@@ -519,6 +521,20 @@ def test_a_subject_in_another_unit_and_a_trial_with_an_error_do_not_count(whole,
     assert any("S02 counts" in note for note in kept.computed.notes)
 
 
+@cache
+def with_verdict(file, wrong):
+    """The content of a result whose legs are plausible, or not."""
+    stored = ms.read_result(file)
+    verdict = FLAGS["not plausible" if wrong else "plausible"]
+    flags = stored["plausible"].copy(data=np.full(stored.sizes["side"], verdict, np.int8))
+    flags.attrs["criteria"] = (
+        "residual body within: 2 %\ncontact r outside: right knee 6.3 BW; measured 2.0 to 3.4"
+        if wrong
+        else ""
+    )
+    return netcdf_bytes(stored.assign(plausible=flags))
+
+
 def with_verdicts(result, place, wrong):
     """The computed trials of a study in another folder, some of whose legs are not plausible."""
     shutil.copytree(result.computed.folder, place)
@@ -528,16 +544,8 @@ def with_verdicts(result, place, wrong):
     }
     for name, record in records.items():
         if record.outcome.has_result:
-            file = record.folder / "result.nc"
-            stored = ms.read_result(file)
-            verdict = FLAGS["not plausible" if name in wrong else "plausible"]
-            flags = stored["plausible"].copy(data=np.full(stored.sizes["side"], verdict, np.int8))
-            flags.attrs["criteria"] = (
-                "residual body within: 2 %\ncontact r outside: right knee 6.3 BW; measured 2.0 to 3.4"
-                if name in wrong
-                else ""
-            )
-            file.write_bytes(netcdf_bytes(stored.assign(plausible=flags)))
+            content = with_verdict(result.computed.records[name].folder / "result.nc", name in wrong)
+            (record.folder / "result.nc").write_bytes(content)
     return replace(result.computed, folder=place, records=records)
 
 

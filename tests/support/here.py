@@ -1,0 +1,32 @@
+"""Tasks of a pool in this process: starting processes takes seconds, which tests of other things need not wait for."""
+
+from __future__ import annotations
+
+import pickle
+from collections.abc import Generator, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import pytest
+
+from musclesolve._util.worker_pool import Pool, Report
+
+
+@contextmanager
+def computed_here() -> Iterator[None]:
+    """Compute the tasks of every pool here, one after the other; all that a process would get or send is pickled."""
+
+    def results(pool: Pool, report: Report = lambda running, fraction: None) -> Generator[tuple[int, Any]]:
+        for number, task in enumerate(pool.tasks):
+            function, shared = pickle.loads(pool.packed)
+            report([number], 0.0)
+            found = function(
+                shared,
+                pickle.loads(pickle.dumps(task)),
+                lambda _, share, number=number: report([number], share),
+            )
+            yield number, pickle.loads(pickle.dumps(found))
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Pool, "results", results)
+        yield
