@@ -1,4 +1,4 @@
-"""Fields for keys of the trial file, drawn from its schema: what may stand there, in which range, and what it is."""
+"""Fields for keys of the trial file, drawn from its schema: what may stand there, in which range, and its meaning."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ def choice(
 def field(
     view: View, table: str, key: str, title: str = "", then: Callable[[], object] | None = None
 ) -> None:
-    """A field for a key of the trial file, with what it is, its default, and what a draft suggests.
+    """A field for a key of the trial file, with its meaning, its default, and the suggestion of a draft.
 
     then: called once the value was taken, such as `view.refresh` where other fields depend on it.
     """
@@ -107,9 +107,13 @@ def field(
     def take(guess: Any) -> None:
         if entry is not None:
             entry.set_value(str(guess))
+            entry.run_method("focus")
         taken(guess)
 
-    with ui.row().classes("ms-field"):
+    with ui.row().classes("ms-field") as row:
+        if view.focus.field == f"[{table}] {key}":
+            row.classes("ms-field-here")
+            ui.run_javascript("msShowField()")
         if setting.kind == "truth":
             shown = value if value is not None else default
             ui.checkbox(title, value=bool(shown), on_change=lambda event: taken(event.value))

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache, cached_property
 from pathlib import Path
 from typing import Any, Literal
@@ -24,7 +23,7 @@ from musclesolve.desk.trial_document import Place, TrialDocument
 from musclesolve.drafting.choose_mapping import MarkerChoice, choose_mapping
 from musclesolve.drafting.laboratory_axes import LaboratoryAxes, laboratory_axes
 from musclesolve.errors import InputError
-from musclesolve.recording.data import SIDES, Markers, Trial
+from musclesolve.recording.data import Markers, Trial
 from musclesolve.recording.file_axes import global_from_laboratory, standing_axes
 from musclesolve.recording.markers.landmark_names import landmarks
 from musclesolve.recording.markers.mapping_tables import functional_joints
@@ -79,7 +78,9 @@ class Mapped:
     """One landmark.
 
     way: as a trial file writes it: a marker, a midpoint, or weights; None where it is not mapped. problem: why what is
-    mapped cannot be used, or why it is asked for; suggestion: what the names of the markers mean, None where nothing.
+    mapped cannot be used, or why a marker is needed; suggestion: what the names of the markers mean, None where
+    nothing.
+    needed: the motion cannot be measured without it, as the others are mapped; missing: needed, and not mapped.
     """
 
     name: str
@@ -88,6 +89,7 @@ class Mapped:
     problem: str = ""
     suggestion: Any = None
     missing: bool = False
+    needed: bool = False
 
     @property
     def markers(self) -> list[str]:
@@ -101,7 +103,7 @@ class Meaning:
 
     case: motion and standing trial in the global frame, by the names that the mapping uses; None where there is no
     motion. findings: what is wrong, causes first. mapped: landmark -> what is known of it. clusters: as they are
-    asked for; carried: marker of the standing trial -> the cluster that carries it. files: that it was read from.
+    requested; carried: marker of the standing trial -> the cluster that carries it. files: that it was read from.
     """
 
     case: Case | None
@@ -134,7 +136,7 @@ class Meaning:
     def axes_to_state(self) -> dict[str, str | None]:
         """The axes that the markers show, where another one is stated as pointing up, or one is not stated; else empty.
 
-        The walking direction is not compared: a subject may walk backwards, or on a treadmill.
+        The walking direction is not compared: a subject may walk backward, or on a treadmill.
         """
         if self.case is None or self.proposed is None or not (shown := self.proposed.laboratory):
             return {}
@@ -142,14 +144,6 @@ class Meaning:
         stated: Mapping[str, Any] = table if isinstance(table, dict) else {}
         upwards = [(axes.get("up"), axes.get("static_up") or axes.get("up")) for axes in (stated, shown)]
         return {} if upwards[0] == upwards[1] and stated.get("forward") else shown
-
-    def exchange_of(self, finding: Finding) -> dict[Place, Any]:
-        """Return the changes of the trial file that exchange the swapped landmarks of a finding; else empty."""
-        at = re.fullmatch(r"\[mapping\] (\w+)_[rl]", finding.where.field or "")
-        if finding.code != "pair_swapped" or at is None:
-            return {}
-        right, left = (f"{at[1]}_{side}" for side in SIDES)
-        return {("mapping", right): self.mapped[left].way, ("mapping", left): self.mapped[right].way}
 
     @cached_property
     def landmark_of(self) -> dict[str, str]:
@@ -167,7 +161,7 @@ class Meaning:
 
     @cached_property
     def marker_names(self) -> list[str]:
-        """The markers of both recordings, those of the motion first."""
+        """The markers of both recordings, the markers of the motion first."""
         both = (self.recording("motion"), self.recording("standing"))
         return list(dict.fromkeys(name for markers in both if markers is not None for name in markers.names))
 
@@ -299,6 +293,7 @@ class Meanings:
                 problem=wrong.get(f"[mapping] {name}", "") if way is not None else "",
                 suggestion=proposal.mapping.get(name) if way is None and source == "" else None,
                 missing=needed and way is None,
+                needed=needed,
             )
         mapped = _without_double_suggestions(mapped)
         return Meaning(
@@ -403,9 +398,7 @@ def _without_double_suggestions(mapped: Mapping[str, Mapped]) -> dict[str, Mappe
     """The landmarks without suggestions of a point that another landmark is mapped to."""
     taken = [each.way for each in mapped.values() if each.way is not None]
     return {
-        name: Mapped(name, each.way, each.source, each.problem, None, each.missing)
-        if each.suggestion in taken
-        else each
+        name: replace(each, suggestion=None) if each.suggestion in taken else each
         for name, each in mapped.items()
     }
 
@@ -422,7 +415,7 @@ def way_text(way: Any) -> str:
 
 
 def laboratory_rotation(meaning: Meaning, which: Recording) -> Array | None:
-    """The rotation (3, 3) from the axes of a file to those of the picture; None where there is no motion."""
+    """The rotation (3, 3) from the axes of a file to the axes of the picture; None where there is no motion."""
     if meaning.case is None:
         return None
     laboratory = meaning.case.settings.laboratory

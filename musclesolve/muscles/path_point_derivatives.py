@@ -15,7 +15,7 @@ along the motion and along the degrees of freedom, which are dV_MT and -dr, are 
 gradient. By symmetry, what the place of a point does to the rate of length along some motion is what that motion does
 to the gradient by the point. Motions are followed in the natural coordinates themselves: leaving the constraints to
 second order, the same on both sides, cancels in the difference. Where a path lifts off within the step, the two sides
-differ and the result is their mean. With a step of 5 micrometres, errors are some 1e-6 of the largest second
+differ and the result is their mean. With a step of 5 micrometers, errors are some 1e-6 of the largest second
 derivative.
 """
 

@@ -58,7 +58,7 @@ OPTIONAL = {
 class Problem:
     """Muscle activations that produce the joint moments of each frame at the least cost.
 
-    Per frame: minimise sum_i f_i(a_i) + 1/2 sum_k w_k s_k^2 subject to A a + s = b and lower <= a <= upper,
+    Per frame: minimize sum_i f_i(a_i) + 1/2 sum_k w_k s_k^2 subject to A a + s = b and lower <= a <= upper,
     where A = moment_arm * force_capacity and b = moment. Without a reserve weight there is no s.
 
     An array that lacks the frame axis holds for every frame. If moment_arm, moment and force_capacity all lack

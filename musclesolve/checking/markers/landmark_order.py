@@ -76,7 +76,7 @@ def violations(trial: Trial, markers: Markers) -> list[tuple[str, str, str, floa
             if not seen.keys() >= set(names):
                 continue
             heel, toe = seen.get(f"heel_{side}"), seen.get(f"toe_{side}")
-            # Without heel and toe what is outwards is that of the pelvis.
+            # Without heel and toe what is outward is that of the pelvis.
             left_of_foot = left if heel is None or toe is None else _unit(np.cross(UP, toe - heel))
             axis = {
                 "up": np.broadcast_to(UP, left.shape),
@@ -315,7 +315,10 @@ def _swapped_pair(case: Case, name: str, why: str, standing: bool) -> Finding:
         if in_mapping or not single
         else f"{labels} the files",
     }
-    return finding("pair_swapped", "error", values, where, in_file or exchange_landmarks(*names))
+    stated = case.settings.mapping
+    change = {("mapping", a): stated[b] for a, b in (names, names[::-1])} if in_mapping else None
+    repair = in_file or exchange_landmarks(*names)
+    return finding("pair_swapped", "error", values, where, repair, change=change)
 
 
 @check_at(Stage.PAIRS_OF_LANDMARKS)
@@ -332,7 +335,7 @@ def pairs_of_landmarks(case: Case) -> Iterator[Finding]:
 
 
 def _is_across(trial: Trial, markers: Markers, name: str, neighbor: str) -> bool:
-    """Whether the pair of a landmark points against that of its neighbor on average."""
+    """Whether the pair of a landmark points against its neighbor's pair on average."""
     pair, other = (shown(trial, [f"{mark}_{side}" for side in SIDES], markers) for mark in (name, neighbor))
     if pair is None or other is None:
         return False

@@ -47,7 +47,7 @@ _BLOCK = 256
 
 
 class Groups(NamedTuple):
-    """Groups (G) of nodes: that of each node (N,), and the muscle, body and moving frame of each group, (G,)."""
+    """Groups (G) of nodes: the group of each node (N,), and the muscle, body and moving frame of each group, (G,)."""
 
     of_node: Indices
     muscle: Indices
@@ -60,8 +60,8 @@ class Paths:
     """Paths of n muscles on a model, in nodes (N): P points, then the tangent points of the wraps (see `PathNodes`).
 
     point_body (P,): index into the model's bodies; standing (P, 3) [m]. Conditional points (C): `switched` (C,) indices
-    into P, with the coordinate that switches them and its range [rad]. frames: those that move on bodies; point_frame
-    (P,): which of them carries a point, -1 for none; its body is then that of the frame. objects: wrap objects.
+    into P, with the coordinate that switches them and its range [rad]. frames: moving frames on bodies; point_frame
+    (P,): which of them carries a point, -1 for none; its body is then the frame's. objects: wrap objects.
     """
 
     rigid_bodies: RigidBodies
@@ -130,7 +130,7 @@ class Paths:
 
     @cached_property
     def _on(self) -> dict[tuple[bytes, bytes], Mask]:
-        """Groups that were asked for: the same ones are, frame by frame."""
+        """Groups that were made: every frame needs the same."""
         return {}
 
     @cached_property

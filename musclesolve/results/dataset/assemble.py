@@ -1,4 +1,4 @@
-"""An analysis as one labelled Dataset: what every body has, and what only its maker knows.
+"""An analysis as one labeled Dataset: what every body has, and what only its maker knows.
 
 What a result says of the knees alone: medial, lateral and patellofemoral contact force.
 """

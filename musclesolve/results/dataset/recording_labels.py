@@ -191,10 +191,10 @@ def _angles(body: RecordedBody, sides: Sequence[str]) -> dict[str, Variable]:
 
 
 def _of_ground(body: RecordedBody, sides: Sequence[str]) -> dict[str, Variable]:
-    """Ground reaction force, its center of pressure and free moment on the analysed sides, NaN where not measured.
+    """Ground reaction force, its center of pressure and free moment on the analyzed sides, NaN where not measured.
 
-    The free moment is that of the ground about the vertical through the center of pressure [N m], positive where it
-    turns the toes to the median plane (adduction), so that both feet have the same sign.
+    The free moment is the moment of the ground about the vertical through the center of pressure [N m], positive where
+    it turns the toes to the median plane (adduction), so that both feet have the same sign.
     """
     reactions = {reaction.side: reaction for reaction in body.mechanics.reactions}
     force = np.zeros((len(body.time), len(sides), 3))
@@ -341,9 +341,10 @@ def gait_labels(gait: Gait) -> tuple[dict[str, Variable], dict[str, object], dic
 
 
 def filter_labels(chosen: FilterChoice) -> tuple[dict[str, Variable], dict[str, object], dict[str, object]]:
-    """Cut-off and noise of every marker and axis and, of a residual analysis, what it saw; none of a given cut-off.
+    """Cut-off and noise of every marker and axis and, of a residual analysis, its evidence; none of a given cut-off.
 
-    The attributes hold method and order; the cut-off where it was given, else who chose it and that of the forces.
+    The attributes hold method and order; the cut-off where it was given, else who chose it and the cut-off of the
+    forces.
     """
     options, analysis = chosen.options, chosen.analysis
     variables, coordinates = dict[str, Variable](), dict[str, object]()
